@@ -54,7 +54,7 @@ fn measure(env: &str, id: &str, steps: u32) {
     settle(&played);
     let before = size(&played.session.dir);
     let closing = size(&branch_path(&played.session.dir, &retrospect::domain::BranchId::trunk()));
-    let action = played.taken[3].clone();
+    let action = played.actions[3].clone();
     played.back_to(steps - 1, Some(&action));
     let trunk = size(&branch_path(&played.session.dir, &retrospect::domain::BranchId::trunk())) - closing;
     let written = size(&played.session.dir) - before;

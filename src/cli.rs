@@ -1,9 +1,9 @@
-//! The command line: one verb a file, and the only place that prints.
+//! The command line: one file per verb. Only this module prints.
 //!
-//! [`main`] parses, reads the configuration, calls the verb and maps what came of it to an exit code. Verbs return a
-//! [`CliError`] instead of printing errors, so that every error is said in one way, as text or as JSON.
+//! [`main`] parses the arguments, reads the configuration, runs the verb and maps its result to an exit code. Verbs
+//! return a [`CliError`] instead of printing errors, so that every error has the same format, as text or as JSON.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the command line is where the program speaks")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the command line prints")]
 
 #[allow(missing_docs, reason = "flags describe themselves in their help texts")]
 pub mod args;
@@ -68,7 +68,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-/// Runs the program with these arguments (the first is its name).
+/// Runs the program with these arguments (the first is the program's name).
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let json = has_json_flag(&arguments);
@@ -78,7 +78,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Err(error) => error,
         },
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            // Help that nobody reads is no failure.
+            // A closed output is not a failure when printing help.
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
@@ -93,7 +93,7 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
     let file = cli.common.config.as_deref();
     let (mut config, bad) = match (Config::load(file, variable), &cli.verb) {
         (Ok(config), _) => (config, None),
-        // It is there to say what is wrong: all of it.
+        // `doctor` goes on with the defaults, to report every problem.
         (Err(error), Some(Verb::Doctor(_))) => (Config::without_file(file, variable), Some(error)),
         (Err(error), _) => return Err(error),
     };
@@ -102,23 +102,23 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
     config.set_flag("data", path(&cli.common.data).as_deref())?;
     let mut out = Output::new();
     merge_screen_flags(&mut cli)?;
-    // Whoever begins a run refuses them, and `doctor` has a line for each; nobody else needs them.
+    // Verbs that start a run reject invalid breakpoints, and `doctor` lists them; the others only warn.
     if !matches!(cli.verb, None | Some(Verb::Run(_) | Verb::Calibrate(_) | Verb::Doctor(_))) {
         for bad in &config.invalid_breakpoints {
             out.print_note(&format!(
-                "warning: {}; this condition is left out, and no run begins until it is mended",
+                "warning: {}; this condition is ignored, and no run starts until it is fixed",
                 bad.message
             ));
         }
     }
-    if let Some((look, alone)) = screen_flags(&mut cli) {
-        screen::check_theme(&config, look)?;
+    if let Some((flags, no_screen)) = screen_flags(&mut cli) {
+        screen::check_theme(&config, flags)?;
         let term = std::env::var("TERM").unwrap_or_default();
-        if !alone && !look.plain && can_show_screen() && is_dumb_terminal(&term) {
+        if !no_screen && !flags.plain && can_show_screen() && is_dumb_terminal(&term) {
             out.print_note(
-                "TERM says that this terminal cannot move its cursor: going on line by line, as with --plain",
+                "TERM names a terminal that cannot move the cursor; continuing line by line, as with --plain",
             );
-            look.plain = true;
+            flags.plain = true;
         }
     }
     match cli.verb {
@@ -144,58 +144,58 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
     }
 }
 
-/// `--theme` and `--plain` count before the verb as behind it, where the later one wins.
+/// Merges `--theme` and `--plain` given before the verb into the verb's own; a theme after the verb wins.
 fn merge_screen_flags(cli: &mut Cli) -> Result<(), CliError> {
     let before = cli.screen.clone();
     if cli.verb.is_none() || (before.theme.is_none() && !before.plain) {
         return Ok(());
     }
-    let Some((look, _)) = screen_flags(cli) else {
+    let Some((flags, _)) = screen_flags(cli) else {
         let flag = if before.plain { "--plain" } else { "--theme" };
         return Err(CliError::usage(
-            format!("{flag}: this verb shows no screen"),
-            "leave it out; run, resume, open and demo take it",
+            format!("{flag}: this verb has no screen"),
+            "leave the flag out; run, resume, open and demo accept it",
         ));
     };
-    look.plain |= before.plain;
-    look.theme = look.theme.take().or(before.theme);
+    flags.plain |= before.plain;
+    flags.theme = flags.theme.take().or(before.theme);
     Ok(())
 }
 
-/// How a verb would show its screen, and whether its flags say that there is none.
+/// Returns the screen flags of a verb and whether its other flags rule out a screen; `None` for verbs without one.
 fn screen_flags(cli: &mut Cli) -> Option<(&mut args::ScreenArgs, bool)> {
-    let alone = |d: &args::DriveArgs| d.headless || d.json || d.quiet || d.jobs.is_some_and(|n| n > 1);
+    let no_screen = |d: &args::DriveArgs| d.headless || d.json || d.quiet || d.jobs.is_some_and(|n| n > 1);
     match &mut cli.verb {
         None => Some((&mut cli.screen, false)),
-        Some(Verb::Run(args)) => Some((&mut args.screen, alone(&args.drive))),
+        Some(Verb::Run(args)) => Some((&mut args.screen, no_screen(&args.drive))),
         Some(Verb::Calibrate(args)) => {
-            let alone = alone(&args.drive) || args.out.is_some();
-            Some((&mut args.screen, alone))
+            let no_screen = no_screen(&args.drive) || args.out.is_some();
+            Some((&mut args.screen, no_screen))
         }
-        Some(Verb::Resume(args)) => Some((&mut args.screen, alone(&args.drive))),
-        Some(Verb::Rerun(args)) => Some((&mut args.screen, alone(&args.drive))),
+        Some(Verb::Resume(args)) => Some((&mut args.screen, no_screen(&args.drive))),
+        Some(Verb::Rerun(args)) => Some((&mut args.screen, no_screen(&args.drive))),
         Some(Verb::Open(args)) => Some((&mut args.screen, args.json)),
         Some(Verb::Demo(args)) => Some((&mut args.screen, false)),
         _ => None,
     }
 }
 
-/// A terminal of this name has no cursor to move. Windows' own terminals have no name at all.
+/// Returns whether a terminal with this `TERM` cannot move its cursor. On Windows, `TERM` is usually unset.
 fn is_dumb_terminal(term: &str) -> bool {
     term == "dumb" || (term.is_empty() && cfg!(unix))
 }
 
-/// There is a person at a terminal, and a screen to show.
+/// Returns whether standard input and output are terminals and this build has the screen.
 pub(crate) fn can_show_screen() -> bool {
     cfg!(feature = "tui") && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Errors of parsing must be JSON too, and there is no parsed flag to ask. `--json` behind `--` is a value.
+/// Looks for `--json` in the raw arguments: parse errors must be JSON too. After `--` it is a value.
 fn has_json_flag(arguments: &[OsString]) -> bool {
     arguments.iter().skip(1).take_while(|a| *a != "--").any(|a| a == "--json")
 }
 
-/// What the parser says, as one of our own errors.
+/// Converts an error of the argument parser.
 fn usage_error(error: &clap::Error, arguments: &[OsString]) -> CliError {
     let program = Cli::command();
     let verb = arguments.iter().skip(1).find_map(|a| program.find_subcommand(a));
@@ -203,13 +203,13 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> CliError {
         let choices: Vec<&str> = verb.get_subcommands().map(clap::Command::get_name).collect();
         let name = verb.get_name();
         return CliError::usage(
-            format!("`retrospect {name}` needs a word that says what to do: {}", choices.join(", ")),
+            format!("`retrospect {name}` needs a subcommand: {}", choices.join(", ")),
             format!("see `retrospect {name} --help`"),
         );
     }
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
-    let message = lines.next().unwrap_or("the command line was not understood");
+    let message = lines.next().unwrap_or("invalid command line");
     let message = message.strip_prefix("error: ").unwrap_or(message).to_owned();
     let mut details: Vec<&str> =
         lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information")).collect();
@@ -226,7 +226,7 @@ fn print_error(error: &CliError, json: bool) {
         return;
     }
     if json {
-        // Where nobody reads, nothing is left to be said.
+        // If standard output is closed, the error cannot be reported anywhere.
         let _ = out.print_json(&error.json());
         return;
     }

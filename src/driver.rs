@@ -1,8 +1,8 @@
-//! Owns engine, journal, runner and world; one inbox; the only place that orders things.
+//! Owns the engine, the journal, the calls and the environment. One inbox; the only place that orders inputs.
 //!
-//! Every input becomes events, every event is written before it is applied, and only then shown or acted on.
-//! A driver lives on a thread of its own with a runtime of its own, so that neither a slow disk nor a slow screen
-//! holds the other up.
+//! Every input becomes events; every event is written before it is applied, and only then published or acted on. A
+//! driver runs on its own thread with its own runtime, so that neither a slow disk nor a slow screen blocks the
+//! other.
 
 mod branch;
 mod call_runner;
@@ -34,7 +34,7 @@ pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording};
 pub use startup::{Driver, DriverError, Resumed, RunConfig, RunFactory, open_read_only};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 
-/// Opens the world of a task. Called on the world's own thread.
+/// Opens the environment of a task. Called on the environment's own thread.
 pub type OpenWorld = std::sync::Arc<
     dyn Fn(&crate::domain::Task) -> Result<Box<dyn crate::env::Environment>, crate::env::EnvError>
         + Send

@@ -1,27 +1,29 @@
-//! Opening, reading and writing files in folders that somebody else may have prepared.
+//! Opens, reads and writes files in folders that another user may have prepared.
 //!
-//! Reads open regular files only, never wait for a pipe and are bounded. Writes follow no symbolic link and never leave half a
-//! file under the final name. What this program writes for itself is readable by its owner alone, whatever the umask is.
+//! Reads open regular files only, never block on a pipe and are bounded. Writes follow no symbolic link and never
+//! leave a partial file under the final name. Files that this program writes for itself are readable by their owner
+//! only, whatever the umask is.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Error, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Opens a regular file for reading; a link to one is followed.
+/// Opens a regular file for reading. Follows symbolic links.
 ///
 /// # Errors
-/// The system's error; `InvalidInput` for a pipe, a socket, a device or a folder, which is never waited for.
+/// Returns the system's error, or `InvalidInput` for a pipe, a socket, a device or a folder. Never blocks on them.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Opening a device can have effects, so the path is looked at first; the open file has the last word.
+    // Opening a device can have side effects, so the path is checked first. The check of the open file is
+    // authoritative.
     check_regular(&fs::metadata(path)?)?;
     open_regular(OpenOptions::new().read(true), path, LinkPolicy::Follow)
 }
 
-/// Opens a regular file for reading, and no link to one.
+/// Opens a regular file for reading. Doesn't follow symbolic links.
 ///
 /// # Errors
-/// As [`open`]; `InvalidInput` for a symbolic link.
+/// The same as [`open`], and `InvalidInput` for a symbolic link.
 pub fn open_no_follow(path: &Path) -> io::Result<File> {
     check_regular(&fs::symlink_metadata(path)?)?;
     open_regular(OpenOptions::new().read(true), path, LinkPolicy::Refuse)
@@ -30,19 +32,19 @@ pub fn open_no_follow(path: &Path) -> io::Result<File> {
 /// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`]; `FileTooLarge` for a longer file, which is not read.
+/// The same as [`open`], and `FileTooLarge` for a longer file, which is not read.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    // The customary name for an empty file.
+    // The usual name for an empty file.
     if path == Path::new("/dev/null") {
         return Ok(Vec::new());
     }
     read_bounded(&open(path)?, most)
 }
 
-/// Reads a regular file of at most `most` bytes, and no link to one.
+/// Reads a regular file of at most `most` bytes. Doesn't follow symbolic links.
 ///
 /// # Errors
-/// As [`open_no_follow`] and [`read`].
+/// The same as [`open_no_follow`] and [`read`].
 pub fn read_no_follow(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_bounded(&open_no_follow(path)?, most)
 }
@@ -50,15 +52,15 @@ pub fn read_no_follow(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// Reads a regular UTF-8 file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`read`]; `InvalidData` when it is not UTF-8.
+/// The same as [`read`], and `InvalidData` if the file is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(|e| Error::new(ErrorKind::InvalidData, e.utf8_error()))
 }
 
-/// Creates a folder for its owner alone, with those above it that are missing.
+/// Creates a folder that only its owner can access, and its missing parents.
 ///
 /// # Errors
-/// The system's error; none when the folder is there already.
+/// Returns the system's error. It is not an error if the folder exists.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -70,10 +72,10 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Creates a file for its owner alone, opened for reading and appending.
+/// Creates a file that only its owner can access, open for reading and appending.
 ///
 /// # Errors
-/// The system's error; `AlreadyExists` when anything has the name, a link among it.
+/// Returns the system's error; `AlreadyExists` if the path exists, even as a symbolic link.
 pub fn create_new(path: &Path) -> io::Result<File> {
     create_with_mode(path, PRIVATE_MODE)
 }
@@ -81,16 +83,16 @@ pub fn create_new(path: &Path) -> io::Result<File> {
 /// Opens a file for reading and appending.
 ///
 /// # Errors
-/// As [`open`].
+/// The same as [`open`].
 pub fn open_to_append(path: &Path) -> io::Result<File> {
     check_regular(&fs::metadata(path)?)?;
     open_regular(OpenOptions::new().read(true).append(true), path, LinkPolicy::Follow)
 }
 
-/// Opens a file for reading and appending, or creates it for its owner alone.
+/// Opens a file for reading and appending, or creates it for its owner only.
 ///
 /// # Errors
-/// As [`open_no_follow`].
+/// The same as [`open_no_follow`].
 pub fn append_no_follow(path: &Path) -> io::Result<File> {
     match create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -101,35 +103,36 @@ pub fn append_no_follow(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Writes a whole file for its owner alone: beside its place, synced, then renamed. A link of this name is replaced, not
-/// followed.
+/// Writes a whole file that only its owner can access: to a temporary file in the same folder, which is synced and
+/// then renamed. Replaces a symbolic link instead of following it.
 ///
 /// # Errors
-/// The system's error; what had the name before is untouched then.
+/// Returns the system's error. The previous file is then unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_atomically(path, bytes, PRIVATE_MODE, Durability::Synced)
 }
 
-/// As [`replace`], for what can be made again: not synced, so a power cut may leave an empty file.
+/// Like [`replace`], for files that can be recreated: not synced, so a power failure may leave an empty file.
 ///
 /// # Errors
-/// As [`replace`].
+/// The same as [`replace`].
 pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_atomically(path, bytes, PRIVATE_MODE, Durability::Unsynced)
 }
 
-/// As [`replace`], with the permissions that the umask leaves: for what is meant for others, such as manual pages.
+/// Like [`replace`], but with the permissions that the umask allows: for files meant for others, such as manual
+/// pages.
 ///
 /// # Errors
-/// As [`replace`].
+/// The same as [`replace`].
 pub fn replace_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_atomically(path, bytes, SHARED_MODE, Durability::Synced)
 }
 
-/// Writes to a path that a person named: as [`replace`], but a pipe or device of this name is written to.
+/// Writes to a path given by the user. Like [`replace`], but writes into an existing pipe or device.
 ///
 /// # Errors
-/// The system's error.
+/// Returns the system's error.
 pub fn write_output(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() && !there.is_dir() => {
@@ -139,14 +142,16 @@ pub fn write_output(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Brings a folder's entries to the disk; some systems do not let folders be opened, and keep them by themselves.
+/// Syncs a folder's entries to the disk. Does nothing on systems where folders can't be opened; they sync them
+/// anyway.
 pub fn sync_folder(folder: &Path) {
     if let Ok(open) = File::open(folder) {
         let _ = open.sync_all();
     }
 }
 
-/// Whether two files are one: the same file of the same file system. Always so where the system cannot tell.
+/// Returns whether both are the same file on the same file system. Returns true for any two files if the system can't
+/// tell.
 pub fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -159,7 +164,7 @@ pub fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
     }
 }
 
-/// Whether no folder names the file any more.
+/// Returns whether the file is no longer in any folder.
 pub fn is_removed(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -209,7 +214,7 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
     Err(Error::new(ErrorKind::InvalidInput, what))
 }
 
-/// Opens what has just been seen to be a regular file. If it is something else by now, opening does not wait and fails.
+/// Opens a path just checked to be a regular file. If it was replaced meanwhile, this fails without blocking.
 fn open_regular(options: &mut OpenOptions, path: &Path, links: LinkPolicy) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -251,19 +256,19 @@ fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
 }
 
 fn write_atomically(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
-    let fresh = temporary_path(path);
+    let temporary = temporary_path(path);
     // A killed process with the same id may have left it behind.
-    let _ = fs::remove_file(&fresh);
-    let written = create_with_mode(&fresh, mode).and_then(|mut file| {
+    let _ = fs::remove_file(&temporary);
+    let written = create_with_mode(&temporary, mode).and_then(|mut file| {
         file.write_all(bytes)?;
         if durability == Durability::Synced { file.sync_all() } else { Ok(()) }
     });
-    if let Err(error) = written.and_then(|()| fs::rename(&fresh, path)) {
-        let _ = fs::remove_file(&fresh);
+    if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
+        let _ = fs::remove_file(&temporary);
         return Err(error);
     }
     if durability == Durability::Synced {
-        sync_folder(fresh.parent().unwrap_or(Path::new(".")));
+        sync_folder(temporary.parent().unwrap_or(Path::new(".")));
     }
     Ok(())
 }
@@ -306,13 +311,13 @@ mod tests {
         assert!(read_no_follow(&link, 5).unwrap_err().to_string().contains("a symbolic link"));
         assert!(append_no_follow(&link).unwrap_err().to_string().contains("a symbolic link"));
         assert_eq!(read(Path::new("/dev/null"), 5).unwrap(), b"");
-        // A file of 3 GB is refused by its length, before any of it is read.
+        // A file of 3 GB is rejected by its length, before any of it is read.
         let large = temp.path().join("large");
         File::create(&large).unwrap().set_len(3 << 30).unwrap();
         assert_eq!(read(&large, 64 << 20).unwrap_err().kind(), ErrorKind::FileTooLarge);
     }
 
-    /// Between the look at the path and the opening, somebody may put a pipe there.
+    /// The path may be replaced with a pipe between the check and the opening.
     #[test]
     fn opening_a_pipe_that_was_a_file_does_not_wait() {
         let temp = tempfile::tempdir().unwrap();
@@ -336,7 +341,7 @@ mod tests {
         let shared = temp.path().join("page.1");
         replace_shared(&shared, b"page").unwrap();
         assert_eq!(fs::metadata(&shared).unwrap().permissions().mode() & 0o700, 0o600);
-        // Nothing stays beside, also where the file cannot be put in place.
+        // No temporary file is left, even if the file can't be renamed.
         assert!(replace(temp.path(), b"x").is_err());
         let folder = temp.path().join("folder");
         fs::create_dir(&folder).unwrap();
@@ -346,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_a_person_names_is_written_to() {
+    fn write_output_writes_to_a_device() {
         write_output(Path::new("/dev/null"), b"x").unwrap();
         assert!(!fs::symlink_metadata("/dev/null").unwrap().is_file());
     }

@@ -12,7 +12,7 @@ pub mod breakpoint;
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "the command line opens what it is told to"
+    reason = "the command line opens the files its arguments name"
 )]
 pub mod cli;
 pub mod domain;
@@ -39,13 +39,13 @@ pub mod prompt;
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "model servers, recordings and kept answers are outside"
+    reason = "reads recordings and cached replies, and connects to model servers"
 )]
 pub mod provider;
 pub mod report;
 #[allow(
     clippy::disallowed_methods,
-    reason = "a signal that ends the program is given a time to be obeyed, and then ends it"
+    reason = "after a signal, waits a limited time for a clean exit, then ends the process"
 )]
 pub mod signals;
 pub mod symbolic;
@@ -54,6 +54,6 @@ pub mod timeline;
 #[cfg(feature = "tui")]
 #[allow(
     clippy::disallowed_methods,
-    reason = "the screen draws by the clock and writes to the terminal; `tests/tidy` keeps it from files"
+    reason = "the screen reads the clock and writes to the terminal; `tests/tidy` checks that it opens no files"
 )]
 pub mod ui;

@@ -1,7 +1,7 @@
 //! Prompt assembly and reply parsing: what a model is shown, and what its reply means.
 //!
 //! Responsibilities: assembling a prompt from templates and the state within a token budget ([`PromptBuilder`]),
-//! rebuilding the identical prompt from its record ([`render()`]), parsing replies ([`read()`]), and the pure views
+//! rebuilding the identical prompt from its record ([`render()`]), parsing replies ([`read_reply()`]), and the pure views
 //! between environment and prompt ([`interface`]). Not here: when a prompt is needed (decided by the method) and
 //! sending it (the provider).
 //!

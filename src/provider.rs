@@ -1,4 +1,4 @@
-//! Who answers prompts: a model behind a server, the built-in rules, a recording, a script. Prompt in, text out.
+//! Providers turn a prompt into a reply: a model behind a server, the built-in rules, a recording, a script.
 
 mod cached;
 mod error;
@@ -17,65 +17,63 @@ use futures_util::stream::BoxStream;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A question with all that an answer may depend on.
+/// A prompt to complete, with everything the reply may depend on.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// The call it belongs to; never part of the question itself.
+    /// The call that this request belongs to. It identifies the reply and never affects it.
     pub call: CallId,
-    /// Which role is asked.
     pub role: ModelRole,
-    /// The prompt.
     pub prompt: Arc<Prompt>,
-    /// Seed of the sampling.
+    /// Seed for sampling.
     pub seed: u64,
-    /// Texts that end the answer; they are not part of it.
+    /// Texts that end the reply. The reply does not include them.
     pub stop: Vec<String>,
-    /// How an answer is told that a stop at a newline has cut off before it said what to do: it is asked for anew without
-    /// that stop. None: such a stop never cuts anything off.
+    /// Detects replies that a newline stop cut off before they named an action; such a reply is requested again without
+    /// that stop. None: newline stops are always right.
     pub newline_stop_check: Option<NewlineStopCheck>,
-    /// Its last answer could not be used: one that was kept is not taken again, and the new one takes its place.
+    /// The last reply to this request was unusable: a cached reply is ignored and then replaced by the new one.
     pub refresh_cache: bool,
-    /// How the answer is sampled, where this question wants it otherwise than its endpoint does.
+    /// Sampling parameters of this request that differ from the endpoint's.
     pub sampling: SamplingOverrides,
-    /// A reply that the token limit cut off is delivered as it is, without a second request with a larger limit (setting
+    /// A reply cut off by the token limit is delivered as it is, without a second request with a larger limit (setting
     /// `accept_truncated`).
     pub accept_truncated: bool,
 }
 
-/// What a stop at a newline does to an answer.
+/// Judges whether a stop at a newline cut a reply short.
 #[derive(Clone, Copy, Debug)]
 pub struct NewlineStopCheck {
-    /// The answer seems to end before it says what to do.
+    /// Whether the reply seems to end before it names an action.
     pub is_cut_short: fn(&str) -> bool,
-    /// What the answer says to do.
+    /// The action that the reply names.
     pub action: fn(&str) -> Option<String>,
-    /// The answer, which its bound cut off, may be reasoning that nothing marks.
+    /// Whether a reply that reached its token limit may be reasoning without tags.
     pub may_be_reasoning: fn(&str) -> bool,
 }
 
-/// What one question wants of the sampling; what is not set is the endpoint's own.
+/// Sampling parameters of one request. Those that are not set come from the endpoint.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SamplingOverrides {
-    /// Temperature.
     pub temperature: Option<f64>,
-    /// So much warmer than would be sent without, up to 1 (Reflexion's ladder after empty replies); where no temperature is
-    /// sent, none is because of it.
+    /// Added to the temperature that would otherwise be sent, up to a sum of 1 (Reflexion raises it after empty
+    /// replies). Has no effect if no temperature is sent.
     pub temperature_increase: f64,
-    /// The most tokens an answer may have.
+    /// Maximum number of tokens in the reply.
     pub max_tokens: Option<u32>,
-    /// What a person wants otherwise, by the names of the request's fields; `false`: it is left away. What is above
-    /// goes before it.
+    /// Fields that a person set, by their names in the request; `false` omits a field. The fields above take
+    /// precedence.
     pub user_fields: Map<String, Value>,
 }
 
 impl SamplingOverrides {
-    /// A field that a person wants otherwise: none where it is left away, else its value.
+    /// Returns the value that a person set for a field, `Some(None)` if they omitted the field, or `None` if they did
+    /// not set it.
     pub fn user_field(&self, name: &str) -> Option<Option<&Value>> {
         self.user_fields.get(name).map(|value| Some(value).filter(|v| **v != Value::Bool(false)))
     }
 
-    /// All of it as text, for what an answer depends on. What nobody has chosen adds nothing: answers that were kept
-    /// before there was such a choice are found again.
+    /// Returns the overrides as text for cache keys. Fields that are not set add nothing, so that entries written
+    /// before such a field existed are still found.
     pub fn identity(&self) -> String {
         let chosen = if self.user_fields.is_empty() {
             String::new()
@@ -88,68 +86,65 @@ impl SamplingOverrides {
     }
 }
 
-/// A piece of an answer under way.
+/// A piece of a reply as it arrives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
-    /// The work has come to this stage.
+    /// The call entered this phase.
     Phase(Phase),
-    /// More reasoning, kept apart from the answer.
+    /// More reasoning, separate from the reply's text.
     Reasoning(String),
-    /// More of the answer.
+    /// More of the reply's text.
     Text(String),
-    /// What was sent as the answer so far was reasoning: its closing tag has come, and no opening one before it.
+    /// All text so far was reasoning: a closing tag arrived without an opening one.
     WasReasoning,
-    /// What was sent so far is no part of the answer, which is asked for anew.
+    /// Everything so far is discarded; the reply is requested again.
     Restarted,
-    /// A sentence for the person that is no part of the answer: a setting that the server refused, a second try.
+    /// A message for the person, not part of the reply: a parameter that the server rejected, a retry.
     Notice(String),
-    /// Something came in that says nothing: the server is there.
+    /// Data without content arrived: the server is alive.
     KeepAlive,
-    /// The answer ended early, for this reason; sent behind its last piece. An answer without it is complete.
+    /// The reply ended early, for this reason; sent after its last piece. A reply without it is complete.
     Truncated(Truncation),
-    /// What it cost so far: at the end, and of an answer that was of no use before the question goes out again. The newest
-    /// counts, and has those before in it.
+    /// Usage so far, earlier attempts included: sent at the end, and after each attempt that is discarded. The latest
+    /// value replaces those before it.
     Usage(Usage),
 }
 
-/// What a model is doing.
+/// What a call is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// The connection is being made.
     #[default]
     Connecting,
-    /// The request is out; no token has come.
+    /// The request is sent; no token has arrived.
     Waiting,
-    /// Reasoning comes in.
     Reasoning,
-    /// The answer comes in.
     Answering,
 }
 
-/// Somebody who answers prompts. Dropping the stream breaks the call off.
+/// A source of replies. Dropping the stream cancels the call.
 pub trait Provider: Send + Sync {
-    /// Its name on the screen; a stand-in says that it is one.
+    /// Returns the name shown on screen; a stand-in for a model says that it is one.
     fn name(&self) -> String;
 
-    /// What of the settings it was given it does not send, each in words with the reason.
+    /// Returns the settings that are not sent, or not as given, each as a phrase with the reason.
     fn unsent_settings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Takes in what an earlier process told with [`unsent`](Self::unsent) of the same server, so that it is not learnt again
-    /// at the price of an answer.
+    /// Restores what an earlier process learned about the same server and reported with
+    /// [`unsent_settings`](Self::unsent_settings), so that learning it again does not cost a reply.
     fn restore_quirks(&self, _unsent: &[String]) {}
 
-    /// Whether a text holds one of its secrets: such a text is not to be journaled.
+    /// Returns whether a text contains one of the provider's secrets. Such a text must not be journaled.
     fn contains_secret(&self, _text: &str) -> bool {
         false
     }
 
-    /// Every answer is kept, so that one may be asked for before it is wanted.
+    /// Returns whether every reply is cached, so that prefetched replies are not lost.
     fn has_write_cache(&self) -> bool {
         false
     }
 
-    /// The answer, piece by piece.
+    /// Returns the reply as a stream of pieces.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>>;
 }

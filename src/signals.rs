@@ -1,9 +1,10 @@
-//! Signals of the operating system that end the program: SIGINT, SIGTERM, SIGHUP and their like.
+//! Signals of the operating system that end the program: SIGINT, SIGTERM, SIGHUP and others.
 //!
-//! While a [`Guard`] lives, such a signal is recorded instead of ending the process. Whoever waits for [`wait_for_signal`] then closes the
-//! session and leaves in order. A thread of its own makes sure of that: what does not react (because it waits for a terminal or
-//! a pipe that nobody reads, say) has its session closed and its terminal restored all the same, and the process ends. Before
-//! the first guard the system's own action holds; after the last one a signal ends the process at once.
+//! While a [`Guard`] lives, such a signal is recorded instead of ending the process. The caller of
+//! [`wait_for_signal`] then closes the session and exits normally. A separate thread enforces it: if the program does
+//! not react, for example because it is blocked on a terminal or a pipe that nobody reads, the thread closes the
+//! session, restores the terminal and ends the process. Before the first guard the system's default action applies;
+//! after the last one a signal ends the process at once.
 
 #[cfg(unix)]
 mod unix;
@@ -14,13 +15,13 @@ use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How long the program has to react before its sessions are closed for it.
+/// How long the program has to react before the watchdog thread closes its sessions.
 const GRACE_PERIOD: Duration = Duration::from_millis(30);
-/// How long it has after its sessions were closed, for its last words.
+/// How long it has to exit after its sessions were closed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often it is looked whether it has ended.
+/// How often the watchdog thread checks whether the sessions are closed.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// How long restoring the terminal may take when the program does not do it itself.
+/// How long restoring the terminal may take if the program does not do it itself.
 const RESTORE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A signal that ends the program.
@@ -30,11 +31,11 @@ pub struct EndSignal(i32);
 impl EndSignal {
     /// Ctrl-C.
     pub const INTERRUPT: Self = Self(2);
-    /// The terminal has gone.
+    /// The terminal was closed.
     pub const HANGUP: Self = Self(1);
 
-    /// The exit status: 130 where the program was asked to end (SIGINT, SIGTERM, SIGHUP), else 128 and the signal's number, as
-    /// a shell reports the signal's own action.
+    /// Returns the exit status: 130 for a request to end (SIGINT, SIGTERM, SIGHUP), otherwise 128 plus the signal's
+    /// number, as a shell reports it.
     pub fn exit_code(self) -> u8 {
         match self.0 {
             1 | 2 | 15 => 130,
@@ -42,7 +43,7 @@ impl EndSignal {
         }
     }
 
-    /// Its name, such as `SIGTERM`.
+    /// Returns its name, such as `SIGTERM`.
     pub fn name(self) -> &'static str {
         #[cfg(unix)]
         let name = signal_hook::low_level::signal_name(self.0);
@@ -51,7 +52,7 @@ impl EndSignal {
         name.unwrap_or("a signal")
     }
 
-    /// The terminal sends it for a key, to every program that runs in it.
+    /// Returns whether the terminal sends it for a key, to every program in the foreground.
     fn is_from_key(self) -> bool {
         matches!(self.0, 2 | 3)
     }
@@ -59,11 +60,11 @@ impl EndSignal {
 
 /// What a guard protects.
 enum GuardTarget {
-    /// A session that is being opened: nobody can close it yet.
+    /// A session that is being opened and can't be closed yet.
     Opening,
-    /// Nothing that would have to be closed.
+    /// Nothing that needs closing.
     Nothing,
-    /// An open session: how it is closed, and whether it is.
+    /// An open session.
     Session(GuardedSession),
 }
 
@@ -78,11 +79,11 @@ struct SignalState {
     received: Option<EndSignal>,
     guards: Vec<(u64, GuardTarget)>,
     last_guard: u64,
-    /// SIGINT is a command to whoever waits for it, and ends nothing by itself.
+    /// SIGINT is a command to the caller of [`wait_for_signal`] and doesn't end the program.
     interrupt_is_command: bool,
-    /// Somebody sees to it that the program ends.
+    /// A thread is already making sure that the program ends.
     ending: bool,
-    /// Another program has the terminal, and its keys are not meant for this one.
+    /// Another program has the terminal, and keys are not meant for this one.
     terminal_lent: bool,
 }
 
@@ -93,9 +94,9 @@ struct Hub {
 
 static HUB: LazyLock<Hub> =
     LazyLock::new(|| Hub { state: Mutex::default(), received: watch::Sender::new(0) });
-/// Restores the terminal without waiting for anybody; set by the screen.
+/// Restores the terminal without blocking; set by the screen.
 static RESTORER: OnceLock<fn()> = OnceLock::new();
-/// When the write under way to a terminal or pipe began, in milliseconds since [`START`]; 0: there is none.
+/// When the current write to a terminal or pipe began, in milliseconds since [`START`]; 0 if there is none.
 static WRITE_STARTED: AtomicU64 = AtomicU64::new(0);
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -104,10 +105,10 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 pub struct Guard(u64);
 
 impl Guard {
-    /// Guards the opening of a session: [`Self::set_session`] says when it is open.
+    /// Guards the opening of a session; call [`Self::set_session`] when it is open.
     ///
     /// # Errors
-    /// When the system refuses the handlers or their thread.
+    /// Returns an error if the signal handlers or their thread cannot be installed.
     pub fn opening() -> io::Result<Self> {
         Self::new(GuardTarget::Opening)
     }
@@ -115,12 +116,12 @@ impl Guard {
     /// Guards something that needs no closing, such as a screen without a session.
     ///
     /// # Errors
-    /// As [`Self::opening`].
+    /// The same as [`Self::opening`].
     pub fn without_session() -> io::Result<Self> {
         Self::new(GuardTarget::Nothing)
     }
 
-    /// The session is open: how to close it, and whether that is done.
+    /// Registers the open session: `close` asks it to close, `closed` returns whether it is closed.
     pub fn set_session(&self, close: impl Fn() + Send + 'static, closed: impl Fn() -> bool + Send + 'static) {
         let mut state = HUB.lock();
         if let Some(guard) = state.guards.iter_mut().find(|g| g.0 == self.0) {
@@ -151,7 +152,7 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a signal and sees to it that the program ends.
+    /// Records a signal and makes sure that the program ends.
     fn deliver(&self, signal: EndSignal) {
         let mut state = self.lock();
         if state.terminal_lent && signal.is_from_key() {
@@ -167,25 +168,25 @@ impl Hub {
         drop(state);
         self.received.send_modify(|n| *n = n.wrapping_add(1));
         if ends {
-            // The handlers' thread is still needed. Without another one it is up to the program alone.
+            // The handlers' thread is still needed. If no other thread can be started, the program itself must exit.
             let _ =
                 std::thread::Builder::new().name("ending".to_owned()).spawn(move || HUB.force_exit(signal));
         }
     }
 
-    /// Waits for the program to end; ends it where it does not.
+    /// Waits for the program to end, and ends it if it does not.
     fn force_exit(&self, signal: EndSignal) -> ! {
-        let asked = Instant::now();
+        let started = Instant::now();
         let mut closed = None;
         loop {
             std::thread::sleep(POLL_INTERVAL);
-            if asked.elapsed() < GRACE_PERIOD {
+            if started.elapsed() < GRACE_PERIOD {
                 continue;
             }
             if closed.is_none() && self.close_all() {
                 closed = Some(Instant::now());
             }
-            // Whoever was stuck in a write when the signal came still is.
+            // A thread that was blocked in a write when the signal arrived still is.
             let stuck = write_duration().is_some_and(|since| since >= GRACE_PERIOD);
             if closed.is_some_and(|since: Instant| stuck || since.elapsed() >= EXIT_TIMEOUT) {
                 restore_terminal();
@@ -194,7 +195,7 @@ impl Hub {
         }
     }
 
-    /// Asks every session to close; whether all are closed.
+    /// Asks every session to close. Returns whether all are closed.
     fn close_all(&self) -> bool {
         let mut state = self.lock();
         let mut all = true;
@@ -214,36 +215,36 @@ impl Hub {
     }
 }
 
-/// The signal that was received and not yet acted upon, if any.
+/// Returns the received signal that has not been handled yet, if any.
 pub fn pending_signal() -> Option<EndSignal> {
     HUB.lock().received
 }
 
-/// Waits for a signal that ends the program; returns at once when one was received before.
+/// Waits for a signal that ends the program. Returns at once if one was received before.
 pub async fn wait_for_signal() -> EndSignal {
-    let mut news = HUB.received.subscribe();
+    let mut changes = HUB.received.subscribe();
     loop {
         if let Some(signal) = pending_signal() {
             return signal;
         }
         // The sender is never dropped.
-        if news.changed().await.is_err() {
+        if changes.changed().await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 }
 
-/// From now on SIGINT only wakes [`wait_for_signal`], which [`acknowledge`] makes ready for another one.
+/// Makes SIGINT only wake [`wait_for_signal`]; [`acknowledge`] then clears it.
 pub fn set_interrupt_is_command(yes: bool) {
     HUB.lock().interrupt_is_command = yes;
 }
 
-/// Forgets the signal that was received.
+/// Clears the received signal.
 pub fn acknowledge() {
     HUB.lock().received = None;
 }
 
-/// Runs something while another program has the terminal: its Ctrl-C and Ctrl-\ are not meant for this one.
+/// Runs a function while another program has the terminal, whose Ctrl-C and Ctrl-\ are not meant for this one.
 pub fn lend_terminal<T>(run: impl FnOnce() -> T) -> T {
     HUB.lock().terminal_lent = true;
     let done = run();
@@ -251,14 +252,15 @@ pub fn lend_terminal<T>(run: impl FnOnce() -> T) -> T {
     done
 }
 
-/// What restores the terminal when the program cannot do it in order. It must not wait for a lock that a write could hold.
+/// Sets the function that restores the terminal if the program can't exit normally. It must not wait for a lock that
+/// a write could hold.
 pub fn set_terminal_restorer(restorer: fn()) {
-    // Set once: there is one terminal.
+    // Only the first call counts, because there is one terminal.
     let _ = RESTORER.set(restorer);
 }
 
-/// Counts it as SIGHUP when the terminal of standard input goes away. The signal itself comes only to the session that the
-/// terminal belongs to, and not at all under `nohup`; nobody can use a screen then either.
+/// Treats the loss of the terminal of standard input as SIGHUP. The signal itself reaches only the session that owns
+/// the terminal, and not at all under `nohup`, though nobody can use a screen then either.
 pub fn watch_terminal() {
     #[cfg(unix)]
     {
@@ -267,7 +269,7 @@ pub fn watch_terminal() {
     }
 }
 
-/// Writes to a terminal or pipe, which may take for ever: a signal does not wait for it.
+/// Runs a write to a terminal or pipe, which may block forever; a signal does not wait for it.
 pub fn blocking_write<T>(write: impl FnOnce() -> T) -> T {
     let outer = WRITE_STARTED.swap(millis_since_start(), Ordering::SeqCst);
     let done = write();
@@ -275,12 +277,12 @@ pub fn blocking_write<T>(write: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Milliseconds since the first look, never 0.
+/// Returns the milliseconds since the first call, plus 1: never 0.
 fn millis_since_start() -> u64 {
     START.elapsed().as_millis() as u64 + 1
 }
 
-/// How long the write under way has taken.
+/// Returns how long the current write has taken, if there is one.
 fn write_duration() -> Option<Duration> {
     match WRITE_STARTED.load(Ordering::SeqCst) {
         0 => None,
@@ -288,13 +290,13 @@ fn write_duration() -> Option<Duration> {
     }
 }
 
-/// Restores the terminal on a thread of its own: a terminal that takes nothing must not keep the program from ending.
+/// Restores the terminal on a separate thread, because a blocked terminal must not keep the program from ending.
 fn restore_terminal() {
     let Some(restorer) = RESTORER.get() else { return };
     let (done, restored) = std::sync::mpsc::channel();
     let thread = std::thread::Builder::new().name("restore".to_owned()).spawn(move || {
         restorer();
-        // Nobody waits any more when it took too long.
+        // The receiver is gone if it took too long.
         let _ = done.send(());
     });
     if thread.is_ok() {
@@ -302,7 +304,7 @@ fn restore_terminal() {
     }
 }
 
-/// Takes the signals over, once.
+/// Installs the signal handlers, once.
 fn install() -> io::Result<()> {
     static INSTALLED: Mutex<bool> = Mutex::new(false);
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);

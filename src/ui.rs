@@ -1,8 +1,8 @@
-//! The screen: it looks at the driver's store, and sends wishes. It decides nothing about an episode.
+//! The terminal screen: shows the driver's store and sends commands. It decides nothing about an episode.
 //!
-//! [`run`] is the loop. A key becomes an `Action` (`keymap`), [`update`] turns it into changes of the [`Model`]
-//! and [`Request`]s, [`view`] draws model and state into a buffer. What the view learns while it draws (heights, hit
-//! boxes) goes to [`Scratch`], which can be dropped at any time without changing what is shown.
+//! [`run`] is the event loop. A key becomes an `Action` (`keymap`), [`update`] turns it into changes of the [`Model`]
+//! and [`Request`]s, and [`view`] draws model and state into a buffer. What the view computes while it draws (heights,
+//! hit boxes) goes to [`ViewCache`], which can be dropped at any time without changing what is shown.
 
 pub mod app;
 pub mod branches;

@@ -1,4 +1,4 @@
-//! Where each kind of condition fires on recorded sessions: a condition and the (episode, step) of all its hits.
+//! Checks where each kind of condition fires on recorded sessions: a condition and the (episode, step) of all its hits.
 #![allow(clippy::unwrap_used)]
 
 #[path = "rig/run.rs"]
@@ -44,7 +44,7 @@ fn apply_event(state: &mut State, event: Event) {
     });
 }
 
-/// Every hit of a condition, with why.
+/// Returns episode, step and reason of every hit of a condition.
 fn hits_of(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
     let rules = breakpoint_rules(retrospect::method::parse_condition);
     let stop: BreakpointConfig = (rules.parse)(condition).unwrap();
@@ -79,7 +79,7 @@ fn each_condition_fires_where_it_should_on_shipped_sessions() {
     }
 }
 
-/// The same rows are played without a screen (`tests/cli/stops.rs`) and on one (`tests/pty.rs`).
+/// The same rows are tested without a screen (`tests/cli/breakpoints.rs`) and on the screen (`tests/pty.rs`).
 #[test]
 fn shared_breakpoint_rows_match_the_recordings() {
     for (session, _, condition, turns) in stops::rows() {
@@ -90,7 +90,7 @@ fn shared_breakpoint_rows_match_the_recordings() {
 
 #[test]
 fn costs_and_times_are_added_up_over_the_events() {
-    // Every reply costs a cent, and every event comes a second after the one before.
+    // Every reply costs one cent, and events are one second apart.
     let mut events: Vec<Envelope> = recorded_events("lamp").iter().map(|e| (**e).clone()).collect();
     for (n, envelope) in (0_i64..).zip(&mut events) {
         envelope.timestamp = jiff::Timestamp::from_second(1_795_171_200 + n).unwrap();
@@ -109,19 +109,19 @@ fn costs_and_times_are_added_up_over_the_events() {
     assert!(steps("time > 1h").is_empty());
 }
 
-/// Says these one after the other, and then the last for ever.
-fn scripted(said: &'static [&'static str]) -> ScriptedProvider {
+/// Returns an actor that gives these replies in order, then repeats the last one.
+fn scripted(replies: &'static [&'static str]) -> ScriptedProvider {
     let at = AtomicUsize::new(0);
     ScriptedProvider::new(move |_| {
-        let n = at.fetch_add(1, Ordering::Relaxed).min(said.len() - 1);
-        Ok(said[n].to_owned())
+        let n = at.fetch_add(1, Ordering::Relaxed).min(replies.len() - 1);
+        Ok(replies[n].to_owned())
     })
 }
 
-/// Where it stood (step and stage), the events, and the state in the end.
+/// The stops (step and stage), the events, and the final state.
 type RunResult = (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>);
 
-/// An actor whose answers take a while and cost a cent each.
+/// An actor whose replies are slow and cost one cent each.
 struct SlowPaidActor(ScriptedProvider);
 
 impl Provider for SlowPaidActor {
@@ -136,9 +136,9 @@ impl Provider for SlowPaidActor {
     }
 }
 
-/// Plays with these breakpoints set, going on at every stop.
-fn play_script(said: &'static [&'static str], breaks: &[&str]) -> RunResult {
-    play_with_actor(Arc::new(scripted(said)), breaks)
+/// Plays with these breakpoints, continuing after every stop.
+fn play_script(replies: &'static [&'static str], breaks: &[&str]) -> RunResult {
+    play_with_actor(Arc::new(scripted(replies)), breaks)
 }
 
 fn play_with_actor(actor: Arc<dyn Provider>, breaks: &[&str]) -> RunResult {
@@ -168,13 +168,13 @@ fn play_with_actor(actor: Arc<dyn Provider>, breaks: &[&str]) -> RunResult {
     (stood, events, state)
 }
 
-/// A run of what was said, with breakpoints.
+/// Starts a run of scripted replies, with breakpoints.
 fn start_script(
     root: &Path,
-    said: &'static [&'static str],
+    replies: &'static [&'static str],
     breaks: &[&str],
 ) -> (Handle, std::thread::JoinHandle<()>) {
-    start_with_actor(root, Arc::new(scripted(said)), breaks)
+    start_with_actor(root, Arc::new(scripted(replies)), breaks)
 }
 
 fn start_with_actor(
@@ -199,7 +199,7 @@ fn start_with_actor(
     (handle, thread)
 }
 
-/// Does what changes nothing, repeats itself, and goes to and fro.
+/// Actions without effect, repeated actions, and moves back and forth.
 const STUBBORN_REPLIES: &[&str] = &[
     "look",
     "dance",
@@ -240,20 +240,20 @@ fn a_live_run_stops_exactly_where_its_journal_says() {
         let (stood, events, state) = play_script(STUBBORN_REPLIES, &[condition]);
         let at: Vec<u32> = stood.iter().map(|s| s.0).collect();
         assert_eq!(&at, steps, "{condition}: {stood:?}");
-        // A proposal is stopped before it runs, everything else after the answer.
+        // A condition on the action stops before it runs, all others after the observation.
         let stage = if condition.starts_with("same action") || condition.starts_with("same thought") {
             "Decision"
         } else {
             "Reflection"
         };
         assert!(stood.iter().all(|s| s.1 == stage), "{condition}: {stood:?}");
-        // The same events, looked at afterwards without the breakpoint's own, say the same.
+        // The same events without those of breakpoints give the same hits when searched afterwards.
         assert_eq!(
             hits_of(&without_breakpoint_events(&events), condition).iter().map(|h| h.1).collect::<Vec<_>>(),
             at,
             "{condition}"
         );
-        // Folding what was written, without any matcher, gives the state that the driver had.
+        // Folding the journal, without matching conditions, gives the driver's state.
         let mut folded = State::default();
         for envelope in &events {
             folded.apply(envelope);
@@ -263,14 +263,14 @@ fn a_live_run_stops_exactly_where_its_journal_says() {
     }
 }
 
-/// Without the breakpoint's own events.
+/// Removes the events of breakpoints.
 fn without_breakpoint_events(events: &[Arc<Envelope>]) -> Vec<Arc<Envelope>> {
     let own =
         |e: &&Arc<Envelope>| matches!(e.event, Event::BreakpointSet { .. } | Event::BreakpointHit { .. });
     events.iter().filter(|e| !own(e)).cloned().collect()
 }
 
-/// Costs and times were looked at on made-up journals alone.
+/// Regression: cost and time conditions were tested only on artificial journals.
 #[test]
 fn a_live_run_stops_above_its_cost_and_time_limits() {
     let rows: &[(&str, Option<&[u32]>)] = &[
@@ -290,20 +290,20 @@ fn a_live_run_stops_above_its_cost_and_time_limits() {
         );
         match due {
             Some(due) => assert_eq!(&at, due, "{condition}"),
-            // Sixteen answers of 150 ms are more than a second, and seven are more than that at the latest.
+            // At 150 ms per reply, one second passes by the seventh of sixteen replies.
             None => assert!(at.len() == 1 && at[0] <= 8, "{condition}: {at:?}"),
         }
     }
 }
 
 #[test]
-fn a_hit_says_why_and_watches_do_not_stop() {
+fn a_hit_has_a_reason_and_watches_do_not_stop() {
     let (stood, events, state) =
         play_script(STUBBORN_REPLIES, &["nothing 3", "warn same action 3", "once action ~ fridge"]);
     assert_eq!(stood, [(5, "Reflection".to_owned()), (10, "Decision".to_owned())]);
-    let told: Vec<String> =
+    let hits: Vec<String> =
         state.breakpoints.all.iter().map(|b| format!("{} {}", b.config, b.hits)).collect();
-    assert_eq!(told, ["nothing 3 1", "warn same action 3 2", "once action ~ fridge 1"]);
+    assert_eq!(hits, ["nothing 3 1", "warn same action 3 2", "once action ~ fridge 1"]);
     let whys: Vec<&str> = events
         .iter()
         .filter_map(|e| match &e.event {
@@ -357,7 +357,7 @@ fn a_proposal_with_a_breakpoint_can_be_forked_like_any_other() {
     let first = of.episode.as_ref().unwrap().step(2).unwrap().first_seq;
     let events = handle.store.timeline().events_between(Seq(first.0 - 1), at);
     let proposed = events.iter().find(|e| matches!(e.event, Event::Proposed { .. })).unwrap();
-    assert!(proposed.batch_continues, "the hits stand in one batch with it");
+    assert!(proposed.batch_continues, "the hits are in the same batch");
     assert!(!events.last().unwrap().batch_continues);
     assert_eq!(handle.store.state_at(at).step_awaiting_decision().map(|s| s.number), Some(2));
     let instead = Command::Override {

@@ -1,5 +1,5 @@
-//! What a person may choose where a call has failed, each with the real program and a server that fails: try again, change
-//! the prompt, another model, a recorded reply, act by hand. The first turn is the failed one, and none is lost.
+//! What a person can do after a failed call, with the real program and a failing server: retry, edit the prompt, switch
+//! the model, use a recorded reply, act manually. The first step is the failed one, and no step is lost.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
 
@@ -11,7 +11,7 @@ use server::{Server, good, plain};
 use std::path::Path;
 use std::process::Command;
 
-/// What the program says to these lines, and its exit code.
+/// Runs the program with these input lines; returns exit code and output.
 async fn run_program(home: &Path, args: &[&str], lines: &str) -> (i32, String) {
     let input = home.join("input.txt");
     std::fs::write(&input, lines).unwrap();
@@ -21,18 +21,18 @@ async fn run_program(home: &Path, args: &[&str], lines: &str) -> (i32, String) {
     command.env("RETROSPECT_SESSIONS", home.join("sessions"));
     command.stdin(std::fs::File::open(input).unwrap());
     let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-    let said = [done.stdout, done.stderr].concat();
-    (done.status.code().unwrap_or(-1), String::from_utf8(said).unwrap())
+    let output = [done.stdout, done.stderr].concat();
+    (done.status.code().unwrap_or(-1), String::from_utf8(output).unwrap())
 }
 
 struct Case {
-    /// The lines after the failed first call.
+    /// Input lines after the failed first call.
     lines: &'static str,
-    /// The models that were asked.
+    /// The expected models of the calls.
     models: &'static [&'static str],
-    /// What the last question holds.
+    /// Text in the last prompt.
     holds: &'static str,
-    /// What is said.
+    /// Texts in the output.
     says: &'static [&'static str],
 }
 
@@ -44,7 +44,7 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
             lines: "prompt-edit 1 Say what you hold.\nprompt\nretry",
             models: &["small", "small"],
             holds: "Say what you hold.",
-            says: &["its call failed: retry sends it", "Say what you hold."],
+            says: &["call failed: `retry` sends it", "Say what you hold."],
         },
         Case {
             lines: "model openai:big\nretry",
@@ -98,27 +98,28 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
             let server =
                 Server::start(vec![plain(401, "", r#"{"detail":"who are you"}"#), good("inventory")]).await;
             let lines = case.lines.replace("NAME", name.to_str().unwrap());
-            let (code, said) = start(&server.base, "--plain", &format!("step\n{lines}\nstep\nquit\n")).await;
-            assert_eq!(code, 0, "{}: {said}", case.lines);
+            let (code, output) =
+                start(&server.base, "--plain", &format!("step\n{lines}\nstep\nquit\n")).await;
+            assert_eq!(code, 0, "{}: {output}", case.lines);
             for words in ["401: who are you", "1 > inventory", "You are not carrying anything."] {
-                assert!(said.contains(words), "{}: {words}: {said}", case.lines);
+                assert!(output.contains(words), "{}: {words}: {output}", case.lines);
             }
             for words in case.says {
-                assert!(said.contains(words), "{}: {words}: {said}", case.lines);
+                assert!(output.contains(words), "{}: {words}: {output}", case.lines);
             }
             let asked = server.asked();
             let models: Vec<&Value> = asked.iter().map(|a| &a.body["model"]).collect();
-            assert_eq!(models, case.models, "{}: {said}", case.lines);
+            assert_eq!(models, case.models, "{}: {output}", case.lines);
             let last = asked.last().unwrap().body.to_string();
             assert!(last.contains(case.holds), "{}: {last}", case.lines);
-            let (code, said) = run_program(home.path(), &["verify", "--last"], "").await;
-            assert_eq!(code, 0, "{}: {said}", case.lines);
+            let (code, output) = run_program(home.path(), &["verify", "--last"], "").await;
+            assert_eq!(code, 0, "{}: {output}", case.lines);
         }
     });
 }
 
-/// What is never cut does not fit: nothing is sent that a server would cut without a word. A second server counts four times
-/// as many tokens as were estimated, which is only known after its first answer.
+/// If the segments that are never dropped don't fit, nothing is sent, since a server might truncate it silently. A
+/// second server counts four times the estimated tokens, which is known only after its first reply.
 #[test]
 fn a_prompt_that_cannot_fit_is_not_sent_and_continues_with_a_larger_budget() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -135,25 +136,25 @@ fn a_prompt_that_cannot_fit_is_not_sent_and_continues_with_a_larger_budget() {
             let args =
                 ["run", "--task", "easy/put/1", "--method", "react", "--actor", "openai:small", "--headless"];
             let args = [&args[..], &["--max-steps", "2", "--base-url", &server.base, "--set", &set]].concat();
-            let (code, said) = run_program(home.path(), &args, "").await;
+            let (code, output) = run_program(home.path(), &args, "").await;
             assert!(
-                code == 3 && said.contains("the newest turn alone do not fit"),
-                "{budget}: {code}: {said}"
+                code == 3 && output.contains("the newest step alone do not fit"),
+                "{budget}: {code}: {output}"
             );
-            assert!(said.contains(&format!("and {budget} is all it may have")), "{said}");
-            assert_eq!(server.asked().len(), first, "{budget}: {said}");
+            assert!(output.contains(&format!("more than the {budget} allowed")), "{output}");
+            assert_eq!(server.asked().len(), first, "{budget}: {output}");
             let lines = "set context_tokens 9000\nretry\nrun\nquit\n";
-            let (code, said) = run_program(home.path(), &["resume", "--last", "--plain"], lines).await;
-            assert!(code == 0 && said.contains("2 > inventory"), "{budget}: {said}");
+            let (code, output) = run_program(home.path(), &["resume", "--last", "--plain"], lines).await;
+            assert!(code == 0 && output.contains("2 > inventory"), "{budget}: {output}");
             assert_eq!(server.asked().len(), 2);
         }
     });
 }
 
-/// Three questions of a round: the answer to one shows that the server counts four times what was estimated, the other two
-/// fail. They were then "too long", and no `retry` ever asked them again.
+/// Regression: of three mentor calls, the first reply shows that the server counts four times the estimated tokens, and
+/// the other two fail. They then counted as "too long", and `retry` never sent them again.
 #[test]
-fn a_failed_mentor_prompt_no_longer_fit_after_the_server_counted_tokens() {
+fn a_failed_mentor_prompt_still_fits_after_the_server_counted_tokens() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         let usage = "{\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":2}}";
@@ -167,23 +168,23 @@ fn a_failed_mentor_prompt_no_longer_fit_after_the_server_counted_tokens() {
         let mentor = ["--method", "omnireflect", "--mentor", "openai:small", "--set", "generation=neural"];
         let args = ["run", "--task", "easy/put/1", "--plain", "--base-url", &server.base];
         let set = ["--set", "context_tokens=800"];
-        let (code, said) =
+        let (code, output) =
             run_program(home.path(), &[&args[..], &mentor, &set].concat(), "step\nstep\nquit\n").await;
-        assert!(code == 0 && said.contains("402"), "{said}");
-        assert_eq!(server.asked().len(), 3, "{said}");
-        // Two calls have failed; they are as long as they were.
-        let (code, said) =
+        assert!(code == 0 && output.contains("402"), "{output}");
+        assert_eq!(server.asked().len(), 3, "{output}");
+        // Two calls have failed; their prompts are unchanged.
+        let (code, output) =
             run_program(home.path(), &["resume", "--last", "--plain"], "retry\nstep\nquit\n").await;
-        assert!(code == 0 && !said.contains("do not fit"), "{said}");
-        assert_eq!(server.asked().len(), 5, "{said}");
-        let (code, said) = run_program(home.path(), &["verify", "--last"], "").await;
-        assert_eq!(code, 0, "{said}");
+        assert!(code == 0 && !output.contains("do not fit"), "{output}");
+        assert_eq!(server.asked().len(), 5, "{output}");
+        let (code, output) = run_program(home.path(), &["verify", "--last"], "").await;
+        assert_eq!(code, 0, "{output}");
     });
 }
 
-/// What a person's words made too long was said to hold nothing but what is never cut.
+/// Regression: a prompt that a person's edit made too long was reported as having only segments that are never dropped.
 #[test]
-fn an_overlong_text_was_reported_as_uncuttable() {
+fn an_overlong_edit_is_not_reported_as_undroppable() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         let broke = plain(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
@@ -193,9 +194,9 @@ fn an_overlong_text_was_reported_as_uncuttable() {
         let set = ["--base-url", &server.base, "--set", "context_tokens=2000", "--set", "examples=0"];
         let lines =
             format!("step\nprompt-edit 1 {}\nretry\ngive-up\nstep\nquit\n", "look well ".repeat(1000));
-        let (code, said) = run_program(home.path(), &[&args[..], &set].concat(), &lines).await;
-        assert!(code == 0 && said.contains("drafted now it would be shorter"), "{said}");
-        assert!(!said.contains("alone do not fit") && said.contains("step 1: inventory"), "{said}");
-        assert_eq!(server.asked().len(), 2, "{said}");
+        let (code, output) = run_program(home.path(), &[&args[..], &set].concat(), &lines).await;
+        assert!(code == 0 && output.contains("drafted now would be shorter"), "{output}");
+        assert!(!output.contains("alone do not fit") && output.contains("step 1: inventory"), "{output}");
+        assert_eq!(server.asked().len(), 2, "{output}");
     });
 }

@@ -1,5 +1,6 @@
-//! What scripts and old sessions rely on. Names, fields and exit codes may be added, and none may go; the recorded sessions
-//! were written by version 0.1 before its vocabulary changed, and every later version opens, verifies and resumes them.
+//! What scripts and old sessions rely on. Names, fields and exit codes may be added but not removed. The recorded
+//! sessions were written by version 0.1 before its vocabulary changed; every later version opens, verifies and resumes
+//! them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The program in an empty home, so that nothing of the machine counts.
+/// Runs the program in an empty home folder, isolated from the machine.
 struct Home(tempfile::TempDir);
 
 impl Home {
@@ -28,12 +29,12 @@ impl Home {
         let mut command = self.command(args);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A program that ends without reading its input closes the pipe.
+        // A closed pipe is fine: the program may end without reading its input.
         let _ = child.stdin.take().unwrap().write_all(input);
         child.wait_with_output().unwrap()
     }
 
-    /// Standard output of a command that must succeed.
+    /// Returns the standard output of a command that must succeed.
     fn text(&self, args: &[&str]) -> String {
         let done = self.run(args, b"");
         let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
@@ -46,7 +47,7 @@ fn data_path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// The lists of `names.txt` by their headings.
+/// Returns the lists of `names.txt` by heading.
 fn frozen_names() -> BTreeMap<String, Vec<String>> {
     let mut sections: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut section = String::new();
@@ -60,7 +61,7 @@ fn frozen_names() -> BTreeMap<String, Vec<String>> {
     sections
 }
 
-/// Whether a text has a name as a word of its own.
+/// Returns whether a text contains a name as a separate word.
 fn has_word(text: &str, name: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let ends = |at: usize| !text[..at].ends_with(part) && !text[at + name.len()..].starts_with(part);
@@ -98,7 +99,7 @@ fn no_setting_method_profile_or_preset_disappears() {
 }
 
 #[test]
-fn every_environment_variable_counts() {
+fn every_environment_variable_has_an_effect() {
     let home = Home::new();
     for line in &frozen_names()["environment"] {
         let (variable, key) = line.split_once(": ").unwrap();
@@ -112,7 +113,7 @@ fn every_environment_variable_counts() {
     }
 }
 
-/// A value that a configuration key takes and that is not its default.
+/// Returns a valid value of a configuration key that is not its default.
 fn sample_value(key: &str) -> &'static str {
     match key {
         "run.env" => "babyai",
@@ -154,7 +155,7 @@ fn play_output_is_byte_identical() {
     }
 }
 
-/// The fields that each line of `run --json` has, whatever is added later.
+/// The fields that each line of `run --json` keeps; fields may be added.
 const RUN_FIELDS: &[(&str, &str)] = &[
     ("run", "actor env interface max_steps mentor method name path seed seq settings tasks trials type"),
     (
@@ -181,8 +182,8 @@ const RUN_FIELDS: &[(&str, &str)] = &[
 fn run_lines_keep_their_fields() {
     let home = Home::new();
     let args = ["run", "--task", "easy/heat/23", "--method", "omnireflect", "--max-steps", "12"];
-    let said = home.text(&[&args[..], &["--headless", "--json"]].concat());
-    let lines: Vec<Value> = said.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let output = home.text(&[&args[..], &["--headless", "--json"]].concat());
+    let lines: Vec<Value> = output.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let mut kinds = BTreeSet::new();
     for line in &lines {
         let kind = line["type"].as_str().unwrap();
@@ -196,7 +197,7 @@ fn run_lines_keep_their_fields() {
 }
 
 #[test]
-fn exit_codes_mean_what_they_meant() {
+fn exit_codes_keep_their_meaning() {
     let home = Home::new();
     let cases: &[(i32, &[&str])] = &[
         (0, &["run", "--task", "easy/heat/23", "--max-steps", "2", "--headless"]),
@@ -205,7 +206,7 @@ fn exit_codes_mean_what_they_meant() {
         (2, &["run", "--no-such-flag"]),
         (2, &["run", "--method", "no-such-method"]),
         (2, &["no-such-verb"]),
-        // Nobody answers there: the error policy stops the run, which can be resumed.
+        // No server answers there: the error policy stops the run, which can be resumed.
         (3, &["run", "--actor", "openai:m", "--base-url", "http://127.0.0.1:9/v1", "--headless"]),
     ];
     for (code, args) in cases {
@@ -218,7 +219,7 @@ fn exit_codes_mean_what_they_meant() {
     }
 }
 
-/// The sessions of version 0.1; whether the run was over.
+/// The sessions of version 0.1, and whether their run was over.
 const RECORDED: &[(&str, bool)] = &[
     ("babyai-agentboard", true),
     ("household-fcrf", true),
@@ -249,7 +250,7 @@ fn recorded_sessions_open_verify_and_resume() {
         home.text(&["verify", path]);
         let json: Value = serde_json::from_str(&home.text(&["verify", path, "--json"])).unwrap();
         assert_eq!(json["problems"], serde_json::json!([]), "{name}");
-        // The built-in templates may have changed since; going on with them is said on the command line.
+        // The built-in templates may have changed since; `--accept-prompts` accepts that.
         home.text(&["resume", path, "--headless", "--accept-prompts"]);
         let after = branch_lines(&session);
         assert!(after.len() >= before.len() && after[..before.len()] == before[..], "{name}: history stays");
@@ -259,12 +260,12 @@ fn recorded_sessions_open_verify_and_resume() {
     }
 }
 
-/// The lines of the branch that a resume takes: the first fork's where there is one, else the trunk's.
+/// Returns the lines of the branch that is resumed: the first fork if there is one, else the trunk.
 fn branch_lines(session: &Path) -> Vec<String> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(session.join("branches")).unwrap().map(|e| e.unwrap().path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "jsonl") && !f.ends_with("labels.jsonl"));
-    // `b1.jsonl` stands before `trunk.jsonl`.
+    // `b1.jsonl` sorts before `trunk.jsonl`.
     files.sort();
     let text = fs::read_to_string(&files[0]).unwrap();
     text.lines().map(str::to_owned).collect()

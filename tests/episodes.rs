@@ -1,4 +1,4 @@
-//! Whole episodes of the built-in world with the built-in actor, through driver and journal.
+//! Plays whole episodes of the built-in environment with the rule-based actor, through driver and journal.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "rig/run.rs"]
@@ -34,7 +34,7 @@ fn play(method: &str, ids: &[String]) -> Arc<State> {
 }
 
 #[test]
-fn the_built_in_actor_plays_the_built_in_world() {
+fn the_rule_based_actor_plays_the_built_in_environment() {
     let ids: Vec<String> = ["put", "heat", "cool", "clean", "look", "two"]
         .iter()
         .flat_map(|kind| (0..2).map(move |seed| format!("easy/{kind}/{seed}")))

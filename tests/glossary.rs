@@ -1,5 +1,5 @@
-//! `docs/GLOSSARY.md` is generated from the doc comments of the public types in `src/domain`: one definition of each term, next to
-//! the type that carries it. `UPDATE=1 cargo test --test glossary` writes the page.
+//! `docs/GLOSSARY.md` is generated from the doc comments of the public types in `src/domain`: one definition of each
+//! term, next to the type that carries it. `UPDATE=1 cargo test --test glossary` writes the page.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first error")]
 
 use std::fmt::Write as _;

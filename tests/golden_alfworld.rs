@@ -1,8 +1,8 @@
 //! Plays every golden ALFWorld trace and compares feedback, admissible commands, won and inventory at every step.
 //!
-//! Ends with `N passed, N failed, N skipped` (traces) and the number of steps compared. The traces of the small kitchen are
-//! always there (the original stack played it once); those of real games lie in `../shared`, and where that is absent they
-//! are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
+//! Ends with `N passed, N failed, N skipped` (traces) and the number of steps compared. The traces of the small
+//! kitchen, recorded with the original stack, are part of the repository. Those of real games are in `../shared`;
+//! without it they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
 
 #![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
 
@@ -29,7 +29,7 @@ struct Line {
     inventory: Vec<String>,
 }
 
-/// What one game's traces came to.
+/// The result of one game's traces.
 #[derive(Default)]
 struct Outcome {
     traces: usize,
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     if failures.is_empty() && !(required && skipped > 0) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The small kitchen, whose files and traces are part of this repository.
+/// Plays the small kitchen, whose files and traces are part of this repository.
 fn play_kitchen() -> Outcome {
     let file = serde_json::json!({
         "pddl_domain": include_str!("data/kitchen/domain.pddl"),
@@ -91,7 +91,7 @@ fn play_kitchen() -> Outcome {
     outcome
 }
 
-/// Plays all traces of one game; a trace ends at its first difference.
+/// Plays all traces of one game, each until its first difference.
 fn play_game(root: &Path, folder: &Path) -> Outcome {
     let mut outcome = Outcome::default();
     let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -115,7 +115,8 @@ fn play_game(root: &Path, folder: &Path) -> Outcome {
     outcome
 }
 
-/// The goal's own targets are those of the file beside the game, and a winning walk meets every pattern before it wins.
+/// Checks that the goal's targets match the file beside the game, and that a winning trace meets every pattern before
+/// it wins.
 fn compare_progress(id: &str, bytes: &[u8], beside: &[u8], traces: &str) -> Result<(), String> {
     let game = Game::load(id, bytes).map_err(|error| error.to_string())?;
     let targets = Targets::from_traj_data(id, beside).map_err(|error| error.to_string())?;

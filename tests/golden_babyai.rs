@@ -1,8 +1,8 @@
-//! Makes every golden BabyAI level from its seed, plays every golden trace, and compares all that was recorded of them.
+//! Generates every golden BabyAI level from its seed, plays every golden trace, and compares everything recorded.
 //!
-//! Ends with `N passed, N failed, N skipped` (generators, levels and traces) and the number of steps compared. The traces lie in
-//! `../shared`; where that is absent they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
-//! `cargo test --test golden_babyai -- --from DIR` compares other recordings of the same form instead.
+//! Ends with `N passed, N failed, N skipped` (generators, levels and traces) and the number of steps compared. The
+//! traces are in `../shared`; without it they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
+//! `cargo test --test golden_babyai -- --from DIR` compares other recordings in the same format instead.
 
 #![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
 
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// The draws of one seed.
+/// The random draws of one seed.
 #[derive(Deserialize)]
 struct Draws {
     seed: u64,
@@ -27,7 +27,7 @@ struct Draws {
     draws: Vec<Value>,
 }
 
-/// What is recorded of the start of an episode, beside the level itself.
+/// The recorded start of an episode, besides the level itself.
 #[derive(Deserialize)]
 struct Initial {
     observation: String,
@@ -75,7 +75,7 @@ struct Step {
     raw: Option<(f64, bool)>,
 }
 
-/// What all comparisons came to.
+/// The totals of all comparisons.
 #[derive(Default)]
 struct Outcome {
     passed: usize,
@@ -176,7 +176,7 @@ fn compare_draws(line: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads the recorded start, makes the same from its seed, and compares the two.
+/// Reads a recorded start, generates it from its seed, and compares the two.
 fn compare_start(line: &Value) -> Result<LevelStart, String> {
     let read = LevelStart::from_json("golden", line).map_err(|error| error.to_string())?;
     let level = Level::from_name(&read.env_id).ok_or("no such level")?;
@@ -185,7 +185,7 @@ fn compare_start(line: &Value) -> Result<LevelStart, String> {
     made.subgoals.clone_from(&read.subgoals);
     made.difficulty.clone_from(&read.difficulty);
     if level.starts_carrying() && read.stale_view.is_none() {
-        // These starts do not say where the thing in the hand had lain.
+        // These recordings don't say where a carried object was picked up.
         (made.stale_view, made.known_positions) = (None, read.known_positions.clone());
     }
     expect_equal("the mission", &made.mission, &read.mission)?;
@@ -248,7 +248,7 @@ fn compare_initial(world: &mut World, initial: &Initial) -> Result<(), String> {
     let observation = world.restart();
     expect_equal("the first observation", &observation, &initial.observation)?;
     expect_equal("the first view", &triples(world.image()), &initial.image)?;
-    expect_equal("what is available", &available(world), &initial.available)?;
+    expect_equal("available actions", &available(world), &initial.available)?;
     expect_equal("what is refused", &world.refusals().into_iter().collect(), &initial.errors)?;
     expect_equal("the hash", &world.state_hash(), &initial.hash)
 }
@@ -269,7 +269,7 @@ fn compare_step(world: &mut World, step: &Step) -> Result<(), String> {
     let agent = world.agent();
     expect_equal("the agent", &[agent.x, agent.y, i16::from(agent.direction)], &step.agent)?;
     expect_equal("the number of low-level steps", &world.action_count(), &step.step_count)?;
-    expect_equal("what is available", &available(world), &step.available)?;
+    expect_equal("available actions", &available(world), &step.available)?;
     let peek = world.world_summary();
     expect_equal("what is carried", &peek["carrying"].as_u64(), &step.carrying.map(u64::from))?;
     expect_equal("the hash", &world.state_hash(), &step.hash)

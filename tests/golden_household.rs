@@ -1,4 +1,4 @@
-//! Generated household games, played natively, against what the Python stack said when it played the same files.
+//! Plays generated household games natively and compares them with traces of the Python stack on the same files.
 //!
 //! `cargo test --test golden_household -- --write DIR [ID]...` writes game folders for the recorder instead
 //! (`tests/golden/household/README.md`).
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
             write_traces(Path::new(&dir), args.collect());
             ExitCode::SUCCESS
         }
-        // Filters and flags meant for other targets are not ours to refuse.
+        // Ignore filters and flags meant for other targets.
         _ => replay_all(),
     }
 }
@@ -73,7 +73,8 @@ fn replay_all() -> ExitCode {
     ExitCode::from(u8::from(failed > 0 || steps == 0))
 }
 
-/// Generates one game, checks its bytes, plays its traces; the number of lines compared, or the first difference.
+/// Generates one game, checks its bytes and plays its traces. Returns the number of lines compared, or the first
+/// difference.
 fn replay(dir: &Path, game: &RecordedGame) -> Result<usize, String> {
     let id = TaskId::parse(&game.id).map_err(|error| error.to_string())?;
     let exported = export_folder(&id).map_err(|error| error.to_string())?;
@@ -102,7 +103,7 @@ fn replay(dir: &Path, game: &RecordedGame) -> Result<usize, String> {
         if turn.observation != line.feedback {
             return Err(at("the text", &turn.observation, &line.feedback));
         }
-        // `Nothing happens.` is said to what is not admissible, and to nothing else.
+        // `Nothing happens.` is the reply to inadmissible actions, and only to those.
         if turn.valid == (line.feedback == "Nothing happens.") {
             return Err(at("valid", &turn.valid, &line.feedback));
         }
@@ -136,8 +137,8 @@ fn hex(text: &str) -> String {
     })
 }
 
-/// The games whose traces are committed: a small kitchen, two where a thing lies in another, and every kind of
-/// task in every difficulty.
+/// Returns the games whose traces are committed: a small kitchen, two games with an object inside another, and every
+/// task type in every difficulty.
 fn recorded_tasks() -> Vec<String> {
     let mut ids = vec!["easy/heat/23".to_owned(), "normal/cool/107".to_owned(), "normal/look/101".to_owned()];
     for difficulty in Difficulty::ALL {

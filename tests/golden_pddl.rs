@@ -1,8 +1,8 @@
-//! Plays every golden PDDL episode and compares observation, valid actions, progress, done, won, validity, the action that a
-//! text was taken for, and the state's hash at every step; also goals and first observations of the 60 published tasks.
+//! Plays every golden PDDL episode and compares observation, valid actions, progress, done, won, validity, the parsed
+//! action and the state's hash at every step; also goals and first observations of the 60 published tasks.
 //!
-//! Ends with `N passed, N failed, N skipped` (traces) and the number of steps compared. The episodes lie in `../shared`; where that
-//! is absent they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
+//! Ends with `N passed, N failed, N skipped` (traces) and the number of steps compared. The episodes are in
+//! `../shared`; without it they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
 
 #![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
 
@@ -105,7 +105,7 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
     GzDecoder::new(file).read_to_string(&mut text).map_err(|error| error.to_string())?;
     for line in text.lines() {
         let episode: Episode = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        // Test problems and extra problems share names; the source says which are meant.
+        // Test problems and extra problems share names; `source` distinguishes them.
         let folder = if episode.source.contains("test split") { "problems" } else { "problems_extra" };
         let problem = root.join(folder).join(&episode.problem_file);
         let problem = if problem.is_file() { problem } else { find_problem(root, &episode)? };
@@ -125,18 +125,19 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
         let label: Label = serde_json::from_str(line).map_err(|error| error.to_string())?;
         outcome.tasks += 1;
         let game = load(root, &label.domain, &root.join("problems").join(&label.problem_file))?;
-        let told = (game.goal_text(GoalSeparator::Comma), game.goal_text(GoalSeparator::Space));
+        let goals = (game.goal_text(GoalSeparator::Comma), game.goal_text(GoalSeparator::Space));
         let first = World::new(Arc::clone(&game)).restart().to_owned();
-        // Labels were stripped of their last blank here and there.
-        let blank = told.1.trim_end() == label.goal.trim_end();
-        if told.0 != label.goal_as_agentboard_code_prints_it || !blank || first != label.initial_observation {
-            outcome.failures.push(format!("{}: {told:?}, expected {:?}", label.problem_file, label.goal));
+        // Some recorded labels lack their trailing blank.
+        let blank = goals.1.trim_end() == label.goal.trim_end();
+        if goals.0 != label.goal_as_agentboard_code_prints_it || !blank || first != label.initial_observation
+        {
+            outcome.failures.push(format!("{}: {goals:?}, expected {:?}", label.problem_file, label.goal));
         }
     }
     Ok(())
 }
 
-/// A problem file by its name alone.
+/// Finds a problem file by its name.
 fn find_problem(root: &Path, episode: &Episode) -> Result<PathBuf, String> {
     let name = Path::new(&episode.problem_file).file_name().unwrap_or_default();
     ["problems_extra", "problems"]
@@ -159,7 +160,7 @@ fn load(root: &Path, domain: &str, problem: &Path) -> Result<Arc<Game>, String> 
     Game::load(&source).map_err(|error| error.to_string())
 }
 
-/// Plays one trace in both ways: lean, and through the trait.
+/// Plays one trace twice: with the game directly, and through the `Environment` trait.
 fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -> Result<(), String> {
     let mut world = World::new(Arc::clone(game));
     let mut playing = PddlEnvironment::new(Arc::clone(game), GoalSeparator::Comma, None);
@@ -176,25 +177,25 @@ fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -
     expect_equal("first hash", &format!("{:016x}", world.state_hash()), &start.state_hash)?;
     let mut middle = None;
     for (at, step) in trace.steps.iter().enumerate() {
-        let said = |what: &str| format!("step {} ({:?}): {what}", at + 1, step.action);
+        let describe = |what: &str| format!("step {} ({:?}): {what}", at + 1, step.action);
         let reply = world.play(&step.action);
-        expect_equal(&said("observation"), &reply.observation, &step.observation.as_str())?;
-        expect_equal(&said("validity"), &reply.valid, &step.action_is_valid)?;
-        expect_equal(&said("taken for"), &world.recognized_action(), &step.parsed)?;
+        expect_equal(&describe("observation"), &reply.observation, &step.observation.as_str())?;
+        expect_equal(&describe("validity"), &reply.valid, &step.action_is_valid)?;
+        expect_equal(&describe("taken for"), &world.recognized_action(), &step.parsed)?;
         let ours: Vec<&str> = world.valid_actions().collect();
-        expect_equal(&said("valid actions"), &ours, &step.valid.iter().map(String::as_str).collect())?;
+        expect_equal(&describe("valid actions"), &ours, &step.valid.iter().map(String::as_str).collect())?;
         let turn = playing.step(&step.action).map_err(|error| error.to_string())?;
-        expect_equal(&said("observation of the trait"), &turn.observation, &step.observation)?;
-        expect_equal(&said("validity of the trait"), &turn.valid, &step.action_is_valid)?;
-        expect_equal(&said("done"), &turn.done, &step.done)?;
-        expect_equal(&said("won"), &turn.won, &step.won)?;
+        expect_equal(&describe("observation of the trait"), &turn.observation, &step.observation)?;
+        expect_equal(&describe("validity of the trait"), &turn.valid, &step.action_is_valid)?;
+        expect_equal(&describe("done"), &turn.done, &step.done)?;
+        expect_equal(&describe("won"), &turn.won, &step.won)?;
         if (turn.progress - step.progress).abs() > 1e-9 || turn.reward.to_bits() != turn.progress.to_bits() {
-            return Err(said(&format!("progress {}, expected {}", turn.progress, step.progress)));
+            return Err(describe(&format!("progress {}, expected {}", turn.progress, step.progress)));
         }
         let admissible = playing.admissible().map_err(|error| error.to_string())?;
-        expect_equal(&said("admissible"), &admissible, &step.valid)?;
+        expect_equal(&describe("admissible"), &admissible, &step.valid)?;
         expect_equal(
-            &said("hash"),
+            &describe("hash"),
             &playing.world_summary()["state_hash"],
             &serde_json::json!(step.state_hash),
         )?;
@@ -203,15 +204,15 @@ fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -
             middle = playing.snapshot();
         }
     }
-    // Back to the middle, and on from there once more.
+    // Restore the snapshot from the middle and play on from there.
     if let Some(snapshot) = middle {
         playing.restore(&snapshot).map_err(|error| error.to_string())?;
         for step in &trace.steps[trace.steps.len() / 2 + 1..] {
             let turn = playing.step(&step.action).map_err(|error| error.to_string())?;
             let admissible = playing.admissible().map_err(|error| error.to_string())?;
-            expect_equal("observation after a return", &turn.observation, &step.observation)?;
-            expect_equal("valid actions after a return", &admissible, &step.valid)?;
-            expect_equal("end after a return", &turn.won, &step.won)?;
+            expect_equal("observation after a restore", &turn.observation, &step.observation)?;
+            expect_equal("valid actions after a restore", &admissible, &step.valid)?;
+            expect_equal("end after a restore", &turn.won, &step.won)?;
         }
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! Model servers behind https and behind a proxy: whom the client believes, what it says of others, and who gets the key.
+//! Model servers behind HTTPS and proxies: which certificates are trusted, how others are reported, and who gets the
+//! key.
 #![cfg(all(unix, feature = "tls"))]
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +29,7 @@ fn block_on(test: impl Future<Output = ()>) {
     runtime.block_on(test);
 }
 
-/// An endpoint that believes the authority of the tests.
+/// Returns an endpoint that trusts the CA of these tests.
 fn trusting_endpoint(base: &str) -> Endpoint {
     let mut endpoint = endpoint(base);
     endpoint.ca_file = Some(tls_file("ca.pem"));
@@ -48,7 +49,7 @@ fn a_trusted_server_streams_and_notices_a_disconnect() {
         let answer = ask(&provider, request()).await;
         assert_eq!((answer.text.as_str(), answer.error), ("open the door", None));
         assert_eq!(server.asked()[0].headers["authorization"], format!("Bearer {KEY}"));
-        // The first piece is here while the server still holds the rest back; then nobody wants it any more.
+        // The first chunk arrives while the server holds back the rest; then the client cancels.
         let mut stream = provider.stream(request());
         while stream.next().await.unwrap().unwrap() != Delta::Text("go".to_owned()) {}
         drop(stream);
@@ -68,14 +69,14 @@ fn a_trusted_server_streams_and_notices_a_disconnect() {
     });
 }
 
-/// Who cannot be believed is told nothing, is asked once, and a person is told what to do.
+/// An untrusted server receives nothing and is contacted once; the error says what to do.
 #[test]
 fn an_untrusted_server_gets_no_key_and_the_error_says_what_to_do() {
     block_on(async {
         let server = Server::start(vec![good("never")]).await;
         let known = TlsFront::start(&server.base, "server.pem").await;
         let other = TlsFront::start(&server.base, "other.pem").await;
-        // It takes a greeting for a broken request, as servers do.
+        // Like real servers, it takes a TLS client hello for a malformed request.
         let http = Server::start(vec![vec![Act::Send(head(400, "")), Act::Read]]).await;
         let http = http.base.replace("http:", "https:");
         let with = |base: &str, file: &str| {
@@ -84,11 +85,11 @@ fn an_untrusted_server_gets_no_key_and_the_error_says_what_to_do() {
             endpoint
         };
         let cases = [
-            (endpoint(&known.base), "signed by nobody that this machine believes", "--ca-file FILE"),
-            (trusting_endpoint(&other.base), "made out to another name", "base URL"),
+            (endpoint(&known.base), "signed by an unknown authority", "--ca-file FILE"),
+            (trusting_endpoint(&other.base), "is for another name", "base URL"),
             (trusting_endpoint(&http), "does not speak https", "http://"),
-            (with(&known.base, "server.key"), "no certificate is in it", "PEM"),
-            (with(&known.base, "nowhere.pem"), "nowhere.pem: ca_file could not be read", "PEM"),
+            (with(&known.base, "server.key"), "no certificate found in ca_file", "PEM"),
+            (with(&known.base, "nowhere.pem"), "nowhere.pem: could not read ca_file", "PEM"),
         ];
         for (endpoint, words, next) in cases {
             let answer = ask(&provider(endpoint), request()).await;
@@ -98,7 +99,7 @@ fn an_untrusted_server_gets_no_key_and_the_error_says_what_to_do() {
             assert!(answer.notices.is_empty(), "it is not asked again: {:?}", answer.notices);
         }
         assert!(server.asked().is_empty(), "what was asked: {:?}", server.asked());
-        // The other way round the server only sees rubbish, and so does the client.
+        // The other way round, both server and client receive garbage.
         let plain = known.base.replace("https:", "http:");
         assert!(ask(&provider(endpoint(&plain)), request()).await.error.is_some());
         assert!(server.asked().is_empty());
@@ -116,7 +117,7 @@ fn redirects_are_not_followed_with_the_key() {
             let answer = ask(&provider(trusting_endpoint(&front.base)), request()).await;
             let error = answer.error.unwrap();
             assert!(
-                error.kind == FailureKind::Misconfigured && error.message.contains("sends elsewhere"),
+                error.kind == FailureKind::Misconfigured && error.message.contains("redirects to"),
                 "{status}: {error:?}"
             );
             assert_eq!(server.asked().len(), 1);
@@ -125,7 +126,7 @@ fn redirects_are_not_followed_with_the_key() {
     });
 }
 
-/// What the program says, with these variables alone; its exit code before it.
+/// Runs the program with only these variables; returns exit code and output.
 async fn run_program(home: &tempfile::TempDir, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
     let at = |name: &str| home.path().join(name);
     let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
@@ -133,10 +134,10 @@ async fn run_program(home: &tempfile::TempDir, args: &[&str], variables: &[(&str
     command.env("RETROSPECT_CONFIG_DIR", at("config")).env("RETROSPECT_SESSIONS", at("sessions"));
     command.env("OPENAI_API_KEY", KEY).envs(variables.iter().copied());
     let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-    let said = [done.stdout, done.stderr].concat();
-    let said = String::from_utf8(said).unwrap();
-    assert!(!said.contains(KEY), "the key is on the screen: {said}");
-    (done.status.code().unwrap_or(-1), said)
+    let output = [done.stdout, done.stderr].concat();
+    let output = String::from_utf8(output).unwrap();
+    assert!(!output.contains(KEY), "the key is on the screen: {output}");
+    (done.status.code().unwrap_or(-1), output)
 }
 
 const RUN_ARGS: &[&str] =
@@ -153,10 +154,10 @@ fn every_documented_way_to_add_a_ca_works() {
         let profile = home.path().join("mine.toml");
         std::fs::write(&profile, format!("[models.mine]\nca_file = {ca:?}\n")).unwrap();
         let profile = profile.display().to_string();
-        let (code, said) = run_program(&home, &run, &[]).await;
+        let (code, output) = run_program(&home, &run, &[]).await;
         assert!(
-            code == 3 && said.contains("signed by nobody") && said.contains("--ca-file"),
-            "{code}: {said}"
+            code == 3 && output.contains("signed by an unknown authority") && output.contains("--ca-file"),
+            "{code}: {output}"
         );
         assert!(server.asked().is_empty());
         type AuthorityCase<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
@@ -168,17 +169,17 @@ fn every_documented_way_to_add_a_ca_works() {
             (&[], &[("SSL_CERT_FILE", &ca)]),
         ];
         for (n, (flags, variables)) in ways.iter().enumerate() {
-            let (code, said) = run_program(&home, &[run.as_slice(), flags].concat(), variables).await;
-            assert_eq!(code, 0, "{flags:?} {variables:?}: {said}");
+            let (code, output) = run_program(&home, &[run.as_slice(), flags].concat(), variables).await;
+            assert_eq!(code, 0, "{flags:?} {variables:?}: {output}");
             assert_eq!(server.asked().len(), n + 1);
         }
-        let (code, said) =
+        let (code, output) =
             run_program(&home, &[run.as_slice(), &["--ca-file", "nowhere.pem"]].concat(), &[]).await;
-        assert!(code != 0 && said.contains("nowhere.pem: ca_file could not be read"), "{code}: {said}");
+        assert!(code != 0 && output.contains("nowhere.pem: ca_file could not be read"), "{code}: {output}");
         let doctor = ["doctor", "--base-url", &front.base];
-        assert!(run_program(&home, &doctor, &[]).await.1.contains("signed by nobody"));
-        let (_, said) = run_program(&home, &[doctor.as_slice(), &["--ca-file", &ca]].concat(), &[]).await;
-        assert!(!said.contains("signed by nobody"), "{said}");
+        assert!(run_program(&home, &doctor, &[]).await.1.contains("signed by an unknown authority"));
+        let (_, output) = run_program(&home, &[doctor.as_slice(), &["--ca-file", &ca]].concat(), &[]).await;
+        assert!(!output.contains("signed by an unknown authority"), "{output}");
     });
 }
 
@@ -196,26 +197,26 @@ fn proxies_from_the_environment_are_used_and_reported_except_for_localhost() {
             let run: Vec<&str> = run.iter().map(String::as_str).collect();
             run_program(&home, &run, variables).await
         };
-        // A plain one is asked for the whole address.
-        let (code, said) = says(run("http://model.example/v1", &[]), &[("HTTP_PROXY", &proxy)]).await;
-        assert_eq!(code, 0, "{said}");
+        // A plain HTTP proxy gets the whole URL.
+        let (code, output) = says(run("http://model.example/v1", &[]), &[("HTTP_PROXY", &proxy)]).await;
+        assert_eq!(code, 0, "{output}");
         assert_eq!(server.asked()[0].line, "POST http://model.example/v1/chat/completions HTTP/1.1");
-        // Through a tunnel nobody in between sees the key.
+        // Through a tunnel, the proxy doesn't see the key.
         let front = TlsFront::start(&server.base, "server.pem").await;
         let tunnel = TlsFront::start_tunnel(&front.base).await;
         let ca = tls_file("ca.pem").display().to_string();
         let with_ca = ["--ca-file", &ca];
-        let (code, said) =
+        let (code, output) =
             says(run("https://model.example/v1", &with_ca), &[("HTTPS_PROXY", &tunnel.base)]).await;
-        assert_eq!(code, 0, "{said}");
+        assert_eq!(code, 0, "{output}");
         let heard = tunnel.request_heads();
         assert!(heard[0].starts_with("CONNECT model.example:443 HTTP/1.1"), "{heard:?}");
         assert!(!heard.concat().contains(KEY), "{heard:?}");
         assert_eq!(server.asked().len(), 2);
-        // A proxy that is not there is named as the reason; one that does not count is not asked.
+        // An unreachable proxy is named as the cause; an excluded one is not used.
         let dead = ("ALL_PROXY", "http://127.0.0.1:9");
-        let (code, said) = says(run("http://0.0.0.0:1/v1", &[]), &[dead]).await;
-        assert!(code == 3 && said.contains("proxy"), "{code}: {said}");
+        let (code, output) = says(run("http://0.0.0.0:1/v1", &[]), &[dead]).await;
+        assert!(code == 3 && output.contains("proxy"), "{code}: {output}");
         let direct = format!("http://0.0.0.0:{port}/v1");
         assert_eq!(says(run(&direct, &[]), &[dead, ("NO_PROXY", "0.0.0.0")]).await.0, 0);
         assert_eq!(says(run(&server.base, &[]), &[dead]).await.0, 0);

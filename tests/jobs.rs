@@ -1,4 +1,4 @@
-//! `--jobs`: what is asked does not depend on how many tasks are played at once.
+//! `--jobs`: requests don't depend on how many tasks run at once.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 #[path = "serving/server.rs"]
@@ -7,7 +7,7 @@ mod server;
 use server::{Server, good};
 use std::process::{Command, Stdio};
 
-/// The bodies of all requests of a run, in an order of their own.
+/// Returns the bodies of all requests of a run, sorted.
 fn request_bodies(method: &str, trials: &str, jobs: &str) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = runtime.block_on(Server::start(vec![good("look")]));
@@ -38,7 +38,7 @@ fn request_bodies(method: &str, trials: &str, jobs: &str) -> Vec<String> {
     bodies
 }
 
-/// Each session of a `--jobs` run counted its episodes from 1, so every task had the seeds of the first one.
+/// Regression: each session of a `--jobs` run counted episodes from 1, so every task had the seeds of the first one.
 #[test]
 fn requests_are_the_same_whatever_runs_at_once() {
     for (method, trials) in [("react", "1"), ("react", "2"), ("reflexion", "2")] {

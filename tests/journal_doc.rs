@@ -1,4 +1,4 @@
-//! The examples of docs/JOURNAL.md are what the program reads and writes.
+//! The program reads and writes the examples of `docs/JOURNAL.md`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use retrospect::engine::{Envelope, State};
@@ -11,14 +11,14 @@ fn code_blocks(kind: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_meta_example_is_read_and_written_as_it_stands() {
+fn the_meta_example_is_read_and_written_unchanged() {
     let example = &code_blocks("toml")[0];
     let meta: Meta = toml::from_str(example).unwrap();
     assert_eq!(&toml::to_string(&meta).unwrap(), example);
 }
 
 #[test]
-fn the_header_example_is_read_and_written_as_it_stands() {
+fn the_header_example_is_read_and_written_unchanged() {
     for example in &code_blocks("json")[..2] {
         let header: BranchHeader = serde_json::from_str(example).unwrap();
         assert_eq!(serde_json::to_string(&header).unwrap(), example.trim());
@@ -42,7 +42,7 @@ fn every_event_example_is_read_kept_and_folded() {
         state.apply(&envelope);
     }
     assert_eq!(state.head.0, 74);
-    // Every kind of event has its example.
+    // Every kind of event has an example.
     let code = include_str!("../src/engine/event.rs");
     let list = code.split("pub enum Event {").nth(1).unwrap().split("\n}").next().unwrap();
     let mut renamed = None;

@@ -1,7 +1,7 @@
-//! kill -9 at random moments of the real program, without a screen and with one in a pseudo-terminal: what was told is in
-//! the journal, the session resumes, and it ends with the events of a run that was not broken.
+//! Kills the real program with `kill -9` at random moments, without a screen and on one in a pseudo-terminal:
+//! everything printed is in the journal, the session resumes, and it ends with the same events as an uninterrupted run.
 //!
-//! Three kills in a plain `cargo test`, 300 with `RETROSPECT_SOAK=full` (a third of them with a screen).
+//! Three kills in a plain `cargo test`, 300 with `RETROSPECT_SOAK=full` (a third of them on a screen).
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
 
-/// What is played: a few tasks, so that lessons cross from one to the other and an episode's end lies in the middle.
+/// The tasks: several, so that lessons carry over and the run contains the ends of episodes.
 const RUN_ARGS: &[&str] = &[
     "run",
     "--env",
@@ -56,10 +56,10 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
         _ => (3, 0),
     };
     let dir = tempfile::tempdir().unwrap();
-    let told = play_headless(dir.path(), None);
-    assert!(told.len() > 20, "an unbroken run tells more than {} lines", told.len());
+    let printed = play_headless(dir.path(), None);
+    assert!(printed.len() > 20, "an uninterrupted run prints more than {} lines", printed.len());
     let unbroken = normalized_events(&find_session(dir.path()).unwrap());
-    // How long it takes when the program's file is in memory and nothing else has the processor.
+    // The duration with a warm file cache and an idle processor.
     let timed = || {
         let began = Instant::now();
         play_headless(tempfile::tempdir().unwrap().path(), None);
@@ -72,34 +72,37 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
         let dir = tempfile::tempdir().unwrap();
         let moment = whole.mul_f64(rng.below(1_000) as f64 / 1_000.0);
         let screen = n % 3 == 2;
-        let told = if screen {
-            // The built-in actor types on a screen, so a run takes longer there.
+        let printed = if screen {
+            // The rule-based actor types on a screen, so a run takes longer there.
             play_on_screen(dir.path(), &mut rng, moment * 4)
         } else {
-            let kill = if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(told.len())) };
+            let kill =
+                if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(printed.len())) };
             play_headless(dir.path(), Some(&kill))
         };
-        let killed =
-            format!("kill {n} of seed {seed}, screen {screen}, at {moment:?} or after {} lines", told.len());
-        lines += told.len();
+        let killed = format!(
+            "kill {n} of seed {seed}, screen {screen}, at {moment:?} or after {} lines",
+            printed.len()
+        );
+        lines += printed.len();
         let Some(path) = find_session(dir.path()).filter(|p| has_run_started(p)) else {
-            assert!(told.is_empty(), "{killed}: told, but there is no session");
+            assert!(printed.is_empty(), "{killed}: events were printed, but there is no session");
             before += 1;
             continue;
         };
-        // What was told stands in the journal: the same event at the same number.
+        // Everything printed is in the journal, with the same number.
         let kept = read_branch(&path.join("branches/trunk.jsonl")).unwrap().events;
         let head = kept.last().map_or(0, |e| e.seq.0);
-        for line in &told {
+        for line in &printed {
             let seq = line["seq"].as_u64().unwrap();
-            assert!(seq <= head, "{killed}: event {seq} was told, and the journal ends at {head}");
+            assert!(seq <= head, "{killed}: event {seq} was printed, but the journal ends at {head}");
             if let Some(observation) = line["observation"].as_str() {
                 let event = serde_json::to_value(&kept[seq as usize - 1].event).unwrap();
                 assert_eq!(event["turn"]["observation"], observation, "{killed}: event {seq}");
             }
         }
         after += u32::from(kept.iter().any(|e| matches!(e.event, retrospect::engine::Event::RunEnded)));
-        // It can be killed while it is being resumed as well.
+        // The resumed program may be killed as well.
         if rng.once_in(4) {
             resume(dir.path(), &path, Some(whole.mul_f64(rng.below(1_000) as f64 / 1_000.0)));
             again += 1;
@@ -113,13 +116,13 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
     }
     println!(
         "kill: {kills} kills of seed {seed} ({} with a screen, {again} killed again while resuming), {before} before the run was \
-         written, {after} after its end; {lines} told events found again; every session ended with the {} events of the unbroken run",
+         written, {after} after its end; {lines} printed events found again; every session ended with the {} events of the unbroken run",
         kills / 3,
         unbroken.len()
     );
 }
 
-/// What is typed: back to an earlier turn and on with another action, again and again, and between the branches.
+/// The input: repeated forks at earlier steps with another action, and switches between branches.
 const FORK_COMMANDS: &str = "step\nstep\nstep\nstep\nfork 3 go to shelf 1\nstep\nstep\nfork 2 look\nlesson look twice\nstep\n\
                      switch trunk\nstep\nobservation 5 There is nothing.\nfork 4\nstep\nswitch b1\nstep\nfork 5 inventory\nstep\n\
                      switch b2\nfork 2 go to countertop 1\nstep\nbranch-name b1 first\nswitch b4\nstep\nquit\n";
@@ -134,23 +137,23 @@ fn a_kill_during_forks_loses_nothing_that_was_printed() {
     };
     let began = Instant::now();
     let unbroken = tempfile::tempdir().unwrap();
-    let told = play_forks(unbroken.path(), None);
+    let printed = play_forks(unbroken.path(), None);
     let whole = began.elapsed();
     let branches =
         |sessions: &Path| Session::open(&find_session(sessions).unwrap()).unwrap().branches().unwrap();
-    assert!(branches(unbroken.path()).len() >= 5, "{:?}\n{}", branches(unbroken.path()), told.join("\n"));
+    assert!(branches(unbroken.path()).len() >= 5, "{:?}\n{}", branches(unbroken.path()), printed.join("\n"));
     let mut rng = Rng::new(seed);
     let (mut made, mut lines) = (0, 0);
     for n in 0..kills {
         let dir = tempfile::tempdir().unwrap();
         let moment = whole.mul_f64(rng.below(1_000) as f64 / 1_000.0);
-        let told = play_forks(dir.path(), Some(moment));
+        let printed = play_forks(dir.path(), Some(moment));
         let Some(path) = find_session(dir.path()).filter(|p| has_run_started(p)) else { continue };
         let killed = format!("kill {n} of seed {seed} at {moment:?}");
         let found = branches(dir.path());
         made += found.len();
         assert!(found.iter().all(|b| b.read_error.is_none()), "{killed}: {found:?}");
-        // Every turn that was told is on a branch, and every branch that was told is there.
+        // Every printed step is on a branch, and every printed branch exists.
         let texts: Vec<String> = found
             .iter()
             .map(|b| {
@@ -160,11 +163,11 @@ fn a_kill_during_forks_loses_nothing_that_was_printed() {
                 String::from_utf8(out.stdout).unwrap()
             })
             .collect();
-        for line in &told {
+        for line in &printed {
             if let Some(branch) = line.strip_prefix("Branch ").and_then(|l| l.split(',').next()) {
                 assert!(found.iter().any(|b| b.header.id.0 == branch), "{killed}: {line}");
             }
-            // Observations are told as they are written.
+            // Observations are printed as they are journaled.
             if line.starts_with("      You ") {
                 lines += 1;
                 assert!(texts.iter().any(|t| t.contains(line.as_str())), "{killed}: {line}");
@@ -172,7 +175,7 @@ fn a_kill_during_forks_loses_nothing_that_was_printed() {
         }
         let verified = run_command(dir.path()).arg("verify").arg(&path).output().unwrap();
         assert!(verified.status.success(), "{killed}: {}", String::from_utf8_lossy(&verified.stdout));
-        // Each of them can be gone on with.
+        // Each branch can be resumed.
         for branch in &found {
             let of = format!("{}@{}", path.display(), branch.header.id);
             let resumed =
@@ -182,16 +185,16 @@ fn a_kill_during_forks_loses_nothing_that_was_printed() {
     }
     assert!(made > 0 && lines > 0, "no kill left anything to compare: {made} branches, {lines} lines");
     println!(
-        "kill: {kills} kills of seed {seed} during forks; {made} branches read, verified and gone on with; {lines} told lines found again"
+        "kill: {kills} kills of seed {seed} during forks; {made} branches read, verified and resumed; {lines} printed lines found again"
     );
 }
 
-/// Plays line by line; what was told until the end or the kill.
+/// Plays in plain mode; returns the lines printed until the end or the kill.
 fn play_forks(sessions: &Path, kill: Option<Duration>) -> Vec<String> {
     let run = ["run", "--env", "household", "--task", "easy/put/1", "--max-steps", "12", "--plain"];
     let mut child = run_command(sessions).args(run).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
-    // A program that was killed reads no more.
+    // A killed program closes the pipe.
     let _ = input.write_all(FORK_COMMANDS.as_bytes());
     if let Some(moment) = kill {
         std::thread::sleep(moment);
@@ -203,9 +206,9 @@ fn play_forks(sessions: &Path, kill: Option<Duration>) -> Vec<String> {
 }
 
 enum Kill {
-    /// After this time.
+    /// After this duration.
     After(Duration),
-    /// When so many lines were told.
+    /// After this many printed lines.
     Line(usize),
 }
 
@@ -219,7 +222,7 @@ fn run_command(sessions: &Path) -> Command {
     command
 }
 
-/// Plays without a screen; what was told until the end or the kill, line by line.
+/// Plays without a screen; returns the lines printed until the end or the kill.
 fn play_headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
     let mut child = run_command(sessions).args(RUN_ARGS).args(["--headless", "--json"]).spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
@@ -237,34 +240,34 @@ fn play_headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
         Some(&Kill::Line(line)) => most = line,
         None => {}
     }
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     let mut out = out.lines();
-    while told.len() < most {
+    while printed.len() < most {
         let Some(Ok(line)) = out.next() else { break };
-        // The last line may be cut in the middle: then it was not told.
+        // An incomplete last line doesn't count as printed.
         let Ok(line) = serde_json::from_str::<Value>(&line) else { break };
         if line["seq"].is_u64() {
-            told.push(line);
+            printed.push(line);
         } else {
-            assert_eq!(line["type"], "summary", "only the summary tells no event");
+            assert_eq!(line["type"], "summary", "only the summary is not about an event");
         }
     }
     if most != usize::MAX {
         let _ = child.lock().unwrap().kill();
-        // What stands in the pipe was told before the kill.
+        // What is in the pipe was printed before the kill.
         for line in out.map_while(Result::ok) {
-            told.extend(serde_json::from_str::<Value>(&line).ok().filter(|l| l["seq"].is_u64()));
+            printed.extend(serde_json::from_str::<Value>(&line).ok().filter(|l| l["seq"].is_u64()));
         }
     }
     if let Some(timer) = timer {
         timer.join().unwrap();
     }
     child.lock().unwrap().wait().unwrap();
-    told
+    printed
 }
 
-/// Plays on a screen of a pseudo-terminal until it is killed. A screen tells no numbers: nothing is handed back, but a
-/// screen that was drawn must have a session behind it.
+/// Plays on the screen of a pseudo-terminal until it is killed. The screen doesn't show event numbers, so this returns
+/// nothing to compare, but checks that the steps shown on the last frame are in the journal.
 fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
     let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
     let pty = native_pty_system().openpty(size).unwrap();
@@ -285,7 +288,7 @@ fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value
         }
     });
     let mut keys = pty.master.take_writer().unwrap();
-    // The screen is up when it has drawn; then it is told to run.
+    // Start the run once the first frame has been drawn.
     let began = Instant::now();
     while drawn.lock().unwrap().is_empty() && began.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(5));
@@ -300,7 +303,7 @@ fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value
     let mut parser = vt100::Parser::new(24.try_into().unwrap(), 80.try_into().unwrap(), 0);
     parser.process(&drawn.lock().unwrap());
     let shown = parser.screen().contents();
-    if let Some(turn) = shown_step(&shown) {
+    if let Some(step) = shown_step(&shown) {
         let kept = read_branch(&find_session(sessions).unwrap().join("branches/trunk.jsonl")).unwrap().events;
         let state = retrospect::journal::fold_events(kept);
         let head = state.head();
@@ -310,18 +313,18 @@ fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value
             .map(|p| p.steps)
             .chain(head.episode.iter().map(|e| e.steps.len() as u32))
             .max();
-        assert!(steps >= Some(turn), "turn {turn} was shown, and the journal has {steps:?} steps:\n{shown}");
+        assert!(steps >= Some(step), "step {step} was shown, but the journal has {steps:?} steps:\n{shown}");
     }
     Vec::new()
 }
 
-/// The turn that the first row names: `turn 24/50`.
+/// Returns the step in the first row: `step 24/50`.
 fn shown_step(shown: &str) -> Option<u32> {
-    let (_, after) = shown.lines().next()?.split_once("turn ")?;
+    let (_, after) = shown.lines().next()?.split_once("step ")?;
     after.split('/').next()?.trim().parse().ok()
 }
 
-/// Goes on with a session without a screen; killed after a time, or to its end.
+/// Resumes a session without a screen, to its end or until it is killed.
 fn resume(sessions: &Path, path: &Path, kill: Option<Duration>) {
     let mut child =
         run_command(sessions).arg("resume").arg(path).args(["--headless", "--json"]).spawn().unwrap();
@@ -341,19 +344,19 @@ fn resume(sessions: &Path, path: &Path, kill: Option<Duration>) {
     );
 }
 
-/// The one session below a folder.
+/// Returns the only session below a folder.
 fn find_session(sessions: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(sessions).ok()?;
     entries.flatten().map(|e| e.path()).find(|p| p.join("branches/trunk.jsonl").is_file())
 }
 
-/// The run's first event was written whole; before that nothing can be resumed, and nothing was told.
+/// Returns whether the run's first event is complete; before that, nothing can be resumed and nothing was printed.
 fn has_run_started(path: &Path) -> bool {
     read_branch(&path.join("branches/trunk.jsonl")).is_ok_and(|b| !b.events.is_empty())
 }
 
-/// The events but for times, resume marks and calls made again. A session's name and the ids of its lessons, which are
-/// hashes of that name, are told apart by the order in which they come.
+/// Returns the events without times, resume marks and repeated calls. The session's name, and lesson ids (hashes of
+/// that name), are replaced by numbers in order of appearance.
 fn normalized_events(path: &Path) -> Vec<Value> {
     let events = read_branch(&path.join("branches/trunk.jsonl")).unwrap().events;
     let mut seen: Vec<Value> = Vec::new();
@@ -362,9 +365,9 @@ fn normalized_events(path: &Path) -> Vec<Value> {
         let mut event = serde_json::to_value(&envelope.event).unwrap();
         let kind = event["type"].as_str().unwrap().to_owned();
         match kind.as_str() {
-            // A screen begins by a granted step, a resumed session by going on.
+            // A screen starts with a granted step, a resumed session continues.
             "reopened" | "resumed" | "paused" | "closed" | "pause_requested" | "step_granted" => continue,
-            // A call in flight is made again; its answer may be written twice, its proposal once.
+            // A call in flight is repeated: its reply may be journaled twice, its proposal only once.
             "reply_received" => {
                 event["usage"] = Value::Null;
                 if seen.last().is_some_and(|last| last["type"] == kind && last["call"] == event["call"]) {

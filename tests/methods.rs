@@ -1,5 +1,5 @@
-//! The real program: calibration and the constitution that comes of it, run directories of Reflexion, a user's own prompts.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
+//! The real program: calibration and its constitution, Reflexion run directories, and custom prompts.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests may panic")]
 
 use serde_json::Value;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 struct Home(tempfile::TempDir);
 
 impl Home {
-    /// Runs the program in a home of its own: output, complaints, code.
+    /// Runs the program in its own home folder; returns standard output, standard error and exit code.
     fn run(&self, args: &[&str]) -> (String, String, i32) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
         command.args(args).current_dir(self.0.path()).env_clear();
@@ -41,7 +41,11 @@ fn a_constitution_is_written_loaded_and_warned_about() {
     assert_eq!(begun.len(), 6, "one task of each of six types");
     assert!(begun.iter().all(|e| e["role"] == "calibrate"), "{begun:?}");
     let summary = lines_of_kind(&lines, "summary")[0];
-    assert_eq!((&summary["episodes"], &summary["counted"]), (&Value::from(6), &Value::from(0)), "in no rate");
+    assert_eq!(
+        (&summary["episodes"], &summary["counted"]),
+        (&Value::from(6), &Value::from(0)),
+        "not counted in rates"
+    );
     assert!(err.contains("--constitution c.jsonl"), "{err}");
     let again = home.lines(&["calibrate", "--env", "household", "--json"]).0;
     let tasks = |lines: &[Value]| {
@@ -52,12 +56,12 @@ fn a_constitution_is_written_loaded_and_warned_about() {
     let file = std::fs::read_to_string(home.0.path().join("c.jsonl")).unwrap();
     let pool: Vec<Value> = file.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert!(pool.len() >= 4, "{file}");
-    assert_eq!(pool[0]["calibration"].as_array().unwrap().len(), 6, "the tasks stand in the first line");
+    assert_eq!(pool[0]["calibration"].as_array().unwrap().len(), 6, "the first line has the tasks");
     assert!(pool[1..].iter().all(|l| l.get("calibration").is_none()));
     assert!(pool.iter().all(|l| l["op"] == "add" && l["scope"] == "environment"), "{file}");
     assert!(pool.iter().all(|l| l["kind"] == "abstract" || l["kind"] == "error"));
 
-    // Any method begins with it; no mentor is asked; another task is no reason to warn.
+    // Any method can start with it, without calling a mentor; a task that wasn't seen in calibration causes no warning.
     let test = |more: &[&str]| home.lines(&[TEST_ARGS, more].concat());
     let (lines, err) = test(&["--method", "react", "--task", "normal/heat/71", "--constitution", "c.jsonl"]);
     assert_eq!(lines_of_kind(&lines, "summary")[0]["lessons"], pool.len());
@@ -71,7 +75,7 @@ fn a_constitution_is_written_loaded_and_warned_about() {
     let (_, err) = test(&["--method", "react", "--task", learnt_from, "--constitution", "c.jsonl"]);
     assert!(err.contains("warning: c.jsonl") && err.contains(learnt_from), "{err}");
 
-    // Symbolic lessons are exemplars; a run that had them says so by its templates.
+    // Symbolic lessons are exemplars; a run with them records another hash of its templates.
     let (plain, _) = test(&["--method", "react"]);
     let (shown, _) = test(&["--method", "react", "--exemplars", "c.jsonl"]);
     let templates = |lines: &[Value]| lines[0]["settings"]["templates"]["value"].clone();
@@ -95,7 +99,7 @@ fn one_run_calibrates_first_and_tests_then() {
     assert!(pool.lines().next().unwrap().contains("\"calibration\":["), "{pool}");
     for (args, why) in [
         (&["calibrate", "--mentor", "none"][..], "--mentor none writes no lessons"),
-        (&["calibrate", "--method", "react"], "OmniReflect is the method"),
+        (&["calibrate", "--method", "react"], "only the method omnireflect"),
         (&["run", "--calibrate", "--jobs", "2", "--headless", "--only", "2"], "--jobs"),
     ] {
         let (_, err, code) = home.run(args);
@@ -128,7 +132,7 @@ fn a_reflexion_run_directory_is_written_and_continued() {
         assert_eq!((&row["is_success"], &row["skip"]), (&Value::from(won(task, 3)), &Value::from(false)));
         let plans = row["memory"].as_array().unwrap().len();
         let lost = (1..3).filter(|trials| !won(task, *trials)).count();
-        assert_eq!(plans, lost, "a plan after each lost trial but the last");
+        assert_eq!(plans, lost, "one plan after each lost trial except the last");
     }
     assert!(
         read("env_results_trial_2.json")
@@ -136,7 +140,7 @@ fn a_reflexion_run_directory_is_written_and_continued() {
     );
     let log = read("trial_2.log");
     let chunks: Vec<&str> = log.split("#####\n\n#####").collect();
-    assert_eq!(chunks.len(), 3, "the public code splits the log like this, and asserts a chunk for each");
+    assert_eq!(chunks.len(), 3, "the public code splits the log like this, and asserts one chunk per task");
     for (chunk, task) in chunks.iter().zip(&names) {
         if won(task, 2) {
             assert!(chunk.contains(": Success\n"), "{chunk}");
@@ -157,9 +161,9 @@ fn a_reflexion_run_directory_is_written_and_continued() {
     assert!(world.starts_with("\n\n***** Start Trial #0 *****\n\nEnvironment #0 Trial #0: "), "{world}");
     assert!(world.contains("\n\n***** End Trial #2 *****\n\n") && world.contains(&sums));
 
-    // What it says goes on: solved tasks rest, and each plan stands in the prompts of its own task alone.
+    // Continuing it skips solved tasks, and each plan is only in the prompts of its own task.
     let (lines, err) = home.lines(&[&run[..], &["4"], &tasks, &["--reflexion", "dir"]].concat());
-    assert!(err.contains("1 trials are left"), "{err}");
+    assert!(err.contains("trials left: 1"), "{err}");
     let left: Vec<&str> = names.iter().copied().filter(|t| !won(t, 3)).collect();
     let begun = lines_of_kind(&lines, "episode_start");
     assert_eq!(begun.iter().map(|e| e["task"].as_str().unwrap()).collect::<Vec<_>>(), left);
@@ -169,9 +173,10 @@ fn a_reflexion_run_directory_is_written_and_continued() {
     let again: Vec<Value> = serde_json::from_str(&again).unwrap();
     let memory = |rows: &[Value]| rows.iter().map(|r| r["memory"].clone()).collect::<Vec<_>>();
     let unsolved: Vec<Value> = results.iter().filter(|r| r["is_success"] == false).cloned().collect();
-    assert_eq!(memory(&again), memory(&unsolved), "the memory came back as it went");
+    assert_eq!(memory(&again), memory(&unsolved), "the memory is unchanged after export and import");
 
-    // Into a pool: keys that are unknown or missing are no matter, twice is once, and what is wrong is named.
+    // Importing into a pool: unknown and missing keys are fine, a second import adds nothing, and errors name the
+    // entry.
     let old = r#"[{"memory": ["Look twice."], "v": 3}, {"name": "env_1", "is_success": true}]"#;
     std::fs::write(home.0.path().join("env_results_trial_7.json"), old).unwrap();
     for expected in ["1 of 1 changes were new", "0 of 1 changes were new"] {

@@ -1,4 +1,4 @@
-//! Whole runs of the real program against a model server that fails: nothing is lost, and no key is seen.
+//! Whole runs of the real program against a failing model server: nothing is lost, and no key appears anywhere.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ fn block_on(test: impl Future<Output = ()>) {
         .block_on(test);
 }
 
-/// The program in a home of its own.
+/// Runs the program in its own home folder.
 struct Home(tempfile::TempDir);
 
 impl Home {
@@ -45,7 +45,7 @@ impl Home {
         self.run_with_input(args, variables, "").await
     }
 
-    /// As [`Home::says`], with these lines to read.
+    /// Like [`Home::run`], with these input lines.
     async fn run_with_input(&self, args: &[&str], variables: &[(&str, &str)], lines: &str) -> (i32, String) {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_retrospect"));
         command.args(args).current_dir(self.0.path()).env_clear().env("HOME", self.path("home"));
@@ -60,21 +60,21 @@ impl Home {
         std::fs::write(&input, lines).unwrap();
         command.stdin(std::fs::File::open(input).unwrap());
         let done: Output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-        let said =
+        let output =
             format!("{}{}", String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
-        assert!(!said.contains(KEY), "the key is on the screen: {said}");
-        (done.status.code().unwrap_or(-1), said)
+        assert!(!output.contains(KEY), "the key is on the screen: {output}");
+        (done.status.code().unwrap_or(-1), output)
     }
 
-    /// The newest session.
+    /// Returns the newest session.
     fn newest_session(&self) -> String {
         let sessions = std::fs::read_dir(self.path("sessions")).unwrap().flatten();
-        // Two may have begun in the same second, which is all that a name tells.
+        // Names have a resolution of one second, so two sessions may have the same time.
         let made = |path: &PathBuf| std::fs::metadata(path.join("meta.toml")).unwrap().modified().unwrap();
         sessions.map(|e| e.path()).max_by_key(made).unwrap().display().to_string()
     }
 
-    /// The files of the run, none of which holds the key.
+    /// Returns the files of the run, after checking that none contains the key.
     fn run_files(&self) -> Vec<(PathBuf, String)> {
         let all = files::below(self.0.path());
         for (path, text) in &all {
@@ -84,7 +84,7 @@ impl Home {
     }
 }
 
-/// Every way to fail, once, each followed by nothing: the error policy decides.
+/// Returns server scripts with every way to fail, once each, for which the error policy decides.
 fn failure_scripts() -> Vec<Vec<Act>> {
     let echo = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "param": null}})
         .to_string();
@@ -98,7 +98,7 @@ fn failure_scripts() -> Vec<Vec<Act>> {
         stream(format!("data: {}\n\n", json!({"error": {"message": KEY, "code": 400}})).as_bytes()),
         cut,
         stream(format!("{}{}", reasons("reasoning", KEY), says(KEY)).as_bytes()),
-        // Nothing in a stream, and the reason outside of it: two requests.
+        // An empty stream, and the reason outside it: two requests.
         chunked(&[], true),
         plain(
             400,
@@ -115,7 +115,7 @@ fn with_skip_task_a_failure_ends_its_episode_and_the_run_continues() {
         let count = failure_scripts().len() - 1;
         let server = Server::start(failure_scripts().into_iter().chain([good("look")]).collect()).await;
         let home = Home::new();
-        // One task more than there are failures: the last one is played.
+        // One task more than there are failures, so that the last one is played.
         let tasks = format!("easy/put/1-{}", count + 1);
         let args = [
             "run",
@@ -136,23 +136,23 @@ fn with_skip_task_a_failure_ends_its_episode_and_the_run_continues() {
             "--cache",
             "read-write",
         ];
-        let (code, said) = home.run(&args, &[]).await;
-        assert_eq!(code, 0, "{said}");
-        let ends: Vec<Value> = said
+        let (code, output) = home.run(&args, &[]).await;
+        assert_eq!(code, 0, "{output}");
+        let ends: Vec<Value> = output
             .lines()
             .filter_map(|l| serde_json::from_str::<Value>(l).ok())
             .filter(|l| l["type"] == "episode_end")
             .collect();
         let reasons: Vec<&str> = ends.iter().map(|e| e["reason"].as_str().unwrap()).collect();
-        assert_eq!(reasons.len(), count + 1, "{said}");
+        assert_eq!(reasons.len(), count + 1, "{output}");
         assert!(
             reasons[..count].iter().all(|r| *r == "error") && reasons[count] == "step_limit",
             "{reasons:?}"
         );
         assert!(server.asked().iter().all(|a| a.headers["authorization"] == format!("Bearer {KEY}")));
         let files = home.run_files();
-        assert!(files.iter().any(|f| f.1.contains("[hidden]")), "what was hidden is marked");
-        assert!(files.iter().any(|f| f.0.starts_with(home.path("cache"))), "answers are kept");
+        assert!(files.iter().any(|f| f.1.contains("[hidden]")), "redactions are marked");
+        assert!(files.iter().any(|f| f.0.starts_with(home.path("cache"))), "replies are cached");
     });
 }
 
@@ -183,17 +183,17 @@ fn a_stopped_run_resumes_where_it_was() {
             "3",
             "--headless",
         ];
-        let (code, said) = home.run(&args, &[]).await;
-        assert_eq!(code, 3, "{said}");
-        assert!(said.contains("broke off") && said.contains("it had said: inven"), "{said}");
-        // The address is on this machine and in the journal; the key is read anew.
-        let (code, said) =
+        let (code, output) = home.run(&args, &[]).await;
+        assert_eq!(code, 3, "{output}");
+        assert!(output.contains("was cut off") && output.contains("partial reply: inven"), "{output}");
+        // The journal has the address; the key is read again from the environment.
+        let (code, output) =
             home.run(&["resume", "--last", "--headless"], &[("OPENAI_API_KEY", "sk-another-key")]).await;
-        assert_eq!(code, 3, "{said}");
-        assert!(said.contains("401: Invalid API key") && !said.contains("sk-another-key"), "{said}");
-        let (code, said) = home.run(&["resume", "--last", "--headless"], &[]).await;
-        assert_eq!(code, 0, "{said}");
-        assert!(said.contains("3 steps"), "no step is lost: {said}");
+        assert_eq!(code, 3, "{output}");
+        assert!(output.contains("401: Invalid API key") && !output.contains("sk-another-key"), "{output}");
+        let (code, output) = home.run(&["resume", "--last", "--headless"], &[]).await;
+        assert_eq!(code, 0, "{output}");
+        assert!(output.contains("3 steps"), "no step is lost: {output}");
         let keys: Vec<bool> =
             server.asked().iter().map(|a| a.headers["authorization"].ends_with(KEY)).collect();
         assert_eq!(keys, [true, true, false, true, true]);
@@ -203,7 +203,7 @@ fn a_stopped_run_resumes_where_it_was() {
 }
 
 #[test]
-fn retries_and_refused_settings_are_reported() {
+fn retries_and_rejected_settings_are_reported() {
     block_on(async {
         let scripts = vec![
             plain(
@@ -232,9 +232,9 @@ fn retries_and_refused_settings_are_reported() {
             "1",
             "--headless",
         ];
-        let (code, said) = home.run(&args, &[]).await;
-        assert_eq!(code, 0, "{said}");
-        assert!(said.contains("refused top_k") && said.contains("asking again in"), "{said}");
+        let (code, output) = home.run(&args, &[]).await;
+        assert_eq!(code, 0, "{output}");
+        assert!(output.contains("rejected top_k") && output.contains("retrying in"), "{output}");
     });
 }
 
@@ -249,33 +249,34 @@ fn the_doctor_checks_a_server() {
         );
         let server = Server::start(vec![models, think]).await;
         let home = Home::new();
-        let (code, said) =
+        let (code, output) =
             home.run(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base], &[]).await;
-        assert_eq!(code, 0, "{said}");
+        assert_eq!(code, 0, "{output}");
         for words in [
             "has tiny",
             "one token",
             "streaming",
-            "it wrote on after the stop text",
-            "sampling seems to be without effect",
-            "the model reasons, and temperature is 0",
+            "wrote on after the stop text",
+            "sampling seems to have no effect",
+            "the model reasons at temperature 0",
         ] {
-            assert!(said.contains(words), "{words}: {said}");
+            assert!(output.contains(words), "{words}: {output}");
         }
         let missing = plain(404, "connection: close\r\n", r#"{"detail":"Not Found"}"#);
         let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
         let server = Server::start(vec![missing, models]).await;
         let base = server.base.trim_end_matches("/v1").to_owned();
-        let (code, said) = home.run(&["doctor", "--actor", "openai:tiny", "--base-url", &base], &[]).await;
-        assert_eq!(code, 1, "{said}");
-        assert!(said.contains(&format!("add /v1 to the base URL: {base}/v1")), "{said}");
-        let (code, said) = home.run(&["doctor", "--base-url", "http://127.0.0.1:1/v1", "--json"], &[]).await;
-        assert!(code == 1 && said.contains("cannot be reached"), "{said}");
+        let (code, output) = home.run(&["doctor", "--actor", "openai:tiny", "--base-url", &base], &[]).await;
+        assert_eq!(code, 1, "{output}");
+        assert!(output.contains(&format!("add /v1 to the base URL: {base}/v1")), "{output}");
+        let (code, output) =
+            home.run(&["doctor", "--base-url", "http://127.0.0.1:1/v1", "--json"], &[]).await;
+        assert!(code == 1 && output.contains("cannot connect to"), "{output}");
         home.run_files();
     });
 }
 
-/// There was no setting `actor.max_tokens` on the command line, nor any other sampling parameter.
+/// Regression: sampling parameters such as `actor.max_tokens` couldn't be set on the command line.
 #[test]
 fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
     let run_of = |base: &str, more: &[&str]| -> Vec<String> {
@@ -309,8 +310,8 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             "--set",
             r#"actor.stop=["\n", "END"]"#,
         ];
-        let (code, said) = says(server.base.clone(), all).await;
-        assert_eq!(code, 0, "{said}");
+        let (code, output) = says(server.base.clone(), all).await;
+        assert_eq!(code, 0, "{output}");
         let body = server.asked()[0].body.clone();
         let sent = ["max_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "seed", "stop"]
             .map(|name| body[name].clone());
@@ -318,7 +319,7 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
         assert_eq!(Value::from(sent.to_vec()), want, "{body}");
         let journal = home.run_files().into_iter().find(|f| f.0.ends_with("branches/trunk.jsonl")).unwrap().1;
         assert!(journal.contains(r#""actor.max_tokens":{"value":64,"origin":"flag"}"#), "{journal}");
-        // Of the mentor, in a preset of the configuration, in both forms that TOML has for such a name.
+        // For the mentor, in a preset of the configuration, in both TOML forms of such a name.
         std::fs::create_dir_all(home.path("config")).unwrap();
         let preset =
             "[preset.warm]\nactor.temperature = 0.3\n\"mentor.max_tokens\" = 99\nmentor.top_p = \"off\"\n";
@@ -336,13 +337,13 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             "--set",
             "r_freq=1",
         ];
-        let (code, said) = says(server.base.clone(), warm).await;
-        assert_eq!(code, 0, "{said}");
+        let (code, output) = says(server.base.clone(), warm).await;
+        assert_eq!(code, 0, "{output}");
         let bodies: Vec<Value> = server.asked().into_iter().map(|a| a.body).collect();
         let of = |bound: u64| bodies.iter().find(|b| b["max_tokens"] == bound).cloned().unwrap_or_default();
         assert_eq!((&of(256)["temperature"], &of(256)["top_p"]), (&json!(0.3), &json!(0.7)), "{bodies:?}");
         assert_eq!((&of(99)["temperature"], &of(99)["top_p"]), (&json!(0.0), &Value::Null), "{bodies:?}");
-        // What nobody heeds, and what no parameter may be, is refused before anything is written.
+        // Unsupported parameters and invalid values are rejected before anything is written.
         let before = home.run_files().len();
         let wrong: &[(&'static [&'static str], &str)] = &[
             (
@@ -358,18 +359,21 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             (&["--set", "mentor.top_p=0.5"], "symbolic rules call no model"),
         ];
         for (more, words) in wrong {
-            let (code, said) = says(server.base.clone(), more).await;
-            assert!(code == 2 && said.contains(words), "{more:?}: {code} {said}");
+            let (code, output) = says(server.base.clone(), more).await;
+            assert!(code == 2 && output.contains(words), "{more:?}: {code} {output}");
         }
         assert_eq!(home.run_files().len(), before);
-        let (_, said) = home.run(&["config", "show"], &[]).await;
-        assert!(said.contains("run --set actor.NAME=VALUE") && said.contains("repetition_penalty"), "{said}");
+        let (_, output) = home.run(&["config", "show"], &[]).await;
+        assert!(
+            output.contains("run --set actor.NAME=VALUE") && output.contains("repetition_penalty"),
+            "{output}"
+        );
     });
 }
 
-/// It said ok to servers whose models never got to a reply in a run.
+/// Regression: `doctor` reported OK for servers whose models never finished a reply in a run.
 #[test]
-fn the_doctor_says_what_a_model_that_reasons_needs() {
+fn the_doctor_says_what_a_reasoning_model_needs() {
     let ends = |finish: &str, pieces: &[String]| {
         let body = format!("{}{}data: [DONE]\n\n", pieces.concat(), server::ends(finish));
         chunked(&[body.as_bytes()], true)
@@ -379,48 +383,48 @@ fn the_doctor_says_what_a_model_that_reasons_needs() {
     let (empty, long) = (ends("stop", &[]), ends("length", std::slice::from_ref(&hm)));
     let whole = ends("stop", &[hm.clone(), says("take the mug")]);
     let [actor, mentor] = [["--actor", "openai:tiny"], ["--mentor", "openai:tiny"]];
-    let stop = "warning  stop       a stop at a newline ends the model's reasoning";
+    let stop = "warning  stop       the newline stop ends the model's reasoning";
     type Case<'a> = (&'a str, [&'a str; 2], Vec<Vec<Act>>, i32, Vec<&'a str>);
     #[rustfmt::skip]
     let cases: Vec<Case<'_>> = vec![
         ("its stop and its bound", actor, vec![empty.clone(), long.clone(), whole.clone()], 0,
-            vec![stop, "omit = [\"stop\"]", "within max_tokens 256; with 4096 it did", "--set actor.max_tokens=4096"]),
+            vec![stop, "omit = [\"stop\"]", "used up max_tokens 256 before the reply began; 4096 was enough", "--set actor.max_tokens=4096"]),
         ("its stop", actor, vec![empty.clone(), whole.clone()], 0, vec![stop, "--set actor.max_tokens=4096"]),
-        ("its bound", mentor, vec![long.clone(), whole.clone()], 0, vec!["within max_tokens 1024; with 4096 it did", "--set mentor.max_tokens=4096"]),
-        ("no bound is enough but its own", actor, vec![long.clone(), long.clone(), whole.clone()], 0, vec!["without a bound it did", "--set actor.max_tokens=off"]),
+        ("its bound", mentor, vec![long.clone(), whole.clone()], 0, vec!["used up max_tokens 1024 before the reply began; 4096 was enough", "--set mentor.max_tokens=4096"]),
+        ("no bound is enough but its own", actor, vec![long.clone(), long.clone(), whole.clone()], 0, vec!["it replied without a limit", "--set actor.max_tokens=off"]),
         ("a short thought", actor, vec![whole], 0, vec!["the model reasons, and its reasoning counts", "--set actor.max_tokens=4096"]),
         ("no reply at all", actor, vec![long.clone()], 1, vec!["BROKEN   reply      the reply is empty", "enable_thinking = false"]),
-        ("a tool call", actor, vec![ends("tool_calls", &[])], 1, vec!["BROKEN   reply      the model answered with a tool call"]),
+        ("a tool call", actor, vec![ends("tool_calls", &[])], 1, vec!["BROKEN   reply      the model replied with a tool call"]),
         ("prose", actor, vec![ends("stop", &[says("The agent is in a kitchen, where a mug stands in the sink.")])], 0,
-            vec!["warning  reply      the reply is not one of the three actions", "chat template"]),
+            vec!["warning  reply      the model did not choose one of the three actions", "chat template"]),
     ];
     block_on(async {
         for (name, who, asked, code, words) in cases {
-            // One token, a stream, and four seeds before it.
+            // The requests before it: one token, a stream, and four seeds.
             let before = std::iter::repeat_n(long.clone(), 6);
             let server = Server::start([models()].into_iter().chain(before).chain(asked).collect()).await;
             let home = Home::new();
             let args = ["doctor", who[0], who[1], "--base-url", &server.base];
-            // An address alone is enough for a look at it as an actor's.
+            // An address alone is enough to check a server for the actor.
             let args = if who == mentor {
                 vec!["doctor", "--mentor", who[1], "--mentor-base-url", &server.base]
             } else {
                 args.to_vec()
             };
-            let (got, said) = home.run(&args, &[]).await;
-            assert_eq!(got, code, "{name}: {said}");
+            let (got, output) = home.run(&args, &[]).await;
+            assert_eq!(got, code, "{name}: {output}");
             for words in words {
-                assert!(said.contains(words), "{name}: {words}: {said}");
+                assert!(output.contains(words), "{name}: {words}: {output}");
             }
-            assert!(!said.contains("ok       reply"), "{name}: {said}");
-            assert!(!said.contains("set --set"), "{name}: {said}");
-            let one = said.lines().find(|line| line.contains("one token")).unwrap();
+            assert!(!output.contains("ok       reply"), "{name}: {output}");
+            assert!(!output.contains("set --set"), "{name}: {output}");
+            let one = output.lines().find(|line| line.contains("one token")).unwrap();
             assert!(one.contains("its limit of 1 token before") && !one.contains("--set"), "{name}: {one}");
         }
     });
 }
 
-/// It said "`retrospect doctor` lists them", and had listed them.
+/// Regression: `doctor` itself said "`retrospect doctor` lists them".
 #[test]
 fn the_doctor_does_not_send_to_the_doctor() {
     block_on(async {
@@ -428,19 +432,19 @@ fn the_doctor_does_not_send_to_the_doctor() {
         let missing = plain(404, "", r#"{"error":{"message":"model tiny not found"}}"#);
         let server = Server::start(vec![models, missing]).await;
         let home = Home::new();
-        let (code, said) =
+        let (code, output) =
             home.run(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base], &[]).await;
-        assert_eq!(code, 1, "{said}");
+        assert_eq!(code, 1, "{output}");
         assert!(
-            said.contains("check that the server has the model \"tiny\"") && said.contains("other"),
-            "{said}"
+            output.contains("check that the server has the model \"tiny\"") && output.contains("other"),
+            "{output}"
         );
-        assert!(!said.contains("`retrospect doctor`"), "{said}");
+        assert!(!output.contains("`retrospect doctor`"), "{output}");
     });
 }
 
-/// What a person can do where a call fails, with the real program: a recorded reply, another model. No key is seen in
-/// the session, nor in anything that is made of it.
+/// What a person can do after a failed call, with the real program: use a recorded reply or another model. No key
+/// appears in the session or in anything exported from it.
 #[test]
 fn after_a_failed_call_a_recorded_reply_or_another_model_continues() {
     block_on(async {
@@ -459,8 +463,8 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_continues() {
         };
         let first = Server::start(vec![good("inventory"), good("look")]).await;
         let recording = of(&first.base, &["--actor", "openai:small", "--max-steps", "2", "--headless"]);
-        let (code, said) = says(recording, "").await;
-        assert_eq!(code, 0, "{said}");
+        let (code, output) = says(recording, "").await;
+        assert_eq!(code, 0, "{output}");
         let name = std::fs::read_dir(home.path("sessions")).unwrap().flatten().next().unwrap().file_name();
         let name = name.to_str().unwrap().to_owned();
         let wrong = plain(401, "", &json!({"error": {"message": format!("wrong key {KEY}")}}).to_string());
@@ -472,73 +476,76 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_continues() {
             )
             .into_boxed_str(),
         );
-        let (code, said) = says(args, lines).await;
-        assert_eq!(code, 0, "{said}");
+        let (code, output) = says(args, lines).await;
+        assert_eq!(code, 0, "{output}");
         for words in [
             "FAILED",
             "401",
-            "there is no session of this path or name",
-            "no answer to exactly this request",
+            "no session named",
+            "no cached reply of",
             &format!("recorded reply from session {name}"),
             "1 > inventory",
             "run changed: react, actor openai:big",
             "go to cabinet 1",
             "[changed in the request] top_k 50",
         ] {
-            assert!(said.contains(words), "{words}: {said}");
+            assert!(output.contains(words), "{words}: {output}");
         }
         let models: Vec<Value> = second.asked().iter().map(|a| a.body["model"].clone()).collect();
         assert_eq!(models, ["small", "small", "big"]);
         for form in ["html", "markdown", "json"] {
             let (code, page) = home.run(&["export", &home.newest_session(), "--format", form], &[]).await;
             assert_eq!(code, 0, "{page}");
-            assert!(page.contains(&name) && page.contains("recorded"), "{form}: whose reply it was is told");
+            assert!(
+                page.contains(&name) && page.contains("recorded"),
+                "{form}: the source of the reply is named"
+            );
         }
-        let (code, said) = home.run(&["verify", &home.newest_session()], &[]).await;
-        assert_eq!(code, 0, "{said}");
+        let (code, output) = home.run(&["verify", &home.newest_session()], &[]).await;
+        assert_eq!(code, 0, "{output}");
         home.run_files();
     });
 }
 
-/// Sampling that a person changed at a fork is in the body of the very next request, stays after a resume, and is named where
+/// Sampling parameters changed at a fork are in the body of the next request, stay after a resume, and are named where
 /// branches are listed and compared.
 #[test]
 fn sampling_changed_at_a_fork_is_sent_and_stays() {
     block_on(async {
         let home = Home::new();
-        let said = ["inventory", "look", "go to cabinet 1", "look", "inventory"];
-        let server = Server::start(said.iter().map(|text| good(text)).collect()).await;
+        let replies = ["inventory", "look", "go to cabinet 1", "look", "inventory"];
+        let server = Server::start(replies.iter().map(|text| good(text)).collect()).await;
         let args = ["run", "--task", "easy/put/1", "--method", "react", "--set", "examples=1", "--plain"];
         let at = ["--actor", "openai:small", "--base-url", &server.base];
         let args: Vec<&str> = args.into_iter().chain(at).collect();
         let lines = "set actor.temperature hot\nset mentor.temperature 1\nstep\nstep\nfork 1\nset actor.temperature 0.7\n\
                      set actor.max_tokens 64\nset actor.top_p off\nset actor.seed 9\nstep\nprompt\nquit\n";
-        let (code, told) = home.run_with_input(&args, &[], lines).await;
-        assert_eq!(code, 0, "{told}");
+        let (code, output) = home.run_with_input(&args, &[], lines).await;
+        assert_eq!(code, 0, "{output}");
         for words in [
             "expected a number, at least 0",
             "symbolic rules call no model",
             "temperature 0.7 (by a person)",
             "top_p off (by a person)",
         ] {
-            assert!(told.contains(words), "{words}: {told}");
+            assert!(output.contains(words), "{words}: {output}");
         }
-        let (code, told) =
+        let (code, output) =
             home.run_with_input(&["resume", &home.newest_session(), "--plain"], &[], "step\nquit\n").await;
-        assert_eq!(code, 0, "{told}");
+        assert_eq!(code, 0, "{output}");
         let asked = server.asked();
         let of = |body: &Value| ["temperature", "max_tokens", "top_p"].map(|name| body[name].clone());
         let bodies: Vec<_> = asked.iter().map(|a| of(&a.body)).collect();
-        // Three before the fork, one on the branch, one after the resume.
+        // Three calls before the fork, one on the branch, one after the resume.
         let (profiles, chosen) = ([json!(0.0), json!(256), json!(0.7)], [json!(0.7), json!(64), Value::Null]);
         assert_eq!(bodies, [profiles.clone(), profiles.clone(), profiles, chosen.clone(), chosen]);
-        assert_ne!(asked[1].body["seed"], asked[3].body["seed"], "the same turn, drawn from another seed");
+        assert_ne!(asked[1].body["seed"], asked[3].body["seed"], "the same step has another seed");
         let newest = home.newest_session();
-        let (code, told) =
+        let (code, output) =
             home.run(&["diff", &format!("{newest}@trunk"), &format!("{newest}@b1")], &[]).await;
-        assert!(code == 0 && told.contains("actor.temperature"), "{told}");
-        let (code, told) = home.run(&["verify", &newest], &[]).await;
-        assert_eq!(code, 0, "{told}");
+        assert!(code == 0 && output.contains("actor.temperature"), "{output}");
+        let (code, output) = home.run(&["verify", &newest], &[]).await;
+        assert_eq!(code, 0, "{output}");
         home.run_files();
     });
 }

@@ -1,5 +1,5 @@
-//! Asking ahead changes nothing of a run: the journals with and without are equal but for times, and what was asked for
-//! nothing is counted apart.
+//! Prefetching doesn't change a run: the journals with and without it are equal except for times, and unused prefetches
+//! are counted separately.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 #[path = "prefetch/failing.rs"]
@@ -35,7 +35,7 @@ fn task(env: &str, id: &str) -> Task {
     }
 }
 
-/// The built-in rules in the place of a model, with answers that are kept.
+/// Returns a run with the rule-based actor in place of a model and a reply cache.
 fn run_config(spec: &RunSpec, cache: &Path, mode: CacheMode, prefetch: bool) -> RunConfig {
     let options = WorldOptions { data: None, seed: 0, joining: GoalSeparator::Comma };
     let open: OpenWorld = Arc::new(move |task| worlds::open(task, &options));
@@ -57,13 +57,13 @@ fn run_config(spec: &RunSpec, cache: &Path, mode: CacheMode, prefetch: bool) -> 
     launch
 }
 
-/// Waits until a person is awaited and, where that is done, the next question is under way.
+/// Waits until a decision is due and, with prefetching, the next prefetch is in flight.
 fn wait_for_person(handle: &Handle, asked: u64) {
     until(handle, |s| s.is_waiting() || s.run_over);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let mut news = handle.store.changes();
-        // What is not asked ahead in this time will not be: the end of an episode is near, or prefetching is off.
+        // A prefetch that hasn't started by then never will: the episode is about to end, or prefetching is off.
         let _ = tokio::time::timeout(Duration::from_millis(800), async {
             while handle.store.head().usage.prefetch.requested < asked {
                 news.changed().await.unwrap();
@@ -73,7 +73,8 @@ fn wait_for_person(handle: &Handle, asked: u64) {
     });
 }
 
-/// A person steps, overrides, rejects, teaches and steps again; the events without their times.
+/// Plays a run in which a person steps, overrides, rejects, adds a lesson and steps again; returns its events without
+/// times.
 fn play_run(spec: &RunSpec, prefetch: bool, mode: CacheMode) -> (Vec<Event>, PrefetchStats, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let launch = run_config(spec, &dir.path().join("cache"), mode, prefetch);
@@ -120,12 +121,12 @@ fn play_run(spec: &RunSpec, prefetch: bool, mode: CacheMode) -> (Vec<Event>, Pre
     handle.quit();
     thread.join().unwrap();
     let (ahead, events) = journaled_run(&handle, &session);
-    let said = signals.into_iter().map(|(_, signal)| format!("{signal:?}")).collect();
-    (run_events(&events), ahead, said)
+    let notices = signals.into_iter().map(|(_, signal)| format!("{signal:?}")).collect();
+    (run_events(&events), ahead, notices)
 }
 
-/// The events of a session that was ended, and what was asked ahead in it: as the store has it, and as the journal alone
-/// tells it.
+/// Returns the events of a finished session and its prefetch statistics, after checking that store and journal agree on
+/// them.
 fn journaled_run(handle: &Handle, session: &Session) -> (PrefetchStats, Vec<Arc<Envelope>>) {
     let events = read_branch(&session.trunk()).unwrap().events;
     let mut state = State::default();
@@ -138,8 +139,8 @@ fn journaled_run(handle: &Handle, session: &Session) -> (PrefetchStats, Vec<Arc<
     (ahead, events)
 }
 
-/// The events of the run itself: without those that say what was asked ahead, without times and numbers of events, and
-/// with lessons named by their order, for their names go by numbers of events.
+/// Returns the run's own events: without prefetch events, times and event numbers, and with lesson ids (which depend on
+/// event numbers) replaced by their order.
 fn run_events(events: &[Arc<Envelope>]) -> Vec<Event> {
     let mut lessons: Vec<String> = Vec::new();
     let events = events.iter().map(|e| without_times(e)).filter(|e| !matches!(e, Event::PrefetchChanged(_)));
@@ -185,7 +186,7 @@ fn journals_are_equal_with_and_without_prefetch() {
     let (mut all, mut overrides) = (PrefetchStats::default(), 0);
     for spec in &runs {
         let (without, none, _) = play_run(spec, false, CacheMode::ReadWrite);
-        let (with, ahead, said) = play_run(spec, true, CacheMode::ReadWrite);
+        let (with, ahead, notices) = play_run(spec, true, CacheMode::ReadWrite);
         let first = without.iter().zip(&with).position(|(a, b)| a != b);
         assert_eq!(
             (first.map(|n| (&without[n], &with[n])), with.len()),
@@ -194,12 +195,12 @@ fn journals_are_equal_with_and_without_prefetch() {
             spec.tasks
         );
         assert_eq!(none, PrefetchStats::default());
-        assert!(said.is_empty(), "{said:?}");
+        assert!(notices.is_empty(), "{notices:?}");
         assert!(ahead.used > 0 && ahead.requested >= ahead.used + ahead.dropped, "{ahead:?}");
         overrides += without.iter().filter(|e| matches!(e, Event::ActionOverridden { .. })).count();
         all = all.plus(ahead);
     }
-    // The override, the rejection and the lesson each made something of no use, and it was counted.
+    // The override, the rejection and the lesson each made a prefetch useless, which was counted.
     assert!(overrides >= 3 && all.dropped >= 6 && all.wasted.tokens() > 0, "{all:?}");
     assert!(all.describe().unwrap().contains("unused"), "{all:?}");
 }
@@ -207,12 +208,12 @@ fn journals_are_equal_with_and_without_prefetch() {
 #[test]
 fn impossible_prefetches_are_reported_and_not_sent() {
     let spec = spec("react", vec![task("household", "easy/put/3")]);
-    let (_, ahead, said) = play_run(&spec, true, CacheMode::Read);
+    let (_, ahead, notices) = play_run(&spec, true, CacheMode::Read);
     assert_eq!(ahead, PrefetchStats::default());
-    assert_eq!(said.iter().filter(|s| s.contains("--cache read-write")).count(), 1, "{said:?}");
+    assert_eq!(notices.iter().filter(|s| s.contains("--cache read-write")).count(), 1, "{notices:?}");
 }
 
-/// Every proposal is asked ahead from once: that this is written makes no other present.
+/// A prefetch starts once per proposal: journaling it must not trigger another one.
 #[test]
 fn a_killed_run_keeps_its_prefetch_costs() {
     let dir = tempfile::tempdir().unwrap();
@@ -225,7 +226,7 @@ fn a_killed_run_keeps_its_prefetch_costs() {
     std::thread::sleep(Duration::from_millis(300));
     let head = handle.store.head();
     assert_eq!((head.prefetched.len(), head.usage.prefetch.requested), (1, 1));
-    // The program is killed here: the file as it stands is all there is.
+    // The program is killed here: only the file remains.
     let copy = dir.path().join("killed");
     std::fs::create_dir_all(copy.join("branches")).unwrap();
     for file in ["meta.toml", "branches/trunk.jsonl"] {
@@ -244,13 +245,13 @@ fn a_killed_run_keeps_its_prefetch_costs() {
     let again = resumed.handle.store.head().usage;
     resumed.handle.quit();
     resumed.thread.join().unwrap();
-    assert_eq!(again.prefetch, ahead, "what was spent is not forgotten");
+    assert_eq!(again.prefetch, ahead, "the cost is kept");
     assert!(again.tokens() > head.usage.tokens());
 }
 
-/// A world that breaks in the shadow's step only: it is brought back, and the run does not notice.
+/// An environment that fails only in the prefetch's mirrored step is rebuilt, and the run isn't affected.
 #[test]
-fn a_world_that_fails_in_the_mirror_is_rebuilt() {
+fn an_environment_that_fails_in_the_mirror_is_rebuilt() {
     use retrospect::domain::{EnvInfo, StepResult};
     use retrospect::env::{Environment, Snapshot};
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -305,7 +306,7 @@ fn a_world_that_fails_in_the_mirror_is_rebuilt() {
     assert!(none == 0 && broken > 0, "{broken}");
 }
 
-/// After a change of the run the new model is asked: the old one's answer that was asked ahead is not its answer.
+/// After a change of model the new model is called: a prefetched reply of the old one isn't used.
 #[test]
 fn a_changed_run_uses_no_prefetch_of_another_model() {
     let dir = tempfile::tempdir().unwrap();

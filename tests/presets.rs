@@ -1,4 +1,4 @@
-//! Every row of the papers' tables as a preset: it starts, and asks its mentor as often as the row's settings say.
+//! Every row of the papers' tables as a preset: the run starts and calls its mentor as often as the row's settings say.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
 
@@ -13,9 +13,9 @@ use std::process::Command;
 const TRIALS: u64 = 2;
 const STEPS: u64 = 2;
 
-/// How often the mentor is asked in two trials of two steps that both fail. Turn 0 is one of reflection, whatever the
-/// frequency; only Sweet&Sour reflects on the last attempt too.
-fn questions_per_run(row: &PaperRow) -> u64 {
+/// Returns the number of mentor calls in two failed trials of two steps each. Step 0 is a reflection step whatever the
+/// frequency; only Sweet&Sour also reflects on the last attempt.
+fn mentor_calls_per_run(row: &PaperRow) -> u64 {
     let on = |name: &str| row.settings.get(name) != Some(&Value::Bool(false));
     let kinds = || ["kind_abstract", "kind_error", "kind_progress"].into_iter().filter(|k| on(k)).count();
     let word = |name: &str| row.settings.get(name).and_then(Value::as_str).unwrap_or("");
@@ -24,7 +24,7 @@ fn questions_per_run(row: &PaperRow) -> u64 {
         "reflexion" => u64::from(word("strategy") != "none"),
         "omnireflect" if word("generation") == "symbolic" => 0,
         "omnireflect" => TRIALS * kinds() as u64,
-        // The first reflection is a simple one: experience and plan.
+        // The first reflection is a simple one: Experience and Plan.
         "fcrf" => 1 + u64::from(on("experience")),
         "sweet_sour" => {
             if on("negative") {
@@ -34,7 +34,7 @@ fn questions_per_run(row: &PaperRow) -> u64 {
             }
         }
         "planning" => TRIALS,
-        other => panic!("{other}: say here what it asks"),
+        other => panic!("{other}: add its number of mentor calls here"),
     }
 }
 
@@ -71,8 +71,13 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
         let (kind, episodes) = (&summary["type"], &summary["episodes"]);
         assert_eq!((kind, episodes), (&Value::from("summary"), &Value::from(TRIALS)), "{}", row.preset);
         let actor = if row.method == "planning" { 0 } else { TRIALS * STEPS };
-        assert_eq!(summary["calls"], actor + questions_per_run(row), "{}", row.preset);
-        assert_eq!((server.asked().len() - before) as u64, actor + questions_per_run(row), "{}", row.preset);
+        assert_eq!(summary["calls"], actor + mentor_calls_per_run(row), "{}", row.preset);
+        assert_eq!(
+            (server.asked().len() - before) as u64,
+            actor + mentor_calls_per_run(row),
+            "{}",
+            row.preset
+        );
         let set = &lines[0]["settings"];
         for (name, value) in &row.settings {
             assert_eq!(&set[name]["value"], value, "{}: {name}", row.preset);

@@ -1,4 +1,5 @@
-//! The real program in a pseudo-terminal: it takes the terminal, draws, obeys keys, and always gives the terminal back.
+//! The real program in a pseudo-terminal: it takes over the terminal, draws, handles keys, and always restores the
+//! terminal.
 #![cfg(all(feature = "tui", unix))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -15,20 +16,20 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
-/// As long as a loaded machine may take for anything that is waited for.
+/// Limit for anything these tests wait for, on a loaded machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A terminal with the program in it.
+/// A terminal that runs the program.
 struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     master: Box<dyn MasterPty + Send>,
     keys: Box<dyn Write + Send>,
     terminal: Arc<Mutex<vt100::Parser>>,
     written: Arc<Mutex<usize>>,
-    /// Its reader ends at the next piece.
+    /// Ends the reader thread at the next chunk.
     left: Arc<AtomicBool>,
     reader: Option<std::thread::JoinHandle<()>>,
-    /// Goes with the window.
+    /// Removed with the terminal.
     sessions: tempfile::TempDir,
 }
 
@@ -37,13 +38,13 @@ impl Terminal {
         Self::with_command(CommandBuilder::new(PROGRAM), columns, rows)
     }
 
-    /// Of a command that is given the program's arguments.
+    /// Runs a command, which gets the program's arguments.
     fn with_command(mut command: CommandBuilder, columns: u16, rows: u16) -> Self {
         command.args(["run", "--env", "household"]);
         Self::start(command, columns, rows, None)
     }
 
-    /// Without a verb, and with the configuration of this folder.
+    /// Opens the start screen (no verb) with the configuration of this folder.
     fn start_screen(columns: u16, rows: u16, configuration: &std::path::Path) -> Self {
         Self::start(CommandBuilder::new(PROGRAM), columns, rows, Some(configuration))
     }
@@ -85,10 +86,10 @@ impl Terminal {
         Self { child, master: pty.master, keys, terminal, written, left, reader, sessions }
     }
 
-    /// Closes the terminal's window: nothing of its side stays open.
+    /// Closes the terminal's side of the pty completely, as closing its window does.
     fn close(&mut self) {
         self.left.store(true, Ordering::SeqCst);
-        // Something to draw, so that the reader sees that it is over.
+        // Trigger a redraw, so that the reader notices.
         self.master.resize(PtySize { rows: 30, cols: 90, pixel_width: 0, pixel_height: 0 }).unwrap();
         self.reader.take().unwrap().join().unwrap();
         self.keys = Box::new(std::io::sink());
@@ -107,7 +108,7 @@ impl Terminal {
         }
     }
 
-    /// The same, also where the words are in two rows.
+    /// Like [`Terminal::wait_for`], but the words may be wrapped onto two rows.
     fn wait_for_folded(&self, words: &str) {
         let flat = |text: &str| text.split_whitespace().collect::<String>();
         let began = Instant::now();
@@ -126,26 +127,26 @@ impl Terminal {
         kill(signal, self.child.process_id().unwrap());
     }
 
-    /// The processes that this terminal's first one has started.
+    /// Returns the child processes of the terminal's first process.
     fn children(&self) -> Vec<u32> {
         let parent = self.child.process_id().unwrap().to_string();
         let all =
             std::fs::read_dir("/proc").unwrap().filter_map(|e| e.unwrap().file_name().into_string().ok());
         all.filter_map(|name| name.parse().ok())
             .filter(|pid: &u32| {
-                // Behind the name, which is in parentheses and may hold anything: the state, then the parent.
+                // After the name (in parentheses, with arbitrary contents) follow the state and the parent's id.
                 let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
                 stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(&parent)
             })
             .collect()
     }
 
-    /// Waits for the end and gives its status.
+    /// Waits for the program to exit and returns its status.
     fn wait_for_exit(&mut self) -> u32 {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                // The reader may still be at the last bytes.
+                // The reader may still be processing the last bytes.
                 std::thread::sleep(Duration::from_millis(100));
                 return status.exit_code();
             }
@@ -170,22 +171,22 @@ fn kill(signal: Signal, pid: u32) {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // One that has ended already cannot be ended again, which is all right.
+        // Killing a process that has already ended fails, which is fine.
         let _ = self.child.kill();
     }
 }
 
 #[test]
-fn a_session_is_stepped_through_and_left() {
+fn a_session_can_be_stepped_through_and_quit() {
     let mut window = Terminal::open(120, 36);
     window.wait_for("PAUSED · your turn");
-    window.wait_for("turn 1/");
+    window.wait_for("step 1/");
     assert!(window.terminal.lock().unwrap().screen().alternate_screen());
     window.press("n");
-    window.wait_for("turn 2/");
+    window.wait_for("step 2/");
     window.press("\x1b[D");
-    window.wait_for("PAST turn 1 of 2");
-    // A smaller window is another layout; nothing is lost.
+    window.wait_for("PAST step 1 of 2");
+    // A smaller window has another layout, with the same contents.
     window.master.resize(PtySize { rows: 16, cols: 60, pixel_width: 0, pixel_height: 0 }).unwrap();
     window.terminal.lock().unwrap().screen_mut().set_size(16.try_into().unwrap(), 60.try_into().unwrap());
     window.wait_for("[Error");
@@ -197,7 +198,7 @@ fn a_session_is_stepped_through_and_left() {
     assert!(window.text().contains("retrospect resume"), "{}", window.text());
 }
 
-/// Where nobody could continue it, Ctrl-Z must not freeze it; it comes back and draws everything anew.
+/// Without a shell to continue it, Ctrl-Z must not freeze the program: it comes back and redraws everything.
 #[test]
 fn ctrl_z_without_a_shell_comes_back() {
     let mut window = Terminal::open(80, 24);
@@ -205,16 +206,17 @@ fn ctrl_z_without_a_shell_comes_back() {
     window.press("\x1a");
     std::thread::sleep(Duration::from_millis(200));
     window.press("n");
-    window.wait_for("turn 2/");
+    window.wait_for("step 2/");
     window.press("q");
     assert_eq!(window.wait_for_exit(), 0);
     window.assert_terminal_restored();
 }
 
-/// `kill -TSTP` from outside stopped it with the terminal still taken, so that the shell's prompt stood in the picture.
+/// Regression: `kill -TSTP` stopped the program without restoring the terminal, so the shell's prompt appeared on the
+/// screen.
 #[test]
 fn a_stop_signal_restores_the_terminal_and_continue_takes_it_back() {
-    // A shell with jobs, which goes on when its job stops, and brings it back after a line of input.
+    // A shell with job control: it continues when its job stops, and resumes the job after a line of input.
     let script =
         r#"set -m; "$@"; echo "the job stands"; read -r line; fg >/dev/null; echo "the job has ended""#;
     for key in [None, Some("\x1a")] {
@@ -235,7 +237,7 @@ fn a_stop_signal_restores_the_terminal_and_continue_takes_it_back() {
         window.wait_for("PAUSED · your turn");
         assert!(window.terminal.lock().unwrap().screen().alternate_screen());
         window.press("n");
-        window.wait_for("turn 2/");
+        window.wait_for("step 2/");
         window.press("q");
         window.wait_for("the job has ended");
         assert_eq!(window.wait_for_exit(), 0);
@@ -243,7 +245,7 @@ fn a_stop_signal_restores_the_terminal_and_continue_takes_it_back() {
     }
 }
 
-/// The same where there is no shell: it must not freeze.
+/// The same without a shell: the program must not freeze.
 #[test]
 fn a_stop_signal_without_a_shell_continues() {
     let mut window = Terminal::open(80, 24);
@@ -251,7 +253,7 @@ fn a_stop_signal_without_a_shell_continues() {
     window.signal(Signal::TSTP);
     std::thread::sleep(Duration::from_millis(200));
     window.press("n");
-    window.wait_for("turn 2/");
+    window.wait_for("step 2/");
     window.press("q");
     assert_eq!(window.wait_for_exit(), 0);
     window.assert_terminal_restored();
@@ -262,7 +264,7 @@ fn an_idle_screen_writes_nothing() {
     let mut window = Terminal::open(200, 60);
     window.wait_for("PAUSED · your turn");
     window.press("n");
-    window.wait_for("turn 2/");
+    window.wait_for("step 2/");
     std::thread::sleep(Duration::from_millis(500));
     let before = *window.written.lock().unwrap();
     std::thread::sleep(Duration::from_secs(1));
@@ -272,15 +274,15 @@ fn an_idle_screen_writes_nothing() {
     window.assert_terminal_restored();
 }
 
-/// What is wrong with a file of keys was told before the start screen and once more after it.
+/// Regression: problems of the keymap file were reported before the start screen and again after it.
 #[test]
 fn keymap_errors_are_reported_once_after_the_start_screen() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("retrospect");
     std::fs::create_dir(&own).unwrap();
     std::fs::write(own.join("keys.toml"), "[[main]]\non = \"f6\"\nrun = \"stepp\"\n").unwrap();
-    let words = "no action is called";
-    // Left at once, and left after a session.
+    let words = "unknown action `stepp`";
+    // Quit at once, and quit after a session.
     for starts in [false, true] {
         let mut window = Terminal::start_screen(100, 30, folder.path());
         window.wait_for(words);
@@ -298,9 +300,10 @@ fn keymap_errors_are_reported_once_after_the_start_screen() {
     }
 }
 
-/// A session that was only looked at was named by its last name alone, which leads nowhere for one in another folder.
+/// Regression: the resume command of a read-only session had only its name, which isn't found for a session in another
+/// folder.
 #[test]
-fn leaving_a_read_only_session_prints_the_resume_command() {
+fn quitting_a_read_only_session_prints_the_resume_command() {
     let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
     let mut all: Vec<_> = std::fs::read_dir(&examples).unwrap().map(|e| e.unwrap().path()).collect();
     all.retain(|path| path.join("meta.toml").is_file());
@@ -309,22 +312,22 @@ fn leaving_a_read_only_session_prints_the_resume_command() {
     let mut command = CommandBuilder::new(PROGRAM);
     command.args(["open", &path]);
     let mut window = Terminal::start(command, 200, 30, None);
-    window.wait_for("READING");
-    window.wait_for("C result card");
+    window.wait_for("READ-ONLY");
+    window.wait_for("C end card");
     window.press("n");
-    window.wait_for(&format!("read-only; to go on: {PROGRAM} resume {path}"));
+    window.wait_for(&format!("read-only; to continue: {PROGRAM} resume {path}"));
     window.press("q");
     assert_eq!(window.wait_for_exit(), 0);
     window.assert_terminal_restored();
     assert!(window.text().contains(&format!("resume {path}")), "{}", window.text());
 }
 
-/// On a screen each condition stops the session at the turn that the recording has, says so in the first row, and Space goes
-/// on to the next.
+/// On the screen each condition stops the session at the recorded step and is named in the first row; Space continues
+/// to the next stop.
 #[test]
 fn on_a_screen_breakpoints_stop_as_recorded() {
     let rows = stops::rows();
-    // Two at a time: a window mostly waits.
+    // Two at a time, since each mostly waits.
     std::thread::scope(|scope| {
         for half in rows.chunks(rows.len().div_ceil(2)) {
             scope.spawn(|| half.iter().for_each(assert_stops_as_recorded));
@@ -338,31 +341,31 @@ fn assert_stops_as_recorded((_, task, condition, turns): &stops::Row) {
     let mut window = Terminal::start(command, 120, 36, None);
     window.wait_for(if turns.first() == Some(&1) { "STOPPED" } else { "PAUSED" });
     for turn in turns {
-        // It stands at its first proposal: stopped already, where the condition is true of that.
+        // At the first proposal it has already stopped if the condition holds there.
         if *turn > 1 {
             window.press(" ");
         }
-        window.wait_for(&format!("turn {turn}/50   STOPPED · {condition}"));
+        window.wait_for(&format!("step {turn}/50   STOPPED · {condition}"));
     }
-    // Behind the last there is no other: the run comes to its end. Over the card of a result Space orders nothing.
+    // After the last stop the run continues to its end. Space does nothing over an end card.
     let length = if task.starts_with("easy/") { 13 } else { 50 };
     if turns.last() == Some(&length) {
-        window.wait_for("is over");
+        window.wait_for("Episode 1 ended");
         window.press("\x1b");
-        window.wait_for("result card");
+        window.wait_for("end card");
     }
     window.press(" ");
     let ended = Instant::now();
     let over = |w: &Terminal| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
     while !over(&window) {
-        assert!(ended.elapsed() < TIMEOUT, "{condition}: it does not come to its end:\n{}", window.text());
+        assert!(ended.elapsed() < TIMEOUT, "{condition}: the run does not end:\n{}", window.text());
         std::thread::sleep(Duration::from_millis(10));
     }
-    // Its card has been closed already, or is closed by the first.
+    // Close the end card, unless that was done above.
     if turns.last() != Some(&length) {
-        window.wait_for("is over");
+        window.wait_for("Episode 1 ended");
         window.press("q");
-        window.wait_for("result card");
+        window.wait_for("end card");
     }
     window.press("q");
     window.wait_for_exit();
@@ -371,50 +374,55 @@ fn assert_stops_as_recorded((_, task, condition, turns): &stops::Row) {
     assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), turns.len(), "{task}: {condition}");
 }
 
-/// `nothing 3` never came true in the episode of the tour, and `D` in the tree had no other branch chosen.
+/// Regression: the tour said `nothing 3`, which never holds in its episode, and `D` in the branch tree had no other
+/// branch.
 #[test]
 fn the_tour_is_followed_word_for_word() {
     let page = include_str!("../docs/TOUR.md").replace("\r\n", "\n");
     let none = tempfile::tempdir().unwrap();
     let mut window = Terminal::start_screen(120, 36, none.path());
-    // What is pressed, what is waited for, and what the page says of it.
+    // The keys pressed, the text waited for, and the page's text about it.
     let steps: &[(&str, &str, &str)] = &[
         ("", "put a hot mug in coffeemachine", "`Enter` starts it"),
         ("\r", " 1 ▸ ", "the row with `▸`"),
-        ("n", " 2 ▸ ", "`n` (or `Enter`) does what is proposed"),
+        ("n", " 2 ▸ ", "`n` (or `Enter`) runs the proposed action"),
         ("n", " 3 ▸ ", ""),
         ("n", " 4 ▸ ", ""),
         ("n", " 5 ▸ ", ""),
         ("n", " 6 ▸ ", "Press it six times"),
         ("n", "▌ 7 ▸ ", "the seventh proposal waits"),
-        ("\x1b[D\x1b[D\x1b[D", "PAST turn 4 of 7", "`PAST turn 4 of 7`"),
+        ("\x1b[D\x1b[D\x1b[D", "PAST step 4 of 7", "`PAST step 4 of 7`"),
         (
             "o",
-            "This is the past (turn 4 of 7). Continue from here on a new branch?",
-            "This is the past (turn 4 of 7). Continue from here on a new branch?",
+            "This is the past (step 4 of 7). Continue from here on a new branch?",
+            "This is the past (step 4 of 7). Continue from here on a new branch?",
         ),
-        ("", "After turn 4", "**After turn 4**"),
-        ("", "Turn 4 anew, from before its action", "**Turn 4 anew, from before its action**"),
-        ("", "▸ another action", "The key has chosen the row"),
-        ("\r", "of 38", "what the world accepted then"),
+        ("", "After step 4", "**After step 4**"),
+        ("", "Redo step 4, before its action", "**Redo step 4, before its action**"),
+        ("", "▸ another action", "The row for the key you pressed is already selected"),
+        ("\r", "of 38", "that were admissible at that point"),
         ("go to drawer 1", "▸ go to drawer 1 ", "Type `go to drawer 1`"),
-        ("\r", "b1; trunk stays: B shows both, B u goes back", "trunk stays: B shows both, B u goes back`"),
+        (
+            "\r",
+            "new branch b1; trunk is kept: B shows both, B u goes back",
+            "`new branch b1; trunk is kept: B shows both, B u goes back`",
+        ),
         ("", "on b1", "`on b1`"),
-        // While the agent still thinks, Space pauses.
+        // While the agent is still thinking, Space would pause.
         ("", " 5 ▸ ", ""),
         ("b", "Breakpoints and watches", "`b` opens the breakpoints"),
-        ("stalled 8", "it will stop there", "`stalled 8`"),
-        ("\r", "stops where `stalled 8` comes true", ""),
+        ("stalled 8", "breakpoint: stops there", "`stalled 8`"),
+        ("\r", "breakpoint set: `stalled 8`", ""),
         (" ", "STOPPED · stalled 8", "`STOPPED · stalled 8`"),
         ("B", "Branches: 2", "`B` shows the branches"),
-        ("\x1b[A", "trunk", "`B`, `↑` to `trunk`, `D`"),
-        ("D", "Compare: ", "`D` puts the chosen branch beside"),
-        ("", "a person decided", "a person's hand"),
-        ("\r", "What they came to", "`Enter` tells all about a row"),
+        ("\x1b[A", "trunk", "`↑` to select `trunk`, then `D`"),
+        ("D", "Compare: ", "`D` compares the selected branch"),
+        ("", "a person decided", "human interventions"),
+        ("\r", "Outcome", "`Enter` shows a row in full"),
     ];
-    for (keys, due, said) in steps {
-        assert!(page.contains(said), "the page does not say {said:?}");
+    for (keys, shown, quoted) in steps {
+        assert!(page.contains(quoted), "docs/TOUR.md does not contain {quoted:?}");
         window.press(keys);
-        window.wait_for(due);
+        window.wait_for(shown);
     }
 }

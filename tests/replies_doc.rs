@@ -1,9 +1,9 @@
-//! The examples of docs/REPLIES.md are read as it says.
+//! The examples of `docs/REPLIES.md` are parsed as documented.
 #![allow(clippy::unwrap_used)]
 
 use retrospect::prompt::read;
 
-/// The rows of a table, by its place, each as its cells without back-quotes.
+/// Returns the rows of the page's table with this index, each as its cells without backquotes.
 fn table_rows(table: usize) -> Vec<Vec<String>> {
     let text = include_str!("../docs/REPLIES.md");
     let section = text.split("\n## ").nth(table).unwrap();
@@ -20,7 +20,7 @@ fn cell(text: &str) -> String {
         .replace('␛', "\u{1b}")
 }
 
-/// The complaints are those of the cell, and no others.
+/// Checks that the problems are exactly those in the cell.
 fn assert_complaints(cell: &str, complaints: &[String], reply: &str) {
     let want: Vec<&str> =
         cell.split(';').map(|w| w.trim().trim_matches('`')).filter(|w| !w.is_empty()).collect();
@@ -31,7 +31,7 @@ fn assert_complaints(cell: &str, complaints: &[String], reply: &str) {
 }
 
 #[test]
-fn actors_replies_are_read_as_the_table_says() {
+fn actor_replies_are_parsed_as_documented() {
     let rows = table_rows(1);
     assert!(rows.len() > 12);
     for row in rows {
@@ -44,7 +44,7 @@ fn actors_replies_are_read_as_the_table_says() {
 }
 
 #[test]
-fn mentors_lists_are_read_as_the_table_says() {
+fn mentor_lists_are_parsed_as_documented() {
     let rows = table_rows(2);
     assert!(rows.len() > 15);
     for row in rows {

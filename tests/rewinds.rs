@@ -1,5 +1,5 @@
-//! In every native world: thirty steps back, and on with another action. The world answers there as a world that only ever
-//! went that way.
+//! In every native environment: goes thirty steps back and continues with another action. The environment must then
+//! answer like one that only ever took those actions.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "rig/rewind.rs"]
@@ -29,14 +29,14 @@ fn thirty_steps_back_and_another_action() {
         let mut played = Played::begin(dir.path(), env, &id);
         played.play(STEPS);
         let place = STEPS - STEPS_BACK;
-        // What a world that goes that way alone says: the same actions, and another one in the place of the old.
+        // An environment that only takes these actions: the same ones, then another one instead of the old.
         let task = worlds::find(env, &id, &WorldOptions::default()).unwrap();
         let mut alone = worlds::open(&task, &WorldOptions::default()).unwrap();
         alone.reset().unwrap();
-        for action in &played.taken[..place as usize - 1] {
+        for action in &played.actions[..place as usize - 1] {
             alone.step(action).unwrap();
         }
-        let old = played.taken[place as usize - 1].clone();
+        let old = played.actions[place as usize - 1].clone();
         let admissible = alone.admissible().unwrap();
         let other = admissible.iter().rev().map(|a| a.trim().to_owned()).find(|a| *a != old).unwrap();
         let due = alone.step(&other).unwrap();
@@ -45,7 +45,7 @@ fn thirty_steps_back_and_another_action() {
         played.back_to(place, Some(&other));
         println!("{env}: back by {STEPS_BACK} steps and on in {:?}", began.elapsed());
         let head = played.handle.store.head();
-        assert_eq!(head.divergence, None, "{env}: every answer was the recorded one");
+        assert_eq!(head.divergence, None, "{env}: every result equals the recorded one");
         let step = head.episode.as_ref().unwrap().step(place).unwrap().clone();
         assert_eq!(step.executed.unwrap().action, other);
         assert_eq!(step.answer.unwrap().raw, due.observation, "{env}");
@@ -54,12 +54,12 @@ fn thirty_steps_back_and_another_action() {
     }
 }
 
-/// A native world that is not the same twice: once it has been reset before, its answer at one step is another.
+/// A native environment that isn't deterministic: after its first reset, the answer at one step differs.
 struct NondeterministicEnv {
     world: Box<dyn Environment>,
-    /// Resets of all worlds of the session.
+    /// The number of resets in the session.
     resets: Arc<AtomicU32>,
-    /// The step with another answer; 0: the first observation.
+    /// The step with another answer; 0 is the first observation.
     different_step: u32,
     step: u32,
 }
@@ -67,16 +67,16 @@ struct NondeterministicEnv {
 const EXTRA_SENTENCE: &str = " Somebody has been here.";
 
 impl NondeterministicEnv {
-    fn altered(&self, mut turn: StepResult) -> StepResult {
+    fn altered(&self, mut result: StepResult) -> StepResult {
         if self.step == self.different_step && self.resets.load(Ordering::SeqCst) > 1 {
-            turn.observation.push_str(EXTRA_SENTENCE);
+            result.observation.push_str(EXTRA_SENTENCE);
         }
-        turn
+        result
     }
 }
 
 impl Environment for NondeterministicEnv {
-    /// It says of itself what the world says of itself, and keeps no snapshots.
+    /// The environment's own information, but without snapshots.
     fn info(&self) -> EnvInfo {
         EnvInfo { snapshots: false, ..self.world.info() }
     }
@@ -84,14 +84,14 @@ impl Environment for NondeterministicEnv {
     fn reset(&mut self) -> Result<StepResult, EnvError> {
         self.resets.fetch_add(1, Ordering::SeqCst);
         self.step = 0;
-        let turn = self.world.reset()?;
-        Ok(self.altered(turn))
+        let result = self.world.reset()?;
+        Ok(self.altered(result))
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         self.step += 1;
-        let turn = self.world.step(action)?;
-        Ok(self.altered(turn))
+        let result = self.world.step(action)?;
+        Ok(self.altered(result))
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
@@ -99,10 +99,10 @@ impl Environment for NondeterministicEnv {
     }
 }
 
-/// A world that is not the same twice is caught at the first observation that differs, both texts are kept, and a person
-/// decides: nothing is taken before that.
+/// A nondeterministic environment is detected at the first observation that differs, both texts are kept, and a
+/// person decides before any further action.
 #[test]
-fn a_nondeterministic_world_is_caught_at_the_first_difference() {
+fn a_nondeterministic_environment_is_detected_at_the_first_difference() {
     const DIFFERENT_STEP: u32 = 9;
     for (env, id) in worlds_here() {
         for wrong in [0, 1, 5, DIFFERENT_STEP - 1] {
@@ -127,7 +127,7 @@ fn a_nondeterministic_world_is_caught_at_the_first_difference() {
                 episode.step(wrong).and_then(|s| s.answer.as_ref()).map(|a| a.raw.clone()).or_else(first);
             let due = due.unwrap();
             let trunk = std::fs::read(played.session.trunk()).unwrap();
-            let other = played.taken[0].clone();
+            let other = played.actions[0].clone();
             played.back_to(DIFFERENT_STEP, Some(&other));
             let head = played.handle.store.head();
             let found = head.divergence.clone();
@@ -136,15 +136,15 @@ fn a_nondeterministic_world_is_caught_at_the_first_difference() {
                 Some((1, wrong, due.clone(), format!("{due}{EXTRA_SENTENCE}"))),
                 "{env}, step {wrong}"
             );
-            // On the disk with both texts, once, and on the new branch alone.
+            // It is journaled with both texts, once, and only on the new branch.
             let session = &played.session;
             let branch = std::fs::read_to_string(session.branch_file(&played.handle.store.branch())).unwrap();
             assert_eq!(branch.matches("\"type\":\"diverged\"").count(), 1, "{env}");
             let events = played.handle.store.timeline().events_after(Seq(0));
-            let said = |e: &Event| matches!(e, Event::Diverged { step, recorded, actual, .. } if *step == wrong && *recorded == due && actual.ends_with(EXTRA_SENTENCE));
-            assert_eq!(events.iter().filter(|e| said(&e.event)).count(), 1);
+            let is_recorded = |e: &Event| matches!(e, Event::Diverged { step, recorded, actual, .. } if *step == wrong && *recorded == due && actual.ends_with(EXTRA_SENTENCE));
+            assert_eq!(events.iter().filter(|e| is_recorded(&e.event)).count(), 1);
             assert!(std::fs::read(session.trunk()).unwrap().starts_with(&trunk));
-            // Nothing was taken in it: the person may go on in the world as it is, and only then the wish is done.
+            // Nothing has been executed in it. If the person accepts the environment, the action of the fork runs.
             let answered =
                 |s: &retrospect::engine::State| s.episode.as_ref().map_or(0, |e| e.answered_steps());
             assert_eq!(answered(&head), DIFFERENT_STEP - 1, "{env}");

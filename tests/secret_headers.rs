@@ -1,5 +1,5 @@
-//! Secrets in headers that a person gives: a server that says a part of one back is not believed, on the screen, on stderr or
-//! in any file.
+//! Secrets in configured headers: if a server echoes a part of one, it appears neither on the screen nor on standard
+//! error nor in any file.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may stop where it is wrong")]
 
@@ -14,9 +14,9 @@ use std::process::Command;
 
 struct Case {
     header: &'static str,
-    /// The header as it is sent.
+    /// The header as sent.
     sent: (&'static str, &'static str),
-    /// What the server says back, and nobody may see.
+    /// What the server echoes, which must not be shown anywhere.
     secrets: &'static [&'static str],
 }
 
@@ -49,7 +49,8 @@ const CASES: [Case; 6] = [
     Case { header: "--profile", sent: ("x-proxy", "Bearer sk-profile-4242"), secrets: &["sk-profile-4242"] },
 ];
 
-/// The whole value was known and its parts were not; with a key beside it, two headers of one name went out.
+/// Regression: only the whole value was redacted, not its parts; and with a key set as well, two headers of one name
+/// were sent.
 #[test]
 fn an_echoed_part_of_a_header_is_shown_nowhere() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -75,7 +76,7 @@ fn an_echoed_part_of_a_header_is_shown_nowhere() {
             ]);
             command.args(["--base-url", &server.base, "--cache", "read-write"]);
             if case.header == "--profile" {
-                // The file is a person's own; what is made of it is looked at.
+                // The configuration file is the person's own; check what is derived from it.
                 let profile = "[models.mine.headers]\nX-Proxy = \"Bearer $PROFILE_SECRET\"\n";
                 std::fs::write(config.join("config.toml"), profile).unwrap();
                 command.args(["--profile", "mine"]);
@@ -91,9 +92,9 @@ fn an_echoed_part_of_a_header_is_shown_nowhere() {
                 .env("OPENAI_API_KEY", "sk-beside-0123456789");
             command.env("MY_TOKEN", "tok-from-env-77").env("PROFILE_SECRET", "sk-profile-4242");
             let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-            let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
-            assert_eq!(done.status.code(), Some(3), "{}: {said}", case.header);
-            let mut all = vec![("the screen".to_owned(), said)];
+            let output = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+            assert_eq!(done.status.code(), Some(3), "{}: {output}", case.header);
+            let mut all = vec![("the screen".to_owned(), output)];
             all.extend(
                 files::below(home.path()).into_iter().map(|(path, text)| (path.display().to_string(), text)),
             );
@@ -102,9 +103,9 @@ fn an_echoed_part_of_a_header_is_shown_nowhere() {
                     assert!(!text.contains(secret), "{}: {secret} is in {place}: {text}", case.header);
                 }
             }
-            let told = all.iter().find(|f| f.0.ends_with("trunk.jsonl")).unwrap();
-            assert!(told.1.contains("provided: [hidden]"), "{}: {}", case.header, told.1);
-            assert!(told.1.contains("Type: application/json"), "ordinary words stay: {}", told.1);
+            let journal = all.iter().find(|f| f.0.ends_with("trunk.jsonl")).unwrap();
+            assert!(journal.1.contains("provided: [hidden]"), "{}: {}", case.header, journal.1);
+            assert!(journal.1.contains("Type: application/json"), "ordinary words stay: {}", journal.1);
             let asked = server.asked();
             let (name, value) = case.sent;
             assert_eq!(asked[0].headers.get(name).map(String::as_str), Some(value), "{}", case.header);
@@ -121,14 +122,14 @@ fn an_echoed_part_of_a_header_is_shown_nowhere() {
     });
 }
 
-/// Every verb and every file of a run whose server says the key back in its text, its reasoning, its reason to finish and its
-/// errors; of an error that is longer than what is shown 28 of 43 characters of the key were left.
+/// Checks every verb and every file of a run whose server echoes the key in text, reasoning, finish reason and errors.
+/// Regression: 28 of the key's 43 characters remained in an error cut to the length that is shown.
 #[test]
 fn no_verb_and_no_file_shows_an_echoed_key() {
     const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
     let hex = SECRET.bytes().map(|b| format!("{b:02x}")).collect::<Vec<_>>().concat();
     let forms = [
-        // "user:" and the key, in base 64.
+        // Base64 of "user:" and the key.
         "dXNlcjpzay1SM2FsMG5lUTd2WHc5VHpCNG1LOHBMMmNENmZIMWpONXNHMHlBdUU=".to_owned(),
         SECRET.to_owned(),
         hex,
@@ -209,7 +210,7 @@ fn no_verb_and_no_file_shows_an_echoed_key() {
             all.extend(files.into_iter().map(|(path, text)| (path.display().to_string(), text)));
             for (place, text) in &all {
                 for known in forms.iter().map(|f| f.trim_end_matches('=')) {
-                    // Of base 64 the letters between hold bits of both the name and the key.
+                    // The Base64 characters in the middle have bits of both the name and the key.
                     let of_key = if known.starts_with("dXNlcj") { &known[8..known.len() - 1] } else { known };
                     let shown =
                         (0..=of_key.len() - 8).map(|at| &of_key[at..at + 8]).find(|w| text.contains(w));
@@ -226,7 +227,8 @@ fn no_verb_and_no_file_shows_an_echoed_key() {
     });
 }
 
-/// A key in a lesson was journaled, and went to the server and into exports with every prompt.
+/// Regression: a key in a lesson was journaled, and so was sent to the server and written into exports with every
+/// prompt.
 #[test]
 fn a_person_text_with_the_key_is_not_journaled() {
     use std::io::Write as _;
@@ -246,17 +248,18 @@ fn a_person_text_with_the_key_is_not_journaled() {
         (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
     };
     std::fs::write(home.path().join("lessons.txt"), format!("Log in with {SECRET} first.\n")).unwrap();
-    let (code, said) = says(&["--constitution", "lessons.txt", "--headless"], "");
-    assert_eq!(code, Some(1), "{said}");
+    let (code, output) = says(&["--constitution", "lessons.txt", "--headless"], "");
+    assert_eq!(code, Some(1), "{output}");
     assert!(
-        said.contains("lessons.txt: the key of a model server is in it") && !said.contains(SECRET),
-        "{said}"
+        output.contains("lessons.txt contains the API key of a model server") && !output.contains(SECRET),
+        "{output}"
     );
     std::fs::remove_file(home.path().join("lessons.txt")).unwrap();
-    let (_, said) = says(&["--plain"], &format!("lesson Log in with {SECRET}.\nlesson Look first.\nquit\n"));
-    assert!(said.contains("this text holds the key of a model server"), "{said}");
+    let (_, output) =
+        says(&["--plain"], &format!("lesson Log in with {SECRET}.\nlesson Look first.\nquit\n"));
+    assert!(output.contains("this text contains the key of a model server"), "{output}");
     let files = files::below(home.path());
-    assert!(files.iter().any(|(_, text)| text.contains("Look first.")), "{said}");
+    assert!(files.iter().any(|(_, text)| text.contains("Look first.")), "{output}");
     for (path, text) in files {
         assert!(!text.contains(SECRET), "{}: {text}", path.display());
     }

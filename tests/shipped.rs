@@ -1,5 +1,5 @@
-//! The sessions that come with the program are what they say: every event is read, every prompt is rebuilt to its hash,
-//! and the world, played again, answers every action with the same words.
+//! Checks the shipped sessions: every event is readable, every rebuilt prompt has its hash, and replaying the actions
+//! in the environment gives the same observations.
 #![allow(clippy::unwrap_used)]
 
 use retrospect::driver::worlds::{self, WorldOptions};
@@ -17,7 +17,7 @@ fn shipped_sessions() -> Vec<PathBuf> {
     found
 }
 
-/// Plays a journal along: how many prompts and observations were compared.
+/// Replays a journal; returns the numbers of prompts and observations compared.
 fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
     let mut state = State::default();
     let mut world: Option<Box<dyn Environment>> = None;
@@ -43,7 +43,7 @@ fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
                 sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { result: turn, .. } => {
-                // An answer of the interface alone has nothing that was sent.
+                // A result of the interface alone has no action for the environment.
                 if let Some(sent) = sent.take() {
                     let now = world.as_mut().unwrap().step(&sent).unwrap();
                     assert_eq!(now.observation, turn.observation, "{at}");
@@ -64,10 +64,10 @@ fn shipped_sessions_verify_and_replay() {
     for dir in found {
         let session = Session::open(&dir).unwrap();
         let name = session.meta.session.clone();
-        assert_eq!(dir.file_name().unwrap().to_str().unwrap(), name, "a session is named as its folder");
+        assert_eq!(dir.file_name().unwrap().to_str().unwrap(), name, "a session has the name of its folder");
         let read = read_branch(&session.trunk()).unwrap();
         assert!(read.torn_tail.is_none(), "{name}: {:?}", read.torn_tail);
-        assert!(matches!(read.events.last().unwrap().event, Event::Closed), "{name} was put down in order");
+        assert!(matches!(read.events.last().unwrap().event, Event::Closed), "{name} was closed properly");
         let (prompts, observations) = replay(&name, &read.events);
         let timeline = fold_events(read.events);
         let episode = timeline.head().episode.clone().unwrap();
@@ -85,7 +85,7 @@ fn shipped_sessions_verify_and_replay() {
     }
 }
 
-/// The two mugs are one story: the same game, lost without and won with a person's lesson.
+/// The two mug sessions are the same game, lost without and won with a person's lesson.
 #[test]
 fn the_two_mug_sessions_differ_only_by_the_lesson() {
     let end = |name: &str| {
@@ -99,7 +99,7 @@ fn the_two_mug_sessions_differ_only_by_the_lesson() {
     assert!(taught.won && taught.assisted);
 }
 
-/// No shipped file tells of the machine it was recorded on.
+/// No shipped file contains a path of the machine it was recorded on.
 #[test]
 fn shipped_sessions_contain_no_local_path() {
     for dir in shipped_sessions() {

@@ -1,7 +1,7 @@
-//! Mutated grammars and game files: whatever comes, loading and playing end soon, with a world or with an error.
+//! Mutated grammars and game files: loading and playing always end soon, with an environment or with an error.
 //!
-//! `cargo test` runs a hundredth; `RETROSPECT_SOAK=full` (or 100) all of 100,000 grammars and 10,000 game files. A case may take one
-//! second (ten without optimisation) and the whole process 256 MB.
+//! `cargo test` runs a hundredth; `RETROSPECT_SOAK=full` (or 100) all of 100,000 grammars and 10,000 game files. A
+//! case may take one second (ten without optimisation) and the whole process 256 MB.
 
 #![expect(clippy::print_stdout, reason = "the soak reports what it did")]
 
@@ -14,7 +14,7 @@ const DOMAIN: &str = include_str!("data/kitchen/domain.pddl");
 const PROBLEM: &str = include_str!("data/kitchen/problem.pddl");
 const GRAMMAR: &str = include_str!("data/kitchen/grammar.twl2");
 
-/// A world small enough that a hundred thousand of them are soon played.
+/// A game small enough to play a hundred thousand variants quickly.
 const SMALL_DOMAIN: &str = "(define (domain s) (:types agent thing - object cup - thing) \
     (:predicates (ready ?a - agent) (in ?x - thing ?y - thing) (seen ?x - thing)) \
     (:action look :parameters (?a - agent) :precondition () :effect (ready ?a)) \
@@ -23,7 +23,7 @@ const SMALL_DOMAIN: &str = "(define (domain s) (:types agent thing - object cup 
     (:action put :parameters (?a - agent ?o - thing ?r - thing) :precondition (and (seen ?o) (not (= ?o ?r))) :effect (in ?o ?r)))";
 const SMALL_PROBLEM: &str = "(define (problem p) (:domain s) (:objects agent1 - agent box_bar_1 box_bar_2 - thing cup_bar_1 - cup) \
     (:init (ready agent1) (in box_bar_1 box_bar_2) (in cup_bar_1 box_bar_1)) (:goal (seen cup_bar_1)))";
-/// The texts of its grammar, in the order in which [`small_grammar`] places them.
+/// The texts of its grammar, in the order in which [`small_grammar`] inserts them.
 const SMALL_TEXTS: [&str; 10] = [
     "Here: [{#thing# | in(x:thing, y:thing)}].",
     "{x.name or x.id | seen(x:thing) & not_in(x:thing, y:thing)}",
@@ -37,7 +37,7 @@ const SMALL_TEXTS: [&str; 10] = [
     "#thing#",
 ];
 
-/// The grammar of the small world with these texts.
+/// Returns the grammar of the small game with these texts.
 fn small_grammar(texts: &[String]) -> String {
     let quoted = |at: usize| serde_json::Value::from(texts[at].as_str()).to_string();
     let plain = |at: usize| texts[at].replace('"', "'");
@@ -52,7 +52,7 @@ fn small_grammar(texts: &[String]) -> String {
     )
 }
 
-/// Pieces that mean something somewhere.
+/// Fragments that mean something somewhere.
 const WORDS: [&str; 40] = [
     "#intro#",
     "#thing#",
@@ -96,7 +96,7 @@ const WORDS: [&str; 40] = [
     "9999999999999999999999",
 ];
 
-/// A small generator of repeatable numbers.
+/// A small generator of reproducible numbers.
 struct Random(u64);
 
 impl Random {
@@ -107,7 +107,7 @@ impl Random {
         (self.0 >> 11) as usize % below.max(1)
     }
 
-    /// A place in a text where a character starts.
+    /// Returns an index in a text at which a character starts.
     fn char_boundary(&mut self, text: &str) -> usize {
         let mut at = self.next(text.len() + 1);
         while !text.is_char_boundary(at) {
@@ -126,7 +126,7 @@ impl Random {
     }
 }
 
-/// Replaces some words by others of the same text, so that its parentheses stay.
+/// Replaces some words with others of the same text, keeping its parentheses.
 fn shuffle_words(random: &mut Random, text: &str) -> String {
     let mut words: Vec<&str> = text.split_inclusive([' ', '(', ')', '\n']).collect();
     for _ in 0..=random.next(4) {
@@ -139,7 +139,7 @@ fn shuffle_words(random: &mut Random, text: &str) -> String {
     words.concat()
 }
 
-/// Changes a text in one to three ways.
+/// Applies one to three mutations to a text.
 fn mutate(random: &mut Random, text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..=random.next(3) {
@@ -185,7 +185,7 @@ fn game_file(domain: &str, problem: &str, grammar: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Loads and plays a little; true when there was a world to play.
+/// Loads a game and plays a little. Returns whether it could be played.
 fn exercise(random: &mut Random, bytes: &[u8]) -> bool {
     let Ok(game) = Game::load("soak", bytes) else { return false };
     let Ok(mut world) = World::new(game, None) else { return false };
@@ -196,9 +196,9 @@ fn exercise(random: &mut Random, bytes: &[u8]) -> bool {
             break;
         };
         match world.play(&command) {
-            // A listed command that begins or ends with white space can never be typed, as in the original.
+            // A listed command with white space at its start or end can never be typed, as in the original.
             Ok(reply) => {
-                assert!(reply.accepted || command.trim() != command, "{command:?} was listed and refused");
+                assert!(reply.accepted || command.trim() != command, "{command:?} was listed but rejected");
             }
             Err(error) => assert!(!error.to_string().is_empty()),
         }
@@ -207,7 +207,7 @@ fn exercise(random: &mut Random, bytes: &[u8]) -> bool {
     true
 }
 
-/// Runs one case and checks its time.
+/// Runs one case and checks its duration.
 fn timed(what: &str, seed: u64, case: usize, run: impl FnOnce() -> bool) -> bool {
     let limit = if cfg!(debug_assertions) { Duration::from_secs(10) } else { Duration::from_secs(1) };
     let start = Instant::now();
@@ -217,7 +217,7 @@ fn timed(what: &str, seed: u64, case: usize, run: impl FnOnce() -> bool) -> bool
     played
 }
 
-/// Mutated grammars on a tiny world.
+/// Runs mutated grammars on the small game.
 fn run_grammars(seed: u64, count: usize) {
     let mut played = 0;
     for case in 0..count {
@@ -240,7 +240,7 @@ fn run_grammars(seed: u64, count: usize) {
     assert!(played * 20 > count, "the mutations leave too little to play");
 }
 
-/// Mutated game files: each of the three parts, or the bytes of the whole.
+/// Runs mutated game files: each of the three parts, or the bytes of the whole file.
 fn run_game_files(seed: u64, count: usize) {
     let bases = base_games();
     let mut played = 0;
@@ -278,7 +278,7 @@ fn run_game_files(seed: u64, count: usize) {
     assert!(played * 20 > count, "the mutations leave too little to play");
 }
 
-/// The kitchen, and where they are at hand some real games.
+/// Returns the kitchen, and some real games if they are available.
 fn base_games() -> Vec<[String; 3]> {
     let mut bases = vec![[DOMAIN, PROBLEM, GRAMMAR].map(ToOwned::to_owned)];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
@@ -291,7 +291,7 @@ fn base_games() -> Vec<[String; 3]> {
     bases
 }
 
-/// How many hundredths of the full soak to run.
+/// Returns the percentage of the full soak to run.
 fn percent_to_run() -> usize {
     match std::env::var("RETROSPECT_SOAK") {
         Ok(value) if value == "full" => 100,
@@ -300,7 +300,7 @@ fn percent_to_run() -> usize {
     }
 }
 
-/// The most memory this process ever had, where the system tells.
+/// Checks the peak memory of this process, where the system reports it.
 fn check_memory() {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status
@@ -314,13 +314,13 @@ fn check_memory() {
 }
 
 #[test]
-fn mutated_grammars_end_in_a_world_or_an_error() {
+fn mutated_grammars_load_or_fail_with_an_error() {
     run_grammars(20_261_120, 1000 * percent_to_run());
     check_memory();
 }
 
 #[test]
-fn mutated_game_files_end_in_a_world_or_an_error() {
+fn mutated_game_files_load_or_fail_with_an_error() {
     run_game_files(20_261_120, 100 * percent_to_run());
     check_memory();
 }

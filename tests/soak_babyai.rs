@@ -1,5 +1,5 @@
-//! Broken level files and hostile action texts: whatever comes, reading ends with a level or with a place and a reason, and
-//! playing ends with an answer.
+//! Broken level files and hostile action texts: reading always ends with a level or with a location and a reason, and
+//! playing with an answer.
 //!
 //! `cargo test` runs a hundredth; `RETROSPECT_SOAK=full` all of 100,000 files and 100,000 episodes of texts.
 #![allow(
@@ -23,7 +23,7 @@ use retrospect::env::{EnvError, Environment};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// A level as its file says it.
+/// Returns a level as its file describes it.
 fn level_json(start: &LevelStart) -> Value {
     let cell = |cell: &Cell| match cell {
         Cell::Empty => Value::Null,
@@ -93,7 +93,7 @@ fn description_json(start: &LevelStart, d: &Description) -> Value {
     })
 }
 
-/// A level of any kind, and its file.
+/// Returns a level of any kind, and its file.
 fn any_level(rng: &mut Rng) -> (LevelStart, Value) {
     let level = &Level::all()[rng.below(Level::all().len())];
     let start = level.generate(rng.next()).unwrap();
@@ -101,7 +101,7 @@ fn any_level(rng: &mut Rng) -> (LevelStart, Value) {
     (start, file)
 }
 
-/// Values that stand where others are expected.
+/// Returns a value of an unexpected type.
 fn unexpected_value(rng: &mut Rng) -> Value {
     match rng.below(14) {
         0 => Value::Null,
@@ -121,7 +121,7 @@ fn unexpected_value(rng: &mut Rng) -> Value {
     }
 }
 
-/// Replaces, removes or doubles one value somewhere.
+/// Replaces, removes or duplicates one value.
 fn mutate_value(rng: &mut Rng, value: &mut Value) {
     let stop = rng.once_in(4);
     match value {
@@ -141,8 +141,8 @@ fn mutate_value(rng: &mut Rng, value: &mut Value) {
     }
 }
 
-/// Changes that leave a file readable more often than not: holes and walls, another pose, doors that stand otherwise, matches
-/// and places that are not true.
+/// Makes changes that usually leave a file readable: holes and walls, another pose, doors in another state, wrong
+/// matches and locations.
 fn make_inconsistent(rng: &mut Rng, file: &mut Value) {
     let (height, width) = (file["grid"].as_array().unwrap().len(), file["grid"][0].as_array().unwrap().len());
     let objects = file["objects"].as_array().unwrap().len();
@@ -169,7 +169,7 @@ fn make_inconsistent(rng: &mut Rng, file: &mut Value) {
     }
 }
 
-/// Plays a level with texts of every sort, and goes back once on the way.
+/// Plays a level with texts of every kind, and goes back once on the way.
 fn play(rng: &mut Rng, start: LevelStart, texts: usize) {
     let mut world = World::new(Arc::new(start));
     world.reset().unwrap();
@@ -182,9 +182,9 @@ fn play(rng: &mut Rng, start: LevelStart, texts: usize) {
             1 => format!("{} {}", list[rng.below(list.len())], rng.below(4)),
             _ => list[rng.below(list.len())].clone(),
         };
-        let turn = world.step(&text).unwrap();
-        assert!((0.0..=1.0).contains(&turn.progress) || turn.progress < 0.0, "{}", turn.progress);
-        assert!(!turn.observation.is_empty());
+        let result = world.step(&text).unwrap();
+        assert!((0.0..=1.0).contains(&result.progress) || result.progress < 0.0, "{}", result.progress);
+        assert!(!result.observation.is_empty());
         if step == texts / 2 {
             kept = Some((world.snapshot().unwrap(), world.world_summary(), world.admissible().unwrap()));
         }
@@ -235,12 +235,12 @@ fn broken_level_files_are_reported_or_played() {
             Err(other) => panic!("{other}"),
         }
     });
-    println!("soak_babyai: {read} files were read and played, {refused} refused");
+    println!("soak_babyai: {read} files were read and played, {refused} rejected");
     assert!(read > 0 && refused > 0);
 }
 
 #[test]
-fn hostile_actions_are_answered() {
+fn hostile_actions_get_a_result() {
     Soak::new("soak_babyai: actions", 100_000).run(|rng, _| {
         let (mut start, _) = any_level(rng);
         if rng.once_in(2) {
@@ -252,7 +252,7 @@ fn hostile_actions_are_answered() {
 }
 
 #[test]
-fn an_oversized_level_is_refused_with_a_message() {
+fn an_oversized_level_is_rejected_with_a_message() {
     let row = vec![Value::Null; 129];
     let large = json!({"grid": [row], "objects": [], "agent": [0, 0, 0], "instr": Map::new()});
     let error = LevelStart::parse("large", large.to_string().as_bytes()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Broken journals: whatever a file holds, it is read or refused with file and line, and what was read folds.
+//! Broken journals: every file is read or rejected with file and line, and what was read can be folded.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -28,7 +28,7 @@ use rig::{FILE, Rig, assert_folds_to, spec};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Sound journals of every kind of event.
+/// Returns valid journals with every kind of event.
 fn corpus() -> Vec<Vec<Vec<u8>>> {
     let mut files = vec![wreck::lines(&documented_journal())];
     for (method, interface, id) in [
@@ -41,7 +41,7 @@ fn corpus() -> Vec<Vec<Vec<u8>>> {
     files
 }
 
-/// A short session with a person's hand in it.
+/// Returns a short session with human interventions.
 fn played_session(method: &str, interface: &str, id: &str) -> Rig {
     let mut rig = Rig::new(spec(method, interface, &[id, id]));
     let add = |text: &str, kind| {
@@ -70,14 +70,14 @@ fn played_session(method: &str, interface: &str, id: &str) -> Rig {
         Command::Reopen,
     ];
     for wish in &wishes {
-        // A wish that is refused here leaves no event, which is as good.
+        // A command that is rejected here leaves no event, which is fine too.
         let _ = rig.wish(wish);
         rig.answer(if matches!(wish, Command::Run) { 40 } else { 4 });
     }
     rig
 }
 
-/// The events of the documentation, as a branch file.
+/// Returns the events of the documentation as a branch file.
 fn documented_journal() -> Vec<u8> {
     let page = include_str!("../docs/JOURNAL.md");
     let mut lines: Vec<&str> =
@@ -87,7 +87,7 @@ fn documented_journal() -> Vec<u8> {
 }
 
 #[test]
-fn mutated_journals_are_read_or_refused_with_file_and_line() {
+fn mutated_journals_are_read_or_rejected_with_file_and_line() {
     let files = corpus();
     let (mut read, mut events) = (0_u64, 0_u64);
     Soak::new("soak_journal", 100_000).run(|rng, _| {
@@ -100,23 +100,23 @@ fn mutated_journals_are_read_or_refused_with_file_and_line() {
         }
     });
     println!("soak_journal: {read} files were readable, with {events} events");
-    assert!(read > 0, "no mutation got through to the fold");
+    assert!(read > 0, "no mutated file reached the fold");
 }
 
-/// Reads a file; an error must say where.
+/// Reads a file; an error must name the line.
 fn read_or_check_error(bytes: &[u8]) -> Option<Timeline> {
     let branch = match read_branch_bytes(Path::new(FILE), bytes) {
         Ok(branch) => branch,
         Err(error) => {
             let words = error.to_string();
             let line = words.strip_prefix(FILE).and_then(|w| w.strip_prefix(':')).unwrap_or_default();
-            assert!(line.starts_with(|c: char| c.is_ascii_digit()), "no line is named: {words:.200}");
+            assert!(line.starts_with(|c: char| c.is_ascii_digit()), "the error names no line: {words:.200}");
             return None;
         }
     };
     assert!(branch.valid_len as usize <= bytes.len());
     if branch.header.at_seq == Seq(0) {
-        // What a writer would go on from is read back whole and equal.
+        // What a writer would continue from is read back completely and unchanged.
         let again = read_branch_bytes(Path::new(FILE), &bytes[..branch.valid_len as usize]).unwrap();
         assert_eq!((again.events.len(), again.torn_tail), (branch.events.len(), None));
         let state = fold_events(branch.events.clone());
@@ -125,7 +125,7 @@ fn read_or_check_error(bytes: &[u8]) -> Option<Timeline> {
     Some(fold_events(branch.events))
 }
 
-/// Looks at a timeline as screens and exports do.
+/// Reads a timeline as screens and exports do.
 fn read_timeline(rng: &mut Rng, timeline: &Timeline) {
     let head = timeline.head();
     if timeline.is_empty() {
@@ -137,12 +137,12 @@ fn read_timeline(rng: &mut Rng, timeline: &Timeline) {
     if first == 1 {
         let mut plain = State::default();
         timeline.events_after(Seq(0)).iter().take_while(|e| e.seq <= at).for_each(|e| plain.apply(e));
-        assert_eq!(*state, plain, "the state at {at} is the fold of the events up to it");
+        assert_eq!(*state, plain, "the state at {at} equals the fold of the events up to it");
     }
     for state in [head, &state] {
         let text = serde_json::to_string(state.as_ref()).unwrap();
         let back: State = serde_json::from_str(&text).unwrap();
-        assert_eq!(&back, state.as_ref(), "a state survives being written");
+        assert_eq!(&back, state.as_ref(), "a state is read back as written");
         for record in [&state.actor_prompts.0, &state.actor_prompts.1].into_iter().flatten() {
             let prompt = retrospect::prompt::render(state, record);
             let _ = retrospect::prompt::body_hash(&prompt);
@@ -162,7 +162,7 @@ fn read_timeline(rng: &mut Rng, timeline: &Timeline) {
     resume_state(head);
 }
 
-/// Takes a session up as a driver does, and goes on as far as it goes without an answer.
+/// Resumes a session as a driver does, and advances as far as possible without a reply.
 fn resume_state(state: &State) {
     let Some(policy) =
         state.run.as_ref().and_then(|r| method::build_policy(r, Arc::new(Templates::builtin())).ok())
@@ -172,7 +172,7 @@ fn resume_state(state: &State) {
     let mut engine = Engine::resume(state.clone(), policy, BranchId::trunk());
     for wish in [Command::Reopen, Command::Step, Command::Run] {
         let mut events = engine.decide(&Input::Command(wish)).unwrap_or_default();
-        // What a driver would do forever must come to rest here: no outside answers.
+        // The engine must come to rest here, because nothing answers.
         for _ in 0..32 {
             for (cause, event) in events {
                 let seq = Seq(engine.state.head.0 + 1);
@@ -189,7 +189,7 @@ fn resume_state(state: &State) {
                 break;
             }
         }
-        assert!(events.is_empty(), "the engine goes on without anybody: {:?}", events[0].1);
+        assert!(events.is_empty(), "the engine never comes to rest: {:?}", events[0].1);
     }
 }
 
@@ -201,7 +201,7 @@ fn prompt_record(envelope: &Arc<Envelope>) -> Option<&PromptRecord> {
 }
 
 #[test]
-fn mutated_meta_files_are_read_or_refused_with_file_and_line() {
+fn mutated_meta_files_are_read_or_rejected_with_file_and_line() {
     const META: &str = "v = 1\nsession = \"20261120T104000Z-x-k3f9qa\"\ncreated = \"2026-11-20T10:40:00Z\"\nprogram = \"0.1.0\"\nenv = \"household\"\nmethod = \"omnireflect\"\nactor = \"rules\"\ntitle = \"put a hot apple in the fridge\"\nbookmark = \"1.7\"\n";
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("meta.toml");
@@ -229,11 +229,18 @@ fn mutated_meta_files_are_read_or_refused_with_file_and_line() {
             Ok(session) => {
                 read += 1;
                 session.save_meta().unwrap();
-                assert_eq!(Session::open(dir.path()).unwrap(), session, "what was saved is read");
+                assert_eq!(
+                    Session::open(dir.path()).unwrap(),
+                    session,
+                    "the meta file is read back as written"
+                );
             }
             Err(error) => {
                 let words = error.to_string();
-                assert!(words.starts_with(&path.display().to_string()), "no file is named: {words:.200}");
+                assert!(
+                    words.starts_with(&path.display().to_string()),
+                    "the error names no file: {words:.200}"
+                );
             }
         }
     });

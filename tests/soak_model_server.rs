@@ -1,5 +1,5 @@
-//! A model server that does anything: random scripts of good and bad bytes, pauses and breaks. Whatever it does, a call
-//! ends, with an answer that was whole or with a failure in words, and no key is seen.
+//! A model server with random scripts of valid and invalid bytes, pauses and resets. Every call must end, with a
+//! complete reply or an error message, and the key must never leak.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A piece of a body, good or not.
+/// Returns a piece of a body, valid or not.
 fn body_piece(rng: &mut Rng) -> Vec<u8> {
     let text = match rng.below(16) {
         0..=3 => {
@@ -62,7 +62,7 @@ fn body_piece(rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// What the server does on one connection; whether it could only come to a good end.
+/// Returns the script of one connection.
 fn server_script(rng: &mut Rng) -> Vec<Act> {
     if rng.once_in(8) {
         return good("go to desk 1");
@@ -103,24 +103,24 @@ fn server_script(rng: &mut Rng) -> Vec<Act> {
 }
 
 #[test]
-fn a_call_ends_whatever_the_server_does() {
+fn every_call_ends_whatever_the_server_does() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (mut whole, mut failed) = (0, 0);
     Soak::new("model server", 1000).run(|rng, number| {
         let scripts: Vec<Vec<Act>> = (0..=rng.below(4)).map(|_| server_script(rng)).collect();
-        let told = format!("{scripts:?}");
+        let script_text = format!("{scripts:?}");
         runtime.block_on(async {
             let server = Server::start(scripts).await;
             let mut endpoint = endpoint(&server.base);
             endpoint.timeouts.first_piece = 40 * MS;
             endpoint.timeouts.idle = 30 * MS;
             endpoint.timeouts.after_end = 10 * MS;
-            // The helper looks for the key in all that comes, and does not wait for ever.
+            // The helper checks everything for the key, and has a timeout.
             let answer = ask(&provider(endpoint), request()).await;
             match answer.error {
                 None => {
                     whole += 1;
-                    assert!(answer.usage.is_some(), "case {number}: {told}");
+                    assert!(answer.usage.is_some(), "case {number}: {script_text}");
                 }
                 Some(error) => {
                     failed += 1;
@@ -134,5 +134,5 @@ fn a_call_ends_whatever_the_server_does() {
             }
         });
     });
-    println!("model server: {whole} whole answers, {failed} failures");
+    println!("model server: {whole} complete replies, {failed} failures");
 }

@@ -1,4 +1,5 @@
-//! Mutated PDDL files and hostile action texts: whatever comes, loading and playing end soon, with a world or with an error.
+//! Mutated PDDL files and hostile action texts: loading and playing always end soon, with an environment or with an
+//! error.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -19,12 +20,12 @@ use retrospect::env::pddl::{
 use retrospect::pddl::SearchLimits;
 use std::sync::Arc;
 
-/// Once in so many texts there is a line of a megabyte.
+/// On average one of this many texts contains a line of a megabyte.
 const LARGE_ONCE_IN: usize = 250;
-/// What a hint may cost here.
+/// The search effort of a hint here.
 const SMALL_EFFORT: SearchLimits = SearchLimits { states: 50, work: 100_000 };
 
-/// A domain with what the four of this program lack.
+/// A domain with features that the four of this program lack.
 const FEATURE_RICH_PROBLEM: (&str, &str) = (
     "(define (domain rich) (:requirements :adl) (:types thing place - object cup - thing) (:constants table - place)
       (:predicates (at ?x - thing ?y - place) (wet ?x - thing) (calm) (near ?x ?y - place))
@@ -75,7 +76,7 @@ const PIECES: &[&str] = &[
     "cannot",
 ];
 
-/// The texts that are mutated: small problems of every domain, and the rich one.
+/// Returns the texts to mutate: small problems of every domain, and the feature-rich one.
 fn base_texts() -> Vec<(String, String)> {
     let mut bases = vec![(FEATURE_RICH_PROBLEM.0.to_owned(), FEATURE_RICH_PROBLEM.1.to_owned())];
     for domain in Domain::ALL {
@@ -85,7 +86,8 @@ fn base_texts() -> Vec<(String, String)> {
     bases
 }
 
-/// Changes a text in one to four places: words replaced by others of the text or by pieces, left out, doubled, or repeated.
+/// Changes a text in one to four places: replaces words with others of the text or with fragments, omits, duplicates
+/// or repeats them.
 fn mutate(rng: &mut Rng, text: &str) -> String {
     let mut words: Vec<String> = text.split_inclusive([' ', '(', ')', '\n']).map(str::to_owned).collect();
     for _ in 0..=rng.below(3) {
@@ -94,7 +96,7 @@ fn mutate(rng: &mut Rng, text: &str) -> String {
         }
         let (at, other) = (rng.below(words.len()), rng.below(words.len()));
         let end = |at: usize| words[at].chars().next_back();
-        // Half of the changes keep the parentheses, or hardly anything would ever be played.
+        // Half of the changes keep the parentheses; otherwise hardly any file would be playable.
         if rng.once_in(2) {
             if end(at) == end(other) {
                 copy_word(&mut words, other, at);
@@ -115,7 +117,7 @@ fn mutate(rng: &mut Rng, text: &str) -> String {
                 words.insert(from, copy.repeat(1 + rng.below(20)));
             }
             _ => {
-                // The name of one thing everywhere becomes that of another.
+                // Replaces one name with another one everywhere.
                 let (old, new) = (words[at].clone(), words[other].clone());
                 words.iter_mut().filter(|word| **word == old).for_each(|word| word.clone_from(&new));
             }
@@ -145,7 +147,7 @@ fn load(domain: &str, problem: &str) -> Option<Arc<Game>> {
     }
 }
 
-/// Plays some listed actions and returns; true where one was taken.
+/// Plays some listed actions and goes back. Returns whether there were any.
 fn exercise(rng: &mut Rng, game: Arc<Game>) -> bool {
     let mut world = PddlEnvironment::new(game, GoalSeparator::Space, None);
     world.reset().unwrap();
@@ -153,9 +155,9 @@ fn exercise(rng: &mut Rng, game: Arc<Game>) -> bool {
     for _ in 0..8 {
         let many = world.world().valid_count();
         let Some(text) = world.world().valid_actions().nth(rng.below(many)).map(str::to_owned) else { break };
-        let turn = world.step(&text).unwrap();
-        assert!((0.0..=1.0).contains(&turn.progress));
-        // An object may be called like a verb, or `check`; then the text means something else.
+        let result = world.step(&text).unwrap();
+        assert!((0.0..=1.0).contains(&result.progress));
+        // An object may have the name of a verb, or `check`; then the text means something else.
     }
     if let Hint::Plan(plan) = world.world().hint(SMALL_EFFORT) {
         assert!(plan.iter().all(|text| !text.is_empty()));
@@ -166,7 +168,7 @@ fn exercise(rng: &mut Rng, game: Arc<Game>) -> bool {
 }
 
 #[test]
-fn mutated_files_end_in_a_world_or_an_error() {
+fn mutated_files_load_or_fail_with_an_error() {
     let bases = base_texts();
     let (mut played, mut count) = (0_u64, 0_u64);
     Soak::new("soak_pddl files", 100_000).run(|rng, _| {
@@ -184,7 +186,7 @@ fn mutated_files_end_in_a_world_or_an_error() {
 }
 
 #[test]
-fn hostile_actions_are_answered() {
+fn hostile_actions_get_a_result() {
     let mut worlds: Vec<PddlEnvironment> = base_texts()
         .iter()
         .map(|(domain, problem)| {
@@ -201,7 +203,7 @@ fn hostile_actions_are_answered() {
         let text = match rng.below(3) {
             0 => hostile::text(rng, LARGE_ONCE_IN),
             1 => {
-                // A listed action with a piece of something else in it.
+                // A listed action with a fragment of something else in it.
                 let many = world.world().valid_count();
                 let listed =
                     world.world().valid_actions().nth(rng.below(many)).unwrap_or_default().to_owned();
@@ -213,16 +215,16 @@ fn hostile_actions_are_answered() {
             }
         };
         let before = world.world().state_hash();
-        let turn = world.step(&text).unwrap();
+        let result = world.step(&text).unwrap();
         let same = world.world().state_hash() == before;
-        assert!(same || turn.valid, "{text:?} was refused and changed the world");
+        assert!(same || result.valid, "{text:?} was rejected but changed the environment");
         assert!(
-            turn.valid
-                || turn.observation.starts_with("The action is not valid and therefore takes no effect.")
+            result.valid
+                || result.observation.starts_with("The action is not valid and therefore takes no effect.")
         );
         understood += u64::from(!same);
         count += 1;
     });
-    println!("{count} actions, {understood} of them taken");
-    assert!(count < 100 || understood * 4 > count, "nearly nothing was understood");
+    println!("{count} actions, {understood} of them executed");
+    assert!(count < 100 || understood * 4 > count, "too few texts were understood");
 }

@@ -1,4 +1,4 @@
-//! Replies of models that never were: pieces of lists, labels and prose, cut, doubled and mixed with hostile words.
+//! Invented model replies: pieces of lists, labels and prose, cut, duplicated and mixed with hostile text.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -14,10 +14,10 @@ mod hostile;
 use cases::{Rng, Soak};
 use retrospect::prompt::read;
 
-/// Once in so many replies there is a piece of a megabyte.
+/// On average one of this many replies contains a piece of a megabyte.
 const LARGE_ONCE_IN: usize = 250;
 
-/// What replies are made of.
+/// The pieces of the replies.
 const PIECES: &[&str] = &[
     "[",
     "]",
@@ -91,7 +91,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn any_reply_is_read() {
+fn any_reply_can_be_parsed() {
     let (mut items, mut complaints, mut actions) = (0_u64, 0_u64, 0_u64);
     Soak::new("soak_replies", 100_000).run(|rng, _| {
         let reply = random_reply(rng);
@@ -105,7 +105,7 @@ fn any_reply_is_read() {
         }
         assert!(list.complaints.iter().all(|c| reply.get(c.span.clone()).is_some()));
         assert!(list.markup.iter().all(|m| reply.get(m.clone()).is_some()));
-        assert!(list.complaints.len() <= 65, "one complaint stands for the rest");
+        assert!(list.complaints.len() <= 65, "one problem stands for the rest");
         let plan = read::read_plan(&reply);
         assert_quoted(&plan.text, &reply);
         let reading = read::read_reply(&reply);
@@ -121,7 +121,7 @@ fn any_reply_is_read() {
     println!("soak_replies: {items} lessons, {complaints} complaints, {actions} actions");
 }
 
-/// Letters of what was read stand in the reply, in its order; escapes excepted, which stand for others.
+/// Asserts that the characters of a part appear in the reply in the same order. Escapes are exempt.
 fn assert_quoted(part: &str, reply: &str) {
     if reply.contains('\\') {
         return;

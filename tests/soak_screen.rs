@@ -1,5 +1,5 @@
-//! A person at their worst: any key, paste, click and size at any moment, over any words. Whatever the screen asks for is
-//! carried out by a real engine, whose journal must fold to the same state at the end.
+//! Random input to the screen: any key, paste, click and size at any moment, over any text. A real engine executes
+//! every request, and its journal must fold to the same state at the end.
 #![cfg(feature = "tui")]
 #![allow(
     clippy::unwrap_used,
@@ -33,13 +33,13 @@ use rig::{Rig, assert_folds_to, spec};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// Events of a session.
+/// The number of events of a session.
 const EVENTS_PER_SESSION: u64 = 40;
 
 #[test]
 fn any_events_on_any_session_draw_harmless_cells() {
     let (mut drawn, mut granted, mut largest) = (0_u64, 0_u64, (0, 0));
-    // A case is a session; the sessions come to 100,000 events.
+    // A case is a session; all sessions together have 100,000 events.
     Soak::new("soak_screen", 100_000 / EVENTS_PER_SESSION).run(|rng, number| {
         let mut session = ScreenSession::new(rng, number);
         for _ in 0..EVENTS_PER_SESSION {
@@ -85,7 +85,7 @@ impl ScreenSession {
             now: Instant::now(),
             granted: 0,
         };
-        // Some sessions have a past when the screen opens.
+        // Some sessions have events before the screen opens.
         let before = [0, 0, 6, 30][rng.below(4)];
         session.send(rng, &retrospect::engine::Command::Run);
         for _ in 0..before {
@@ -146,7 +146,7 @@ impl ScreenSession {
                 let edited = [Some(hostile::text(rng, 2_000)), Some(text), None][rng.below(3)].clone();
                 self.send_msg(rng, UiMessage::Answer(Answer::Edited(edited)));
             }
-            // The screen is opened again where it was left.
+            // The screen is reopened where it was left.
             Request::Quit => self.model = Model { size: self.model.size, ..Model::default() },
             _ => {}
         }
@@ -162,7 +162,7 @@ impl ScreenSession {
         }
     }
 
-    /// One call is answered: by the built-in world and actor, or in hostile words.
+    /// Answers one call: as the built-in environment and actor would, or with hostile text.
     fn answer_call(&mut self, rng: &mut Rng) {
         if self.has_real_world {
             return self.rig.answer(1);
@@ -189,7 +189,7 @@ impl ScreenSession {
             Reply::Failed { call, failure }
         } else {
             let open = rng.once_in(2);
-            let turn = StepResult {
+            let result = StepResult {
                 shown: json!({"place": words, "holding": words, "receptacles": [words, "fridge 1"], "subgoals": 4,
                     "seen": {"fridge 1": {"open": open, "items": [words]}, (words.clone()): {"items": ["mug 2"]}}}),
                 truth: json!({"receptacles": {(words.clone()): {"items": [words], "loc": words}}}),
@@ -200,12 +200,12 @@ impl ScreenSession {
                 observation: words,
                 ..StepResult::default()
             };
-            Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
+            Reply::World { call, result: Box::new(result), admissible: Vec::new() }
         };
         self.rig.reply(reply);
     }
 
-    /// What is going on just now changes without an event.
+    /// Changes the live state without an event.
     fn change_live_state(&mut self, rng: &mut Rng) {
         let (text, reasoning) = (hostile::text(rng, 500), hostile::text(rng, 500));
         let call = self.rig.state().calls.keys().next().copied().unwrap_or(CallId(7));
@@ -216,7 +216,7 @@ impl ScreenSession {
             _ => Health::Running,
         };
         let (keep, since) = (rng.once_in(2), self.now);
-        let said = rng.once_in(4).then(|| Signal::Notice(text.clone()));
+        let signal = rng.once_in(4).then(|| Signal::Notice(text.clone()));
         self.rig.store.edit_live(|live| {
             live.health = health;
             live.calls.clear();
@@ -235,12 +235,12 @@ impl ScreenSession {
                 });
             }
         });
-        if let Some(said) = said {
-            self.rig.store.signal(said);
+        if let Some(signal) = signal {
+            self.rig.store.signal(signal);
         }
     }
 
-    /// Draws a frame and looks at every cell; the size.
+    /// Draws a frame and checks every cell. Returns the size.
     fn draw(&mut self) -> (u16, u16) {
         self.frame_input.refresh(&self.rig.store, self.model.cursor);
         let look = Context {
@@ -264,7 +264,7 @@ impl ScreenSession {
     }
 }
 
-/// From one cell to 250 columns and 80 rows; the sizes at which the arrangement changes come more often.
+/// Returns a size from one cell to 250 columns and 80 rows; sizes at which the layout changes are more frequent.
 fn random_size(rng: &mut Rng) -> (u16, u16) {
     let usual =
         [(80, 24), (60, 16), (120, 36), (200, 60), (160, 50), (159, 24), (40, 10), (1, 1), (250, 80), (0, 0)];

@@ -1,4 +1,4 @@
-//! Hostile words: whatever a model, a world, a file or a person says, it is read, shown and folded.
+//! Hostile text from models, environments, files and people: it is read, shown and folded.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -25,26 +25,26 @@ use rig::{Rig, assert_folds_to, spec};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Once in so many texts there is a line of a megabyte.
+/// On average one of this many texts contains a line of a megabyte.
 const LARGE_ONCE_IN: usize = 250;
-/// Texts that one session is told before it is folded and compared.
+/// The number of texts fed into a session before it is folded and compared.
 const TEXTS_PER_SESSION: u64 = 40;
 
 #[test]
-fn hostile_words_are_read_shown_and_folded() {
+fn hostile_text_is_read_shown_and_folded() {
     let mut sessions = 0_u64;
-    let mut told = TextSession::new(0);
+    let mut session = TextSession::new(0);
     let mut texts: Vec<String> = vec![String::new()];
     Soak::new("soak_text", 100_000).run(|rng, number| {
         let words = hostile::text(rng, LARGE_ONCE_IN);
         check_display(rng, &words);
         check_reply_parsing(&words);
         check_rule_actor(rng, &texts, &words);
-        told.feed_text(rng, &words);
+        session.feed_text(rng, &words);
         if number % TEXTS_PER_SESSION == TEXTS_PER_SESSION - 1 {
-            assert_folds_to(&told.rig.journal, told.rig.state());
+            assert_folds_to(&session.rig.journal, session.rig.state());
             sessions += 1;
-            told = TextSession::new(sessions);
+            session = TextSession::new(sessions);
         }
         if words.len() > 1 << 16 {
             return;
@@ -56,14 +56,14 @@ fn hostile_words_are_read_shown_and_folded() {
             texts[at] = words;
         }
     });
-    println!("soak_text: {sessions} sessions were told texts and folded again");
+    println!("soak_text: {sessions} sessions were fed texts and folded again");
 }
 
-/// What reaches a screen has no control characters, and keeps to its columns.
+/// Checks that displayed text has no control characters and keeps its width.
 fn check_display(rng: &mut Rng, words: &str) {
     let clean = text::clean(words);
     assert!(clean.chars().all(|c| !c.is_control() || c == '\n'), "{words:?}");
-    assert_eq!(text::clean(&clean), clean, "clean text stays as it is");
+    assert_eq!(text::clean(&clean), clean, "clean text stays unchanged");
     let line = text::one_line(words);
     assert!(!line.chars().any(char::is_control));
     let columns = [0, 1, 2, 7, 40, 200][rng.below(6)];
@@ -82,21 +82,21 @@ fn check_display(rng: &mut Rng, words: &str) {
     }
 }
 
-/// A reply is read, and every word of the reading stands in it.
+/// Parses a reply; every part of the result must appear in it.
 fn check_reply_parsing(words: &str) {
     let reading = prompt::read_reply(words);
     if let Some(action) = &reading.action {
-        // A dictionary may give it with escapes and over several lines.
+        // In a dictionary it may have escapes and span several lines.
         let mut rest = words.chars();
         let escaped = words.contains('\\');
-        let told = action.chars().filter(|c| c.is_alphanumeric()).all(|c| rest.any(|w| w == c));
-        assert!(told || escaped, "{action:?}");
+        let is_quoted = action.chars().filter(|c| c.is_alphanumeric()).all(|c| rest.any(|w| w == c));
+        assert!(is_quoted || escaped, "{action:?}");
     }
     let _ =
         interface::goal_from_reset(&StepResult { observation: words.to_owned(), ..StepResult::default() });
 }
 
-/// The built-in actor is shown these words, and others before and after them, as lessons, task, thoughts and observations.
+/// Feeds the built-in actor this text, and others before and after it, as lessons, task, thoughts and observations.
 fn check_rule_actor(rng: &mut Rng, texts: &[String], words: &str) {
     let labels = [
         SegmentLabel::Instruction,
@@ -134,7 +134,7 @@ fn check_rule_actor(rng: &mut Rng, texts: &[String], words: &str) {
     let _ = prompt::body_hash(&prompt);
 }
 
-/// A session that is told these words by everybody.
+/// A session that gets this text from every side.
 struct TextSession {
     rig: Rig,
 }
@@ -154,7 +154,7 @@ impl TextSession {
         assert!(outgoing.sent.is_none_or(|s| s.len()
             <= words.len() + 3 * words.matches(" on ").count() + 4 * words.matches(" in ").count()));
         let wish = self.random_command(rng, words);
-        // A refusal is in words; what is granted is in the journal.
+        // An error has a message; an accepted command is journaled.
         if let Some(Err(refusal)) = wish.map(|w| self.rig.wish(&w)) {
             assert!(!refusal.message.is_empty() && !refusal.hint.is_empty());
         }
@@ -226,7 +226,7 @@ fn reply_with_text(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
             (words.to_owned(), if rng.once_in(4) { words.to_owned() } else { String::new() });
         Reply::Model { truncated: None, call: id, text, reasoning, usage: Usage::default() }
     } else {
-        let turn = StepResult {
+        let result = StepResult {
             observation: words.to_owned(),
             reward: 0.1 + 0.2,
             progress: rng.below(7) as f64 / 6.0,
@@ -236,6 +236,6 @@ fn reply_with_text(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
             ..StepResult::default()
         };
         let admissible = if rng.once_in(2) { vec![words.to_owned(); 3] } else { Vec::new() };
-        Reply::World { call: id, result: Box::new(turn), admissible }
+        Reply::World { call: id, result: Box::new(result), admissible }
     }
 }

@@ -1,5 +1,5 @@
-//! The episode that is offered first tells a story: a mistake and a reflection within eight steps, a loss, and one typed
-//! lesson that makes it a win. With the settings of a bare start, through driver, journal and world.
+//! The preselected episode tells a story: a mistake and a reflection within eight steps, a loss, and one typed lesson
+//! that turns it into a win. Uses the settings of a bare start, with driver, journal and environment.
 #![allow(clippy::unwrap_used)]
 
 #[path = "rig/run.rs"]
@@ -15,14 +15,14 @@ use run::{household, meta, until};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The lesson that the tour of the README has the reader type.
+/// The lesson that the tour tells the reader to type.
 const README_LESSON: &str = "Look for a mug in/on a shelf first.";
 
 fn spec() -> RunSpec {
     run::spec("omnireflect", vec![household(PRESELECTED.to_string())])
 }
 
-/// The first step of the episode for which this holds.
+/// Returns the number of the first step for which `holds` is true.
 fn first_step(state: &State, holds: impl Fn(&retrospect::domain::Step) -> bool) -> Option<u32> {
     state.episode.as_deref()?.steps.iter().find(|s| holds(s)).map(|s| s.number)
 }
@@ -31,8 +31,7 @@ fn first_mistake(state: &State) -> Option<u32> {
     first_step(state, |s| s.notes.iter().any(|n| n.kind == NoteKind::Mistake))
 }
 
-/// Goes proposal by proposal until `teach_at` steps are done and a mistake was made, adds the lesson if there is one, and
-/// runs to the end.
+/// Steps until `teach_at` steps are done and a mistake was made, adds the lesson if there is one, and runs to the end.
 fn play(teach_at: u32, lesson: Option<(ReflectionKind, LessonText)>) -> Arc<State> {
     let dir = tempfile::tempdir().unwrap();
     let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
@@ -83,13 +82,13 @@ fn the_first_episode_errs_reflects_and_is_lost() {
 
 #[test]
 fn one_typed_lesson_turns_the_loss_into_a_win() {
-    // A reader may not stop at the very step that the README names.
+    // The reader may not stop at exactly the documented step.
     for teach_at in [0, 6, 8, 10] {
         let state = play(teach_at, Some(general_lesson(README_LESSON)));
         let ended = state.ended_episodes.first().unwrap();
         assert!(ended.won && ended.assisted, "taught after step {teach_at}: {ended:?}");
     }
-    // Nor type these very words, nor choose this kind.
+    // Nor type exactly this text, nor choose this kind.
     let others = [
         general_lesson("look for the mug on a shelf first"),
         (ReflectionKind::Error, LessonText::plain(README_LESSON)),
@@ -100,7 +99,7 @@ fn one_typed_lesson_turns_the_loss_into_a_win() {
     }
 }
 
-/// A lesson of another place leaves it lost: it is the lesson that wins, and not that a person interfered.
+/// An unrelated lesson leaves the episode lost: the lesson wins it, not the intervention as such.
 #[test]
 fn another_lesson_does_not_win() {
     let state = play(0, Some(general_lesson("Look for a mug on a toaster first.")));

@@ -1,4 +1,4 @@
-//! What can be typed: one struct a verb.
+//! Command-line arguments: one struct per verb.
 
 mod verbs;
 
@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 /// Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
 ///
-/// Without a verb: the start screen, with the built-in episode preselected. Where there is no terminal that episode is
-/// played and printed.
+/// Without a verb, shows the start screen with the built-in episode preselected. Without a terminal, plays that episode
+/// and prints the transcript.
 #[derive(Debug, Parser)]
 #[command(
     name = "retrospect",
@@ -19,7 +19,7 @@ use std::path::PathBuf;
     max_term_width = 100,
     disable_help_subcommand = true,
     after_help = "Exit codes: 0 finished (also when tasks failed), 1 error, 2 usage, 3 stopped by a limit or the error \
-                  policy, 130 interrupted.\nEvery verb explains itself: retrospect run --help"
+                  policy, 130 interrupted.\nHelp for a verb: retrospect run --help"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -30,161 +30,165 @@ pub struct Cli {
     pub screen: ScreenArgs,
 }
 
-/// What every verb takes.
+/// Flags of every verb.
 #[derive(Clone, Debug, Default, Args)]
 pub struct CommonArgs {
-    /// Where sessions are kept.
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    /// Folder of sessions.
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub sessions: Option<PathBuf>,
-    /// Read this configuration file instead of the user's.
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    /// Configuration file to read instead of the user's.
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<PathBuf>,
-    /// Folder of ALFWorld's data, in place of $ALFWORLD_DATA.
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    /// Folder of ALFWorld's data; overrides $ALFWORLD_DATA.
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub data: Option<PathBuf>,
 }
 
-/// How the screen looks.
+/// Flags of the screen.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ScreenArgs {
-    /// A theme by name, or a theme file.
+    /// Theme: a name or a theme file.
     #[arg(long, value_name = "NAME", help_heading = "Screen")]
     pub theme: Option<String>,
-    /// Line by line: no frames, no cursor movement, commands by name (screen readers, logs).
+    /// Interactive, line by line: commands by name, no cursor movement, no frames (for screen readers and logs).
     #[arg(long, help_heading = "Screen")]
     pub plain: bool,
 }
 
 /// The verbs.
 #[derive(Debug, Subcommand)]
-#[allow(clippy::large_enum_variant, reason = "one value a process")]
+#[allow(clippy::large_enum_variant, reason = "one value per process")]
 pub enum Verb {
-    /// Play tasks with a method and an actor.
+    /// Run tasks with a method and an actor.
     Run(Run),
-    /// Go on with a stopped or killed session.
+    /// Resume a stopped or killed session.
     Resume(Resume),
-    /// Look at a session or an exported report.
+    /// View a session or an exported report.
     Open(Open),
-    /// Drive a world by hand: a command a line in, a reply a line out.
+    /// Play an environment manually: one command per input line, one reply per output line.
     Play(Play),
     /// Open a shipped session at its bookmark.
     Demo(Demo),
-    /// Play a few tasks to learn from, and make a constitution of what was learnt.
+    /// Play calibration tasks and build a constitution from what was learned.
     Calibrate(Calibrate),
-    /// List the tasks an environment offers here.
+    /// List the tasks of an environment.
     Tasks(Tasks),
-    /// List the sessions kept here.
+    /// List sessions.
     Sessions(Sessions),
-    /// Keep lessons in a pool file, apart from any session.
+    /// Manage lessons in a pool file, independent of any session.
     Lessons(Lessons),
-    /// Check a session: its files, its prompts, its world.
+    /// Check a session: its files, its prompts, its environment.
     Verify(Verify),
-    /// Two episodes, trials or sessions side by side: the first difference, and what preceded it.
+    /// Compare two episodes, trials or sessions: the first difference and what led to it.
     Diff(Diff),
-    /// Tell a session as a page, Markdown, JSON or a picture.
+    /// Export a session as HTML, Markdown, JSON or a picture.
     Export(Export),
-    /// Say what sessions come to: success, progress, costs, beside the papers' figures.
+    /// Summarize results of sessions: success, progress and costs, next to the papers' figures.
     Report(Report),
-    /// Play one episode of a session again, with the lessons and the seeds it began with.
+    /// Rerun one episode of a session with the lessons and seeds it started with.
     Rerun(Rerun),
-    /// Say what works here and what does not.
+    /// Check the installation: what works here and what doesn't.
     Doctor(Doctor),
-    /// Print completions for a shell.
+    /// Print shell completions.
     Completions(Completions),
     /// Print the manual page.
     Man(Man),
-    /// Make or show the configuration.
+    /// Create or show the configuration.
     Config(Config),
 }
 
-/// Which world, and which tasks of it.
+/// Flags that choose the environment and its tasks.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TaskArgs {
-    /// The environment: household, babyai or pddl (built in), or alfworld.
+    /// Environment: household, babyai or pddl (built in), or alfworld.
     #[arg(long, value_name = "E")]
     pub env: Option<String>,
-    /// A task, by its id; may be given several times. For alfworld also a game.tw-pddl or its folder, for babyai a level's number or name, for pddl `gripper/3`.
+    /// Task id; may be repeated. For alfworld also a game.tw-pddl or its folder, for babyai a level number or name, for
+    /// pddl `gripper/3`.
     #[arg(long = "task", value_name = "T")]
     pub task: Vec<String>,
-    /// Tasks of a file (an id a line, JSON lines with `task`, or a label file of AgentBoard), or of a set by name, such as `normal/*/1-20`.
+    /// Tasks from a file (one id per line, JSON lines with `task`, or an AgentBoard label file) or from a named set
+    /// such as `normal/*/1-20`.
     #[arg(long, value_name = "FILE|NAME")]
     pub tasks: Option<String>,
     /// Only the first N of the tasks.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub only: Option<u32>,
-    /// A split: train, valid_seen, valid_unseen (alfworld), test (babyai).
+    /// Split: train, valid_seen, valid_unseen (alfworld), test (babyai).
     #[arg(long, value_name = "S")]
     pub split: Option<String>,
     #[command(flatten)]
     pub files: PddlFiles,
 }
 
-/// A PDDL problem in files.
+/// Flags that name a PDDL problem by its files.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PddlFiles {
-    /// A PDDL domain (with --problem).
+    /// PDDL domain file (requires --problem).
     #[arg(long, value_name = "F", requires = "problem")]
     pub domain: Option<PathBuf>,
-    /// A PDDL problem; without --domain one of a built-in domain.
+    /// PDDL problem file; without --domain, of a built-in domain.
     #[arg(long, value_name = "F")]
     pub problem: Option<PathBuf>,
 }
 
 impl PddlFiles {
-    /// The files as the name of a task.
+    /// Returns the task name that stands for the files, or `None` without `--problem`.
     pub fn task_name(&self) -> Option<String> {
         self.problem.as_deref().map(|problem| worlds::pddl_files(self.domain.as_deref(), problem))
     }
 
-    /// The environment that is meant: files are of `pddl`, unless another is asked for.
-    pub fn implied_env(&self, asked: Option<&String>) -> Option<String> {
-        asked.cloned().or_else(|| self.problem.as_ref().map(|_| "pddl".to_owned()))
+    /// Returns the environment: `explicit`, else `pddl` if a problem file is given.
+    pub fn implied_env(&self, explicit: Option<&String>) -> Option<String> {
+        explicit.cloned().or_else(|| self.problem.as_ref().map(|_| "pddl".to_owned()))
     }
 }
 
-/// What is done with the tasks.
+/// Flags of the method.
 #[derive(Clone, Debug, Default, Args)]
 pub struct MethodArgs {
-    /// The method: react, reflexion, omnireflect, fcrf, sweet_sour or planning.
+    /// Method: react, reflexion, omnireflect, fcrf, sweet_sour or planning.
     #[arg(long, value_name = "M", help_heading = "Method")]
     pub method: Option<String>,
-    /// Who acts: openai:MODEL, rules (built in), human, or recorded:SESSION.
+    /// Actor: openai:MODEL, rules (built in, not a model), human, or recorded:SESSION.
     #[arg(long, value_name = "A", help_heading = "Method")]
     pub actor: Option<String>,
-    /// Who reflects: openai:MODEL, symbolic (rules), recorded:SESSION or none.
+    /// Mentor (writes reflections): openai:MODEL, symbolic (rules), recorded:SESSION or none.
     #[arg(long, value_name = "R", help_heading = "Method")]
     pub mentor: Option<String>,
-    /// Seed of every chance in the run.
+    /// Random seed of the run.
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub seed: Option<u64>,
-    /// Trials a task gets at most.
+    /// Maximum number of trials per task.
     #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
-    /// Steps an episode may take.
+    /// Step limit of an episode.
     #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_steps: Option<u32>,
-    /// Lessons to begin with: a pool file.
+    /// Initial lessons: a pool file.
     #[arg(long, value_name = "F", help_heading = "Method")]
     pub pool: Option<PathBuf>,
-    /// Lessons to begin with: a text of one lesson a line (`mistake -> solution` is an Error lesson), or the Abstract and Error lessons of a pool file.
+    /// Initial lessons: a text file with one lesson per line (`mistake -> solution` is an Error lesson), or the
+    /// Abstract and Error lessons of a pool file.
     #[arg(long, value_name = "F", help_heading = "Method")]
     pub constitution: Option<PathBuf>,
-    /// A pool file that symbolic calibration made: its lessons are the examples of neuro-symbolic generation.
+    /// Pool file from a symbolic calibration; its lessons are the examples for neuro-symbolic generation.
     #[arg(long, value_name = "F", help_heading = "Method")]
     pub exemplars: Option<PathBuf>,
-    /// Which reading of a method, where paper and public code differ.
+    /// Follow the paper or the public code where they differ.
     #[arg(long = "as", value_name = "paper|code", help_heading = "Method")]
     pub reading: Option<Reading>,
-    /// Settings by one name: of a row of a paper's table (`--help` lists them), or `[preset.P]` of the configuration file.
+    /// Named group of settings: a row of a paper's table (`--help` lists them) or `[preset.P]` of the configuration
+    /// file.
     #[arg(long, value_name = "P", help_heading = "Method", long_help = super::config::preset_help())]
     pub preset: Option<String>,
-    /// A setting by name; `retrospect config show` lists them.
+    /// Set a setting by name; `retrospect config show` lists them. May be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE", help_heading = "Method")]
     pub set: Vec<String>,
-    /// What the agent is shown: raw, react or agentboard.
+    /// How observations are shown to the agent: raw, react or agentboard.
     #[arg(long, value_name = "I", help_heading = "Method")]
     pub interface: Option<String>,
-    /// Folder of prompt templates that replace the built-in ones by file name.
+    /// Folder of prompt templates; each replaces the built-in one with the same file name.
     #[arg(long, value_name = "DIR", help_heading = "Method")]
     pub prompts: Option<PathBuf>,
 }
@@ -198,11 +202,11 @@ pub struct Run {
     pub world: TaskArgs,
     #[command(flatten)]
     pub method_args: MethodArgs,
-    /// Go on where a run directory of Reflexion's public code ends (or one of its env_results_trial_N.json): its plans are
-    /// in the pool, its solved tasks are left out.
+    /// Continue from a run directory of Reflexion's public code (or one of its env_results_trial_N.json): its plans go
+    /// into the pool, its solved tasks are skipped.
     #[arg(long, value_name = "DIR|FILE", help_heading = "Method")]
     pub reflexion: Option<PathBuf>,
-    /// First play tasks to learn from (settings per_type and explore), as `calibrate` does; they are in no rate.
+    /// Play calibration tasks first (settings per_type and explore), as `calibrate` does; excluded from rates.
     #[arg(long, help_heading = "Method")]
     pub calibrate: bool,
     #[command(flatten)]
@@ -215,9 +219,9 @@ pub struct Run {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The tasks are taken from ALFWorld's train split, or from those of our generator that no list shows; with \
-                  --task, --tasks or --split from these. What was learnt stays in the session until it is promoted, by \
-                  `lessons promote` or --out.\nExamples:\n  retrospect calibrate --env household --out constitution.jsonl\n  \
+    after_help = "The tasks come from ALFWorld's train split, or from the built-in generator's tasks that no list contains, \
+                  unless --task, --tasks or --split names others. Lessons stay in the session until `lessons promote` or \
+                  --out promotes them.\nExamples:\n  retrospect calibrate --env household --out constitution.jsonl\n  \
                   retrospect run --env household --only 10 --method react --constitution constitution.jsonl --headless"
 )]
 pub struct Calibrate {
@@ -225,13 +229,13 @@ pub struct Calibrate {
     pub world: TaskArgs,
     #[command(flatten)]
     pub how: MethodArgs,
-    /// Tasks of each type that are played (the paper has 1, 3 and 5).
+    /// Number of tasks to play per task type (the paper uses 1, 3 and 5).
     #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub per_type: Option<u64>,
-    /// How many of these of each type are also explored, without a goal.
+    /// Number of these per task type that are also explored without a goal.
     #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u64).range(0..=1000))]
     pub explore: Option<u64>,
-    /// Add the constitution to this pool file at the end.
+    /// Pool file to add the constitution to at the end.
     #[arg(long, short, value_name = "FILE", help_heading = "Method")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
@@ -242,38 +246,39 @@ pub struct Calibrate {
     pub screen: ScreenArgs,
 }
 
-/// Where models are, and how they are spoken to.
+/// Flags of the model servers.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ModelArgs {
-    /// Address of the model server, such as http://127.0.0.1:8080/v1; also $OPENAI_BASE_URL. The key: $OPENAI_API_KEY.
+    /// Address of the model server, such as http://127.0.0.1:8080/v1; also $OPENAI_BASE_URL. The key is read from
+    /// $OPENAI_API_KEY.
     #[arg(long, value_name = "URL", help_heading = "Models")]
     pub base_url: Option<String>,
-    /// How it is spoken to: profiles of the configuration (`[models.P]`) or shipped ones, separated by commas.
+    /// Server profiles, separated by commas: `[models.P]` of the configuration file or built in.
     #[arg(long, value_name = "P", help_heading = "Models")]
     pub profile: Option<String>,
-    /// The environment variable that holds the key, where it is another than $OPENAI_API_KEY.
+    /// Environment variable that holds the key, if not $OPENAI_API_KEY.
     #[arg(long, value_name = "NAME", help_heading = "Models")]
     pub key_env: Option<String>,
-    /// One more header, `NAME: VALUE`, as often as needed; $NAME in a value is taken from the environment, $$ is a dollar sign.
+    /// Extra header, `NAME: VALUE`; may be repeated. A value $NAME is read from the environment; $$ is a dollar sign.
     #[arg(long, value_name = "HEADER", help_heading = "Models")]
     pub header: Vec<String>,
-    /// Certificates (PEM) whose authorities are believed beside the system's.
+    /// Trusted CA certificates (PEM), in addition to the system's.
     #[arg(long, value_name = "FILE", help_heading = "Models")]
     pub ca_file: Option<String>,
-    /// The interface: chat, or completions (the prompt as one text that is continued).
+    /// API: chat, or completions (the prompt as one text that the model continues).
     #[arg(long, value_name = "chat|completions", help_heading = "Models")]
     pub api: Option<String>,
-    /// Address of the mentor's server, where it is another one.
+    /// Address of the mentor's server, if different.
     #[arg(long, value_name = "URL", help_heading = "Models")]
     pub mentor_base_url: Option<String>,
-    /// The mentor's profiles, where they are others.
+    /// The mentor's server profiles, if different.
     #[arg(long, value_name = "P", help_heading = "Models")]
     pub mentor_profile: Option<String>,
-    /// Answers kept on disk: off, read, read-write. The seed is part of the question.
+    /// Cache of replies on disk: off, read, read-write. The seed is part of the cache key.
     #[arg(long, value_name = "MODE", help_heading = "Models")]
     pub cache: Option<String>,
-    /// While a person reads a proposal, ask for the next answer already (needs --cache read-write; what is asked for nothing
-    /// is counted apart and shown).
+    /// Request the next reply while a person reads the current proposal (needs --cache read-write; unused prefetches
+    /// are recorded and counted separately).
     #[arg(long, help_heading = "Models")]
     pub prefetch: bool,
 }
@@ -281,48 +286,48 @@ pub struct ModelArgs {
 /// How a run is driven.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DriveArgs {
-    /// Stop where a condition comes true, such as `nothing 3`, `action ~ heat`, `end failure`; with `warn` before it: tell
-    /// it and go on. May be given several times.
-    #[arg(long = "break", value_name = "COND", help_heading = "Driving", long_help = super::breakpoints::break_flag_help())]
+    /// Set a breakpoint, such as `nothing 3`, `action ~ heat`, `end failure`; with `warn` in front, a watch, which
+    /// marks the step but doesn't stop. May be repeated.
+    #[arg(long = "break", value_name = "COND", help_heading = "Run control", long_help = super::breakpoints::break_flag_help())]
     pub breaks: Vec<String>,
-    /// No screen: run to the end and print a transcript.
-    #[arg(long, conflicts_with = "plain", help_heading = "Driving")]
+    /// Run to the end without a screen and print a transcript.
+    #[arg(long, conflicts_with = "plain", help_heading = "Run control")]
     pub headless: bool,
-    /// One JSON object a line on standard output; implies --headless.
-    #[arg(long, conflicts_with = "plain", help_heading = "Driving")]
+    /// Print one JSON object per line; implies --headless.
+    #[arg(long, conflicts_with = "plain", help_heading = "Run control")]
     pub json: bool,
-    /// Print nothing but the summary.
-    #[arg(long, short, conflicts_with_all = ["plain", "json"], help_heading = "Driving")]
+    /// Print only the summary.
+    #[arg(long, short, conflicts_with_all = ["plain", "json"], help_heading = "Run control")]
     pub quiet: bool,
-    /// Independent runs at the same time, one a task; refused where lessons cross tasks.
-    #[arg(long, value_name = "N", help_heading = "Driving", value_parser = clap::value_parser!(u16).range(1..=64))]
+    /// Number of independent runs in parallel, one per task; rejected if lessons cross tasks.
+    #[arg(long, value_name = "N", help_heading = "Run control", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: Option<u16>,
-    /// Without a screen, when a call fails: stop (exit 3, resumable) or go on with the next task.
-    #[arg(long, value_name = "POLICY", help_heading = "Driving")]
+    /// What to do without a screen when a call fails: stop (exit 3, resumable) or skip the task.
+    #[arg(long, value_name = "POLICY", help_heading = "Run control")]
     pub on_error: Option<OnError>,
 }
 
 #[derive(Debug, Args)]
 pub struct Resume {
-    /// A session: its folder, its name, or the end of its name; perhaps with @BRANCH. Without it the branch that was written last.
+    /// Session (folder, name, or end of its name), optionally with @BRANCH; the default is the branch written last.
     #[arg(value_name = "PATH[@BRANCH]", required_unless_present = "last")]
     pub path: Option<String>,
-    /// The newest session.
+    /// Use the newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
-    /// Folder of the prompt templates it was begun with, or `builtin`; others are refused.
+    /// Folder of the prompt templates the session started with, or `builtin`; others are rejected.
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
-    /// The examples of neuro-symbolic generation that it was begun with.
+    /// Pool file with the examples for neuro-symbolic generation that the session started with.
     #[arg(long, value_name = "F")]
     pub exemplars: Option<PathBuf>,
-    /// Switch the session's own breakpoints and watches off first.
-    #[arg(long, help_heading = "Driving")]
+    /// Disable the session's breakpoints and watches first.
+    #[arg(long, help_heading = "Run control")]
     pub no_breaks: bool,
-    /// Go on with the prompt templates in force here, though it was begun with others.
+    /// Continue with the current prompt templates even if the session started with others.
     #[arg(long)]
     pub accept_prompts: bool,
-    /// Another value from now on: a sampling parameter (actor.max_tokens=1024, mentor.temperature=0.7) or context_tokens.
+    /// Change a sampling parameter (actor.max_tokens=1024, mentor.temperature=0.7) or context_tokens from now on.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     #[command(flatten)]
@@ -333,22 +338,22 @@ pub struct Resume {
     pub screen: ScreenArgs,
 }
 
-/// Where paper and public code differ.
+/// Which source a method follows where paper and public code differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Reading {
-    /// As the paper says.
+    /// Follow the paper.
     #[default]
     Paper,
-    /// As the public code does.
+    /// Follow the public code.
     Code,
 }
 
-/// What becomes of a run without a person when a call fails.
+/// What an unattended run does when a call fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OnError {
-    /// The session is put down and can be resumed; exit 3.
+    /// Stop the session, which can be resumed; exit 3.
     #[default]
     Stop,
-    /// The episode ends and the next task begins.
+    /// End the episode and start the next task.
     SkipTask,
 }

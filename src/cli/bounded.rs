@@ -1,18 +1,18 @@
-//! Reading from outside, but not without end: a device or a runaway program must not fill the memory.
+//! Size-limited reading of outside input, so that a device or a runaway program cannot exhaust memory.
 
 use crate::files;
 use std::io::{BufRead, Error, ErrorKind, Read as _, Result};
 use std::path::Path;
 
-/// The longest line that is taken from standard input, in bytes.
+/// Maximum length of a line of standard input, in bytes.
 const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
-/// The longest text that is taken from a file, in bytes.
+/// Maximum size of a file, in bytes.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Reads a line with its end into `line`; 0 bytes are the end of the input.
+/// Appends a line with its line ending to `line` and returns its length in bytes; 0 means end of input.
 ///
 /// # Errors
-/// The system's word, or `FileTooLarge` in words when the line is above 8 MB.
+/// Fails if reading fails, or with `FileTooLarge` if the line is longer than 8 MiB.
 pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<usize> {
     read_line_up_to(input, line, MAX_LINE_BYTES)
 }
@@ -20,7 +20,7 @@ pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<
 /// Reads a regular file.
 ///
 /// # Errors
-/// As [`files::read`]; `FileTooLarge` in words when the file is above 64 MB.
+/// Fails as [`files::read`] does, with `FileTooLarge` if the file is larger than 64 MiB.
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
     files::read(path, MAX_FILE_BYTES)
 }
@@ -28,15 +28,15 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
 /// Reads a regular text file.
 ///
 /// # Errors
-/// As [`file()`], and where the text is no UTF-8.
+/// Fails as [`read_file`] does, and if the text is not UTF-8.
 pub(super) fn read_text(path: &Path) -> Result<String> {
     files::read_text(path, MAX_FILE_BYTES)
 }
 
-fn read_line_up_to(input: &mut impl BufRead, line: &mut Vec<u8>, most: u64) -> Result<usize> {
-    let read = input.take(most + 1).read_until(b'\n', line)?;
-    if read as u64 > most {
-        return Err(Error::new(ErrorKind::FileTooLarge, format!("a line is longer than {most} bytes")));
+fn read_line_up_to(input: &mut impl BufRead, line: &mut Vec<u8>, max_bytes: u64) -> Result<usize> {
+    let read = input.take(max_bytes + 1).read_until(b'\n', line)?;
+    if read as u64 > max_bytes {
+        return Err(Error::new(ErrorKind::FileTooLarge, format!("a line is longer than {max_bytes} bytes")));
     }
     Ok(read)
 }
@@ -46,19 +46,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_without_end_is_refused_in_words() {
+    fn endless_line_fails_with_a_message() {
         let mut read = Vec::new();
         let mut input: &[u8] = b"1234\n123\n1234567";
         assert_eq!(read_line_up_to(&mut input, &mut read, 5).unwrap(), 5);
         assert_eq!(read_line_up_to(&mut input, &mut read, 5).unwrap(), 4);
-        let refused = read_line_up_to(&mut input, &mut read, 5).unwrap_err();
-        assert_eq!(refused.to_string(), "a line is longer than 5 bytes");
+        let error = read_line_up_to(&mut input, &mut read, 5).unwrap_err();
+        assert_eq!(error.to_string(), "a line is longer than 5 bytes");
         let mut endless = std::io::BufReader::new(std::io::repeat(b'x'));
         assert_eq!(read_line(&mut endless, &mut Vec::new()).unwrap_err().kind(), ErrorKind::FileTooLarge);
     }
 
     #[test]
-    fn a_file_without_end_is_refused_in_words() {
+    fn too_large_file_fails_with_a_message() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("lessons.txt");
         std::fs::write(&path, "12345").unwrap();

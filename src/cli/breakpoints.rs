@@ -1,4 +1,4 @@
-//! Breakpoints and watches from flags and the configuration, on their way into a session.
+//! Breakpoints and watches from flags and the configuration.
 
 use super::config::Config;
 use super::error::CliError;
@@ -8,22 +8,24 @@ use crate::engine::{Command, State};
 use crate::method::parse_condition;
 use std::fmt::Write as _;
 
-/// Every form, for `--help`.
+/// Returns the long help of `--break`, with every form of a condition.
 pub(super) fn break_flag_help() -> String {
     let mut text = String::from(
-        "Stop where a condition comes true. May be given several times; the session keeps them. `warn` before a condition \
-         tells it and goes on; `once` switches it off at its first hit. Without a screen a hit ends the program with exit \
-         code 3, and `resume` goes on behind it.\n\nConditions:\n",
+        "Set a breakpoint: stop when a condition becomes true. May be repeated; the session keeps its breakpoints. `warn` \
+         before a condition makes it a watch, which marks the step but doesn't stop; `once` disables it after its first \
+         hit. Without a screen, a hit ends the program with exit code 3, and `resume` continues after it.\n\nConditions:\n",
     );
     for form in FORMS {
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "  {:<26} {}", form.syntax, form.meaning);
     }
     text
 }
 
-/// What a run begins with: those of `--break`, else those of the configuration. Each was read once before anything starts;
-/// a run does not begin without one that was wanted.
+/// Returns the initial breakpoints of a run: those of `--break`, else those of the configuration.
+///
+/// # Errors
+/// Fails if any condition is invalid: a run never starts without a breakpoint that was asked for.
 pub(super) fn initial_breakpoints(config: &Config, flags: &[String]) -> Result<Vec<String>, CliError> {
     if !flags.is_empty() {
         return checked_conditions(flags);
@@ -31,7 +33,7 @@ pub(super) fn initial_breakpoints(config: &Config, flags: &[String]) -> Result<V
     config.invalid_breakpoints.first().map_or_else(|| Ok(config.list("run.breaks")), |bad| Err(bad.clone()))
 }
 
-/// Those of `--break` alone: a session that goes on has its own.
+/// Checks the conditions of `--break` and returns them. A resumed session adds only these to its own.
 pub(super) fn checked_conditions(flags: &[String]) -> Result<Vec<String>, CliError> {
     for text in flags {
         parse_condition(text).map_err(|bad| CliError::usage(format!("--break {}", bad.message), bad.hint))?;
@@ -39,21 +41,21 @@ pub(super) fn checked_conditions(flags: &[String]) -> Result<Vec<String>, CliErr
     Ok(flags.to_vec())
 }
 
-/// Sets them in a resumed session that has not gone on yet. What is there already is not set twice.
+/// Sets breakpoints in a resumed session before it continues. The engine ignores those it already has.
 pub(super) fn add_breakpoints(handle: &Handle, breaks: &[String]) {
     for text in breaks {
         handle.send(Command::SetBreakpoint { text: text.clone(), replaces: None });
     }
 }
 
-/// Switches off what the session holds.
+/// Disables all breakpoints of the session.
 pub(super) fn disable_all(handle: &Handle) {
     for breakpoint in handle.store.head().breakpoints.all.iter().filter(|b| b.enabled) {
         handle.send(Command::SwitchBreakpoint { breakpoint: breakpoint.number, enabled: false });
     }
 }
 
-/// The breakpoint for which the session stands still, and why.
+/// Describes the breakpoint hit that holds the session, if any.
 pub(super) fn current_hit(state: &State) -> Option<String> {
     state.breakpoints.current_hit.as_ref().map(|hit| hit.describe())
 }

@@ -1,4 +1,4 @@
-//! `calibrate`: a run of episodes that are played to learn from, and the constitution that comes of it.
+//! `calibrate`: runs calibration episodes and writes the resulting constitution.
 
 use super::args::{self};
 use super::calibration_setup::{CalibrationOptions, record_calibration_tasks};
@@ -13,19 +13,20 @@ use crate::engine::State;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// `calibrate`.
+/// Runs `calibrate`.
 pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Output) -> Result<(), CliError> {
     super::models::apply_flags(&mut config, &args.models)?;
     config.set_flag("run.on_error", args.drive.on_error.map(run::on_error_name))?;
     if args.how.method.as_deref().is_some_and(|m| m != "omnireflect") {
         return Err(CliError::usage(
-            "calibrate: OmniReflect is the method that writes a constitution",
-            "leave --method away; any method takes the constitution with `run --constitution FILE`",
+            "calibrate: only the method omnireflect writes a constitution",
+            "leave out --method; any method can use the constitution with `run --constitution FILE`",
         ));
     }
     config.set_flag("run.method", Some("omnireflect"))?;
-    let learn = CalibrationOptions { has_no_tests: true, per_type: args.per_type, explore: args.explore };
-    let plan = setup::plan_run_with_calibration(&mut config, &args.world, &args.how, Some(&learn))?;
+    let calibration =
+        CalibrationOptions { has_no_tests: true, per_type: args.per_type, explore: args.explore };
+    let plan = setup::plan_run_with_calibration(&mut config, &args.world, &args.how, Some(&calibration))?;
     for warning in &plan.warnings {
         out.print_note(&format!("warning: {warning}"));
     }
@@ -34,20 +35,21 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
     };
     if plan.spec.actor == "human" || args.drive.jobs.is_some() {
         return Err(CliError::usage(
-            "--out: the constitution is written at the end of a run without a screen, in one session",
-            "leave --out away and take the lessons over with `retrospect lessons promote SESSION`",
+            "--out needs a single session without a person: not with --jobs or --actor human",
+            "leave out --out and promote the lessons with `retrospect lessons promote SESSION`",
         ));
     }
-    // A file that is no pool is refused before the work, not after it.
+    // Rejects a file that isn't a pool before the run, not after it.
     PoolFile::read(file)?;
     let breaks = super::breakpoints::initial_breakpoints(&config, &args.drive.breaks)?;
-    let voice = run::print_mode(&args.drive, 1);
+    let print_mode = run::print_mode(&args.drive, 1);
     let shared = Arc::new(Mutex::new(out));
-    let done = run::run_one(&config, &plan, &breaks, voice, &locate::sessions_folder(&config), &shared, None);
+    let outcome =
+        run::run_one(&config, &plan, &breaks, print_mode, &locate::sessions_folder(&config), &shared, None);
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
-    let finished = matches!(done.ending, Ok(super::headless::Ending::Finished));
-    let state = done.state.clone();
-    run::report_results(std::slice::from_ref(&done), voice, &mut out)?;
+    let finished = matches!(outcome.ending, Ok(super::headless::Ending::Finished));
+    let state = outcome.state.clone();
+    run::report_results(std::slice::from_ref(&outcome), print_mode, &mut out)?;
     match state {
         Some(state) if finished => write_constitution(file, &state, &mut out),
         _ => Ok(()),
@@ -65,7 +67,7 @@ fn write_constitution(file: &Path, state: &State, out: &mut Output) -> Result<()
     lines.retain(|line| pool.merge_line(line.clone()));
     pool::append(file, &lines)?;
     out.print_note(&format!(
-        "the constitution of {} lessons is in {}; use it with `retrospect run --constitution {}`",
+        "wrote the constitution ({} lessons) to {}; use it with `retrospect run --constitution {}`",
         lessons.len(),
         file.display(),
         file.display()

@@ -1,4 +1,4 @@
-//! What a run learns from before its tests: the tasks of its calibration, and what earlier ones leave behind.
+//! Calibration before the tests of a run: its tasks, and the lessons and exemplars of earlier calibrations.
 
 use super::args::TaskArgs;
 use super::error::{CliError, CliErrorKind};
@@ -12,10 +12,10 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What a run learns from before its tests.
+/// Options of the calibration before the tests of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CalibrationOptions {
-    /// There are no tests.
+    /// The run is calibration only (verb `calibrate`).
     pub(super) has_no_tests: bool,
     /// `--per-type`.
     pub(super) per_type: Option<u64>,
@@ -23,45 +23,45 @@ pub(super) struct CalibrationOptions {
     pub(super) explore: Option<u64>,
 }
 
-/// Says in the first of some lines which tasks their session was calibrated on.
+/// Records in the first of `lines` which tasks their session was calibrated on.
 pub(super) fn record_calibration_tasks(lines: &mut [PoolLine], state: &State) {
-    let learnt = state.ended_episodes.iter().filter(|p| p.role.is_calibration());
-    let tasks: BTreeSet<TaskKey> = learnt.map(|p| TaskKey::from_task(&p.task)).collect();
+    let calibration_tasks = state.ended_episodes.iter().filter(|p| p.role.is_calibration());
+    let tasks: BTreeSet<TaskKey> = calibration_tasks.map(|p| TaskKey::from_task(&p.task)).collect();
     if let Some(first) = lines.first_mut() {
         first.calibration = tasks.into_iter().collect();
     }
 }
 
-/// Puts the tasks to learn from before those of a run.
+/// Puts the calibration and exploration tasks before the tests of a run.
 pub(super) fn add_calibration_tasks(
     spec: &mut RunSpec,
-    learn: &CalibrationOptions,
+    calibration: &CalibrationOptions,
     env: &str,
     world: &TaskArgs,
     options: &WorldOptions,
 ) -> Result<(), CliError> {
     if spec.mentor == "none" {
         return Err(CliError::usage(
-            "calibrate: --mentor none writes no lessons, so there is nothing to learn",
-            "name a mentor: symbolic, or a model",
+            "calibrate: --mentor none writes no lessons, so nothing can be learned",
+            "choose a mentor: --mentor symbolic, or a model",
         ));
     }
     let settings = &mut spec.settings;
-    for (name, value) in [("per_type", learn.per_type), ("explore", learn.explore)] {
+    for (name, value) in [("per_type", calibration.per_type), ("explore", calibration.explore)] {
         if let Some(value) = value {
             settings.set(name, value, SettingOrigin::Flag);
         }
     }
-    let by_rules = settings.text("generation", "symbolic") == "symbolic";
-    let chosen = settings.0.get("explore").is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
-    if by_rules && !chosen {
-        // The rules draw their Abstract lessons from what served a goal.
+    let is_symbolic = settings.text("generation", "symbolic") == "symbolic";
+    let explore_is_set = settings.0.get("explore").is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
+    if is_symbolic && !explore_is_set {
+        // The rules derive Abstract lessons only from episodes with a goal.
         settings.set("explore", 0, SettingOrigin::BuiltIn);
     }
     let count = |name| usize::try_from(settings.number(name, 1)).unwrap_or(usize::MAX);
     let (each, explored) = (count("per_type"), count("explore"));
     let selection = task_selection(world);
-    let own = learn.has_no_tests
+    let own = calibration.has_no_tests
         && !(selection.tasks.is_empty() && selection.list.is_none() && selection.split.is_none());
     let named = own && selection.list.is_none() && selection.split.is_none();
     let tasks = if own {
@@ -69,20 +69,21 @@ pub(super) fn add_calibration_tasks(
     } else {
         worlds::list_calibration_tasks(env, each, options)?
     };
-    let learnt = sample_per_type(tasks.clone(), if named { usize::MAX } else { each }, spec.seed);
-    let explored = sample_per_type(learnt.clone(), explored, spec.seed);
-    spec.settings.set(CALIBRATION_SETTING, learnt.len(), SettingOrigin::Flag);
+    let calibration_tasks = sample_per_type(tasks.clone(), if named { usize::MAX } else { each }, spec.seed);
+    let explored = sample_per_type(calibration_tasks.clone(), explored, spec.seed);
+    spec.settings.set(CALIBRATION_SETTING, calibration_tasks.len(), SettingOrigin::Flag);
     spec.settings.set(EXPLORATION_SETTING, explored.len(), SettingOrigin::Flag);
     let tests = std::mem::take(&mut spec.tasks);
-    spec.tasks = learnt.into_iter().chain(explored).chain(tests).collect();
+    spec.tasks = calibration_tasks.into_iter().chain(explored).chain(tests).collect();
     Ok(())
 }
 
-/// Up to `each` tasks of every type, types in the order in which they come. Which ones the seed decides, and nothing else.
+/// Selects up to `each` tasks of every type, types in order of first occurrence. The selection depends only on the
+/// seed.
 fn sample_per_type(tasks: Vec<Task>, each: usize, seed: u64) -> Vec<Task> {
     let mut types: Vec<(Option<String>, Vec<Task>)> = Vec::new();
     for task in tasks {
-        match types.iter_mut().find(|(of, _)| *of == task.task_type) {
+        match types.iter_mut().find(|(task_type, _)| *task_type == task.task_type) {
             Some((_, found)) => found.push(task),
             None => types.push((task.task_type.clone(), vec![task])),
         }
@@ -97,49 +98,49 @@ fn sample_per_type(tasks: Vec<Task>, each: usize, seed: u64) -> Vec<Task> {
     types.into_iter().flat_map(|(_, found)| found).collect()
 }
 
-/// Which tasks of a run its lessons were learnt from: what comes of them says nothing of others.
+/// Warns of test tasks that the initial lessons were learned from: results on them don't generalize.
 pub(super) fn tasks_seen_in_calibration(
     spec: &RunSpec,
     files: &[&Option<PathBuf>],
 ) -> Result<Vec<String>, CliError> {
-    let mut learnt: Vec<(String, BTreeSet<TaskKey>)> = Vec::new();
+    let mut calibration_tasks: Vec<(String, BTreeSet<TaskKey>)> = Vec::new();
     for file in files.iter().filter_map(|f| f.as_deref()).filter(|f| pool::is_pool(f)) {
-        learnt.push((file.display().to_string(), PoolFile::read(file)?.calibration));
+        calibration_tasks.push((file.display().to_string(), PoolFile::read(file)?.calibration));
     }
     let own =
         spec.calibration_tasks().iter().chain(spec.exploration_tasks()).map(TaskKey::from_task).collect();
-    learnt.push(("this run's calibration".to_owned(), own));
+    calibration_tasks.push(("this run's calibration".to_owned(), own));
     let warn = |(source, tasks): (String, BTreeSet<TaskKey>)| {
         let again: BTreeSet<TaskKey> =
             spec.test_tasks().iter().map(TaskKey::from_task).filter(|t| tasks.contains(t)).collect();
         let first = again.first()?;
         let more = if again.len() > 1 { format!(" and {} more", again.len() - 1) } else { String::new() };
         Some(format!(
-            "{source}: its lessons were learnt from {}{more}, which this run is tested on; what comes of that says \
-             nothing of other tasks",
+            "{source}: its lessons were learned from {}{more}, also a test task of this run; results on it say \
+             nothing about other tasks",
             first.id
         ))
     };
-    Ok(learnt.into_iter().filter_map(warn).collect())
+    Ok(calibration_tasks.into_iter().filter_map(warn).collect())
 }
 
-/// Templates whose exemplars for neuro-symbolic generation are the lessons that rules wrote into a pool file.
+/// Returns templates whose exemplars for neuro-symbolic generation are the rule-written lessons of a pool file.
 ///
 /// # Errors
-/// A [`CliError`] when the file cannot be read, or no rule wrote anything in it.
+/// Fails if the file cannot be read or contains no lesson written by a rule.
 pub(super) fn with_exemplars(templates: Templates, file: &Path) -> Result<Templates, CliError> {
     let pool = PoolFile::read(file)?;
-    let of = |kind| -> String {
+    let exemplars = |kind| -> String {
         let lessons = pool.lessons().filter(|l| l.kind == kind && l.rule.is_some() && l.is_active());
         lessons.map(|l| forms::lesson_line(l.text())).collect()
     };
     let texts = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress]
-        .map(|kind| (kind, of(kind)));
+        .map(|kind| (kind, exemplars(kind)));
     if texts.iter().all(|(_, text)| text.is_empty()) {
         return Err(CliError::new(
             CliErrorKind::File,
-            format!("{}: there is no lesson in it that a rule wrote", file.display()),
-            "make it with `retrospect calibrate --mentor symbolic --out FILE`",
+            format!("{}: contains no lesson written by a rule", file.display()),
+            "create the file with `retrospect calibrate --mentor symbolic --out FILE`",
         ));
     }
     let filled = texts.into_iter().filter(|(_, text)| !text.is_empty()).collect();

@@ -1,5 +1,6 @@
-//! The configuration: one table of entries, filled in layers (default, file, environment variable, flag), each value
-//! with its origin. The reference (`docs/CONFIG.md`), the file that `config init` writes and all errors come from the table.
+//! The configuration: one table of entries, resolved in layers (default, file, environment variable, flag), each value
+//! with its origin. The table also generates the reference (`docs/CONFIG.md`), the file of `config init` and all
+//! errors.
 
 mod entries;
 mod named_tables;
@@ -26,36 +27,35 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// One thing that can be configured.
+/// One configuration key.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Its name, with its table: `screen.theme`.
+    /// Name with its table, such as `screen.theme`.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Description, one sentence.
     pub meaning: &'static str,
-    /// What it may be.
     pub value_type: ValueType,
-    /// Its default as JSON; an empty text where there is none.
+    /// Default in the form of a flag's value; empty if there is none.
     pub default: &'static str,
-    /// The environment variable that sets it.
+    /// Environment variable that sets it.
     pub variable: &'static str,
-    /// The flag that sets it; empty where there is none.
+    /// Flag that sets it; empty if there is none.
     pub flag: &'static str,
 }
 
-/// The configuration in force.
+/// The resolved configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
     values: BTreeMap<&'static str, (Value, ValueOrigin)>,
-    /// `[preset.NAME]` tables of the file: settings of methods by name.
+    /// `[preset.NAME]` tables of the file: named groups of method settings.
     presets: BTreeMap<String, Vec<(String, Value)>>,
-    /// `[models.NAME]` tables of the file: profiles of model servers by name.
+    /// `[models.NAME]` tables of the file: profiles of model servers.
     models: BTreeMap<String, Profile>,
-    /// What is wrong with conditions of `run.breaks`: those are left out, which is told, and no run begins without them.
+    /// Problems with conditions of `run.breaks`. These conditions are left out with a warning, and no run starts.
     pub invalid_breakpoints: Vec<CliError>,
-    /// The file, whether it is there or not.
+    /// Path of the configuration file, which may not exist.
     pub file: PathBuf,
-    /// The folder that also holds `themes/` and `keys.toml`.
+    /// Folder that also holds `themes/` and `keys.toml`.
     pub folder: PathBuf,
 }
 
@@ -63,7 +63,7 @@ impl Config {
     /// Reads defaults, file and environment variables. `file` is what `--config` names.
     ///
     /// # Errors
-    /// A [`CliError`] that names file and line, or the variable.
+    /// Fails with a [`CliError`] that names file and line, or the variable.
     pub fn load(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Result<Self, CliError> {
         let folder = config_folder(file, &variable);
         let path = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
@@ -77,13 +77,13 @@ impl Config {
         Ok(config)
     }
 
-    /// What is left where the file cannot be used: defaults and environment variables that say something possible. For
-    /// `doctor`, which has to go on.
+    /// Resolves the configuration without the file: defaults and valid environment variables. `doctor` continues with
+    /// this if the file is unusable.
     pub fn without_file(file: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Self {
         let folder = config_folder(file, &variable);
         let file = file.map_or_else(|| folder.join("config.toml"), Path::to_owned);
         let mut config = Self::with_defaults(file, folder);
-        // Whatever is wrong with a variable was told with the file already, or is told by the next verb.
+        // A problem with a variable was reported with the file already, or is reported by the next verb.
         let _ = config.apply_variables(&variable);
         config
     }
@@ -112,10 +112,10 @@ impl Config {
         Ok(())
     }
 
-    /// Sets a value that a flag gives; nothing happens where the flag was not given.
+    /// Sets a value from a flag; does nothing if the flag was not given.
     ///
     /// # Errors
-    /// A usage [`CliError`] when the value is none of those allowed.
+    /// Fails with a usage [`CliError`] if the value is invalid.
     pub fn set_flag(&mut self, name: &'static str, text: Option<&str>) -> Result<(), CliError> {
         let (Some(text), Some(entry)) = (text, ENTRIES.iter().find(|e| e.name == name)) else {
             return Ok(());
@@ -127,12 +127,12 @@ impl Config {
         Ok(())
     }
 
-    /// A value as text; empty where nothing is set.
+    /// Returns a value as text; empty if unset.
     pub fn text(&self, name: &str) -> &str {
         self.values.get(name).and_then(|v| v.0.as_str()).unwrap_or("")
     }
 
-    /// A value as a path, `~/` filled in; none where nothing is set.
+    /// Returns a value as a path with `~/` expanded; `None` if unset.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         let text = self.text(name);
         if text.is_empty() {
@@ -144,23 +144,23 @@ impl Config {
         }
     }
 
-    /// A value as a number.
+    /// Returns a value as a number; 0 if unset.
     pub fn number(&self, name: &str) -> u64 {
         self.values.get(name).and_then(|v| v.0.as_u64()).unwrap_or(0)
     }
 
-    /// A value as a switch.
+    /// Returns a value as a switch; false if unset.
     pub fn is_on(&self, name: &str) -> bool {
         self.values.get(name).and_then(|v| v.0.as_bool()).unwrap_or(false)
     }
 
-    /// Where a value comes from.
+    /// Returns the origin of a value.
     pub fn origin(&self, name: &str) -> &ValueOrigin {
         self.values.get(name).map_or(&ValueOrigin::Default, |v| &v.1)
     }
 }
 
-/// The folder of the file that is named, else the user's configuration folder.
+/// Returns the folder of `file`, else the user's configuration folder.
 fn config_folder(file: Option<&Path>, variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
     if let Some(file) = file {
         return file.parent().map(Path::to_owned).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What happens where no verb is given.
+//! Runs `retrospect` without a verb.
 
 use super::args::{self, ScreenArgs};
 use super::config::Config;
@@ -7,7 +7,7 @@ use super::output::Output;
 use super::setup::plan_run;
 use super::{run, start};
 
-/// A bare `retrospect`: the start screen, else the built-in episode.
+/// Shows the start screen, or plays the built-in episode if there is no terminal or `--plain` is given.
 pub(super) fn run_without_verb(
     mut config: Config,
     screen: &ScreenArgs,

@@ -1,4 +1,4 @@
-//! `demo`: the sessions that come with the program.
+//! `demo`: opens the sessions that ship with the program.
 
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
@@ -7,7 +7,7 @@ use super::{args, locate, open};
 use crate::journal::list_sessions;
 use std::path::PathBuf;
 
-/// `demo [NAME]`.
+/// Runs `demo [NAME]`.
 pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Output) -> Result<(), CliError> {
     let folders = [
         locate::sessions_folder(config).join("examples"),
@@ -37,11 +37,11 @@ pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Output) -> Resul
         return Err(match (wanted, names.is_empty()) {
             (_, true) => CliError::new(
                 CliErrorKind::Session,
-                "no shipped session is to be found here",
-                "run this in the folder of the source, where sessions/examples is; or start `retrospect` alone",
+                "no shipped sessions found",
+                "run this in the source folder, which has sessions/examples, or run `retrospect` alone",
             ),
             (name, false) => CliError::usage(
-                format!("there is no demo {:?}; there are {}", name.unwrap_or(""), names.join(", ")),
+                format!("no demo named {:?}; available: {}", name.unwrap_or(""), names.join(", ")),
                 "`retrospect demo --list` lists them",
             ),
         });
@@ -52,7 +52,7 @@ pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Output) -> Resul
     open::show_session(config, opened, false, false, &args.screen, out)
 }
 
-/// Beside the program, where a package puts them, or in the source it was built from.
+/// Returns the folder next to the program where a package installs them, else the one in the source tree.
 fn shipped_sessions_folder() -> PathBuf {
     let beside = std::env::current_exe()
         .ok()

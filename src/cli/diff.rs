@@ -1,4 +1,4 @@
-//! `diff`.
+//! The `diff` verb: compares episodes or whole sessions.
 
 mod compared_branch;
 mod json;
@@ -16,20 +16,20 @@ use super::output::Output;
 use crate::prompt::render;
 use crate::timeline::compare::{Comparison, EpisodePair, find_counterpart, pair_episodes};
 
-/// `diff A B`: two episodes side by side, or all of two sessions by task and trial.
+/// Runs `diff A B`: shows two episodes side by side, or pairs all episodes of two sessions by task and trial.
 pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Output) -> Result<(), CliError> {
     let mut open = |text: &str| -> Result<ComparedBranch, CliError> {
-        let line = ComparedBranch::open(config, &ComparisonTarget::parse(text)?)?;
-        if let Some(lacks) = &line.lacks {
-            out.print_note(&format!("{}: {lacks}", line.name));
+        let branch = ComparedBranch::open(config, &ComparisonTarget::parse(text)?)?;
+        if let Some(lacks) = &branch.lacks {
+            out.print_note(&format!("{}: {lacks}", branch.name));
         }
-        Ok(line)
+        Ok(branch)
     };
     let (a, b) = (open(&args.a)?, open(&args.b)?);
     let all = pairs_to_compare(&a, &b)?;
     let both = all.iter().filter(|p| p.left.is_some() && p.right.is_some()).count();
-    let mut told = Totals::default();
-    let voice = DiffPrinter {
+    let mut totals = Totals::default();
+    let printer = DiffPrinter {
         args,
         has_many_pairs: all.len() > 1,
         width: output_width(args, out),
@@ -39,26 +39,26 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Output) -> Resu
         return Err(CliError::new(
             CliErrorKind::Usage,
             format!("{} and {} have no episode of the same task and trial", a.name, b.name),
-            "name the episodes: `retrospect diff A#1 B#2`",
+            "name the episodes, such as `retrospect diff A#1 B#2`",
         ));
     }
-    voice.print_header(&a, &b, out)?;
+    printer.print_header(&a, &b, out)?;
     for pair in &all {
         let (Some(x), Some(y)) = (pair.left, pair.right) else {
-            told.add_unpaired(pair);
-            voice.print_unpaired(pair, out)?;
+            totals.add_unpaired(pair);
+            printer.print_unpaired(pair, out)?;
             continue;
         };
         let compared = Comparison::new(a.open_episode(x)?, b.open_episode(y)?, render);
-        let compared =
-            compared.map_err(|why| CliError::new(CliErrorKind::Session, why, "restore it from a copy"))?;
-        told.add_pair(&compared);
-        voice.print_pair(pair, &compared, (&a, &b), out)?;
+        let compared = compared
+            .map_err(|why| CliError::new(CliErrorKind::Session, why, "restore the session from a backup"))?;
+        totals.add_pair(&compared);
+        printer.print_pair(pair, &compared, (&a, &b), out)?;
     }
-    voice.print_totals(&told, out)
+    printer.print_totals(&totals, out)
 }
 
-/// The episodes that are compared: those that are named, else all of both.
+/// Returns the pairs to compare: the named episodes, or all episodes of both sides.
 fn pairs_to_compare(a: &ComparedBranch, b: &ComparedBranch) -> Result<Vec<EpisodePair>, CliError> {
     let (one, other) = match (a.episode, b.episode) {
         (None, None) => return Ok(pair_episodes(&a.head(), &b.head())),
@@ -79,20 +79,20 @@ fn pairs_to_compare(a: &ComparedBranch, b: &ComparedBranch) -> Result<Vec<Episod
 }
 
 fn require_counterpart(
-    of: (&crate::domain::Task, u32),
+    task_and_trial: (&crate::domain::Task, u32),
     among: &ComparedBranch,
     number: u32,
 ) -> Result<u32, CliError> {
-    find_counterpart(of, &among.head()).ok_or_else(|| {
+    find_counterpart(task_and_trial, &among.head()).ok_or_else(|| {
         let name = &among.name;
         CliError::usage(
-            format!("{name} has no episode of the task of episode {number} ({})", of.0.id),
-            format!("name the episode: `{name}#1`"),
+            format!("{name} has no episode of the task of episode {number} ({})", task_and_trial.0.id),
+            format!("name the episode, such as `{name}#1`"),
         )
     })
 }
 
-/// What all pairs came to.
+/// Sums over all compared pairs; tuples hold (A, B).
 #[derive(Default)]
 struct Totals {
     compared: u32,
@@ -128,10 +128,10 @@ impl Totals {
     }
 }
 
-/// How it is told.
+/// Writes a comparison as text or JSON.
 struct DiffPrinter<'a> {
     args: &'a args::Diff,
-    /// There are several episodes: a line for each, or a JSON object.
+    /// Several pairs are printed as one short entry each, a single pair in full.
     has_many_pairs: bool,
     width: usize,
     colour: bool,
@@ -149,11 +149,11 @@ impl DiffPrinter<'_> {
         &self,
         pair: &EpisodePair,
         found: &Comparison,
-        lines: (&ComparedBranch, &ComparedBranch),
+        branches: (&ComparedBranch, &ComparedBranch),
         out: &mut Output,
     ) -> Result<(), CliError> {
         if self.args.json {
-            return out.print_json(&json::comparison_json(found, lines, self.args.only_differences));
+            return out.print_json(&json::comparison_json(found, branches, self.args.only_differences));
         }
         if self.has_many_pairs {
             text::print_pair_row(self, pair, found, out)
@@ -170,20 +170,20 @@ impl DiffPrinter<'_> {
         }
     }
 
-    fn print_totals(&self, told: &Totals, out: &mut Output) -> Result<(), CliError> {
+    fn print_totals(&self, totals: &Totals, out: &mut Output) -> Result<(), CliError> {
         match (self.args.json, self.has_many_pairs) {
-            (true, _) => out.print_json(&json::summary_json(told)),
-            (false, true) => text::print_totals(self, told, out),
+            (true, _) => out.print_json(&json::summary_json(totals)),
+            (false, true) => text::print_totals(self, totals, out),
             (false, false) => Ok(()),
         }
     }
 }
 
-/// Columns: as asked, else the terminal's, else 80.
+/// Returns the width in columns: `--width`, else the terminal's, else 80.
 fn output_width(args: &args::Diff, out: &Output) -> usize {
-    let asked = args.width.map(usize::from);
+    let requested = args.width.map(usize::from);
     let terminal = || terminal_columns().filter(|_| out.is_terminal());
-    asked.or_else(terminal).unwrap_or(80).clamp(40, 500)
+    requested.or_else(terminal).unwrap_or(80).clamp(40, 500)
 }
 
 #[cfg(feature = "tui")]
@@ -196,7 +196,7 @@ fn terminal_columns() -> Option<usize> {
     std::env::var("COLUMNS").ok()?.parse().ok()
 }
 
-/// Colours only where a terminal shows them and the person has not asked for none.
+/// Returns whether to use colour: only on a terminal, and not with `NO_COLOR` or `TERM=dumb`.
 fn is_coloured(out: &Output) -> bool {
     let set = |name| std::env::var(name).ok().filter(|v: &String| !v.is_empty());
     out.is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|t| t != "dumb")

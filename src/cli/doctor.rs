@@ -1,4 +1,4 @@
-//! `doctor`: what works here, what does not, and what to do about it.
+//! `doctor`: checks what works here and what doesn't, and says what to do about it.
 
 mod servers;
 
@@ -34,9 +34,9 @@ struct CheckResult {
     hint: Cow<'static, str>,
 }
 
-/// `doctor`.
+/// Runs `doctor`.
 ///
-/// `bad` is why the configuration file could not be used; everything else is looked at all the same.
+/// `bad` is why the configuration file is unusable; the other checks still run.
 pub(super) fn doctor(
     config: &mut Config,
     bad: Option<&CliError>,
@@ -65,23 +65,23 @@ pub(super) fn doctor(
                 "config",
                 CheckStatus::Broken,
                 error.message.clone(),
-                "mend this line of the file",
+                "fix this line of the file",
             ),
             None => check_config(config),
         },
     ];
     lines.extend(config.invalid_breakpoints.iter().map(|bad| {
-        let next = "mend this condition: no run begins without it; the rest is in force";
+        let next = "fix this condition: no run starts until then; the others are in effect";
         check_result("breaks", CheckStatus::Broken, bad.message.clone(), next)
     }));
-    for (name, complaints) in super::screen::config_problems(config) {
-        if complaints.is_empty() {
+    for (name, problems) in super::screen::config_problems(config) {
+        if problems.is_empty() {
             let own = config.folder.join(if name == "keys" { "keys.toml" } else { "themes" });
-            let whose = if own.exists() { "yours are in" } else { "the shipped ones; yours would be in" };
-            lines.push(check_result(name, CheckStatus::Ok, format!("{whose} {}", own.display()), ""));
+            let location = if own.exists() { "your own, from" } else { "built in; put your own in" };
+            lines.push(check_result(name, CheckStatus::Ok, format!("{location} {}", own.display()), ""));
         }
-        lines.extend(complaints.into_iter().map(|what| {
-            check_result(name, CheckStatus::Broken, what, "mend this line; the rest of the file is in force")
+        lines.extend(problems.into_iter().map(|what| {
+            check_result(name, CheckStatus::Broken, what, "fix this line; the rest of the file is in effect")
         }));
     }
     lines.extend(check_sessions(config));
@@ -112,7 +112,7 @@ pub(super) fn doctor(
         Some(_) if args.json => Err(CliError::new(CliErrorKind::Check, "", "")),
         Some(line) => Err(CliError::new(
             CliErrorKind::Check,
-            format!("{} does not work here", line.name),
+            format!("{} doesn't work here", line.name),
             line.hint.clone(),
         )),
     }
@@ -144,8 +144,8 @@ fn check_terminal() -> CheckResult {
         check_result(
             "terminal",
             CheckStatus::Missing,
-            "standard input or output is no terminal".to_owned(),
-            "everything works as text: run --headless, --plain, --json",
+            "standard input or output is not a terminal".to_owned(),
+            "text output still works: run --headless, --plain, --json",
         )
     }
 }
@@ -158,13 +158,13 @@ fn check_config(config: &Config) -> CheckResult {
         check_result(
             "config",
             CheckStatus::Missing,
-            format!("{file} is not there; the defaults are in force"),
-            "`retrospect config init` writes it",
+            format!("{file} doesn't exist; defaults are in effect"),
+            "`retrospect config init` creates it",
         )
     }
 }
 
-/// Broken sessions that are told one by one.
+/// Maximum number of broken sessions reported individually.
 const MAX_LISTED: usize = 5;
 
 fn check_sessions(config: &Config) -> Vec<CheckResult> {
@@ -176,8 +176,8 @@ fn check_sessions(config: &Config) -> Vec<CheckResult> {
         .filter_map(|f| f.1.as_ref().ok())
         .filter(|(session, summary)| summary.status(session) == SessionStatus::Crashed)
         .count();
-    let told = format!(
-        "{} in {}, {crashed} crashed (they can be resumed), {} broken",
+    let summary = format!(
+        "{} in {}, {crashed} crashed (can be resumed), {} broken",
         found.len(),
         root.display(),
         broken.len()
@@ -190,12 +190,12 @@ fn check_sessions(config: &Config) -> Vec<CheckResult> {
         Err(e) => check_result(
             "sessions",
             CheckStatus::Broken,
-            format!("{}: nothing can be written there: {e}", root.display()),
+            format!("{}: cannot write to it: {e}", root.display()),
             "choose another folder with --sessions or RETROSPECT_SESSIONS",
         ),
-        Ok(()) => check_result("sessions", CheckStatus::Ok, told, ""),
+        Ok(()) => check_result("sessions", CheckStatus::Ok, summary, ""),
     }];
-    let advice = "take a newer program, restore it from a copy, or move its folder away; the others are not touched by it";
+    let advice = "use a newer version, restore it from a copy, or move its folder away; other sessions are not affected";
     lines.extend(broken.iter().take(MAX_LISTED).map(|(dir, error)| {
         let folder = dir.display().to_string();
         let error = error.to_string();
@@ -209,32 +209,32 @@ fn check_sessions(config: &Config) -> Vec<CheckResult> {
     lines
 }
 
-/// Plays the preselected game to its win.
+/// Plays the preselected game to its end and checks that it is won.
 fn check_household() -> CheckResult {
     let played = || -> Result<usize, String> {
         let game = crate::env::household::generate(&PRESELECTED).map_err(|e| e.to_string())?;
         let task = worlds::find("household", &PRESELECTED.to_string(), &worlds::WorldOptions::default())
             .map_err(|e| e.to_string())?;
-        let mut world = worlds::open(&task, &worlds::WorldOptions::default()).map_err(|e| e.to_string())?;
-        world.reset().map_err(|e| e.to_string())?;
+        let mut env = worlds::open(&task, &worlds::WorldOptions::default()).map_err(|e| e.to_string())?;
+        env.reset().map_err(|e| e.to_string())?;
         let mut won = false;
         for command in &game.walkthrough {
-            won = world.step(command).map_err(|e| e.to_string())?.won;
+            won = env.step(command).map_err(|e| e.to_string())?.won;
         }
-        if won { Ok(game.walkthrough.len()) } else { Err("its walkthrough does not win it".to_owned()) }
+        if won { Ok(game.walkthrough.len()) } else { Err("its walkthrough does not win".to_owned()) }
     };
     match played() {
         Ok(steps) => check_result(
             "household",
             CheckStatus::Ok,
-            format!("the built-in world: {PRESELECTED} won in {steps} steps"),
+            format!("built-in environment: {PRESELECTED} won in {steps} steps"),
             "",
         ),
         Err(why) => check_result(
             "household",
             CheckStatus::Broken,
             format!("{PRESELECTED}: {why}"),
-            "report this: the built-in world must always work",
+            "report this bug: the built-in environment must always work",
         ),
     }
 }
@@ -255,7 +255,7 @@ fn check_alfworld(config: &Config) -> CheckResult {
             check_result(
                 "alfworld",
                 CheckStatus::Ok,
-                format!("{}: games are there, such as {first}", data.display()),
+                format!("{}: found games, such as {first}", data.display()),
                 "",
             )
         }

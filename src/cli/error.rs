@@ -1,4 +1,4 @@
-//! Why a verb failed: said once, in words, with what to do next, and mapped to the exit code.
+//! Errors of verbs: a message, a hint what to do next, and the exit code.
 
 use crate::domain::Task;
 use crate::driver::DriverError;
@@ -9,60 +9,59 @@ use crate::signals::{self, EndSignal};
 use serde_json::json;
 use std::path::Path;
 
-/// What kind of failure; the word in `{"error":{"kind":..}}`.
+/// Kind of an error; [`CliErrorKind::name`] is the value of `{"error":{"kind":..}}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CliErrorKind {
-    /// The command line.
+    /// Invalid command line.
     Usage,
-    /// The configuration file or an environment variable.
+    /// Invalid configuration file or environment variable.
     Config,
     /// A file that could not be read or written.
     File,
-    /// A session.
+    /// A session that cannot be opened, read or continued.
     Session,
-    /// A world or a task.
+    /// An environment or a task.
     World,
     /// A method, actor or template.
     Method,
-    /// A run that stopped by its error policy or by a breakpoint.
+    /// A run stopped by its error policy or by a breakpoint.
     Stopped,
-    /// A check that found something.
+    /// A check that found a problem.
     Check,
     /// Ctrl-C or a signal.
     Interrupted,
-    /// Nobody reads our output any more; nothing is said.
+    /// Standard output is closed (broken pipe); nothing is printed.
     OutputClosed,
 }
 
-/// A failure.
+/// An error of a verb.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct CliError {
-    /// Its kind.
     pub kind: CliErrorKind,
-    /// What happened, and where.
+    /// What failed, with which value, where.
     pub message: String,
-    /// What to do next.
+    /// What to do next; may be empty.
     pub hint: String,
 }
 
-/// What is quoted of a file or a line may be of any length; a sentence for a person is not.
-fn shortened(mut words: String) -> String {
+/// Truncates a text to 2,000 characters: quoted file content may have any length.
+fn shortened(mut text: String) -> String {
     const MAX_CHARS: usize = 2000;
-    if let Some((end, _)) = words.char_indices().nth(MAX_CHARS) {
-        words.truncate(end);
-        words.push_str(" ... (cut)");
+    if let Some((end, _)) = text.char_indices().nth(MAX_CHARS) {
+        text.truncate(end);
+        text.push_str(" ... (cut)");
     }
-    words
+    text
 }
 
 impl CliError {
-    /// A failure with its advice.
+    /// Creates an error with a hint.
     pub fn new(kind: CliErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind, message: shortened(message.into()), hint: shortened(hint.into()) }
     }
 
-    /// The command line asks for what cannot be.
+    /// Creates an error of the command line.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(CliErrorKind::Usage, message, hint)
     }
@@ -76,7 +75,7 @@ impl CliError {
         )
     }
 
-    /// A signal ended it.
+    /// Creates the error of a verb that Ctrl-C or a signal ended.
     pub fn interrupted(hint: impl Into<String>) -> Self {
         let message = match signals::pending_signal() {
             None | Some(EndSignal::INTERRUPT) => "interrupted".to_owned(),
@@ -85,12 +84,12 @@ impl CliError {
         Self::new(CliErrorKind::Interrupted, message, hint)
     }
 
-    /// Nobody reads our output.
+    /// Creates the error for a closed standard output.
     pub fn output_closed() -> Self {
         Self::new(CliErrorKind::OutputClosed, "", "")
     }
 
-    /// The exit code it comes to.
+    /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
             CliErrorKind::OutputClosed => 0,
@@ -103,9 +102,9 @@ impl CliError {
         }
     }
 
-    /// As one JSON object.
+    /// Formats the error as one JSON object.
     pub fn json(&self) -> String {
-        // The order of the fields is part of the interface, so the object is put together by hand.
+        // The order of the fields is part of the interface, so the object is formatted by hand.
         format!(
             "{{\"error\":{{\"kind\":{},\"message\":{},\"hint\":{}}}}}",
             json!(self.kind.name()),
@@ -116,7 +115,7 @@ impl CliError {
 }
 
 impl CliErrorKind {
-    /// The word for it.
+    /// Returns the value of `kind` in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Usage => "usage",
@@ -136,19 +135,17 @@ impl CliErrorKind {
 impl From<JournalError> for CliError {
     fn from(error: JournalError) -> Self {
         let hint = match &error {
-            JournalError::Io { .. } => "check the path, its permissions and the space on the disk",
+            JournalError::Io { .. } => "check the path, its permissions and the free disk space",
             JournalError::TooDeep { .. } => "fork from an earlier branch",
-            JournalError::Changed { .. } => "put the file back, or go on from a copy of the session",
+            JournalError::Changed { .. } => "restore the file, or continue from a copy of the session",
             JournalError::Malformed { .. } => {
-                "the file was changed or damaged outside of this program; restore it from a copy"
+                "the file was changed or damaged outside this program; restore it from a copy"
             }
-            JournalError::BadName { .. } => {
-                "choose a name that no other branch has, without `#`, `@` and `/`"
-            }
-            JournalError::TooLong { .. } => "give the branch a short name, and say more in a note",
-            JournalError::Locked { .. } => "wait for the other program, or end it",
+            JournalError::BadName { .. } => "choose a name that no other branch has, without `#`, `@` or `/`",
+            JournalError::TooLong { .. } => "give the branch a short name and put the rest in a note",
+            JournalError::Locked { .. } => "wait for the other program to finish, or end it",
             JournalError::NoSession { .. } | JournalError::NoBranch { .. } => {
-                "`retrospect sessions` lists what there is"
+                "`retrospect sessions` lists the sessions"
             }
         };
         Self::new(CliErrorKind::Session, error.to_string(), hint)
@@ -160,7 +157,7 @@ impl From<DriverError> for CliError {
         match error {
             DriverError::Journal(error) => error.into(),
             DriverError::Thread(_) => {
-                Self::new(CliErrorKind::Session, error.to_string(), "close other programs, then try again")
+                Self::new(CliErrorKind::Session, error.to_string(), "close other programs and try again")
             }
             DriverError::Refused(why, next) => Self::new(CliErrorKind::Session, why, next),
         }
@@ -181,19 +178,19 @@ impl From<WorldError> for CliError {
     }
 }
 
-/// A world that could not be opened or played.
+/// Converts an error of opening or running an environment.
 pub fn world_error(task: &Task, error: &EnvError) -> CliError {
     let hint = match error {
-        EnvError::Broken { .. } => "mend or replace the file, or choose another task",
+        EnvError::Broken { .. } => "fix or replace the file, or choose another task",
         EnvError::Refused { .. } => "choose another task: `retrospect tasks` lists them",
         EnvError::TimedOut { .. } | EnvError::Died { .. } | EnvError::Protocol { .. } => {
-            "start again; `retrospect doctor` says what works here"
+            "try again; `retrospect doctor` checks what works here"
         }
     };
     CliError::new(CliErrorKind::World, format!("{} {}: {error}", task.env, task.id), hint)
 }
 
-/// The command that takes a session up again. Who started the program by its path may not have it in the search path.
+/// Returns the command that resumes a session. A program started by its path may not be in the search path.
 pub fn resume_command(session: &str) -> String {
     let invoked = std::env::args_os().next().unwrap_or_default();
     format_resume_command(&invoked.to_string_lossy(), session)
@@ -209,7 +206,7 @@ mod tests {
     use super::format_resume_command;
 
     #[test]
-    fn the_resume_line_works_for_who_ran_cargo() {
+    fn resume_command_keeps_the_path_of_the_program() {
         assert_eq!(
             format_resume_command("target/release/retrospect", "s/1"),
             "target/release/retrospect resume s/1"

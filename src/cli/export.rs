@@ -1,4 +1,4 @@
-//! `export`.
+//! `export`: writes a session in another format.
 
 use super::args::{self, ExportFormat};
 use super::config::Config;
@@ -14,7 +14,7 @@ use crate::report::{
 use std::path::Path;
 use std::sync::Arc;
 
-/// `export PATH`.
+/// Runs `export PATH`.
 pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> Result<(), CliError> {
     let opened = locate::open_session(config, args.path.as_deref())?;
     if let Some(lacks) = opened.lacks() {
@@ -23,7 +23,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     if args.format == ExportFormat::Reflexion {
         return write_reflexion_directory(&opened.events()?, args.out.as_deref(), out);
     }
-    // What is told is kept, the events are not: a long session has many times more of them.
+    // Only the record is kept in memory, not the events: a long session has many times more of them.
     let mut recording = SessionRecorder::default();
     opened.for_each_event(|envelope| {
         recording.add_event(envelope);
@@ -33,9 +33,9 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     record.branch = Some(opened.shown_branch()?);
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
-        Some(text) => text
-            .parse()
-            .map_err(|e: InvalidStepRef| CliError::usage(format!("--at: {e}"), "such as --at 1.14"))?,
+        Some(text) => text.parse().map_err(|e: InvalidStepRef| {
+            CliError::usage(format!("--at: {e}"), "give EPISODE.STEP, such as --at 1.14")
+        })?,
         None => opened.position.or(bookmark).unwrap_or_else(|| record.default_step()),
     };
     check_position(&record, at, args.at.is_some())?;
@@ -43,7 +43,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
         ExportFormat::Html => render_html(&record, at, &opened.read_files()?),
         ExportFormat::Markdown => render_markdown(&record),
         ExportFormat::Json => render_json(&record),
-        // A directory was written above.
+        // `Reflexion` was handled above.
         ExportFormat::Text | ExportFormat::Reflexion => render_transcript(&opened.events()?),
         ExportFormat::Svg => {
             let size = parse_size(&args.size)?;
@@ -61,23 +61,23 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     }
 }
 
-/// Writes a run directory of Reflexion.
+/// Writes a run directory in the format of Reflexion's public code.
 fn write_reflexion_directory(
     events: &[Arc<Envelope>],
     folder: Option<&Path>,
     out: &mut Output,
 ) -> Result<(), CliError> {
     let Some(folder) = folder else {
-        return Err(CliError::usage("--format reflexion writes a folder", "name it with --out DIR"));
+        return Err(CliError::usage("--format reflexion writes a folder", "name the folder with --out DIR"));
     };
     let files = reflexion_files(events);
     if files.len() < 2 {
         return Err(CliError::usage(
-            "--format reflexion: no trial of this session was played to its end",
-            "go on with it first: `retrospect resume`",
+            "--format reflexion: no finished trial in this session",
+            "finish one first: `retrospect resume`",
         ));
     }
-    std::fs::create_dir_all(folder).map_err(|e| CliError::file(folder, "could not be made", &e))?;
+    std::fs::create_dir_all(folder).map_err(|e| CliError::file(folder, "could not be created", &e))?;
     for (name, text) in &files {
         let path = folder.join(name);
         files::replace(&path, text.as_bytes())
@@ -87,33 +87,33 @@ fn write_reflexion_directory(
     Ok(())
 }
 
-/// A place that was asked for has to be there.
-fn check_position(record: &SessionRecord, at: StepRef, asked: bool) -> Result<(), CliError> {
-    let Some(of) = record.episode(at.episode) else {
-        return if asked || !record.episodes.is_empty() {
+/// Checks that the step exists. In a session without episodes, the default position is accepted.
+fn check_position(record: &SessionRecord, at: StepRef, explicit: bool) -> Result<(), CliError> {
+    let Some(recorded) = record.episode(at.episode) else {
+        return if explicit || !record.episodes.is_empty() {
             Err(CliError::usage(
                 format!("--at {at}: the session has {} episode(s)", record.episodes.len()),
-                "choose an episode that is there",
+                "choose an existing episode",
             ))
         } else {
             Ok(())
         };
     };
-    if at.step as usize > of.episode.steps.len() {
+    if at.step as usize > recorded.episode.steps.len() {
         return Err(CliError::usage(
-            format!("--at {at}: episode {} has {} steps", at.episode, of.episode.steps.len()),
-            "choose a step that is there",
+            format!("--at {at}: episode {} has {} steps", at.episode, recorded.episode.steps.len()),
+            "choose an existing step",
         ));
     }
     Ok(())
 }
 
-/// Reads `120x36`.
+/// Parses a size such as `120x36` into columns and rows.
 fn parse_size(text: &str) -> Result<(u16, u16), CliError> {
     let bad = || {
         CliError::usage(
             format!("--size {text:?}: expected COLUMNSxROWS"),
-            "from 20x5 to 500x200, such as 120x36",
+            "give 20x5 to 500x200, such as 120x36",
         )
     };
     let (columns, rows) = text.split_once('x').ok_or_else(bad)?;

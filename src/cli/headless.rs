@@ -1,4 +1,4 @@
-//! Drives a session without a person: starts it, tells what happens, and ends it in order.
+//! Runs a session without a screen: starts it, prints its events, and closes it.
 
 use super::args::OnError;
 use super::breakpoints;
@@ -12,25 +12,25 @@ use crate::signals::{self, Guard};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 
-/// What is said of a driver that has ended without having been told to.
+/// Message for a driver thread that ended on its own.
 pub(super) const DRIVER_PANICKED: &str =
-    "the part of this program that drives the session broke (a panic); what was written is whole";
+    "the session's driver thread panicked (a bug); everything written so far is intact";
 
-/// How it ended.
+/// How a session ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The run is over.
+    /// The run finished.
     Finished,
-    /// It stopped before its end and can be resumed; why.
+    /// The run stopped early and can be resumed; contains the reason.
     Stopped(String),
-    /// The rebuilt world says other things than the journal: only a person can accept that; how they differ.
+    /// The rebuilt environment differs from the journal, which only a person can accept; contains the difference.
     Diverged(String),
-    /// A signal came.
+    /// A signal arrived.
     Interrupted,
 }
 
 impl Ending {
-    /// The word in the summary line.
+    /// Returns the word for the summary line.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Finished => "finished",
@@ -40,44 +40,43 @@ impl Ending {
     }
 }
 
-/// A session on its way to the screen.
+/// A session to show on the screen.
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "a build without the screen shows nothing"))]
 pub(super) struct ScreenSession<'a> {
-    /// The way to it.
     pub(super) handle: &'a Handle,
-    /// Its driver's thread; none where it is only looked at.
+    /// Thread of its driver; `None` if the session is read-only.
     pub(super) thread: Option<std::thread::JoinHandle<()>>,
-    /// Its folder.
+    /// Folder of the session.
     pub(super) dir: &'a Path,
-    /// Where the screen opens; none: at its end.
+    /// Step at which the screen opens; `None` for the end.
     pub(super) position: Option<StepRef>,
 }
 
-/// A runtime for waiting on one session.
+/// Creates a single-threaded runtime for waiting on one session.
 pub(super) fn new_runtime() -> Result<tokio::runtime::Runtime, CliError> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| {
         CliError::new(
             CliErrorKind::Session,
-            format!("the system gave no runtime: {e}"),
+            format!("cannot create an async runtime: {e}"),
             "close other programs, then try again",
         )
     })
 }
 
-/// Runs a session to its end. The driver is told to quit and its last events are told before this returns.
+/// Runs a session to its end. Stops the driver and prints the last events before returning.
 pub(super) fn run_to_end(
     handle: &Handle,
     thread: std::thread::JoinHandle<()>,
-    teller: &mut EventPrinter,
+    printer: &mut EventPrinter,
     on_error: OnError,
 ) -> Result<Ending, CliError> {
     let ended = with_session(handle, Some(thread), || {
-        new_runtime()?.block_on(drive_to_end(handle, teller, on_error))
+        new_runtime()?.block_on(drive_to_end(handle, printer, on_error))
     });
-    let rest = print_new_events(handle, teller);
-    // A journal that another program changed may be found out only as the session is closed.
+    let rest = print_new_events(handle, printer);
+    // A journal changed by another program may be detected only when the session is closed.
     if let Health::Halted(halt) = handle.store.live().health {
-        return Err(halt_error(&halt, &teller.path));
+        return Err(halt_error(&halt, &printer.path));
     }
     if ended != Ok(Ending::Finished) && signals::pending_signal().is_some() {
         return Ok(Ending::Interrupted);
@@ -87,12 +86,12 @@ pub(super) fn run_to_end(
     Ok(ended)
 }
 
-/// Keeps signals from ending the process before the session that is about to be opened is closed.
+/// Defers termination signals until the session that is about to be opened is closed.
 pub(super) fn guard_session_signals() -> Result<Guard, CliError> {
     Guard::opening().map_err(|e| signal_error(&e))
 }
 
-/// Keeps signals from ending the process while a screen is shown that has no session to close.
+/// Defers termination signals while a screen without a session is shown.
 pub(super) fn guard_screen_signals() -> Result<Guard, CliError> {
     Guard::without_session().map_err(|e| signal_error(&e))
 }
@@ -100,21 +99,21 @@ pub(super) fn guard_screen_signals() -> Result<Guard, CliError> {
 fn signal_error(error: &std::io::Error) -> CliError {
     CliError::new(
         CliErrorKind::Session,
-        format!("signals cannot be handled: {error}"),
+        format!("cannot install signal handlers: {error}"),
         "close other programs, then try again",
     )
 }
 
-/// The session is open: a signal closes it.
+/// Makes a signal close the session.
 pub(super) fn close_on_signal(guard: &Guard, handle: &Handle) {
     let (close, closed) = (handle.clone(), handle.clone());
     guard.set_session(move || close.quit(), move || closed.has_ended());
 }
 
-/// Does the work with a session, then closes the session, also when the work panics.
+/// Does `work` with a session, then closes the session, even if `work` panics.
 ///
 /// # Errors
-/// Those of the work, and its panic.
+/// Returns the error of `work`, or an error if it panics.
 pub(super) fn with_session<T>(
     handle: &Handle,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -123,38 +122,38 @@ pub(super) fn with_session<T>(
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     if let Some(thread) = thread {
         handle.quit();
-        // A driver that panicked has said so itself; what it wrote is whole.
+        // A driver that panicked has printed its message; what it wrote is intact.
         let _ = thread.join();
     }
     done.unwrap_or_else(|_| {
         Err(CliError::new(
             CliErrorKind::Session,
-            "this program broke (a panic, told above); the session is closed and nothing of it is lost",
-            "resume it; if it breaks again, report what the panic says",
+            "internal error (see the panic above); the session is closed and nothing is lost",
+            "resume the session; if it fails again, report the panic message",
         ))
     })
 }
 
-/// How often it is looked whether a model is silent.
+/// How often to check whether a model is silent.
 pub(super) const SILENCE_CHECK_INTERVAL: std::time::Duration = std::time::Duration::from_secs(5);
 
 async fn drive_to_end(
     handle: &Handle,
-    teller: &mut EventPrinter,
+    printer: &mut EventPrinter,
     on_error: OnError,
 ) -> Result<Ending, CliError> {
-    let mut news = handle.store.changes();
+    let mut changes = handle.store.changes();
     let stop = signals::wait_for_signal();
     tokio::pin!(stop);
-    let refused = |r: crate::engine::CommandError| CliError::new(CliErrorKind::Session, r.message, r.hint);
+    let rejected = |r: crate::engine::CommandError| CliError::new(CliErrorKind::Session, r.message, r.hint);
     if handle.store.head().failed_call.is_some() {
-        // What failed before this session was put down is tried once more; what has been mended since goes on.
-        // The list is answered after the rebuilding, and the pause (which changes nothing here) after its result: a
-        // retry that overtook a difference of the world would accept it unseen.
+        // Retries the call that failed before the session was stopped; its cause may be fixed by now.
+        // The list of actions is answered after the environment is rebuilt, and the pause (a no-op here) after its
+        // result: a retry sent earlier could accept a difference that nobody has seen.
         handle.admissible().await;
-        handle.send_and_wait(Command::Pause).await.map_err(refused)?;
+        handle.send_and_wait(Command::Pause).await.map_err(rejected)?;
         if handle.store.head().divergence.is_none() {
-            handle.send_and_wait(Command::Retry).await.map_err(refused)?;
+            handle.send_and_wait(Command::Retry).await.map_err(rejected)?;
         }
     }
     let head = handle.store.head();
@@ -162,25 +161,25 @@ async fn drive_to_end(
         resume_run(handle).await?;
     }
     loop {
-        print_new_events(handle, teller)?;
-        let state = &teller.state;
+        print_new_events(handle, printer)?;
+        let state = &printer.state;
         if let Health::Halted(halt) = handle.store.live().health {
-            return Err(halt_error(&halt, &teller.path));
+            return Err(halt_error(&halt, &printer.path));
         }
         if state.run_over && state.open_episode().is_none() {
             return Ok(Ending::Finished);
         }
-        if let Some(trouble) = pending_problem(state) {
+        if let Some(problem) = pending_problem(state) {
             match on_error {
-                OnError::Stop if state.divergence.is_some() => return Ok(Ending::Diverged(trouble)),
-                OnError::Stop => return Ok(Ending::Stopped(trouble)),
+                OnError::Stop if state.divergence.is_some() => return Ok(Ending::Diverged(problem)),
+                OnError::Stop => return Ok(Ending::Stopped(problem)),
                 OnError::SkipTask => {
-                    // Between episodes only the mentor can have failed: the run goes on without what it would have said.
-                    let wish = match state.open_episode() {
+                    // Between episodes only a mentor call can have failed: the run continues without its reply.
+                    let command = match state.open_episode() {
                         Some(_) => Command::EndEpisode(EndReason::Error),
                         None => Command::GiveUp,
                     };
-                    handle.send_and_wait(wish).await.map_err(refused)?;
+                    handle.send_and_wait(command).await.map_err(rejected)?;
                     let head = handle.store.head();
                     if is_idle(&head) && head.breakpoints.current_hit.is_none() {
                         resume_run(handle).await?;
@@ -192,18 +191,18 @@ async fn drive_to_end(
         if is_idle(state) && handle.store.head().head == state.head {
             let why = breakpoints::current_hit(state);
             return Ok(Ending::Stopped(
-                why.unwrap_or_else(|| "the run stands still and waits for a person".to_owned()),
+                why.unwrap_or_else(|| "the run is paused and waits for a person".to_owned()),
             ));
         }
         tokio::select! {
             biased;
             _ = &mut stop => return Ok(Ending::Interrupted),
-            // A model that is silent makes no news.
+            // A silent model causes no changes.
             () = tokio::time::sleep(SILENCE_CHECK_INTERVAL) => {}
-            changed = news.changed() => {
+            changed = changes.changed() => {
                 if changed.is_err() || handle.store.live().health == Health::Ended {
-                    print_new_events(handle, teller)?;
-                    return Ok(match (teller.state.run_over, teller.state.closed) {
+                    print_new_events(handle, printer)?;
+                    return Ok(match (printer.state.run_over, printer.state.closed) {
                         (true, _) => Ending::Finished,
                         (false, true) => Ending::Stopped("the session was closed".to_owned()),
                         (false, false) => Ending::Stopped(DRIVER_PANICKED.to_owned()),
@@ -214,72 +213,72 @@ async fn drive_to_end(
     }
 }
 
-/// Lets the run go on. What failed since it was last looked at refuses that, and is dealt with like any other failure.
+/// Continues the run. Returns `Ok` if a call failed meanwhile, which the caller handles like any other failure.
 async fn resume_run(handle: &Handle) -> Result<(), CliError> {
-    let Err(refusal) = handle.send_and_wait(Command::Run).await else { return Ok(()) };
+    let Err(rejection) = handle.send_and_wait(Command::Run).await else { return Ok(()) };
     let head = handle.store.head();
     if head.failed_call.is_some() || head.divergence.is_some() {
         return Ok(());
     }
-    Err(CliError::new(CliErrorKind::Session, refusal.message, refusal.hint))
+    Err(CliError::new(CliErrorKind::Session, rejection.message, rejection.hint))
 }
 
-/// Nothing moves of itself any more.
+/// Returns whether nothing more happens without a command: no call in flight, and paused.
 fn is_idle(state: &State) -> bool {
     state.calls.is_empty() && state.run_status == RunStatus::Paused && state.grant.is_none()
 }
 
-/// A failed write, told by a program that ends with it: nobody is left here to write again.
+/// Describes a failed write that ends the program, so that the write is not retried.
 pub(super) fn halt_error(halt: &Halt, session: &str) -> CliError {
     let why = &halt.reason;
     let (message, hint) = match &halt.rescue {
         None => (
             format!(
-                "{session}: {why}; the run has stopped; all events up to {} are saved, what came after is not",
+                "{session}: {why}; the run has stopped; events up to {} are saved, later ones are not",
                 halt.head
             ),
-            format!("free some space on the disk, then go on with `{}`", resume_command(session)),
+            format!("free some disk space, then continue with `{}`", resume_command(session)),
         ),
         Some(RescueOutcome { dir: Some(dir), message: what, is_complete: complete }) => {
             let resume = resume_command(&dir.display().to_string());
             let hint = if *complete {
-                format!("go on with `{resume}`")
+                format!("continue with `{resume}`")
             } else {
-                format!("put back the journal of {session} from a copy, or go on with `{resume}`")
+                format!("restore the journal of {session} from a copy, or continue with `{resume}`")
             };
             (format!("{session}: {why}; the run has stopped; {what} {}", dir.display()), hint)
         }
         Some(RescueOutcome { dir: None, message: what, .. }) => (
             format!("{session}: {why}; the run has stopped; {what}"),
-            format!("put the file back from a copy, then go on with `{}`", resume_command(session)),
+            format!("restore the file from a copy, then continue with `{}`", resume_command(session)),
         ),
     };
     CliError::new(CliErrorKind::File, message, hint)
 }
 
-/// The failed call or the difference that waits for a decision, in words.
+/// Describes the failed call or the environment difference that waits for a decision, if any.
 fn pending_problem(state: &State) -> Option<String> {
     if let Some((episode, step, recorded, now)) = &state.divergence {
         return Some(format!(
-            "episode {episode} step {step}: the rebuilt world says {now:?} where the journal has {recorded:?}"
+            "episode {episode} step {step}: the rebuilt environment replies {now:?}, the journal has {recorded:?}"
         ));
     }
     let (_, failure) = state.failed_call.as_ref()?;
     Some(format!("{}: {}; {}", failure.source, failure.message, failure.hint))
 }
 
-/// Tells what is new.
-pub(super) fn print_new_events(handle: &Handle, teller: &mut EventPrinter) -> Result<(), CliError> {
+/// Prints the events since the last call.
+pub(super) fn print_new_events(handle: &Handle, printer: &mut EventPrinter) -> Result<(), CliError> {
     const BATCH_SIZE: u64 = 1024;
-    teller.follow_branch_switch(&handle.store)?;
+    printer.follow_branch_switch(&handle.store)?;
     let head = handle.store.head().head;
-    teller.print_signals(&handle.store);
-    teller.print_silences(&handle.store);
-    // A long session that is told from its start is never held as a whole.
-    while teller.last_printed() < head {
-        let after = teller.last_printed();
+    printer.print_signals(&handle.store);
+    printer.print_silences(&handle.store);
+    // In batches, so that a long session is never in memory as a whole.
+    while printer.last_printed() < head {
+        let after = printer.last_printed();
         for envelope in printer::read_events(&handle.store, after, head.min(Seq(after.0 + BATCH_SIZE)))? {
-            teller.print_event(&envelope)?;
+            printer.print_event(&envelope)?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What the screen asks of the world around it: an editor, a file for what was copied, a report.
+//! Services of the operating system for the screen: editor, copied text, reports, other sessions, model lists.
 
 use super::config::Config;
 use crate::domain::{BranchId, ModelRole, RunSpec, Seq, hex};
@@ -17,51 +17,51 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// Writes beside a session, or in the working directory where `dir`, the session's folder, is empty: the session came
-/// out of a report.
+/// Returns the services for a session. They write to its folder `dir`, or to the working directory if `dir` is empty
+/// (a session from a report).
 pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
-    let (beside, here) = (dir.to_owned(), dir.to_owned());
+    let (copy_dir, export_dir) = (dir.to_owned(), dir.to_owned());
     let (root, own) = (super::locate::sessions_folder(config), dir.to_owned());
-    let (of, listed) = (dir.to_owned(), root.clone());
-    let (read, named) = (dir.to_owned(), dir.to_owned());
-    let (config, asks) = (config.clone(), config.clone());
+    let (session_dir, listed_root) = (dir.to_owned(), root.clone());
+    let (read_dir, edited_dir) = (dir.to_owned(), dir.to_owned());
+    let (config, model_config) = (config.clone(), config.clone());
     HostServices {
         edit_text: Arc::new(edit_text),
-        save_copy: Arc::new(move |text: &str| save_copied_text(&beside, text)),
-        export_report: Arc::new(move |store: &Store| export_session(&here, store)),
+        save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
+        export_report: Arc::new(move |store: &Store| export_session(&export_dir, store)),
         list_comparable: Arc::new(move |store: &Store| list_other_places(&root, &own, &store.branch())),
-        list_sessions: Arc::new(move || list_sessions(&listed)),
-        list_models: Arc::new(move |(run, asked): &(Arc<RunSpec>, ModelRole)| {
-            list_role_models(&asks, run, *asked)
+        list_sessions: Arc::new(move || list_sessions(&listed_root)),
+        list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole)| {
+            list_role_models(&model_config, run, *role)
         }),
-        open_comparable: Arc::new(move |place: &EpisodeRef| open_place(&config, &of, place)),
-        list_branches: Arc::new(move |()| list_branches(&read)),
-        edit_branch: Arc::new(move |(branch, change)| edit_branch(&named, branch, change)),
+        open_comparable: Arc::new(move |place: &EpisodeRef| open_place(&config, &session_dir, place)),
+        list_branches: Arc::new(move |()| list_branches(&read_dir)),
+        edit_branch: Arc::new(move |(branch, change)| edit_branch(&edited_dir, branch, change)),
     }
 }
 
-/// Sessions listed at most: nobody looks through more.
+/// Maximum number of sessions listed.
 const MAX_LISTED: usize = 500;
 
-/// The other branches of this session, and the other sessions, the newest first. Their titles are what is searched.
+/// Lists the other branches of this session and the other sessions, newest first. The search matches their titles.
 fn list_other_places(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<EpisodeRef>, String> {
     let mut places = Vec::new();
-    // What came out of a report has no folder, and so no branches.
+    // A session from a report has no folder and so no branches.
     if !own.as_os_str().is_empty() {
         let branches =
             Session::open(own).and_then(|session| session.branches()).map_err(|e| e.to_string())?;
-        // The newest first, as everywhere in this list.
+        // Newest first, like the sessions.
         for branch in branches.into_iter().rev().filter(|b| b.header.id != *here && b.read_error.is_none()) {
             let id = branch.header.id.0;
             let name =
                 branch.label.name.filter(|n| !n.is_empty()).map_or_else(String::new, |n| format!(" {n:?}"));
             let title = format!("branch {id}{name}: {}", branch.root_change);
-            let went = format!("{}, {} steps", branch.outcome, branch.steps);
+            let outcome = format!("{}, {} steps", branch.outcome, branch.steps);
             let (goal, tasks) = (branch.goal, branch.tasks.into());
             places.push(EpisodeRef {
                 branch: Some(id),
                 title,
-                outcome: went,
+                outcome,
                 goal,
                 tasks,
                 ..EpisodeRef::default()
@@ -74,23 +74,16 @@ fn list_other_places(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Epi
             continue;
         }
         let meta = &session.meta;
-        let went = format!("{} of {} won, {} steps", summary.won, summary.episodes, summary.steps);
+        let outcome = format!("{} of {} won, {} steps", summary.won, summary.episodes, summary.steps);
         let title =
             format!("{}: {}, {}, {}; {}", meta.session, meta.env, meta.method, meta.actor, summary.goal);
         let (dir, goal, tasks) = (session.dir.display().to_string(), summary.goal, summary.tasks.into());
-        places.push(EpisodeRef {
-            session: Some(dir),
-            title,
-            outcome: went,
-            goal,
-            tasks,
-            ..EpisodeRef::default()
-        });
+        places.push(EpisodeRef { session: Some(dir), title, outcome, goal, tasks, ..EpisodeRef::default() });
     }
     Ok(places)
 }
 
-/// Opens another branch or session to be read.
+/// Opens another branch or session, read-only.
 fn open_place(config: &Config, own: &Path, place: &EpisodeRef) -> Result<Arc<Store>, String> {
     let path = place.session.clone().unwrap_or_else(|| own.display().to_string());
     let wanted = super::diff::ComparisonTarget { path, branch: place.branch.clone(), episode: place.episode };
@@ -101,24 +94,24 @@ fn open_place(config: &Config, own: &Path, place: &EpisodeRef) -> Result<Arc<Sto
     Ok(Arc::new(store))
 }
 
-/// All sessions, the newest first, with a few words about each.
+/// Lists all sessions, newest first, as name and short description.
 fn list_sessions(root: &Path) -> Vec<(String, String)> {
     let found = super::locate::recent_sessions(root, MAX_LISTED).into_iter();
-    let told = found.map(|(session, summary)| {
+    let described = found.map(|(session, summary)| {
         let meta = &session.meta;
         (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
     });
-    told.collect()
+    described.collect()
 }
 
-/// The models of the server that a role asks, or would ask.
-fn list_role_models(config: &Config, run: &RunSpec, asked: ModelRole) -> Result<ModelList, String> {
-    let who = if asked == ModelRole::Actor { &run.actor } else { &run.mentor };
-    let model = who.strip_prefix("openai:").unwrap_or("");
-    let endpoint = super::models::resolve_endpoint(config, asked, model, Some(&run.settings));
+/// Lists the models of the server for a role.
+fn list_role_models(config: &Config, run: &RunSpec, role: ModelRole) -> Result<ModelList, String> {
+    let actor = if role == ModelRole::Actor { &run.actor } else { &run.mentor };
+    let model = actor.strip_prefix("openai:").unwrap_or("");
+    let endpoint = super::models::resolve_endpoint(config, role, model, Some(&run.settings));
     let endpoint = endpoint.map_err(|error| {
-        // No flag was typed here.
-        let flag = format!("--{} openai:{model}: ", asked.name());
+        // The user chose the model on the screen, not by a flag.
+        let flag = format!("--{} openai:{model}: ", role.name());
         error.message.strip_prefix(&flag).unwrap_or(&error.message).to_owned()
     })?;
     let server = endpoint.host().to_owned();
@@ -127,13 +120,13 @@ fn list_role_models(config: &Config, run: &RunSpec, asked: ModelRole) -> Result<
     Ok(ModelList { server, names })
 }
 
-/// The branches of a session in its folder; of one that came out of a report there are none.
+/// Lists the branches of a session. Fails for a session from a report, which has no folder.
 pub(super) fn list_branches(dir: &Path) -> Result<Arc<[BranchInfo]>, String> {
     if dir.as_os_str().is_empty() {
-        return Err("what a report carries is one line: it has no branches".to_owned());
+        return Err("a report has no branch list; open the session's folder".to_owned());
     }
-    let said = |e: crate::journal::JournalError| e.to_string();
-    let branches = Session::open(dir).and_then(|s| s.branches()).map_err(said)?;
+    let message = |e: crate::journal::JournalError| e.to_string();
+    let branches = Session::open(dir).and_then(|s| s.branches()).map_err(message)?;
     Ok(branches.into_iter().map(branch_info).collect())
 }
 
@@ -148,8 +141,8 @@ fn branch_info(branch: Branch) -> BranchInfo {
         name: label.name.unwrap_or_default(),
         note: label.note.unwrap_or_default(),
         archived: label.archived,
-        // The screen counts turns; the one that waits is not counted.
-        outcome: error.unwrap_or_else(|| outcome.replace("at step ", "after turn ")),
+        // The screen counts finished steps, without the one that waits.
+        outcome: error.unwrap_or_else(|| outcome.replace("at step ", "after step ")),
         episodes,
         steps,
         tokens,
@@ -159,12 +152,12 @@ fn branch_info(branch: Branch) -> BranchInfo {
     }
 }
 
-/// Calls a branch otherwise; an empty name or note takes the old one away.
+/// Changes the name, note or archived mark of a branch; an empty name or note removes the old one.
 pub(super) fn edit_branch(dir: &Path, branch: &BranchId, change: &BranchEdit) -> Result<(), String> {
-    let words = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
+    let non_empty = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
     let change = match change {
-        BranchEdit::Name(name) => LabelChange::Name(words(name)),
-        BranchEdit::Note(note) => LabelChange::Note(words(note)),
+        BranchEdit::Name(name) => LabelChange::Name(non_empty(name)),
+        BranchEdit::Note(note) => LabelChange::Note(non_empty(note)),
         BranchEdit::Archived(archived) => LabelChange::Archived(*archived),
     };
     Session::open(dir).and_then(|s| s.set_label(branch, change)).map_err(|e| e.to_string())
@@ -174,22 +167,21 @@ fn edit_text(text: &str) -> Result<Option<String>, String> {
     let editor =
         ["VISUAL", "EDITOR"].iter().find_map(|v| std::env::var(v).ok().filter(|e| !e.trim().is_empty()));
     let Some(editor) = editor else {
-        return Err("no editor is set; set VISUAL or EDITOR, or write here".to_owned());
+        return Err("no editor is set; set VISUAL or EDITOR, or type here".to_owned());
     };
     let folder = create_private_folder(&std::env::temp_dir())?;
     let edited = edit_text_in(&folder, &editor, text);
-    // Nobody needs the copy any more, nor what the editor left beside it; a folder that does not let go of it is
-    // cleaned by the system.
+    // Also removes files the editor left there. If this fails, the system cleans the temporary folder.
     let _ = fs::remove_dir_all(&folder);
     edited
 }
 
 fn edit_text_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String>, String> {
     let path = folder.join("lesson.txt");
-    let made =
+    let written =
         files::create_new(&path).and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    made.map_err(|e| write_error(&path, &e))?;
-    // The variable may hold flags after the program's name.
+    written.map_err(|e| write_error(&path, &e))?;
+    // The variable may contain flags after the program's name.
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
     let ended = Command::new(program).args(words).arg(&path).status();
@@ -198,14 +190,14 @@ fn edit_text_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String
             let new = new.trim_end().to_owned();
             Ok((new != text.trim_end()).then_some(new))
         }
-        (Ok(status), Ok(_)) => Err(format!("{editor} ended with {status}; nothing was changed")),
-        (Err(e), _) => Err(format!("{editor} could not be started: {e}")),
-        (_, Err(e)) => Err(format!("{}: could not be read back: {e}", path.display())),
+        (Ok(status), Ok(_)) => Err(format!("{editor} exited with {status}; nothing was changed")),
+        (Err(e), _) => Err(format!("cannot start {editor}: {e}")),
+        (_, Err(e)) => Err(format!("{}: cannot read the edited text: {e}", path.display())),
     }
 }
 
-/// A new folder that only this user enters. Temporary folders belong to everybody: a name that can be foretold could
-/// be a link that somebody laid there, so it is never opened, only made.
+/// Creates a folder that only this user can enter. Everybody can write to the temporary folder, where another user
+/// could put a link under a predictable name: an existing path is never opened.
 fn create_private_folder(within: &Path) -> Result<PathBuf, String> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -222,7 +214,7 @@ fn create_private_folder(within: &Path) -> Result<PathBuf, String> {
         let path = within.join(format!("retrospect-{}", hex(&hash.finalize()[..8])));
         match builder.create(&path) {
             Ok(()) => return Ok(path),
-            Err(e) => last = format!("{}: could not be made: {e}", path.display()),
+            Err(e) => last = format!("{}: could not be created: {e}", path.display()),
         }
     }
     Err(last)
@@ -261,10 +253,10 @@ fn write_error(path: &Path, error: &std::io::Error) -> String {
 mod tests {
     use super::*;
 
-    /// A foretold name in the temporary folder could be a link to a file of the user's.
+    /// A predictable name in the temporary folder could be a link to one of the user's files.
     #[cfg(unix)]
     #[test]
-    fn the_editors_copy_is_private_and_follows_no_link() {
+    fn editor_copy_is_private_and_follows_no_link() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
         let temp = tempfile::tempdir().unwrap();
         let first = create_private_folder(temp.path()).unwrap();
@@ -282,7 +274,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     }
 
-    /// A session from somebody else could hold a link named `copied.txt` to any file of the person's.
+    /// A session from somebody else could contain a link named `copied.txt` to one of the user's files.
     #[cfg(unix)]
     #[test]
     fn copy_and_export_follow_no_link_out_of_the_session() {

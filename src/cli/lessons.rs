@@ -1,4 +1,4 @@
-//! `lessons`: a pool file by hand.
+//! `lessons`: manages a pool file.
 
 use super::args::{self, LessonVerb, PoolFormat};
 use super::config::Config;
@@ -12,7 +12,7 @@ use crate::driver::wall_clock_now;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// `lessons VERB`.
+/// Runs `lessons VERB`.
 pub(super) fn run_lessons_verb(
     config: &mut Config,
     args: &args::Lessons,
@@ -25,8 +25,9 @@ pub(super) fn run_lessons_verb(
             list_lessons(config, &path, from.as_deref(), *all, *json, out)
         }
         LessonVerb::Add { text, solution, kind, scope } => {
-            let (kind, words) = parse_typed_lesson(text, solution.as_deref(), kind.as_deref())?;
-            let line = add_line(wall_clock_now(), kind, parse_scope(scope)?, words, LessonOrigin::Person);
+            let (kind, lesson_text) = parse_typed_lesson(text, solution.as_deref(), kind.as_deref())?;
+            let line =
+                add_line(wall_clock_now(), kind, parse_scope(scope)?, lesson_text, LessonOrigin::Person);
             append_and_report(config, &path, std::slice::from_ref(&line), out)?;
             out.print_line(&format!("added {} to {}", line.operation.id(), path.display()))
         }
@@ -40,15 +41,15 @@ pub(super) fn run_lessons_verb(
     }
 }
 
-/// The lessons of the pool, of another pool file, or of a session; with the lines that would bring them.
+/// Loads the lessons of the pool, of another pool file or of a session; returns them with the name of the source.
 fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<(String, Vec<Lesson>), CliError> {
-    let of_pool = |path: &Path| -> Result<_, CliError> {
+    let from_pool = |path: &Path| -> Result<_, CliError> {
         Ok((path.display().to_string(), PoolFile::read(path)?.lessons().cloned().collect()))
     };
-    let Some(from) = from else { return of_pool(pool) };
+    let Some(from) = from else { return from_pool(pool) };
     let path = PathBuf::from(from);
     if path.extension().is_some_and(|x| x == "jsonl") && path.is_file() {
-        return of_pool(&path);
+        return from_pool(&path);
     }
     let opened = locate::open_session(config, Some(from))?;
     let lessons = opened.timeline.head().pool.all().cloned().collect();
@@ -81,7 +82,7 @@ fn list_lessons(
     let (source, lessons) = load_lessons(config, pool, from)?;
     let shown: Vec<&Lesson> = lessons.iter().filter(|l| all || l.status != LessonStatus::Retired).collect();
     if shown.is_empty() && !json {
-        out.print_note(&format!("{source}: there is no lesson in it; `retrospect lessons add` makes one"));
+        out.print_note(&format!("{source}: no lessons yet; `retrospect lessons add` adds one"));
     }
     for lesson in shown {
         let text = lesson.text();
@@ -138,14 +139,14 @@ fn edit_lesson(
     let pool = PoolFile::read(path)?;
     let lesson = pool.find(lesson)?;
     if text.is_none() && solution.is_none() {
-        return Err(CliError::usage("there is nothing to change", "give the new words, or --solution"));
+        return Err(CliError::usage("nothing to change", "give the new text or --solution"));
     }
-    let was = lesson.text().clone();
-    let now_says = LessonText {
-        text: text.map_or_else(|| Ok(was.text.clone()), non_empty_text)?,
-        solution: solution.map(str::to_owned).or(was.solution.clone()),
+    let previous = lesson.text().clone();
+    let new_text = LessonText {
+        text: text.map_or_else(|| Ok(previous.text.clone()), non_empty_text)?,
+        solution: solution.map(str::to_owned).or(previous.solution.clone()),
     };
-    let op = LessonOp::Edit { id: lesson.id.clone(), previous: was, text: now_says };
+    let op = LessonOp::Edit { id: lesson.id.clone(), previous, text: new_text };
     append_and_report(
         config,
         path,
@@ -203,7 +204,7 @@ fn import_lessons(config: &Config, path: &Path, file: &Path, out: &mut Output) -
     } else if text.trim_start().starts_with('{') {
         PoolFile::read(file)?.lines
     } else {
-        // The same sentence twice is one lesson.
+        // A text that is already an active lesson is not added again.
         let known: Vec<LessonText> =
             pool.lessons().filter(|l| l.is_active()).map(|l| l.text().clone()).collect();
         pool::parse_plain_text(&text)
@@ -217,7 +218,7 @@ fn import_lessons(config: &Config, path: &Path, file: &Path, out: &mut Output) -
     let all = incoming.len();
     let fresh: Vec<PoolLine> = incoming.into_iter().filter(|line| pool.merge_line(line.clone())).collect();
     append_and_report(config, path, &fresh, out)?;
-    out.print_line(&format!("{} of {all} changes were new and are now in {}", fresh.len(), path.display()))
+    out.print_line(&format!("{} of {all} changes were new; saved in {}", fresh.len(), path.display()))
 }
 
 fn export_lessons(
@@ -233,8 +234,8 @@ fn export_lessons(
         match format {
             PoolFormat::Text => out.print_line(&crate::text::one_line(&format_lesson(lesson.text())))?,
             PoolFormat::Markdown => {
-                let words = crate::text::escape_markdown(&format_lesson(lesson.text()));
-                out.print_line(&format!("- **{}** {words}", lesson.kind.name()))?;
+                let text = crate::text::escape_markdown(&format_lesson(lesson.text()));
+                out.print_line(&format!("- **{}** {text}", lesson.kind.name()))?;
             }
             PoolFormat::Pool => {
                 for line in promote_lines(wall_clock_now(), if of_session { &source } else { "" }, lesson) {
@@ -264,7 +265,7 @@ fn promote_lessons(
     if chosen.is_empty() {
         return Err(CliError::new(
             CliErrorKind::Session,
-            format!("{}: no lesson in it outlives its episode", opened.meta.session),
+            format!("{}: no lessons of a scope above episode", opened.meta.session),
             "choose lessons with --lesson; `retrospect lessons list SESSION --all` shows them",
         ));
     }
@@ -283,15 +284,18 @@ fn promote_lessons(
     calibration_setup::record_calibration_tasks(&mut fresh, &state);
     fresh.retain(|line| pool.merge_line(line.clone()));
     append_and_report(config, path, &fresh, out)?;
-    let reworded = if changed > 0 { format!(", {changed} had new words,") } else { String::new() };
+    let reworded = if changed > 0 { format!(", {changed} had a new text") } else { String::new() };
     out.print_line(&format!(
-        "{added} of {} lessons were new{reworded} and are now in {}",
+        "{added} of {} lessons were new{reworded}; saved in {}",
         chosen.len(),
         path.display()
     ))
 }
 
-/// Adds lines to the pool, and says when a torn one had to go. A pool is passed on, so none is added that holds a key.
+/// Appends lines to the pool and reports if an incomplete last line was removed.
+///
+/// # Errors
+/// Fails if a line contains a model server's key, because pools are shared, and if writing fails.
 fn append_and_report(
     config: &Config,
     path: &Path,
@@ -299,28 +303,28 @@ fn append_and_report(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let new_text = |line: &PoolLine| match &line.operation {
-        // What stood there before is in the pool already.
+        // The previous text is in the pool already.
         LessonOp::Edit { text, .. } => format!("{text:?}"),
         op => format!("{op:?}"),
     };
     if models::holds_secret(config, &lines.iter().map(new_text).collect::<Vec<_>>()) {
         return Err(CliError::new(
             CliErrorKind::Config,
-            "the key of a model server is in this text, and would be kept in the pool",
-            "take the key out; OPENAI_API_KEY or key_env of a profile says where it is",
+            "the text contains the key of a model server, which must not go into the pool",
+            "remove the key; set it in OPENAI_API_KEY, or in the variable named by key_env of a profile",
         ));
     }
     let cut = pool::append(path, lines)?;
     if cut > 0 {
         out.print_note(&format!(
-            "{}: the last line was half written, by a program that was killed; its {cut} bytes were cut off",
+            "{}: removed an incomplete last line ({cut} bytes) left by a killed program",
             path.display()
         ));
     }
     Ok(())
 }
 
-/// A lesson as it is typed. `mistake -> solution` is an Error everywhere: here, in `--constitution` and in `--plain`.
+/// Parses a typed lesson. `mistake -> solution` is an Error lesson here, in `--constitution` and in `--plain`.
 fn parse_typed_lesson(
     text: &str,
     solution: Option<&str>,
@@ -343,7 +347,7 @@ fn parse_typed_lesson(
 fn non_empty_text(text: &str) -> Result<String, CliError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(CliError::usage("the lesson is empty", "write a sentence"));
+        return Err(CliError::usage("the lesson is empty", "write at least one sentence"));
     }
     Ok(text.to_owned())
 }
@@ -353,23 +357,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_arrow_makes_an_error_lesson_as_everywhere_else() {
-        let said = |text, solution, kind| parse_typed_lesson(text, solution, kind).unwrap();
-        assert_eq!(said("Foo -> bar", None, None), (ReflectionKind::Error, LessonText::error("Foo", "bar")));
+    fn arrow_makes_an_error_lesson() {
+        let parse = |text, solution, kind| parse_typed_lesson(text, solution, kind).unwrap();
+        assert_eq!(parse("Foo -> bar", None, None), (ReflectionKind::Error, LessonText::error("Foo", "bar")));
         assert_eq!(
-            said("Foo -> bar", None, Some("error")),
+            parse("Foo -> bar", None, Some("error")),
             (ReflectionKind::Error, LessonText::error("Foo", "bar"))
         );
-        // A kind that was named, and words that were given apart, are kept as they are.
+        // An explicit kind or solution takes precedence over the arrow.
         assert_eq!(
-            said("Foo -> bar", None, Some("abstract")),
+            parse("Foo -> bar", None, Some("abstract")),
             (ReflectionKind::Abstract, LessonText::plain("Foo -> bar"))
         );
         assert_eq!(
-            said("Foo -> bar", Some("baz"), None),
+            parse("Foo -> bar", Some("baz"), None),
             (ReflectionKind::Error, LessonText::error("Foo -> bar", "baz"))
         );
-        assert_eq!(said("Foo", None, None), (ReflectionKind::Abstract, LessonText::plain("Foo")));
+        assert_eq!(parse("Foo", None, None), (ReflectionKind::Abstract, LessonText::plain("Foo")));
         assert!(parse_typed_lesson("Foo ->  ", None, None).is_ok());
         assert!(parse_typed_lesson(" ", None, None).is_err());
     }

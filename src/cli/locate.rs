@@ -1,4 +1,4 @@
-//! Where sessions are, and which one is meant.
+//! Finds and opens sessions by path, name or end of a name.
 
 mod branch_name;
 
@@ -21,7 +21,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The folder that new sessions go to: what is set, else `sessions/` here where there is one, else the user's state folder.
+/// Returns the folder for new sessions: the configured one, else an existing `sessions/` here, else one in the user's
+/// state folder.
 pub(super) fn sessions_folder(config: &Config) -> PathBuf {
     if let Some(set) = config.path("sessions") {
         return set;
@@ -34,9 +35,9 @@ pub(super) fn sessions_folder(config: &Config) -> PathBuf {
         .map_or(here, |s| s.state_dir().unwrap_or_else(|| s.data_dir()).join("retrospect").join("sessions"))
 }
 
-/// The newest sessions, at most so many; broken ones are left out.
+/// Returns the newest sessions, at most `limit`; broken ones are left out.
 #[cfg(feature = "tui")]
-pub(super) fn recent_sessions(root: &Path, most: usize) -> Vec<(Session, crate::journal::Summary)> {
+pub(super) fn recent_sessions(root: &Path, limit: usize) -> Vec<(Session, crate::journal::Summary)> {
     let mut dirs: Vec<PathBuf> = std::fs::read_dir(root)
         .into_iter()
         .flatten()
@@ -45,7 +46,7 @@ pub(super) fn recent_sessions(root: &Path, most: usize) -> Vec<(Session, crate::
         .filter(|p| p.join("meta.toml").is_file())
         .collect();
     crate::journal::sort_newest_first(&mut dirs);
-    dirs.truncate(most);
+    dirs.truncate(limit);
     let read = |dir: PathBuf| {
         let session = Session::open(&dir).ok()?;
         let summary = crate::journal::Summary::load(&session).ok()?;
@@ -54,30 +55,31 @@ pub(super) fn recent_sessions(root: &Path, most: usize) -> Vec<(Session, crate::
     dirs.into_iter().filter_map(read).collect()
 }
 
-/// A session that was read: from its folder, or from a report that carries it.
+/// A session read from its folder or from a report that contains it.
 pub(super) struct OpenedSession {
-    /// Its folder; none when it came out of a report.
+    /// Folder of the session; `None` if it was read from a report.
     pub(super) dir: Option<PathBuf>,
     pub(super) meta: Meta,
-    /// The header of the branch that is looked at.
+    /// Header of the open branch.
     pub(super) branch: BranchHeader,
-    /// The files that a report carried.
+    /// Files contained in the report, by path; empty for a session from a folder.
     report_files: BTreeMap<String, String>,
     pub(super) timeline: Timeline,
-    /// Bytes of its branch file that are in the timeline.
+    /// Number of bytes of the branch file that are in the timeline.
     pub(super) bytes_read: u64,
-    /// What was cut off its end.
+    /// Describes an incomplete last line that was cut off.
     pub(super) torn: Option<String>,
-    /// Acknowledged events that it has no more.
+    /// Acknowledged events missing from the file.
     pub(super) missing: Option<Missing>,
-    /// The place that `#E.S` names.
+    /// Step named by `#E.S`.
     pub(super) position: Option<StepRef>,
 }
 
 impl OpenedSession {
-    /// A branch of a session's folder.
+    /// Wraps an opened branch of the session in `dir`.
     pub(super) fn from_branch(dir: PathBuf, meta: Meta, opened: OpenBranch) -> Self {
-        let OpenBranch { header: branch, timeline, valid_len: whole, torn_tail: torn, missing, .. } = opened;
+        let OpenBranch { header: branch, timeline, valid_len: bytes_read, torn_tail: torn, missing, .. } =
+            opened;
         let (dir, torn) = (Some(dir), torn.map(|t| t.description));
         Self {
             dir,
@@ -85,21 +87,21 @@ impl OpenedSession {
             branch,
             report_files: BTreeMap::new(),
             timeline,
-            bytes_read: whole,
+            bytes_read,
             torn,
             missing,
             position: None,
         }
     }
 
-    /// What its journal lacks, in words.
+    /// Describes what is missing from the journal, if anything.
     pub(super) fn lacks(&self) -> Option<String> {
         let missing = self.missing.as_ref().map(ToString::to_string);
         let all: Vec<String> = missing.into_iter().chain(self.torn.clone()).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// Goes through all events; a long session is never held as a whole.
+    /// Calls `event` with every event, without loading a long session into memory as a whole.
     pub(super) fn for_each_event(
         &self,
         mut event: impl FnMut(&Arc<Envelope>) -> Result<(), CliError>,
@@ -107,13 +109,13 @@ impl OpenedSession {
         self.timeline.iter_after(Seq(0)).try_for_each(|read| event(&read.map_err(unreadable_events)?))
     }
 
-    /// All events.
+    /// Returns all events.
     pub(super) fn events(&self) -> Result<Vec<Arc<Envelope>>, CliError> {
         let events = self.timeline.events_after(Seq(0));
         self.timeline.take_fetch_error().map_or(Ok(events), |why| Err(unreadable_events(why)))
     }
 
-    /// The names of its branches.
+    /// Returns the ids of the session's branches.
     pub(super) fn branch_ids(&self) -> Result<Vec<BranchId>, CliError> {
         if let Some(dir) = &self.dir {
             return Ok(Session::open(dir)?.headers()?.into_iter().map(|h| h.id).collect());
@@ -121,7 +123,7 @@ impl OpenedSession {
         Ok(report_branch_ids(&self.report_files))
     }
 
-    /// The branch that is looked at, with what people call it.
+    /// Returns the open branch with the name a person gave it.
     pub(super) fn shown_branch(&self) -> Result<ShownBranch, CliError> {
         let labels = match &self.dir {
             Some(dir) => Session::open(dir)?.labels()?,
@@ -131,23 +133,23 @@ impl OpenedSession {
         Ok(ShownBranch { id: self.branch.id.clone(), name })
     }
 
-    /// What is said of the files in its folder that are no branches of it, a line each.
+    /// Returns a message for each file in the session's folder that cannot be read as a branch.
     pub(super) fn skipped_branches(&self) -> Result<Vec<String>, CliError> {
         self.dir.as_deref().map_or_else(|| Ok(Vec::new()), skipped_branches)
     }
 
-    /// Its files as texts, by their path below the folder.
+    /// Returns the session's files as texts, by path relative to the folder.
     pub(super) fn read_files(&self) -> Result<BTreeMap<String, String>, CliError> {
         self.dir.as_deref().map_or_else(|| Ok(self.report_files.clone()), read_session_files)
     }
 }
 
-/// Events that are there no more.
+/// Returns the error for events that could not be read back.
 pub(super) fn unreadable_events(why: String) -> CliError {
     CliError::new(CliErrorKind::Session, why, "open the session again, or restore it from a copy")
 }
 
-/// Whether a session has the place that `#E.S` names.
+/// Checks that a session has the step named by `#E.S`.
 pub(super) fn check_position(head: &State, at: StepRef) -> Result<(), CliError> {
     let open = head.episode.as_deref().map(|e| (e.number, e.steps.len() as u32));
     let ended = head.ended_episodes.iter().map(|e| (e.number, e.steps));
@@ -155,33 +157,33 @@ pub(super) fn check_position(head: &State, at: StepRef) -> Result<(), CliError> 
     all.dedup_by_key(|e| e.0);
     let Some((_, steps)) = all.iter().find(|e| e.0 == at.episode) else {
         return Err(CliError::usage(
-            format!("#{at}: the session has {} episode(s), and none of this number", all.len()),
-            "choose one that is there, or leave the # away",
+            format!("#{at}: no episode {}; the session has {} episode(s)", at.episode, all.len()),
+            "choose an existing episode, or leave out the #",
         ));
     };
     if at.step > *steps {
         return Err(CliError::usage(
             format!("#{at}: episode {} has {steps} steps", at.episode),
-            "choose a step that is there",
+            "choose an existing step",
         ));
     }
     Ok(())
 }
 
-/// Splits `PATH#E.S`.
+/// Splits `PATH#E.S` into path and position. A file whose name contains `#` wins.
 pub(super) fn split_position(text: &str) -> Result<(&str, Option<StepRef>), CliError> {
     match text.rsplit_once('#') {
         Some((path, at)) if !Path::new(text).exists() => {
-            let at = at
-                .parse()
-                .map_err(|e: InvalidStepRef| CliError::usage(e.to_string(), "such as sessions/NAME#1.14"))?;
+            let at = at.parse().map_err(|e: InvalidStepRef| {
+                CliError::usage(e.to_string(), "give PATH#EPISODE.STEP, such as sessions/NAME#1.14")
+            })?;
             Ok((path, Some(at)))
         }
         _ => Ok((text, None)),
     }
 }
 
-/// Splits `PATH@BRANCH`.
+/// Splits `PATH@BRANCH` into path and branch. A file whose name contains `@` wins.
 pub(super) fn split_branch(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
         Some((path, branch)) if !Path::new(text).exists() && !branch.contains('/') => (path, Some(branch)),
@@ -189,13 +191,13 @@ pub(super) fn split_branch(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What is said of the files in a session's folder that are no branches of it, a line each.
+/// Returns a message for each file in a session's folder that cannot be read as a branch.
 pub(super) fn skipped_branches(dir: &Path) -> Result<Vec<String>, CliError> {
     let bad = Session::open(dir)?.unreadable_branches()?;
-    Ok(bad.into_iter().map(|(id, why)| format!("branch {id} was passed over: {why}")).collect())
+    Ok(bad.into_iter().map(|(id, why)| format!("branch {id} skipped: {why}")).collect())
 }
 
-/// The folder and the branch that `PATH[@BRANCH]` means; without a branch the one that was written last.
+/// Resolves `PATH[@BRANCH]` to folder and branch; the default branch is the one written last.
 pub(super) fn find_session_branch(
     config: &Config,
     text: Option<&str>,
@@ -213,18 +215,17 @@ pub(super) fn find_session_branch(
     Ok((dir, branch))
 }
 
-/// The folder of the session that is meant: a path, a name, the end of a name; or the newest.
+/// Finds the folder of a session by path, name or end of a name; `None` finds the newest session.
 pub(super) fn find_session_dir(config: &Config, text: Option<&str>) -> Result<PathBuf, CliError> {
     let root = sessions_folder(config);
-    let none = |what: String| {
-        CliError::new(CliErrorKind::Session, what, "`retrospect sessions` lists what there is")
-    };
+    let none =
+        |what: String| CliError::new(CliErrorKind::Session, what, "`retrospect sessions` lists the sessions");
     let Some(text) = text else {
         let newest = list_sessions(&root).into_iter().find_map(|(dir, read)| read.ok().map(|_| dir));
-        return newest.ok_or_else(|| none(format!("{}: there is no session here yet", root.display())));
+        return newest.ok_or_else(|| none(format!("{}: no sessions yet", root.display())));
     };
     let path = Path::new(text);
-    // What is no regular file there is a broken session, which says so when it is opened.
+    // A `meta.toml` that isn't a regular file belongs to a broken session; opening it reports the problem.
     let is_session = |dir: &Path| dir.join("meta.toml").symlink_metadata().is_ok();
     if is_session(path) {
         return Ok(path.to_owned());
@@ -245,29 +246,26 @@ pub(super) fn find_session_dir(config: &Config, text: Option<&str>) -> Result<Pa
             [] => {}
             several => {
                 return Err(none(format!(
-                    "{} sessions in {} end with {text:?}; give more of the name",
+                    "{} sessions in {} end with {text:?}; type more of the name",
                     several.len(),
                     root.display()
                 )));
             }
         }
     }
-    Err(none(format!(
-        "{text}: there is no session of this path or name (sessions are kept in {})",
-        root.display()
-    )))
+    Err(none(format!("no session named {text} (sessions are in {})", root.display())))
 }
 
-/// Opens a session or a report to look at.
+/// Opens a session or a report, read-only.
 pub(super) fn open_session(config: &Config, text: Option<&str>) -> Result<OpenedSession, CliError> {
     open_session_for(config, text, OpenMode::Read)
 }
 
-/// Opens a session or a report.
+/// Opens a session or a report; `mode` applies to a session's branch file.
 pub(super) fn open_session_for(
     config: &Config,
     text: Option<&str>,
-    how: OpenMode,
+    mode: OpenMode,
 ) -> Result<OpenedSession, CliError> {
     let (text, at) = match text {
         Some(text) => split_position(text).map(|(text, at)| (Some(text), at))?,
@@ -282,11 +280,11 @@ pub(super) fn open_session_for(
     }
     let (dir, id) = find_session_branch(config, text)?;
     let session = Session::open(&dir)?;
-    let branch = open_branch(&session.branch_file(&id), how)?;
+    let branch = open_branch(&session.branch_file(&id), mode)?;
     Ok(OpenedSession { position: at, ..OpenedSession::from_branch(dir, session.meta, branch) })
 }
 
-/// The session's own files as texts: a link in its folder could lead to any file, and is left out.
+/// Reads the session's own files as texts. Symbolic links are skipped: they could lead to any file.
 pub(super) fn read_session_files(dir: &Path) -> Result<BTreeMap<String, String>, CliError> {
     let mut found = BTreeMap::new();
     let mut keep = |name: String, path: &Path| -> Result<(), CliError> {
@@ -298,7 +296,7 @@ pub(super) fn read_session_files(dir: &Path) -> Result<BTreeMap<String, String>,
     keep("meta.toml".to_owned(), &dir.join("meta.toml"))?;
     let branches = dir.join("branches");
     if branches.is_symlink() {
-        let why = "it is a symbolic link, which is not followed here";
+        let why = "a symbolic link, which is not followed";
         let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
         return Err(CliError::file(&branches, "could not be read", &error));
     }
@@ -312,7 +310,7 @@ pub(super) fn read_session_files(dir: &Path) -> Result<BTreeMap<String, String>,
     Ok(found)
 }
 
-/// The branches that a report carries, the trunk first.
+/// Returns the branches in a report, the trunk first.
 fn report_branch_ids(files: &BTreeMap<String, String>) -> Vec<BranchId> {
     let name = |file: &String| file.strip_prefix("branches/")?.strip_suffix(".jsonl").map(str::to_owned);
     let mut ids: Vec<BranchId> = files.keys().filter_map(name).map(BranchId).collect();
@@ -321,57 +319,58 @@ fn report_branch_ids(files: &BTreeMap<String, String>) -> Vec<BranchId> {
     ids
 }
 
-/// What people call the branches that a report carries.
+/// Returns the labels of the branches in a report.
 fn report_labels(files: &BTreeMap<String, String>) -> BTreeMap<BranchId, Label> {
     let text = files.get(&format!("branches/{LABELS_STEM}.jsonl")).map_or("", String::as_str);
     parse_labels(text.as_bytes()).unwrap_or_default()
 }
 
-/// The longest exported report that is opened, in bytes: it is held in memory as a whole.
+/// Maximum size of an exported report, in bytes: it is held in memory as a whole.
 const MAX_REPORT_BYTES: u64 = 1 << 30;
 
 fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliError> {
     let page = files::read(file, MAX_REPORT_BYTES).map_err(|e| match e.kind() {
         ErrorKind::FileTooLarge => CliError::new(
             CliErrorKind::Session,
-            format!(
-                "{}: it is too large for an exported report, of which at most 1 GB is read",
-                file.display()
-            ),
-            "open the session's folder instead, which may be of any size",
+            format!("{}: too large for an exported report (at most 1 GiB)", file.display()),
+            "open the session's folder instead, which can be of any size",
         ),
         _ => CliError::file(file, "could not be read", &e),
     })?;
     let page = String::from_utf8_lossy(&page);
-    let refused = |what: String| {
+    let invalid = |what: String| {
         CliError::new(
             CliErrorKind::Session,
             format!("{}: {what}", file.display()),
-            "open the session's folder instead, where you have it",
+            "open the session's folder instead, if you have it",
         )
     };
-    let carried = extract_session(&page).map_err(|e| refused(e.to_string()))?;
-    let meta = carried.files.get("meta.toml").ok_or_else(|| refused("it carries no meta.toml".to_owned()))?;
-    let meta: Meta =
-        toml::from_str(meta).map_err(|e| refused(format!("meta.toml in it: {}", e.message())))?;
-    if !carried.files.contains_key("branches/trunk.jsonl") {
-        return Err(refused("it carries no branches/trunk.jsonl".to_owned()));
+    let extracted = extract_session(&page).map_err(|e| invalid(e.to_string()))?;
+    let meta = extracted.files.get("meta.toml").ok_or_else(|| invalid("contains no meta.toml".to_owned()))?;
+    let meta: Meta = toml::from_str(meta).map_err(|e| invalid(format!("its meta.toml: {}", e.message())))?;
+    if !extracted.files.contains_key("branches/trunk.jsonl") {
+        return Err(invalid("contains no branches/trunk.jsonl".to_owned()));
     }
-    let files = |id: &BranchId| carried.files.get(&format!("branches/{id}.jsonl")).map(String::as_bytes);
+    let files = |id: &BranchId| extracted.files.get(&format!("branches/{id}.jsonl")).map(String::as_bytes);
     let newest = || {
-        last_written_of(carried.files.iter().filter_map(|(name, text)| {
+        last_written_of(extracted.files.iter().filter_map(|(name, text)| {
             let id = name.strip_prefix("branches/")?.strip_suffix(".jsonl")?;
             Some((BranchId(id.to_owned()), text.as_bytes()))
         }))
     };
-    let there = |id: &BranchId| id.0 != LABELS_STEM && files(id).is_some();
+    let exists = |id: &BranchId| id.0 != LABELS_STEM && files(id).is_some();
     let id = match branch {
         Some(word) => {
-            let labels = report_labels(&carried.files);
-            branch_name::find_branch_among(&meta.session, &report_branch_ids(&carried.files), &labels, word)?
+            let labels = report_labels(&extracted.files);
+            branch_name::find_branch_among(
+                &meta.session,
+                &report_branch_ids(&extracted.files),
+                &labels,
+                word,
+            )?
         }
-        // The branch that the page shows is the one that is meant by it.
-        None => carried.branch.clone().map(BranchId).filter(there).unwrap_or_else(newest),
+        // By default, the branch that the report shows.
+        None => extracted.branch.clone().map(BranchId).filter(exists).unwrap_or_else(newest),
     };
     let read = read_with_parents(file, &id, &files)?;
     Ok(OpenedSession {
@@ -383,6 +382,6 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
         torn: read.torn_tail.map(|t| t.description),
         missing: None,
         position: None,
-        report_files: carried.files,
+        report_files: extracted.files,
     })
 }

@@ -1,4 +1,4 @@
-//! `completions` and `man`.
+//! `completions` and `man`: generates shell completions and manual pages.
 
 use super::args::{self, Cli};
 use super::error::CliError;
@@ -6,21 +6,21 @@ use super::output::Output;
 use crate::files;
 use clap::CommandFactory as _;
 
-/// `completions SHELL`.
+/// Runs `completions SHELL`.
 pub(super) fn completions(args: &args::Completions, out: &mut Output) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "retrospect", &mut script);
     out.print_document(&String::from_utf8_lossy(&script))
 }
 
-/// `man`: the page of the program, or all pages into a folder.
+/// Runs `man`: prints the program's page, or writes all pages to a folder.
 pub(super) fn man(args: &args::Man, out: &mut Output) -> Result<(), CliError> {
     let Some(dir) = &args.write else {
         let mut page = Vec::new();
         render(Cli::command(), &mut page);
         return out.print_document(&String::from_utf8_lossy(&page));
     };
-    std::fs::create_dir_all(dir).map_err(|e| CliError::file(dir, "could not be made", &e))?;
+    std::fs::create_dir_all(dir).map_err(|e| CliError::file(dir, "could not be created", &e))?;
     let mut program = Cli::command();
     program.build();
     let mut pages = vec![("retrospect".to_owned(), program.clone())];
@@ -38,7 +38,7 @@ pub(super) fn man(args: &args::Man, out: &mut Output) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A page in memory cannot fail to be written.
+/// Renders a manual page. Writing to memory cannot fail.
 fn render(command: clap::Command, page: &mut Vec<u8>) {
     let _ = clap_mangen::Man::new(command).render(page);
 }

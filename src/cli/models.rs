@@ -1,9 +1,9 @@
-//! From names, flags and profiles to the model servers of a run.
+//! Resolves names, flags and profiles to the model servers of a run.
 //!
-//! What a run uses is written down with its settings: the address, the profiles, what is sampled, and which of the papers'
-//! settings are not sent. Keys, headers and query parameters are not: they are read anew each time. A session that was
-//! handed on can therefore name an address and never gets a key for it: on a resume only the address in force here, or one
-//! on this machine, is spoken to.
+//! The run's settings record the address, the profiles, the sampling parameters and which of the papers' settings are
+//! not sent. They never contain keys, headers or query parameters, which are read again each time. A session from
+//! somebody else can therefore name an address but never receives a key for it: on resume, requests go only to the
+//! address configured here or to a server on this machine.
 
 mod shared_options;
 
@@ -23,10 +23,10 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The server of those who name none.
+/// Server used when only `OPENAI_API_KEY` is set.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Takes the flags in.
+/// Copies the flags of the model servers into the configuration.
 pub(super) fn apply_flags(config: &mut Config, models: &ModelArgs) -> Result<(), CliError> {
     for (name, text) in [
         ("run.base_url", &models.base_url),
@@ -47,33 +47,33 @@ pub(super) fn apply_flags(config: &mut Config, models: &ModelArgs) -> Result<(),
     Ok(())
 }
 
-/// The endpoint of a model, from what is set here; `begun` are the settings of a run that is taken up again.
+/// Resolves the endpoint of a model from the configuration; `resumed` holds the settings of a resumed run.
 pub(super) fn resolve_endpoint(
     config: &Config,
-    asked: ModelRole,
+    role: ModelRole,
     model: &str,
-    begun: Option<&Settings>,
+    resumed: Option<&Settings>,
 ) -> Result<Endpoint, CliError> {
-    resolve_endpoint_with(config, asked, model, begun, &|name| std::env::var(name).ok())
+    resolve_endpoint_with(config, role, model, resumed, &|name| std::env::var(name).ok())
 }
 
 fn resolve_endpoint_with(
     config: &Config,
-    asked: ModelRole,
+    role: ModelRole,
     model: &str,
-    begun: Option<&Settings>,
+    resumed: Option<&Settings>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Endpoint, CliError> {
-    let (role, mentor) = (asked.name(), asked == ModelRole::Mentor);
-    let was = |name: &str| begun.map_or("", |s| s.text(&format!("{role}.{name}"), ""));
+    let (role_name, mentor) = (role.name(), role == ModelRole::Mentor);
+    let recorded = |name: &str| resumed.map_or("", |s| s.text(&format!("{role_name}.{name}"), ""));
     let mut profile = Profile::default();
-    let names = profile_names(config, asked);
-    // What a person chose while the run was going on is newer than the flags it was started with.
-    let chosen = begun.and_then(|s| s.0.get(&format!("{role}.profile")));
+    let names = profile_names(config, role);
+    // A profile that a person chose during the run is newer than the flags of its start.
+    let chosen = resumed.and_then(|s| s.0.get(&format!("{role_name}.profile")));
     let chosen = chosen.is_some_and(|s| s.origin == SettingOrigin::Person);
-    let stays = was("profile").is_empty() || (is_set_by_flag(config, "run.profile") && !chosen);
-    let names = if stays { names } else { was("profile") };
-    // The shipped profile of a server on this machine knows only where such a server usually is.
+    let stays = recorded("profile").is_empty() || (is_set_by_flag(config, "run.profile") && !chosen);
+    let names = if stays { names } else { recorded("profile") };
+    // A built-in profile for a server on this machine knows only its usual address.
     let mut usual = false;
     for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
         let next = config.profile(name)?;
@@ -84,19 +84,19 @@ fn resolve_endpoint_with(
     }
     if config.origin("run.api") != &ValueOrigin::Default {
         profile.api = Some(config.text("run.api").to_owned());
-    } else if !was("api").is_empty() {
-        profile.api = Some(was("api").to_owned());
+    } else if !recorded("api").is_empty() {
+        profile.api = Some(recorded("api").to_owned());
     }
     if !model.is_empty() {
         profile.model = Some(model.to_owned());
     }
-    // A flag before a profile, a profile before what is set for every run; and what is the mentor's own before what both share.
+    // A flag overrides a profile, a profile overrides the general address; the mentor's own overrides the shared one.
     let own_address = mentor && !config.text("run.mentor_base_url").is_empty();
     let own_profile = mentor && (chosen || !config.text("run.mentor_profile").is_empty());
     let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
     let set = config.text(name);
     let by_flag = is_set_by_flag(config, name);
-    // Not what the run was started with, where a person has chosen since.
+    // Flags of the start don't count if a person has chosen a profile since.
     let usual = usual && !set.is_empty() && !(chosen && by_flag);
     let over = usual || (by_flag && !chosen);
     let over_profile = if own_address { over || !own_profile } else { over && !own_profile };
@@ -105,28 +105,28 @@ fn resolve_endpoint_with(
     let hosted = config.text("run.key_env").is_empty();
     let key = shared_options::read_key(config, variable)?;
     let here = of_profile.or_else(|| (!set.is_empty()).then(|| set.to_owned()));
-    // Only the key that is named after them is theirs.
+    // Only a key from `OPENAI_API_KEY` may go to the default server.
     let here =
-        here.or_else(|| (hosted && key.is_some() && begun.is_none()).then(|| DEFAULT_BASE_URL.to_owned()));
-    let base_url = match (here, was("base_url")) {
+        here.or_else(|| (hosted && key.is_some() && resumed.is_none()).then(|| DEFAULT_BASE_URL.to_owned()));
+    let base_url = match (here, recorded("base_url")) {
         (Some(here), "") => here,
         (Some(here), was) if is_set_by_flag(config, name) || Endpoint::new(&here, "").base_url == was => here,
         (here, was) if !was.is_empty() => {
-            let begun = Endpoint::new(was, "");
+            let recorded_endpoint = Endpoint::new(was, "");
             let hosted = was == DEFAULT_BASE_URL && here.is_none();
-            if !begun.is_loopback() && !hosted {
-                let here = here.map_or_else(String::new, |h| format!("; here it is {h}"));
+            if !recorded_endpoint.is_loopback() && !hosted {
+                let here = here.map_or_else(String::new, |h| format!("; configured here: {h}"));
                 return Err(CliError::usage(
-                    format!("the {role} of this run was asked at {was}{here}"),
-                    format!("say with --base-url which one is meant: --base-url {was}"),
+                    format!("the {role_name} of this run used the server {was}{here}"),
+                    format!("choose one with --base-url, such as --base-url {was}"),
                 ));
             }
             was.to_owned()
         }
         _ => {
             return Err(CliError::usage(
-                format!("--{role} openai:{model}: no model server is known here"),
-                "give its address with --base-url or OPENAI_BASE_URL, or a --profile; for OpenAI's own set OPENAI_API_KEY",
+                format!("--{role_name} openai:{model}: no model server is configured"),
+                "set its address with --base-url or OPENAI_BASE_URL, or choose a --profile; for OpenAI itself set OPENAI_API_KEY",
             ));
         }
     };
@@ -145,44 +145,44 @@ fn resolve_endpoint_with(
 }
 
 fn profile_error(names: &str, error: &ProfileError) -> CliError {
-    let of = if names.is_empty() { String::new() } else { format!("profile {names}: ") };
-    CliError::new(CliErrorKind::Config, format!("{of}{}", error.message), error.hint.clone())
+    let prefix = if names.is_empty() { String::new() } else { format!("profile {names}: ") };
+    CliError::new(CliErrorKind::Config, format!("{prefix}{}", error.message), error.hint.clone())
 }
 
 fn is_set_by_flag(config: &Config, name: &str) -> bool {
     matches!(config.origin(name), ValueOrigin::Flag(_))
 }
 
-/// The names of a role's profiles.
-fn profile_names(config: &Config, asked: ModelRole) -> &str {
+/// Returns the profiles of a role, separated by commas.
+fn profile_names(config: &Config, role: ModelRole) -> &str {
     let mentors = config.text("run.mentor_profile");
-    if asked == ModelRole::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
+    if role == ModelRole::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
 }
 
-/// Whether one of these texts holds a secret of the model servers that are set here.
+/// Returns whether any of the texts contains a secret of the configured model servers.
 pub(super) fn holds_secret(config: &Config, texts: &[String]) -> bool {
     let variable = |name: &str| std::env::var(name).ok();
-    let of_role = |asked| resolve_endpoint_with(config, asked, "", None, &variable).ok();
+    let endpoint = |role| resolve_endpoint_with(config, role, "", None, &variable).ok();
     let mut endpoints: Vec<Endpoint> =
-        [ModelRole::Actor, ModelRole::Mentor].into_iter().filter_map(of_role).collect();
-    // A key is a secret also where no server is set that would get it.
+        [ModelRole::Actor, ModelRole::Mentor].into_iter().filter_map(endpoint).collect();
+    // A key is secret even if no configured server would receive it.
     let keyed = |key| Endpoint { key: Some(key), ..Endpoint::new(DEFAULT_BASE_URL, "") };
     endpoints.extend(shared_options::read_key(config, &variable).ok().flatten().map(keyed));
     let providers = endpoints.into_iter().map(|endpoint| OpenAi::with_quirks(endpoint, Arc::default()));
     providers.into_iter().any(|provider| texts.iter().any(|text| provider.contains_secret(text)))
 }
 
-/// The provider of a model.
+/// Creates the provider of a model, with the configured cache.
 pub(super) fn model_provider(
     config: &Config,
-    asked: ModelRole,
+    role: ModelRole,
     model: &str,
-    begun: Option<&Settings>,
+    resumed: Option<&Settings>,
 ) -> Result<Arc<dyn Provider>, CliError> {
-    let endpoint = resolve_endpoint(config, asked, model, begun)?;
+    let endpoint = resolve_endpoint(config, role, model, resumed)?;
     if endpoint.model.is_empty() {
         return Err(CliError::usage(
-            format!("--{} openai: names no model", asked.name()),
+            format!("--{} openai: has no model name", role.name()),
             "write openai:MODEL; `retrospect doctor` lists the models of a server",
         ));
     }
@@ -199,38 +199,39 @@ pub(super) fn model_provider(
     })
 }
 
-/// What a person may take a recorded reply from: a session by its name or path, or the answers kept of the role's model.
+/// Returns the sources of replies that a person may use instead of a model's: a session by name or path, or the cached
+/// replies of the role's model.
 pub(super) fn reply_override(spec: &RunSpec, config: &Config) -> ReplyOverride {
     let (spec, config) = (spec.clone(), config.clone());
-    Arc::new(move |asked, source| {
-        let refused = |error: CliError| DriverError::Refused(error.message, error.hint);
+    Arc::new(move |role, source| {
+        let driver_error = |error: CliError| DriverError::Refused(error.message, error.hint);
         if let Some(name) = source.strip_prefix("recorded:") {
-            let role = asked.name();
+            let role_name = role.name();
             let find = &mut |name: &str| {
-                let opened = locate::open_session(&config, Some(name)).map_err(refused)?;
+                let opened = locate::open_session(&config, Some(name)).map_err(driver_error)?;
                 Ok((opened.meta.session, opened.timeline))
             };
-            return Ok(Arc::new(open_recording(role, name, find)?) as Arc<dyn Provider>);
+            return Ok(Arc::new(open_recording(role_name, name, find)?) as Arc<dyn Provider>);
         }
-        let actor = if asked == ModelRole::Actor { &spec.actor } else { &spec.mentor };
+        let actor = if role == ModelRole::Actor { &spec.actor } else { &spec.mentor };
         let Some(model) = actor.strip_prefix("openai:").filter(|_| source == "cache") else {
             return Err(DriverError::Refused(
-                format!("{source}: {actor} has no kept answers"),
+                format!("{source}: {actor} has no cached replies"),
                 "take the reply from a recorded session".to_owned(),
             ));
         };
-        cached_provider(&config, asked, model, &spec.settings).map_err(refused)
+        cached_provider(&config, role, model, &spec.settings).map_err(driver_error)
     })
 }
 
-/// The kept answers of a role's model alone: nobody is asked.
+/// Returns a provider that reads only the cache of a role's model and never sends a request.
 fn cached_provider(
     config: &Config,
-    asked: ModelRole,
+    role: ModelRole,
     model: &str,
-    begun: &Settings,
+    resumed: &Settings,
 ) -> Result<Arc<dyn Provider>, CliError> {
-    let endpoint = resolve_endpoint(config, asked, model, Some(begun))?;
+    let endpoint = resolve_endpoint(config, role, model, Some(resumed))?;
     let identity = endpoint.identity();
     let inner: Arc<dyn Provider> = Arc::new(OpenAi::new(endpoint));
     Ok(Arc::new(CachedProvider::new(inner, identity, &cache_folder(config), CacheMode::Only)))
@@ -243,61 +244,61 @@ fn cache_folder(config: &Config) -> PathBuf {
     })
 }
 
-/// How a server samples by its profile.
-fn sampling_json(endpoint: &Endpoint, asked: ModelRole) -> Value {
+/// Returns the sampling parameters of an endpoint as recorded in the run's settings.
+fn sampling_json(endpoint: &Endpoint, role: ModelRole) -> Value {
     let (sampling, number) = (&endpoint.sampling, |name: &str| endpoint.sampling_number(name));
     json!({
         "temperature": number("temperature"), "top_p": number("top_p"), "top_k": number("top_k").map(|k| k as u64),
-        "repetition_penalty": number("repetition_penalty"), "max_tokens": endpoint.max_tokens(asked), "seed": sampling.seed,
+        "repetition_penalty": number("repetition_penalty"), "max_tokens": endpoint.max_tokens(role), "seed": sampling.seed,
     })
 }
 
-/// What a run that was changed on its way is to say of the servers it asks from then on, where it does not say it: all of it
-/// comes from their profiles. One that cannot be had is said when it is asked for.
+/// Returns the server settings that a run lacks after its model was switched; all come from the profiles. A server that
+/// cannot be resolved is skipped here and reported when it is called.
 pub(super) fn missing_server_settings(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
     let mut noted = Vec::new();
-    for (asked, name) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
+    for (role, name) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
         let Some(model) = name.strip_prefix("openai:") else { continue };
-        let Ok(endpoint) = resolve_endpoint(config, asked, model, Some(&spec.settings)) else { continue };
+        let Ok(endpoint) = resolve_endpoint(config, role, model, Some(&spec.settings)) else { continue };
         for (part, value) in [
             ("base_url", json!(endpoint.display_url())),
-            ("sampling", sampling_json(&endpoint, asked)),
+            ("sampling", sampling_json(&endpoint, role)),
             ("unsent", json!(endpoint.unsent_settings())),
         ] {
             let setting = Setting { value, origin: SettingOrigin::Config };
-            noted.push((format!("{}.{part}", asked.name()), setting));
+            noted.push((format!("{}.{part}", role.name()), setting));
         }
     }
     noted
 }
 
-/// Writes down which servers a new run uses, without a secret.
+/// Records which servers a new run uses, without secrets.
 pub(super) fn record_servers(
     config: &Config,
     actor: &str,
     mentor: &str,
     settings: &mut Settings,
 ) -> Result<(), CliError> {
-    for (asked, name) in [(ModelRole::Actor, actor), (ModelRole::Mentor, mentor)] {
+    for (role, name) in [(ModelRole::Actor, actor), (ModelRole::Mentor, mentor)] {
         let Some(model) = name.strip_prefix("openai:") else { continue };
-        let endpoint = resolve_endpoint(config, asked, model, None)?;
-        let role = asked.name();
-        let profile = profile_names(config, asked);
+        let endpoint = resolve_endpoint(config, role, model, None)?;
+        let role_name = role.name();
+        let profile = profile_names(config, role);
         let from =
             if profile.is_empty() { config.origin("run.base_url") } else { config.origin("run.profile") };
         let from = setting_origin(from);
-        let mut put = |name: &str, value: Value, from: SettingOrigin| {
-            settings.set(&format!("{role}.{name}"), value, from);
+        let mut record = |name: &str, value: Value, from: SettingOrigin| {
+            settings.set(&format!("{role_name}.{name}"), value, from);
         };
-        put("base_url", json!(endpoint.display_url()), from);
+        record("base_url", json!(endpoint.display_url()), from);
         if !profile.is_empty() {
-            put("profile", json!(profile), from);
+            record("profile", json!(profile), from);
         }
         if config.origin("run.api") != &ValueOrigin::Default {
-            put("api", json!(config.text("run.api")), setting_origin(config.origin("run.api")));
+            record("api", json!(config.text("run.api")), setting_origin(config.origin("run.api")));
         }
-        put("sampling", sampling_json(&endpoint, asked), SettingOrigin::Config);
-        put("unsent", json!(endpoint.unsent_settings()), from);
+        record("sampling", sampling_json(&endpoint, role), SettingOrigin::Config);
+        record("unsent", json!(endpoint.unsent_settings()), from);
     }
     Ok(())
 }

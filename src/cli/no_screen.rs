@@ -12,7 +12,7 @@ use crate::report::StepRef;
 pub(super) fn no_screen_error() -> CliError {
     CliError::usage(
         "this program was built without the screen",
-        "use --plain or --headless, or build it with the feature `tui`",
+        "use --plain or --headless, or build with the feature `tui`",
     )
 }
 
@@ -45,8 +45,8 @@ pub(super) fn screen_svg(
     Err(no_screen_error())
 }
 
-pub(super) fn check_theme(_: &Config, look: &args::ScreenArgs) -> Result<(), CliError> {
-    if look.theme.is_some() { Err(no_screen_error()) } else { Ok(()) }
+pub(super) fn check_theme(_: &Config, flags: &args::ScreenArgs) -> Result<(), CliError> {
+    if flags.theme.is_some() { Err(no_screen_error()) } else { Ok(()) }
 }
 
 pub(super) fn config_problems(_: &Config) -> [(&'static str, Vec<String>); 0] {

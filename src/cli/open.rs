@@ -1,4 +1,4 @@
-//! `open`: look at a session or a report; nothing of it is changed.
+//! `open`: shows a session or a report, read-only.
 
 use super::config::Config;
 use super::error::CliError;
@@ -14,19 +14,19 @@ use crate::journal::Follower;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// `open PATH`.
+/// Runs `open PATH`.
 pub(super) fn open(config: &Config, args: &args::Open, out: Output) -> Result<(), CliError> {
     let opened = locate::open_session(config, args.path.as_deref())?;
     show_session(config, opened, args.follow, args.json, &args.screen, out)
 }
 
-/// Shows what was opened.
+/// Shows an opened session on the screen, or prints it if there is no terminal.
 pub(super) fn show_session(
     config: &Config,
     opened: OpenedSession,
     follow: bool,
     json: bool,
-    look: &args::ScreenArgs,
+    flags: &args::ScreenArgs,
     mut out: Output,
 ) -> Result<(), CliError> {
     let lacks = opened.lacks().filter(|_| !follow);
@@ -43,13 +43,13 @@ pub(super) fn show_session(
         let file = crate::journal::branch_path(dir, &opened.branch.id);
         Follower::new(&file, opened.bytes_read, opened.timeline.head().head)
     });
-    if !json && !look.plain && can_show_screen() {
+    if !json && !flags.plain && can_show_screen() {
         let dir = opened.dir.clone();
         let at = opened.position;
         let store = Arc::new(Store::default());
         store.set_timeline(opened.timeline, opened.branch.id);
         let (handle, inbox) = Handle::new(store.clone());
-        // Nobody takes wishes: the session is only looked at.
+        // The session is read-only: nobody receives commands.
         drop(inbox);
         store.edit_live(|live| live.health = Health::ReadOnly);
         if let Some(lacks) = lacks {
@@ -60,30 +60,30 @@ pub(super) fn show_session(
         }
         let dir = dir.unwrap_or_default();
         let shown = ScreenSession { handle: &handle, thread: None, dir: &dir, position: at };
-        return screen::show_session(config, shown, look, &mut out);
+        return screen::show_session(config, shown, flags, &mut out);
     }
-    if !json && !look.plain {
+    if !json && !flags.plain {
         out.print_note("no terminal here: printing the transcript");
     }
-    let voice = if json { PrintMode::Json } else { PrintMode::Transcript };
+    let mode = if json { PrintMode::Json } else { PrintMode::Transcript };
     let dir = opened.dir.clone().unwrap_or_default();
     let shared = Arc::new(Mutex::new(out));
-    let mut teller = EventPrinter::new(voice, shared, &dir, None, world_options(config));
-    opened.for_each_event(|envelope| teller.print_event(envelope))?;
-    follower.map_or(Ok(()), |follower| print_followed(follower, &mut teller))
+    let mut printer = EventPrinter::new(mode, shared, &dir, None, world_options(config));
+    opened.for_each_event(|envelope| printer.print_event(envelope))?;
+    follower.map_or(Ok(()), |follower| print_followed(follower, &mut printer))
 }
 
-/// How often a followed file is looked at.
+/// How often to check a followed file for new events.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Tells what another program writes until it closes the session or a signal comes.
-fn print_followed(mut follower: Follower, teller: &mut EventPrinter) -> Result<(), CliError> {
+/// Prints what another program writes until it closes the session or a signal arrives.
+fn print_followed(mut follower: Follower, printer: &mut EventPrinter) -> Result<(), CliError> {
     let _guard = headless::guard_screen_signals()?;
     headless::new_runtime()?.block_on(async {
         let stop = crate::signals::wait_for_signal();
         tokio::pin!(stop);
         loop {
-            if teller.state.closed {
+            if printer.state.closed {
                 return Ok(());
             }
             tokio::select! {
@@ -91,7 +91,7 @@ fn print_followed(mut follower: Follower, teller: &mut EventPrinter) -> Result<(
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
             for envelope in &follower.read_new_events()? {
-                teller.print_event(envelope)?;
+                printer.print_event(envelope)?;
             }
         }
     })
@@ -115,7 +115,7 @@ fn update_store(mut follower: Follower, store: Arc<Store>) {
                     }
                 }
                 Err(error) => {
-                    store.signal(Signal::Notice(format!("no longer followed: {error}")));
+                    store.signal(Signal::Notice(format!("stopped following: {error}")));
                     return;
                 }
             }

@@ -1,4 +1,4 @@
-//! Standard output and standard error. A reader that has gone away is forgiven: the verb ends, and nothing is said.
+//! Standard output and standard error. If standard output is closed (broken pipe), the verb ends without a message.
 
 use super::error::{CliError, CliErrorKind};
 use crate::signals;
@@ -6,24 +6,22 @@ use crate::text::clean;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// How a piece of a line is meant; a terminal with colours shows it.
+/// Style of a piece of a line, shown in colour terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextStyle {
-    /// As it is.
     Plain,
-    /// Of second rank.
+    /// Secondary text.
     Dim,
-    /// A heading.
     Heading,
-    /// The left side's alone.
+    /// Only on the left side of a comparison.
     OnlyLeft,
-    /// The right side's alone.
+    /// Only on the right side of a comparison.
     OnlyRight,
-    /// What differs.
+    /// Differs between the sides.
     Changed,
 }
 
-/// The only way to print.
+/// Writes to the standard streams; nothing else in this program prints.
 pub struct Output {
     stdout: io::Stdout,
     is_terminal: bool,
@@ -32,8 +30,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Both streams of this process.
-    #[expect(clippy::new_without_default, reason = "the streams are taken on purpose, not by default")]
+    /// Opens both streams of this process.
+    #[expect(clippy::new_without_default, reason = "opening the streams is a deliberate act")]
     pub fn new() -> Self {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
@@ -45,24 +43,24 @@ impl Output {
         }
     }
 
-    /// Standard output is a terminal.
+    /// Returns whether standard output is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// One line. Text from outside can neither steer the reader's terminal, now or when a file is looked at, nor begin another
-    /// line.
+    /// Prints one line. Removes control sequences and line breaks, so that outside text can neither control a terminal
+    /// (now, or later when a file is shown) nor start another line.
     ///
     /// # Errors
-    /// [`CliErrorKind::Gone`] when nobody reads it.
+    /// Fails with [`CliErrorKind::OutputClosed`] if standard output is closed.
     pub fn print_line(&mut self, text: &str) -> Result<(), CliError> {
         self.write_line(&sanitized(text, self.is_terminal).replace('\n', " "))
     }
 
-    /// One line of JSON: the same data, where what could steer a terminal is escaped.
+    /// Prints one line of JSON; escapes characters that could control a terminal.
     ///
     /// # Errors
-    /// [`CliErrorKind::Gone`] when nobody reads it.
+    /// Fails with [`CliErrorKind::OutputClosed`] if standard output is closed.
     pub fn print_json(&mut self, text: &str) -> Result<(), CliError> {
         self.write_line(&crate::text::escape_json(text))
     }
@@ -76,18 +74,18 @@ impl Output {
         written.map_err(|e| output_error(&e))
     }
 
-    /// One line of pieces, clean wherever it goes; in colours where they are wanted.
+    /// Prints one line of styled pieces without control sequences, in colour if `colour`.
     ///
     /// # Errors
-    /// [`CliErrorKind::Gone`] when nobody reads it.
+    /// Fails with [`CliErrorKind::OutputClosed`] if standard output is closed.
     pub(super) fn print_styled(
         &mut self,
         line: &[(TextStyle, String)],
         colour: bool,
     ) -> Result<(), CliError> {
         let mut text = String::new();
-        for (paint, piece) in line {
-            let code = match paint {
+        for (style, piece) in line {
+            let code = match style {
                 _ if !colour => "",
                 TextStyle::Plain => "",
                 TextStyle::Dim => "2",
@@ -108,19 +106,19 @@ impl Output {
         self.write_line(&text)
     }
 
-    /// A text of several lines without another line break, as clean as a [`line`](Self::line).
+    /// Prints a text of several lines as it is, without control sequences (see [`print_line`](Self::print_line)).
     ///
     /// # Errors
-    /// [`CliErrorKind::Gone`] when nobody reads it.
+    /// Fails with [`CliErrorKind::OutputClosed`] if standard output is closed.
     pub fn print_text(&mut self, text: &str) -> Result<(), CliError> {
         let shown = sanitized(text, self.is_terminal);
         self.print_document(&shown)
     }
 
-    /// A document as it was written: its writer has escaped what came from outside.
+    /// Prints a document unchanged: its writer has already escaped outside text.
     ///
     /// # Errors
-    /// [`CliErrorKind::Gone`] when nobody reads it.
+    /// Fails with [`CliErrorKind::OutputClosed`] if standard output is closed.
     pub fn print_document(&mut self, text: &str) -> Result<(), CliError> {
         if text.is_empty() {
             return Ok(());
@@ -131,15 +129,15 @@ impl Output {
             .map_err(|e| output_error(&e))
     }
 
-    /// One line on standard error.
+    /// Prints a note on standard error.
     pub fn print_note(&mut self, text: &str) {
         self.clear_progress_line();
-        // Nobody may be reading; there is nobody left to tell.
+        // If standard error is closed, the failure cannot be reported.
         let _ = signals::blocking_write(|| writeln!(io::stderr(), "{}", clean(text)));
     }
 
-    /// Shows how far the work is, in one line of a terminal that is overwritten by the next. Nothing where standard
-    /// error is no terminal, or where the transcript already scrolls through the same one.
+    /// Shows progress on one line of standard error, which the next call overwrites. Does nothing if standard error is
+    /// not a terminal.
     pub fn show_progress(&mut self, text: &str) {
         if !self.shows_progress {
             return;
@@ -162,7 +160,7 @@ impl Drop for Output {
     }
 }
 
-/// What a reader is shown of a text. Who reads a pipe or a file gets its tabs.
+/// Removes control sequences from a text. Tabs are kept unless the output is a terminal.
 pub(super) fn sanitized(text: &str, terminal: bool) -> Cow<'_, str> {
     if terminal || !text.contains('\t') {
         return clean(text);
@@ -176,7 +174,7 @@ fn output_error(error: &io::Error) -> CliError {
         _ => CliError::new(
             CliErrorKind::File,
             format!("standard output: could not be written: {error}"),
-            "check where the output goes, and the space on the disk",
+            "check where the output goes and the free disk space",
         ),
     }
 }

@@ -1,5 +1,5 @@
-//! `--plain`: the same session, line by line. Commands are the palette's words, answers are lines of text; the cursor is
-//! never moved, so that screen readers and logs have all of it.
+//! `--plain`: an interactive session line by line. Commands are the palette's action names, replies are lines of text.
+//! The cursor never moves, so screen readers and logs see everything.
 
 mod interpret;
 mod labels;
@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
-/// Talks with a person until they quit, the input ends, or a signal comes.
+/// Reads commands until the person quits, the input ends or a signal arrives.
 pub(super) fn interact(
     handle: &Handle,
     thread: JoinHandle<()>,
@@ -36,29 +36,29 @@ pub(super) fn interact(
     out: Output,
 ) -> Result<(), CliError> {
     let shared = Arc::new(Mutex::new(out));
-    let teller = EventPrinter::new(PrintMode::Transcript, shared.clone(), dir, None, worlds);
-    let mut talk = PlainSession {
+    let printer = EventPrinter::new(PrintMode::Transcript, shared.clone(), dir, None, worlds);
+    let mut session = PlainSession {
         handle: handle.clone(),
-        printer: teller,
+        printer,
         out: shared,
         last_signal: 0,
         last_mode: String::new(),
         viewed_moment: None,
         label_history: LabelHistory::default(),
     };
-    let left = with_session(handle, Some(thread), || new_runtime()?.block_on(talk.run()));
+    let exit = with_session(handle, Some(thread), || new_runtime()?.block_on(session.run()));
     let path = dir.display().to_string();
-    let resume = format!("go on with `{}`", resume_command(&path));
-    // Also where it is found out only as the session is closed.
+    let resume = format!("resume with `{}`", resume_command(&path));
+    // Closing the session may be what reveals that it can't be written.
     if let Health::Halted(halt) = handle.store.live().health {
         return Err(halt_error(&halt, &path));
     }
-    if left != Ok(ExitReason::Quit) && signals::pending_signal().is_some() {
+    if exit != Ok(ExitReason::Quit) && signals::pending_signal().is_some() {
         return Err(CliError::interrupted(resume));
     }
-    match left? {
+    match exit? {
         ExitReason::Quit | ExitReason::Halted => {
-            talk.print_line(&resume)?;
+            session.print_line(&resume)?;
             Ok(())
         }
         ExitReason::Interrupted => Err(CliError::interrupted(resume)),
@@ -70,9 +70,9 @@ pub(super) fn interact(
 enum ExitReason {
     Quit,
     Interrupted,
-    /// Nothing can be written any more.
+    /// The journal can't be written any more.
     Halted,
-    /// The driver ended of itself.
+    /// The driver ended without being asked to.
     DriverFailed,
 }
 
@@ -80,34 +80,33 @@ struct PlainSession {
     handle: Handle,
     printer: EventPrinter,
     out: Arc<Mutex<Output>>,
-    /// The last signal of the driver that was told.
+    /// Number of the last driver signal that was printed.
     last_signal: u64,
     last_mode: String,
-    /// The step after which the moment is that was told last, and its event; none: the present.
+    /// The past step being viewed, and the last event that belongs to it; `None` in the present.
     viewed_moment: Option<(u32, Seq)>,
-    /// What branches were called, to be taken back.
+    /// Label edits that can be undone; the journal doesn't have them.
     label_history: LabelHistory,
 }
 
 impl PlainSession {
     async fn run(&mut self) -> Result<ExitReason, CliError> {
-        let mut news = self.handle.store.changes();
+        let mut changes = self.handle.store.changes();
         let mut input = read_lines();
-        // What is typed ahead into a pipe waits for its turn; a person at a terminal is heard at once.
-        let patient = !std::io::stdin().is_terminal();
+        // Lines from a pipe wait until a decision is due; lines from a terminal are handled at once.
+        let is_piped = !std::io::stdin().is_terminal();
         signals::set_interrupt_is_command(true);
-        let mut stop = Box::pin(signals::wait_for_signal());
-        self.print_line("retrospect, line by line. `help` lists the commands.")?;
+        let mut end_signal = Box::pin(signals::wait_for_signal());
+        self.print_line("retrospect, plain mode: `help` lists the commands")?;
         print_new_events(&self.handle, &mut self.printer)?;
-        if patient {
-            // Lines of a pipe are for the world as it is once it has been brought back. The list is answered after the
-            // rebuilding, and the pause (which changes nothing here) after its result.
+        if is_piped {
+            // Piped commands apply to the restored environment. The action list is answered only after the environment
+            // has been rebuilt, and the pause (a no-op here) only after the result of that has been processed.
             self.handle.admissible().await;
             let _ = self.handle.send_and_wait(Command::Pause).await;
         }
         if self.handle.store.head().open_episode().is_none() {
-            // The first proposal is what there is to talk about.
-            // A refusal is told with the other signals.
+            // Go to the first proposal. If the command is rejected, `print_signals` prints why.
             let _ = self.handle.send_and_wait(Command::Step).await;
         }
         let mut running = false;
@@ -116,7 +115,7 @@ impl PlainSession {
             self.print_signals()?;
             match self.handle.store.live().health {
                 Health::Halted(_) => return Ok(ExitReason::Halted),
-                // Whoever quits has left this loop.
+                // Quitting returns from this loop before the driver ends.
                 Health::Ended => return Ok(ExitReason::DriverFailed),
                 Health::Running | Health::ReadOnly => {}
             }
@@ -129,18 +128,18 @@ impl PlainSession {
             }
             tokio::select! {
                 biased;
-                signal = &mut stop => {
+                signal = &mut end_signal => {
                     if signal != EndSignal::INTERRUPT || is_idle(&self.printer.state) {
                         return Ok(ExitReason::Interrupted);
                     }
                     signals::acknowledge();
-                    stop = Box::pin(signals::wait_for_signal());
+                    end_signal = Box::pin(signals::wait_for_signal());
                     running = false;
                     self.handle.send(Command::Cancel);
                     self.handle.send(Command::Pause);
-                    self.print_line("pausing; Ctrl-C once more quits")?;
+                    self.print_line("pausing; press Ctrl-C again to quit")?;
                 }
-                line = input.recv(), if !patient || waiting => {
+                line = input.recv(), if !is_piped || waiting => {
                     let Some(line) = line else { return Ok(ExitReason::Quit) };
                     let line = line.map_err(|e| {
                         CliError::file(std::path::Path::new("standard input"), "could not be read", &e)
@@ -151,7 +150,7 @@ impl PlainSession {
                     }
                 }
                 () = tokio::time::sleep(SILENCE_CHECK_INTERVAL) => {}
-                changed = news.changed() => {
+                changed = changes.changed() => {
                     if changed.is_err() {
                         return Ok(ExitReason::Quit);
                     }
@@ -166,19 +165,19 @@ impl PlainSession {
         running: &mut bool,
     ) -> Result<std::ops::ControlFlow<()>, CliError> {
         use std::ops::ControlFlow::{Break, Continue};
-        // What is read over the past is of that moment; what would act is refused below.
+        // While viewing the past, queries read the state of that step; commands that would act are rejected below.
         let store = self.handle.store.clone();
         let state = self.viewed_moment.map_or_else(|| store.head(), |(_, until)| store.state_at(until));
-        let over = self.rewrite_for_past(line);
-        let commands = match parse_line(over.as_deref().unwrap_or(line), &state) {
-            Ok(LineAction::Seek(look)) => {
-                self.seek(look)?;
+        let rewritten = self.rewrite_for_past(line);
+        let commands = match parse_line(rewritten.as_deref().unwrap_or(line), &state) {
+            Ok(LineAction::Seek(target)) => {
+                self.seek(target)?;
                 return Ok(Continue(()));
             }
             Ok(LineAction::Commands(_) | LineAction::Run) if self.viewed_moment.is_some() => {
                 let step = self.viewed_moment.map_or(0, |(step, _)| step);
                 self.print_line(&format!(
-                    "this is the past, after step {step}: `live` returns to the present, `fork` goes on from here"
+                    "viewing the past, after step {step}: `live` returns to the present, `fork` continues from here"
                 ))?;
                 return Ok(Continue(()));
             }
@@ -195,24 +194,24 @@ impl PlainSession {
             Ok(LineAction::Admissible) => {
                 let actions = self.handle.admissible().await;
                 self.print_line(&format!(
-                    "the world would accept (the agent does not see this list): {}",
+                    "valid actions here (hidden from the agent): {}",
                     actions.join(", ")
                 ))?;
                 return Ok(Continue(()));
             }
             Ok(LineAction::Hint) => {
                 let hint = self.handle.hint().await;
-                let words = hint.map(|hint| format!("hint (the agent does not see it): {hint}"));
-                self.print_line(
-                    &words.unwrap_or_else(|| "this world cannot look for a way to its goal".to_owned()),
-                )?;
+                let text = hint.map(|hint| format!("hint (hidden from the agent): {hint}"));
+                self.print_line(&text.unwrap_or_else(|| {
+                    "no hint: this environment can't search for a path to the goal".to_owned()
+                }))?;
                 return Ok(Continue(()));
             }
-            Ok(LineAction::Fork { step, commands: then }) => {
+            Ok(LineAction::Fork { step, commands }) => {
                 self.last_mode.clear();
                 self.viewed_moment = None;
                 self.label_history = LabelHistory::default();
-                self.fork_at_step(step, then).await?;
+                self.fork_at_step(step, commands).await?;
                 return Ok(Continue(()));
             }
             Ok(LineAction::Switch(to)) => {
@@ -235,8 +234,8 @@ impl PlainSession {
                 vec![Command::Run]
             }
             Ok(LineAction::Commands(commands)) => match &commands[..] {
-                [wish @ (Command::Undo | Command::Redo)]
-                    if self.undo_or_redo_label(*wish == Command::Undo)? =>
+                [command @ (Command::Undo | Command::Redo)]
+                    if self.undo_or_redo_label(*command == Command::Undo)? =>
                 {
                     return Ok(Continue(()));
                 }
@@ -256,15 +255,15 @@ impl PlainSession {
             if matches!(command, Command::Pause | Command::Cancel) {
                 *running = false;
             }
-            if let Err(refusal) = self.handle.send_and_wait(command).await {
-                self.print_line(&format!("{}; {}", refusal.message, refusal.hint))?;
+            if let Err(error) = self.handle.send_and_wait(command).await {
+                self.print_line(&format!("{}; {}", error.message, error.hint))?;
                 break;
             }
         }
         Ok(Continue(()))
     }
 
-    /// What the driver says beside the events.
+    /// Prints the driver's signals, which are not events.
     fn print_signals(&mut self) -> Result<(), CliError> {
         for (number, signal) in self.handle.store.live().signals {
             if number <= self.last_signal {
@@ -272,8 +271,8 @@ impl PlainSession {
             }
             self.last_signal = number;
             match signal {
-                Signal::CommandFailed(refusal) => {
-                    self.print_line(&format!("{}; {}", refusal.message, refusal.hint))?;
+                Signal::CommandFailed(error) => {
+                    self.print_line(&format!("{}; {}", error.message, error.hint))?;
                 }
                 Signal::Notice(text) => self.print_line(&text)?,
             }
@@ -281,14 +280,14 @@ impl PlainSession {
         Ok(())
     }
 
-    /// One line that tells whose turn it is; said once for each standing.
+    /// Prints the status line if it differs from the last one printed.
     fn print_mode(&mut self, state: &State) -> Result<(), CliError> {
-        let told = interpret::status_line(state);
-        if self.last_mode == told {
+        let status = interpret::status_line(state);
+        if self.last_mode == status {
             return Ok(());
         }
-        self.print_line(&told)?;
-        self.last_mode = told;
+        self.print_line(&status)?;
+        self.last_mode = status;
         Ok(())
     }
 
@@ -305,14 +304,14 @@ impl PlainSession {
     }
 }
 
-/// Nothing more comes of itself: a person's word is due.
+/// Returns whether nothing more happens until a person types a command.
 fn is_waiting_for_input(state: &State, running: bool) -> bool {
     let over = state.run_over && state.open_episode().is_none();
     over || (state.is_waiting()
         && (needs_decision(state) || !(running && state.run_status == RunStatus::Running)))
 }
 
-/// Nothing goes on before this is decided on, at whatever pace.
+/// Returns whether a decision is due that blocks the session even while it runs.
 fn needs_decision(state: &State) -> bool {
     let summary = !state.waiting_summaries.is_empty() && state.autonomy != Autonomy::Auto;
     state.divergence.is_some() || state.failed_call.is_some() || summary
@@ -322,9 +321,9 @@ fn is_idle(state: &State) -> bool {
     state.calls.is_empty() && state.run_status == RunStatus::Paused && state.grant.is_none()
 }
 
-/// Lines of standard input, read on a thread of its own so that nothing waits for them.
+/// Reads lines of standard input on a separate thread, so that nothing else blocks on them.
 fn read_lines() -> mpsc::Receiver<std::io::Result<String>> {
-    let (tell, told) = mpsc::channel(16);
+    let (sender, lines) = mpsc::channel(16);
     std::thread::spawn(move || {
         let mut input = std::io::stdin().lock();
         let mut line = Vec::new();
@@ -332,21 +331,21 @@ fn read_lines() -> mpsc::Receiver<std::io::Result<String>> {
             line.clear();
             match bounded::read_line(&mut input, &mut line) {
                 Err(e) if e.kind() == std::io::ErrorKind::FileTooLarge => {
-                    // What comes after half a line is no line; whether anybody still listens does not matter.
-                    let _ = tell.blocking_send(Err(e));
+                    // The rest of an oversized line is not a line, so reading stops here. A closed receiver is fine.
+                    let _ = sender.blocking_send(Err(e));
                     break;
                 }
                 Ok(0) | Err(_) => break,
                 Ok(_) => {
                     let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-                    if tell.blocking_send(Ok(text)).is_err() {
+                    if sender.blocking_send(Ok(text)).is_err() {
                         break;
                     }
                 }
             }
         }
     });
-    told
+    lines
 }
 
 #[cfg(test)]
@@ -354,27 +353,26 @@ mod tests {
     use super::*;
     use crate::driver::Store;
 
-    /// A driver that panicked was not noticed: a pipe waited for ever.
+    /// Regression: with piped input, a panic of the driver went unnoticed and the program hung.
     #[test]
-    fn a_driver_that_ended_of_itself_is_noticed() {
+    fn an_unexpected_end_of_the_driver_is_noticed() {
         let store = Arc::new(Store::default());
         let (handle, inbox) = Handle::new(store.clone());
         drop(inbox);
         store.edit_live(|live| live.health = Health::Ended);
         let out = Arc::new(Mutex::new(Output::new()));
-        let teller =
+        let printer =
             EventPrinter::new(PrintMode::Silent, out.clone(), Path::new("s"), None, WorldOptions::default());
-        let (told_mode, labels) = (String::new(), LabelHistory::default());
-        let mut talk = PlainSession {
+        let mut session = PlainSession {
             handle,
-            printer: teller,
+            printer,
             out,
             last_signal: 0,
-            last_mode: told_mode,
+            last_mode: String::new(),
             viewed_moment: None,
-            label_history: labels,
+            label_history: LabelHistory::default(),
         };
-        let left = new_runtime().unwrap().block_on(talk.run()).unwrap();
-        assert_eq!(left, ExitReason::DriverFailed);
+        let exit = new_runtime().unwrap().block_on(session.run()).unwrap();
+        assert_eq!(exit, ExitReason::DriverFailed);
     }
 }

@@ -1,4 +1,5 @@
-//! `play`: a world by hand, a command a line in, a reply a line out. Scripts rely on every byte of it.
+//! The `play` verb: drives an environment manually, one command per input line and one reply per output line. Scripts
+//! rely on every byte of the output.
 
 use super::args;
 use super::bounded;
@@ -14,7 +15,7 @@ use crate::prompt::interface;
 use crate::report::{StepExtras, step_fields};
 use std::io::stdin;
 
-/// `play`.
+/// Runs `play`.
 pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> Result<(), CliError> {
     config.set_flag("run.env", args.files.implied_env(args.env.as_ref()).as_deref())?;
     config.set_flag("run.interface", args.interface.as_deref())?;
@@ -23,14 +24,14 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> 
         out.print_note(&format!("warning: {warning}"));
     }
     let options = world_options(config);
-    let broke = |e: &_| error::world_error(&task, e);
-    let mut world = worlds::open(&task, &options).map_err(|e| broke(&e))?;
+    let env_error = |e: &_| error::world_error(&task, e);
+    let mut world = worlds::open(&task, &options).map_err(|e| env_error(&e))?;
     let interface = args.interface.as_ref().map_or("raw", |_| config.text("run.interface"));
     let mut view = InterfaceView::new(&task, interface);
-    let turn = world.reset().map_err(|e| broke(&e))?;
-    let goal = interface::goal_from_reset(&turn);
-    let turn = view.show_reset(turn);
-    print_reply(out, args.json, 0, None, &turn, world.as_mut(), Some((&goal, &task.id)))?;
+    let first = world.reset().map_err(|e| env_error(&e))?;
+    let goal = interface::goal_from_reset(&first);
+    let first = view.show_reset(first);
+    print_reply(out, args.json, 0, None, &first, world.as_mut(), Some((&goal, &task.id)))?;
     let mut input = stdin().lock();
     let mut line = Vec::new();
     for step in 1.. {
@@ -45,19 +46,19 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> 
         }
         let text = String::from_utf8_lossy(&line);
         let action = parse_command(&text, args.json, step)?;
-        let (turn, _) = view.step(world.as_mut(), &action).map_err(|e| broke(&e))?;
-        print_reply(out, args.json, step, Some(&action), &turn, world.as_mut(), None)?;
+        let (result, _) = view.step(world.as_mut(), &action).map_err(|e| env_error(&e))?;
+        print_reply(out, args.json, step, Some(&action), &result, world.as_mut(), None)?;
     }
     Ok(())
 }
 
-/// A line is taken as it is; with `--json` one that begins with a quotation mark is a JSON string.
+/// Returns a line unchanged; with `--json`, a line that begins with `"` is parsed as a JSON string.
 fn parse_command(line: &str, json: bool, step: u32) -> Result<String, CliError> {
     if json && line.starts_with('"') {
         return serde_json::from_str(line).map_err(|e| {
             CliError::usage(
-                format!("standard input, line {step}: a line that begins with a quotation mark is a JSON string: {e}"),
-                "close the string, or begin the line with something else",
+                format!("standard input, line {step}: a line that begins with a double quote must be a JSON string: {e}"),
+                "correct the JSON string, or don't begin the line with a double quote",
             )
         });
     }
@@ -78,8 +79,8 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
     let many = tasks.len();
     let mut task = tasks.into_iter().nth(index).ok_or_else(|| {
         CliError::usage(
-            format!("--index {index}: the list has {many} tasks, counted from 0"),
-            "choose a smaller number",
+            format!("--index {index} is out of range: the list has {many} tasks, counted from 0"),
+            "choose a smaller index",
         )
     })?;
     if let Some(seed) = args.seed {
@@ -88,16 +89,16 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
     Ok(task)
 }
 
-/// A level from a file.
+/// Returns the task of a level file (`--state`).
 fn task_from_file(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, CliError> {
     let env = config.text("run.env");
     if env != "babyai" || args.task.is_some() || args.tasks.is_some() {
         return Err(CliError::usage(
-            "--state is a level of babyai and takes the place of --task and --tasks",
-            "retrospect play --env babyai --state FILE",
+            "--state takes a babyai level file and can't be combined with --task or --tasks",
+            "use it as in `retrospect play --env babyai --state FILE`",
         ));
     }
-    // A level file is read wherever it lies, also where its name is that of a level.
+    // The full path is used, so that a file named like a built-in level is still read as a file.
     crate::files::open(file).map_err(|e| CliError::file(file, "could not be read", &e))?;
     let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     Ok(worlds::find(env, &path.to_string_lossy(), &world_options(config))?)
@@ -108,21 +109,21 @@ fn print_reply(
     json: bool,
     step: u32,
     action: Option<&str>,
-    turn: &StepResult,
+    result: &StepResult,
     world: &mut dyn Environment,
     start: Option<(&str, &str)>,
 ) -> Result<(), CliError> {
     if !json {
-        return out.print_text(&format!("{}\n", turn.observation));
+        return out.print_text(&format!("{}\n", result.observation));
     }
-    let aside =
+    let extras =
         StepExtras { admissible: world.admissible().unwrap_or_default(), world: world.world_summary() };
-    let line = serde_json::to_string(&step_fields(step, action, turn, &aside, start)).unwrap_or_default();
+    let line = serde_json::to_string(&step_fields(step, action, result, &extras, start)).unwrap_or_default();
     out.print_json(&line)
 }
 
-/// The view between world and reader. `raw` shows what the world says; the others are what an agent would see, so they
-/// are asked with the state an agent's episode would have.
+/// The interface between environment and reader. `raw` passes observations through; the other interfaces show what an
+/// agent would see, which depends on the state, so this keeps the state that an agent's episode would have.
 struct InterfaceView {
     state: State,
     is_raw: bool,
@@ -172,25 +173,25 @@ impl InterfaceView {
         });
     }
 
-    fn show_reset(&mut self, mut turn: StepResult) -> StepResult {
+    fn show_reset(&mut self, mut result: StepResult) -> StepResult {
         if self.is_raw {
-            return turn;
+            return result;
         }
-        let seen = interface::shown_observation(&self.state, "", &turn, &[]);
+        let seen = interface::shown_observation(&self.state, "", &result, &[]);
         let call = crate::domain::CallId(1);
         self.apply_event(Event::WorldReset {
             call,
-            result: Box::new(turn.clone()),
+            result: Box::new(result.clone()),
             agent_view: seen.clone(),
             goal: String::new(),
         });
         if let Some(seen) = seen {
-            turn.observation = seen;
+            result.observation = seen;
         }
-        turn
+        result
     }
 
-    /// The turn as it is shown, and whether the world moved.
+    /// Executes an action. Returns the result as shown, and whether the environment received an action.
     fn step(
         &mut self,
         world: &mut dyn Environment,
@@ -213,7 +214,7 @@ impl InterfaceView {
         };
         let call = Some(CallId(u64::from(step) + 1));
         self.apply_event(Event::ActionTaken { step, call, executed, list_only: out.list_only });
-        let (mut turn, listed) = if out.list_only {
+        let (mut result, listed) = if out.list_only {
             let last = self.state.episode.as_ref().and_then(|e| {
                 e.step(step.saturating_sub(1)).and_then(|s| s.answer.clone()).or(e.first_observation.clone())
             });
@@ -229,16 +230,16 @@ impl InterfaceView {
         } else {
             (world.step(out.sent.as_deref().unwrap_or(action))?, Vec::new())
         };
-        let seen = interface::shown_observation(&self.state, action, &turn, &listed);
+        let seen = interface::shown_observation(&self.state, action, &result, &listed);
         self.apply_event(Event::Observed {
             step,
             call,
-            result: Box::new(turn.clone()),
+            result: Box::new(result.clone()),
             agent_view: seen.clone(),
         });
         if let Some(seen) = seen {
-            turn.observation = seen;
+            result.observation = seen;
         }
-        Ok((turn, !out.list_only))
+        Ok((result, !out.list_only))
     }
 }

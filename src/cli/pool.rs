@@ -1,5 +1,5 @@
-//! Pool files: logs of lesson operations, one JSON object a line, only added to. Two programs that add at the same time
-//! lose no lesson: every line goes in as a whole at the end of the file, and lines are merged by the ids of their lessons.
+//! Pool files: append-only logs of lesson operations, one JSON object per line. Concurrent writers lose no lessons:
+//! each line is appended whole, and lines are merged by lesson id.
 
 use super::bounded;
 use super::error::{CliError, CliErrorKind};
@@ -20,57 +20,55 @@ use std::path::{Path, PathBuf};
 /// One line of a pool file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PoolLine {
-    /// Version of the format.
+    /// Format version.
     #[serde(rename = "v")]
     pub version: u32,
-    /// When it was written.
     #[serde(rename = "at")]
     pub written_at: Timestamp,
-    /// The session it was promoted from; empty where it was typed.
+    /// The session that the lesson was promoted from; empty for typed lessons.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub session: String,
-    /// The tasks that its session was calibrated on; they stand in the first of the lines that were promoted together.
+    /// The tasks that the session was calibrated on; recorded in the first of the lines that were promoted together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calibration: Vec<TaskKey>,
-    /// The change, with old and new words.
+    /// The change, with old and new text.
     #[serde(flatten)]
     pub operation: LessonOp,
 }
 
-/// What tells a task from all others.
+/// Identifies a task.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TaskKey {
-    /// Its environment.
     pub env: String,
-    /// Its name there.
+    /// Task id within the environment.
     pub id: String,
-    /// The seed of its world's chance.
+    /// Seed of the environment's random numbers.
     #[serde(default)]
     pub seed: u64,
 }
 
 impl TaskKey {
-    /// The name of a task.
+    /// Returns the key of a task.
     pub fn from_task(task: &Task) -> Self {
         Self { env: task.env.clone(), id: task.id.clone(), seed: task.seed }
     }
 }
 
-/// A pool file, read.
+/// The contents of a pool file.
 #[derive(Clone, Debug, Default)]
 pub struct PoolFile {
-    /// Its lines, in order.
+    /// Lines that had an effect, in order.
     pub lines: Vec<PoolLine>,
-    /// The tasks that lessons in it were calibrated on.
+    /// The tasks on which its lessons were calibrated.
     pub calibration: BTreeSet<TaskKey>,
     state: State,
 }
 
 impl PoolFile {
-    /// Reads a pool; one that is not there yet is empty. A torn last line does not count.
+    /// Reads a pool file; a missing file is an empty pool. Ignores an incomplete last line.
     ///
     /// # Errors
-    /// A [`CliError`] with file and line, also where the file is no pool.
+    /// A [`CliError`] with file and line if the file can't be read or isn't a pool.
     pub fn read(path: &Path) -> Result<Self, CliError> {
         let bytes = match bounded::read_file(path) {
             Ok(bytes) => bytes,
@@ -84,7 +82,8 @@ impl PoolFile {
         Ok(pool)
     }
 
-    /// Folds a line in. A lesson that is there already is not added twice, and a change that changes nothing is left out.
+    /// Merges a line and returns whether it had an effect: adding a known lesson, or a change that changes nothing, has
+    /// none.
     pub fn merge_line(&mut self, line: PoolLine) -> bool {
         let changes = match (self.state.pool.get(line.operation.id()), &line.operation) {
             (None, op) => matches!(op, LessonOp::Add { .. }),
@@ -97,12 +96,12 @@ impl PoolFile {
         let before = self.calibration.len();
         self.calibration.extend(line.calibration.iter().cloned());
         if !changes {
-            // What a constitution was calibrated on is kept, whether or not its first lesson is known here.
-            let news = self.calibration.len() > before;
-            if news {
+            // The calibration tasks of a constitution count even if its first lesson is already known.
+            let has_new_tasks = self.calibration.len() > before;
+            if has_new_tasks {
                 self.lines.push(line);
             }
-            return news;
+            return has_new_tasks;
         }
         let seq = Seq(self.lines.len() as u64 + 1);
         let event = Event::LessonChanged { op: Box::new(line.operation.clone()), author: Author::File };
@@ -117,35 +116,32 @@ impl PoolFile {
         true
     }
 
-    /// Every lesson, retired ones too.
+    /// Returns all lessons, including retired ones.
     pub fn lessons(&self) -> impl Iterator<Item = &Lesson> {
         self.state.pool.all()
     }
 
-    /// The lesson of a number in the list, or of an id or the beginning of one.
+    /// Finds a lesson by its number in the list, its id or the beginning of its id.
     ///
     /// # Errors
-    /// A usage [`CliError`] when there is none.
+    /// A usage [`CliError`] if there is none.
     pub fn find(&self, text: &str) -> Result<&Lesson, CliError> {
         let all: Vec<&Lesson> = self.state.pool.all().collect();
         find_lesson(&all, text)
     }
 }
 
-/// A lesson by its number or the beginning of its id.
+/// Finds a lesson by its number or at least four leading characters of its id.
 pub(super) fn find_lesson<'a>(lessons: &[&'a Lesson], text: &str) -> Result<&'a Lesson, CliError> {
     let number: Option<u32> = text.parse().ok().filter(|n| *n < 100_000);
     let by_number = number.and_then(|n| lessons.iter().find(|l| l.number == n));
     let by_id = || lessons.iter().find(|l| text.len() >= 4 && l.id.0.starts_with(text));
     by_number.or_else(by_id).copied().ok_or_else(|| {
-        CliError::usage(
-            format!("there is no lesson {text:?}"),
-            "`retrospect lessons list` shows numbers and ids",
-        )
+        CliError::usage(format!("no lesson {text:?}"), "`retrospect lessons list` shows numbers and ids")
     })
 }
 
-/// What is in a pool file.
+/// A parsed pool file.
 struct ParsedPool {
     lines: Vec<PoolLine>,
     end: FileEnd,
@@ -153,22 +149,22 @@ struct ParsedPool {
 
 /// How a pool file ends.
 enum FileEnd {
-    /// With a line break, or it is empty.
+    /// With a line break, or the file is empty.
     Complete,
-    /// With a whole line that only lacks its line break, as an editor may leave it.
+    /// With a complete line that lacks only its line break, as some editors write it.
     Unterminated,
-    /// With so many bytes of a line that a killed program left half written.
+    /// With this many bytes of a line that a killed program left incomplete.
     Torn(usize),
 }
 
-/// Reads the lines of a pool file. Every line has to be one of a pool: any other file is somebody's own, and is refused.
+/// Parses the lines of a pool file. Every line has to be a pool line: any other file is someone's own and is rejected.
 ///
 /// # Errors
 /// A [`CliError`] with file and line.
 fn parse_pool(path: &Path, bytes: &[u8]) -> Result<ParsedPool, CliError> {
     let text = String::from_utf8_lossy(bytes);
     let mut parsed = ParsedPool { lines: Vec::new(), end: FileEnd::Complete };
-    let refused = |number: usize, line: &str, error: &serde_json::Error| {
+    let invalid_line = |number: usize, line: &str, error: &serde_json::Error| {
         let file = path.display();
         if serde_json::from_str::<serde::de::IgnoredAny>(line).is_err() && number == 0 {
             return CliError::new(
@@ -194,35 +190,36 @@ fn parse_pool(path: &Path, bytes: &[u8]) -> Result<ParsedPool, CliError> {
                 parsed.end = if line.ends_with('\n') { FileEnd::Complete } else { FileEnd::Unterminated };
             }
             Err(_) if !line.ends_with('\n') && is_torn(line, !parsed.lines.is_empty()) => {
-                let begins = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-                parsed.end = FileEnd::Torn(bytes.len() - begins);
+                let start = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+                parsed.end = FileEnd::Torn(bytes.len() - start);
             }
-            Err(error) => return Err(refused(number, line, &error)),
+            Err(error) => return Err(invalid_line(number, line, &error)),
         }
     }
     Ok(parsed)
 }
 
-/// Whether a text without a line break is the beginning of a pool line. Behind other pool lines less of it is enough: any other
-/// JSON is a person's own.
-fn is_torn(text: &str, behind_others: bool) -> bool {
+/// Returns whether a text without a line break is the beginning of a pool line. After other pool lines, a shorter
+/// beginning is enough; otherwise it might be someone's own JSON.
+fn is_torn(text: &str, after_pool_lines: bool) -> bool {
     const LINE_START: &str = "{\"v\":1,\"at\":";
     let unfinished = serde_json::from_str::<serde::de::IgnoredAny>(text).is_err_and(|e| e.is_eof());
-    unfinished && (text.starts_with(LINE_START) || behind_others && LINE_START.starts_with(text))
+    unfinished && (text.starts_with(LINE_START) || after_pool_lines && LINE_START.starts_with(text))
 }
 
-/// Adds lines at the end of a pool file, under a lock, in one write. A line that a killed program left half written is
-/// cut off first: with more behind it the whole file could not be read any more. Gives the bytes that were cut.
+/// Appends lines to a pool file, under a lock, in one write. Cuts off an incomplete last line first, since text after
+/// it would make the whole file unreadable. Returns the number of bytes cut.
 ///
 /// # Errors
-/// A [`CliError`] when the file cannot be written, or is no pool; it is untouched then.
+/// A [`CliError`] if the file can't be written or isn't a pool; the file is then unchanged.
 pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     if lines.is_empty() {
         return Ok(0);
     }
     crate::driver::check_clock()?;
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        files::create_folder(parent).map_err(|e| CliError::file(parent, "could not be made", &e))?;
+        files::create_folder(parent)
+            .map_err(|e| CliError::file(parent, "the folder could not be created", &e))?;
     }
     let failed = |e: std::io::Error| CliError::file(path, "the pool could not be written", &e);
     let mut file = open_to_append(path).map_err(failed)?;
@@ -250,7 +247,8 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     Ok(cut)
 }
 
-/// Opens a regular file to append to it; a new one is for its owner alone, whatever the umask is. A person's link is followed.
+/// Opens a regular file for appending, following symbolic links. A new file is readable by its owner only, whatever the
+/// umask.
 fn open_to_append(path: &Path) -> std::io::Result<fs::File> {
     match files::open_to_append(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => files::create_new(path),
@@ -258,7 +256,7 @@ fn open_to_append(path: &Path) -> std::io::Result<fs::File> {
     }
 }
 
-/// The id of a lesson that was typed into a pool: a hash of time, program and words.
+/// Returns the id of a lesson typed into a pool: a hash of time, process id, kind and text.
 pub(super) fn typed_lesson_id(at: Timestamp, kind: ReflectionKind, text: &LessonText) -> LessonId {
     let mut hash = Sha256::new();
     hash.update(at.as_nanosecond().to_le_bytes());
@@ -270,54 +268,54 @@ pub(super) fn typed_lesson_id(at: Timestamp, kind: ReflectionKind, text: &Lesson
     LessonId(hex(&hash.finalize()[..6]).into())
 }
 
-/// The lessons of a pool file that are in force, as a run's beginning.
+/// Returns the commands that load the active lessons of a pool file at the start of a run.
 ///
 /// # Errors
-/// A [`CliError`] with file and line; also for a file that is not there.
+/// A [`CliError`] with file and line; a missing file is an error as well.
 pub fn load_commands(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
     if !path.exists() {
         return Err(CliError::usage(
-            format!("--pool {}: there is no such file", path.display()),
-            "`retrospect lessons add` or `lessons promote` makes one",
+            format!("--pool {}: no such file", path.display()),
+            "`retrospect lessons add` or `lessons promote` creates one",
         ));
     }
     let pool = PoolFile::read(path)?;
     let source = path.display().to_string();
-    let wish = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
-    Ok(pool.lessons().filter(|l| l.is_active()).map(wish).collect())
+    let load = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
+    Ok(pool.lessons().filter(|l| l.is_active()).map(load).collect())
 }
 
-/// Whether a file is a pool file, and no plain text; one that cannot be read is none.
+/// Returns whether a file is a pool file rather than plain text; `false` if it can't be read.
 pub(super) fn is_pool(path: &Path) -> bool {
     bounded::read_text(path).is_ok_and(|text| text.trim_start().starts_with('{'))
 }
 
-/// Whether a lesson belongs to the constitution: the kinds that outlive their task, as far as the environment reaches.
+/// Returns whether a lesson belongs to the constitution: active Abstract and Error lessons of scope environment.
 pub(super) fn is_constitution(lesson: &Lesson) -> bool {
     matches!(lesson.kind, ReflectionKind::Abstract | ReflectionKind::Error)
         && lesson.scope == Scope::Environment
         && lesson.is_active()
 }
 
-/// The constitution in a pool file (its Abstract and Error lessons in force, of scope environment), or the lessons of a
-/// plain text, one a line: `mistake -> solution` is an Error lesson, all else an Abstract one. Empty lines and lines that
-/// begin with `#` do not count; a list mark before the words is left out.
+/// Returns the commands that load the constitution of a pool file (its active Abstract and Error lessons of scope
+/// environment), or the lessons of a plain text file, one per line: `mistake -> solution` is an Error lesson, anything
+/// else an Abstract one. Skips empty lines and lines that begin with `#`; strips a list marker (`- ` or `* `).
 ///
 /// # Errors
-/// A [`CliError`] when the file cannot be read or holds no lesson.
+/// A [`CliError`] if the file can't be read or holds no lesson.
 pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
     let text =
         bounded::read_text(path).map_err(|e| CliError::file(path, "the lessons could not be read", &e))?;
     let source = path.display().to_string();
     if text.trim_start().starts_with('{') {
         let pool = PoolFile::read(path)?;
-        let wish = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
-        let lessons: Vec<_> = pool.lessons().filter(|l| is_constitution(l)).map(wish).collect();
+        let load = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
+        let lessons: Vec<_> = pool.lessons().filter(|l| is_constitution(l)).map(load).collect();
         if lessons.is_empty() {
             return Err(CliError::new(
                 CliErrorKind::File,
-                format!("{source}: there is no Abstract or Error lesson of scope environment in it"),
-                "`retrospect lessons list` shows what is there; --pool takes lessons of every kind",
+                format!("{source} has no Abstract or Error lesson of scope environment"),
+                "`retrospect lessons list` shows its lessons; --pool loads lessons of every kind",
             ));
         }
         return Ok(lessons);
@@ -343,14 +341,14 @@ pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, Cl
     if lessons.is_empty() {
         return Err(CliError::new(
             CliErrorKind::File,
-            format!("{source}: there is no lesson in it"),
-            "write one sentence a line; `mistake -> solution` for an Error lesson",
+            format!("{source} has no lesson"),
+            "write one lesson per line; `mistake -> solution` is an Error lesson",
         ));
     }
     Ok(lessons)
 }
 
-/// Kinds and words of a plain text.
+/// Parses the lessons of a plain text; see [`load_constitution`].
 pub(super) fn parse_plain_text(text: &str) -> Vec<(ReflectionKind, LessonText)> {
     text.lines()
         .map(str::trim)
@@ -368,7 +366,7 @@ pub(super) fn parse_plain_text(text: &str) -> Vec<(ReflectionKind, LessonText)> 
         .collect()
 }
 
-/// A new lesson as a line.
+/// Returns the pool line that adds a new lesson.
 pub(super) fn add_line(
     at: Timestamp,
     kind: ReflectionKind,
@@ -392,7 +390,8 @@ pub(super) fn add_line(
     PoolLine { version: 1, written_at: at, session: String::new(), calibration: Vec::new(), operation: op }
 }
 
-/// A session's lesson as lines: as it was first, with the changes that brought it to its words and status of now.
+/// Returns a session's lesson as pool lines: its first version, followed by the changes that led to its current text
+/// and status.
 pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Vec<PoolLine> {
     let line = |op| PoolLine {
         version: 1,
@@ -401,7 +400,7 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
         calibration: Vec::new(),
         operation: op,
     };
-    // What ends with the episode in a session has to outlive it in a pool.
+    // A lesson of scope episode would be useless in a pool, so its scope becomes the environment.
     let scope = if lesson.scope == Scope::Episode { Scope::Environment } else { lesson.scope };
     let mut lines = Vec::new();
     if let Some(first) = lesson.versions.first() {
@@ -435,8 +434,8 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
     lines
 }
 
-/// A session's lesson as the lines that a pool lacks: all of it where it is new, its words where they are. A lesson that
-/// the pool knows in these words, or once had in them, keeps what has become of it there.
+/// Returns the lines of a session's lesson that a pool lacks: all of it if the lesson is new, an edit if its text is. A
+/// lesson that has, or once had, this text in the pool stays as the pool has it.
 pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesson: &Lesson) -> Vec<PoolLine> {
     let Some(known) = pool.lessons().find(|l| l.id == lesson.id) else {
         return promote_lines(at, session, lesson);
@@ -444,8 +443,8 @@ pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesso
     if known.versions.iter().any(|v| v.text == *lesson.text()) {
         return Vec::new();
     }
-    let (was, text) = (known.text().clone(), lesson.text().clone());
-    let op = LessonOp::Edit { id: lesson.id.clone(), previous: was, text };
+    let (previous, text) = (known.text().clone(), lesson.text().clone());
+    let op = LessonOp::Edit { id: lesson.id.clone(), previous, text };
     vec![PoolLine {
         version: 1,
         written_at: at,
@@ -455,7 +454,7 @@ pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesso
     }]
 }
 
-/// The pool file that is meant.
+/// Returns the path of the pool file: the configured one, else `pool.jsonl` in the user's data folder.
 pub(super) fn pool_path(config: &super::config::Config) -> PathBuf {
     use etcetera::BaseStrategy as _;
     config.path("pool").unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! Tells a session's events as they come: transcript, JSON lines, or nothing but the end.
+//! Prints a session's events as they happen: as a transcript, as JSON lines, or only outcomes.
 
 use super::error::{CliError, CliErrorKind};
 use super::output::Output;
@@ -11,53 +11,54 @@ use crate::report::{RunLines, StepExtras, Transcript};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How events are told.
+/// How events are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PrintMode {
-    /// As lines of text.
+    /// Lines of text.
     Transcript,
-    /// As JSON lines.
+    /// JSON lines.
     Json,
-    /// One line an episode.
+    /// One line per episode.
     Outcomes,
-    /// Not at all.
+    /// No events.
     Silent,
 }
 
-/// Follows one session. It folds the events itself, so that every line is told from the state it belongs to.
+/// Prints the events of one session. It folds the events itself, so that each line is made from the state that it
+/// belongs to.
 pub(super) struct EventPrinter {
     mode: PrintMode,
-    /// The state after the last event that was told.
+    /// The state after the last printed event.
     pub(super) state: State,
     out: Arc<Mutex<Output>>,
     transcript: Transcript,
     lines: RunLines,
     pub(super) path: String,
-    /// The last signal that was told.
+    /// Number of the last driver signal that was printed.
     last_signal: u64,
     mirror: MirrorEnv,
-    /// Shown in the progress line before the step.
+    /// Shown before the progress bar where several sessions share one output.
     label: String,
-    /// Which line of the driver is told.
+    /// The store's epoch; it changes when the driver switches to another branch.
     epoch: u64,
-    /// How often the silence of a call under way was told.
+    /// Number of notes printed about each silent call in flight.
     reported_silences: Vec<(CallId, u64)>,
 }
 
-/// Seconds of silence of a model after which it is told, and told again.
+/// Interval in seconds at which a silent model call is reported.
 const SILENCE_INTERVAL_SECONDS: u64 = 45;
 
 impl EventPrinter {
-    /// A teller of the session in this folder. `session` is its name where several share one output.
+    /// Creates a printer for the session in `dir`. `session` is its name where several sessions share one output.
     pub(super) fn new(
-        voice: PrintMode,
+        mode: PrintMode,
         out: Arc<Mutex<Output>>,
         dir: &Path,
         session: Option<String>,
         worlds: WorldOptions,
     ) -> Self {
         Self {
-            mode: voice,
+            mode,
             state: State::default(),
             out,
             transcript: Transcript::default(),
@@ -71,8 +72,9 @@ impl EventPrinter {
         }
     }
 
-    /// Goes on from this state: what came before it is not told again. The events of the open episode up to there are
-    /// fetched (those above the first number up to and with the second) where a second copy of the world has to follow.
+    /// Continues from a state without printing the events before it. In JSON mode, fetches the events of the open
+    /// episode up to that state (after the first number, up to and including the second) to bring the mirror
+    /// environment up to date.
     pub(super) fn continue_from(
         &mut self,
         state: &State,
@@ -95,18 +97,18 @@ impl EventPrinter {
         Ok(())
     }
 
-    /// Another branch is driven: it is told from where it was taken up.
+    /// If the driver has switched to another branch, continues from where that branch was resumed.
     pub(super) fn follow_branch_switch(&mut self, store: &Store) -> Result<(), CliError> {
-        /// Events among which the one that took the branch up is looked for.
+        /// Number of events at the end of the branch to search for the one that reopened it.
         const SEARCH_WINDOW: u64 = 256;
-        let line = store.epoch();
-        if std::mem::replace(&mut self.epoch, line) == line {
+        let epoch = store.epoch();
+        if std::mem::replace(&mut self.epoch, epoch) == epoch {
             return Ok(());
         }
         let head = store.head().head;
         let near = store.timeline().events_after(Seq(head.0.saturating_sub(SEARCH_WINDOW)));
-        let taken_up = near.iter().rev().find(|e| matches!(e.event, Event::Reopened));
-        let before = store.state_at(taken_up.map_or(head, |e| Seq(e.seq.0 - 1)));
+        let reopened = near.iter().rev().find(|e| matches!(e.event, Event::Reopened));
+        let before = store.state_at(reopened.map_or(head, |e| Seq(e.seq.0 - 1)));
         self.continue_from(&before, |after, to| read_events(store, after, to))?;
         if self.mode == PrintMode::Transcript {
             let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,15 +118,15 @@ impl EventPrinter {
         Ok(())
     }
 
-    /// Tells one event.
+    /// Folds and prints one event.
     pub(super) fn print_event(&mut self, envelope: &Envelope) -> Result<(), CliError> {
         self.state.apply(envelope);
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         match self.mode {
             PrintMode::Transcript => out.print_text(&self.transcript.event_lines(envelope, &self.state))?,
             PrintMode::Json => {
-                let aside = self.mirror.apply_event(envelope);
-                if let Some(line) = self.lines.event_line(envelope, &self.state, &self.path, || aside) {
+                let extras = self.mirror.apply_event(envelope);
+                if let Some(line) = self.lines.event_line(envelope, &self.state, &self.path, || extras) {
                     out.print_json(&line)?;
                 }
             }
@@ -143,26 +145,26 @@ impl EventPrinter {
         Ok(())
     }
 
-    /// Says of a model that is silent for long, once each [`SILENCE`].
+    /// Reports model calls that have been silent for a long time, once every [`SILENCE_INTERVAL_SECONDS`].
     pub(super) fn print_silences(&mut self, store: &Store) {
         let live = store.live();
         self.reported_silences.retain(|(call, _)| live.calls.iter().any(|c| c.call == *call));
-        for (call, seconds, words) in live.list_silences() {
+        for (call, seconds, message) in live.list_silences() {
             let times = seconds / SILENCE_INTERVAL_SECONDS;
-            let told =
-                self.reported_silences.iter().find(|(of, _)| *of == call).map_or(0, |(_, times)| *times);
-            if times > told {
+            let reported =
+                self.reported_silences.iter().find(|(c, _)| *c == call).map_or(0, |(_, times)| *times);
+            if times > reported {
                 self.out
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .print_note(&format!("{words}; Ctrl-C stops"));
+                    .print_note(&format!("{message}; Ctrl-C stops"));
             }
-            self.reported_silences.retain(|(of, _)| *of != call);
+            self.reported_silences.retain(|(c, _)| *c != call);
             self.reported_silences.push((call, times));
         }
     }
 
-    /// Says what the driver says beside the events: a second try, a setting that a server refused.
+    /// Prints the driver's notices, which are not events: a retry, a parameter that a server rejected.
     pub(super) fn print_signals(&mut self, store: &Store) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         for (number, signal) in store.live().signals {
@@ -175,7 +177,7 @@ impl EventPrinter {
         }
     }
 
-    /// The events since the last told one.
+    /// Returns the number of the last printed event.
     pub(super) fn last_printed(&self) -> Seq {
         self.state.head
     }
@@ -195,8 +197,8 @@ impl EventPrinter {
     }
 }
 
-/// A second copy of a deterministic world that takes the same actions, so that JSON lines can say what the world would
-/// accept and shows of itself: neither stands in the journal. Where it cannot follow, both are empty.
+/// A second copy of a deterministic environment that executes the same actions. It supplies the fields `admissible` and
+/// `world` of JSON lines, which the journal doesn't record. They are empty if the environment can't be mirrored.
 struct MirrorEnv {
     worlds: WorldOptions,
     world: Option<Box<dyn Environment>>,
@@ -244,7 +246,7 @@ impl MirrorEnv {
     }
 }
 
-/// The events above the first number up to and with the second, as far as there are any.
+/// Returns the events after `after`, up to and including `to`.
 pub(super) fn read_events(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, CliError> {
     let timeline = store.timeline();
     let events = timeline.events_between(after, to);
@@ -252,7 +254,7 @@ pub(super) fn read_events(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<
         Err(CliError::new(
             CliErrorKind::Session,
             why,
-            "what is written is kept; look at it with `retrospect verify`",
+            "events on disk are kept; check the session with `retrospect verify`",
         ))
     })
 }
@@ -265,21 +267,21 @@ mod tests {
     use crate::provider::Phase;
     use std::time::{Duration, Instant};
 
-    /// Without a screen nobody was told for minutes that a server says nothing.
+    /// Regression: without a screen, a server could be silent for minutes without any message.
     #[test]
-    fn a_silent_model_is_told_once_each_three_quarters_of_a_minute() {
+    fn a_silent_model_is_reported_every_45_seconds() {
         let store = Store::default();
         let worlds = WorldOptions::default();
         let out = Arc::new(Mutex::new(Output::new()));
-        let mut teller = EventPrinter::new(PrintMode::Transcript, out, Path::new("x"), None, worlds);
-        let mut told = Vec::new();
+        let mut printer = EventPrinter::new(PrintMode::Transcript, out, Path::new("x"), None, worlds);
+        let mut counts = Vec::new();
         for seconds in [0, 20, 44, 46, 60, 89, 91] {
             let moved = Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
-            let (phase, asked) = (Phase::Waiting, ModelRole::Actor);
+            let (phase, role) = (Phase::Waiting, ModelRole::Actor);
             let (reasoning, text) = (String::new(), String::new());
             let live = LiveCall {
                 call: CallId(3),
-                role: asked,
+                role,
                 phase,
                 reasoning,
                 text,
@@ -290,12 +292,12 @@ mod tests {
                 usage: None,
             };
             store.edit_live(|l| l.calls = vec![live]);
-            teller.print_silences(&store);
-            told.push(teller.reported_silences.last().map_or(0, |q| q.1));
+            printer.print_silences(&store);
+            counts.push(printer.reported_silences.last().map_or(0, |q| q.1));
         }
-        assert_eq!(told, [0, 0, 0, 1, 1, 1, 2]);
+        assert_eq!(counts, [0, 0, 0, 1, 1, 1, 2]);
         store.edit_live(|l| l.calls.clear());
-        teller.print_silences(&store);
-        assert!(teller.reported_silences.is_empty(), "an answered call is forgotten");
+        printer.print_silences(&store);
+        assert!(printer.reported_silences.is_empty(), "an answered call is forgotten");
     }
 }

@@ -1,4 +1,4 @@
-//! Run directories of Reflexion's public code (methods.md 2.2): what its memory and results mean here.
+//! Reads run directories of Reflexion's public code (`spec/methods.md` 2.2): its memory and its results.
 
 use super::bounded;
 use super::error::{CliError, CliErrorKind};
@@ -10,34 +10,32 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 
-/// The results of a trial.
+/// The results of one trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TrialResults {
-    /// The file.
     pub(super) file: PathBuf,
-    /// The trial, counted from 0.
+    /// Trial number, counted from 0.
     pub(super) trial: u32,
-    /// What became of each environment.
     pub(super) rows: Vec<EnvResult>,
 }
 
-/// An environment.
+/// The result of one environment (a task, in Reflexion's code).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EnvResult {
-    /// Its place among the tasks, counted from 0.
+    /// Index among the tasks, counted from 0.
     pub(super) index: usize,
-    /// The plans written after its attempts, the oldest first.
+    /// Plans written after its attempts, oldest first.
     pub(super) plans: Vec<String>,
-    /// It was solved, or is to be left out.
+    /// Solved, or marked to be skipped.
     pub(super) is_done: bool,
 }
 
-/// Whether a path is a run directory or a file of results.
+/// Returns whether a path is a run directory or a results file.
 pub(super) fn is_results_path(path: &Path) -> bool {
     find_results_file(path).is_some()
 }
 
-/// The results file that is meant: of a directory that of the last trial.
+/// Returns trial number and path of a results file; for a directory, the file of its last trial.
 fn find_results_file(path: &Path) -> Option<(u32, PathBuf)> {
     let number = |path: &Path| -> Option<u32> {
         path.file_name()?.to_str()?.strip_prefix("env_results_trial_")?.strip_suffix(".json")?.parse().ok()
@@ -49,34 +47,34 @@ fn find_results_file(path: &Path) -> Option<(u32, PathBuf)> {
     files.filter_map(|file| Some((number(&file)?, file))).max()
 }
 
-/// Reads results. Keys that are not known are passed over, those that are missing have their first value.
+/// Reads results. Ignores unknown keys; missing keys have Reflexion's initial values.
 pub(super) fn read_results(path: &Path) -> Result<TrialResults, CliError> {
     let Some((trial, file)) = find_results_file(path) else {
         return Err(CliError::usage(
-            format!("{}: there is no env_results_trial_N.json", path.display()),
-            "name a run directory of Reflexion, or one of its result files",
+            format!("{}: no env_results_trial_N.json found", path.display()),
+            "name a Reflexion run directory or one of its results files",
         ));
     };
     let text = bounded::read_text(&file).map_err(|e| CliError::file(&file, "could not be read", &e))?;
     let wrong = |place: String, why: &str| {
-        let hint = "expected a JSON list of objects with name, memory (a list of texts) and is_success";
+        let hint = "expected a JSON array of objects with name, memory (an array of strings) and is_success";
         CliError::new(CliErrorKind::File, format!("{}{place}: {why}", file.display()), hint)
     };
     let list: Vec<Value> =
         serde_json::from_str(&text).map_err(|e| wrong(format!(":{}", e.line()), &e.to_string()))?;
     let mut rows = Vec::new();
     for (at, entry) in list.iter().enumerate() {
-        let entry = entry.as_object().ok_or_else(|| wrong(format!(", entry {at}"), "it is no object"))?;
+        let entry = entry.as_object().ok_or_else(|| wrong(format!(", entry {at}"), "not an object"))?;
         let named = entry.get("name").and_then(Value::as_str).and_then(|n| n.strip_prefix("env_"));
         let flag = |key: &str| entry.get(key).and_then(Value::as_bool).unwrap_or(false);
         let memory = match entry.get("memory") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(texts)) => {
                 texts.iter().map(|t| t.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>().ok_or_else(
-                    || wrong(format!(", entry {at}"), "its memory holds something that is no text"),
+                    || wrong(format!(", entry {at}"), "memory has an element that is not a string"),
                 )?
             }
-            Some(_) => return Err(wrong(format!(", entry {at}"), "its memory is no list")),
+            Some(_) => return Err(wrong(format!(", entry {at}"), "memory is not an array")),
         };
         rows.push(EnvResult {
             index: named.and_then(|n| n.parse().ok()).unwrap_or(at),
@@ -87,13 +85,13 @@ pub(super) fn read_results(path: &Path) -> Result<TrialResults, CliError> {
     Ok(TrialResults { file, trial, rows })
 }
 
-/// The plans as lines of a pool file, each about the environment of its number.
+/// Returns the plans as pool lines, each with its environment (`env_N`) as task key.
 pub(super) fn pool_lines(results: &TrialResults, at: Timestamp) -> Vec<PoolLine> {
     let mut lines = Vec::new();
     for row in &results.rows {
         for (number, plan) in row.plans.iter().enumerate().filter(|(_, plan)| !plan.trim().is_empty()) {
-            let about = format!("env_{}", row.index);
-            let hash = Sha256::digest(format!("reflexion\n{about}\n{number}\n{plan}").as_bytes());
+            let task_key = format!("env_{}", row.index);
+            let hash = Sha256::digest(format!("reflexion\n{task_key}\n{number}\n{plan}").as_bytes());
             let op = LessonOp::Add {
                 id: LessonId(hex(&hash[..6]).into()),
                 kind: ReflectionKind::Plan,
@@ -104,7 +102,7 @@ pub(super) fn pool_lines(results: &TrialResults, at: Timestamp) -> Vec<PoolLine>
                 rule: None,
                 parents: Vec::new(),
                 transition: None,
-                task_key: Some(about),
+                task_key: Some(task_key),
             };
             lines.push(PoolLine {
                 version: 1,
@@ -118,11 +116,12 @@ pub(super) fn pool_lines(results: &TrialResults, at: Timestamp) -> Vec<PoolLine>
     lines
 }
 
-/// Says of lessons about `env_N` which task of the run that is; those about none are left out. Gives how many that were.
+/// Replaces the task key `env_N` of lessons by the key of the run's task N, and removes lessons of tasks that the run
+/// doesn't have. Returns the number of lessons removed.
 pub(super) fn bind_to_tasks(lessons: &mut Vec<(String, LessonCommand)>, spec: &RunSpec) -> usize {
     let before = lessons.len();
-    lessons.retain_mut(|(_, wish)| {
-        let LessonCommand::Load(lesson) = wish else { return true };
+    lessons.retain_mut(|(_, command)| {
+        let LessonCommand::Load(lesson) = command else { return true };
         let place = lesson
             .task_key
             .as_deref()
@@ -136,7 +135,8 @@ pub(super) fn bind_to_tasks(lessons: &mut Vec<(String, LessonCommand)>, spec: &R
     before - lessons.len()
 }
 
-/// Leaves out of a run the tasks that these results say are solved, and the trials that were played.
+/// Removes from a run the tasks that are solved according to these results, and the trials already played. Returns a
+/// note about it.
 pub(super) fn skip_finished(results: &TrialResults, spec: &mut RunSpec) -> Result<String, CliError> {
     let learnt = spec.tasks.len() - spec.test_tasks().len();
     let settled = |place: usize| results.rows.iter().any(|r| r.index == place && r.is_done);
@@ -150,16 +150,16 @@ pub(super) fn skip_finished(results: &TrialResults, spec: &mut RunSpec) -> Resul
     if left == 0 || played >= spec.trials {
         return Err(CliError::usage(
             format!(
-                "{}: nothing is left to play: {left} of {all} tasks are not solved, and {played} of {} trials were played",
+                "{}: nothing left to play: {left} of {all} tasks unsolved, {played} of {} trials played",
                 results.file.display(),
                 spec.trials
             ),
-            "choose more tasks, or more --trials",
+            "add tasks, or raise --trials",
         ));
     }
     spec.trials -= played;
     Ok(format!(
-        "{}: {} of {all} tasks are solved and left out; {} trials are left, counted from 1 here",
+        "{}: skipping {} of {all} tasks, which are solved; trials left: {} (numbered from 1)",
         results.file.display(),
         all - left,
         spec.trials

@@ -1,4 +1,4 @@
-//! `report`: what sessions come to.
+//! The `report` verb: summarizes results.
 
 use super::args::{self, ReportFormat};
 use super::config::Config;
@@ -7,7 +7,7 @@ use super::locate;
 use super::output::Output;
 use crate::report::metrics::{Format, Metrics, MetricsCollector, render_metrics};
 
-/// `report PATH...`.
+/// Runs `report PATH...`.
 pub(super) fn report(config: &Config, args: &args::Report, out: &mut Output) -> Result<(), CliError> {
     let named: Vec<Option<&str>> =
         if args.last { vec![None] } else { args.paths.iter().map(|p| Some(p.as_str())).collect() };
@@ -21,12 +21,12 @@ pub(super) fn report(config: &Config, args: &args::Report, out: &mut Output) -> 
         if let Some(lacks) = opened.lacks() {
             out.print_note(&format!("{}: {lacks}", opened.meta.session));
         }
-        let mut gather = MetricsCollector::default();
+        let mut collector = MetricsCollector::default();
         opened.for_each_event(|envelope| {
-            gather.add_event(envelope);
+            collector.add_event(envelope);
             Ok(())
         })?;
-        sessions.push(gather.finish());
+        sessions.push(collector.finish());
     }
     let form = match args.format {
         ReportFormat::Json => Format::Json,

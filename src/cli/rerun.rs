@@ -1,11 +1,11 @@
-//! `rerun`: one episode of a session once more, as a session of its own.
+//! The `rerun` verb: plays one episode of a session again, as a new session.
 
 use super::config::Config;
 use super::error::CliError;
 use super::output::Output;
 use super::{args, rerun_plan, run};
 
-/// `rerun PATH#E`.
+/// Runs `rerun PATH#E`.
 pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Output) -> Result<(), CliError> {
     config.set_flag("run.on_error", args.drive.on_error.map(run::on_error_name))?;
     config.set_flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
@@ -14,18 +14,19 @@ pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Output) -> Resu
     run::start_run(&config, plan, &args.drive, &args.screen, out)
 }
 
-/// Session and episode; `--last` stands for the newest session. `#E.S` means episode E as well.
+/// Parses session path and episode number. The path `--last` (returned as `None`) is the newest session; `#E.S` also
+/// means episode E.
 fn parse_path(text: &str) -> Result<(Option<&str>, u32), CliError> {
-    let wrong = || {
+    let invalid = || {
         CliError::usage(
             format!("{text:?} names no episode: expected PATH#EPISODE"),
-            "such as `retrospect rerun sessions/NAME#3`, or `retrospect rerun --last#3`",
+            "use it as in `retrospect rerun sessions/NAME#3` or `retrospect rerun --last#3`",
         )
     };
-    let (path, at) = text.rsplit_once('#').ok_or_else(wrong)?;
-    let number = at.split('.').next().unwrap_or(at).parse().map_err(|_| wrong())?;
+    let (path, at) = text.rsplit_once('#').ok_or_else(invalid)?;
+    let number = at.split('.').next().unwrap_or(at).parse().map_err(|_| invalid())?;
     if number == 0 {
-        return Err(wrong());
+        return Err(invalid());
     }
     Ok((Some(path).filter(|p| *p != "--last"), number))
 }
@@ -35,7 +36,7 @@ mod tests {
     use super::parse_path;
 
     #[test]
-    fn an_episode_is_named_by_session_and_number() {
+    fn an_episode_is_given_by_session_and_number() {
         assert_eq!(parse_path("a/b#3").unwrap(), (Some("a/b"), 3));
         assert_eq!(parse_path("a#b#3.14").unwrap(), (Some("a#b"), 3));
         assert_eq!(parse_path("--last#1").unwrap(), (None, 1));

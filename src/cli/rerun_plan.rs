@@ -1,4 +1,4 @@
-//! One episode of a session as a run of its own.
+//! Plans a run that plays one episode of a session again.
 
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
@@ -14,8 +14,8 @@ use crate::engine::{
 };
 use std::time::Duration;
 
-/// The run that plays one episode of a session again: the lessons, the seeds, the trial, the memory of the method and the
-/// last attempt at the task are those of its start.
+/// Plans a run that plays one episode of a session again, with the lessons, seeds, trial number, method memory and last
+/// attempt at the task that were current when the episode started.
 pub(super) fn plan_rerun(
     config: &Config,
     path: Option<&str>,
@@ -27,34 +27,34 @@ pub(super) fn plan_rerun(
     let head = opened.timeline.head().clone();
     let past = head.ended_episodes.iter().find(|p| p.number == number);
     let open = head.episode.as_ref().filter(|e| e.number == number);
-    let began = past.map(|p| p.seq_range.0).or(open.map(|e| e.first_seq.0)).ok_or_else(|| {
+    let first_seq = past.map(|p| p.seq_range.0).or(open.map(|e| e.first_seq.0)).ok_or_else(|| {
         CliError::usage(
-            format!("{session}: there is no episode {number}; it has {}", head.ended_episodes.len()),
-            "`retrospect open` shows them; the run view lists them",
+            format!("{session}: no episode {number}; the session has {}", head.ended_episodes.len()),
+            "`retrospect open` shows the episodes; the run view lists them",
         )
     })?;
-    // The moment before its first event: the lessons, and the settings as they had become by then.
-    let before = opened.timeline.state_at(Seq(began.saturating_sub(1)));
-    let start = opened.timeline.state_at(Seq(began));
-    let (Some(then), Some(episode)) = (before.run.as_deref(), start.episode.as_deref()) else {
+    // The state before its first event has the lessons and settings that were current then.
+    let before = opened.timeline.state_at(Seq(first_seq.saturating_sub(1)));
+    let start = opened.timeline.state_at(Seq(first_seq));
+    let (Some(run), Some(episode)) = (before.run.as_deref(), start.episode.as_deref()) else {
         return Err(CliError::new(
             CliErrorKind::Session,
-            format!("{session}: the beginning of episode {number} cannot be read"),
-            "`retrospect verify` says what is wrong with the session",
+            format!("{session}: can't read the beginning of episode {number}"),
+            "`retrospect verify` shows what is wrong with the session",
         ));
     };
-    let mut spec = RunSpec { tasks: vec![episode.task.clone()], ..then.clone() };
+    let mut spec = RunSpec { tasks: vec![episode.task.clone()], ..run.clone() };
     spec.settings.set(SOURCE_SESSION_SETTING, session.clone(), SettingOrigin::Flag);
-    // It keeps its number, of which its seeds are made.
+    // The episode keeps its number, from which its seeds are derived.
     spec.settings.set(FIRST_EPISODE_SETTING, u64::from(number), SettingOrigin::Flag);
     spec.settings.set(FIRST_TRIAL_SETTING, u64::from(episode.trial), SettingOrigin::Flag);
-    if then.settings.0.contains_key(SEED_TASK_COUNT_SETTING) {
-        // Its seeds come from the place of its task, which is alone now.
-        let place = then.test_tasks().iter().position(|t| t.key() == episode.task.key()).unwrap_or(0);
-        let first = seeded_episode(Some(then), place as u32 + 1);
+    if run.settings.0.contains_key(SEED_TASK_COUNT_SETTING) {
+        // Its seeds are derived from the index of its task, and the new run has only this task.
+        let place = run.test_tasks().iter().position(|t| t.key() == episode.task.key()).unwrap_or(0);
+        let first = seeded_episode(Some(run), place as u32 + 1);
         spec.settings.set(SEED_EPISODE_SETTING, u64::from(first), SettingOrigin::Flag);
     }
-    // What was played to learn from is played so again; of a test nothing comes before it.
+    // A calibration or exploration episode keeps its role; a test episode has no episodes before it.
     for (name, role) in
         [(CALIBRATION_SETTING, EpisodeRole::Calibrate), (EXPLORATION_SETTING, EpisodeRole::Explore)]
     {
@@ -62,12 +62,13 @@ pub(super) fn plan_rerun(
             spec.settings.set(name, u64::from(episode.role == role), SettingOrigin::Flag);
         }
     }
-    // Other templates than it was begun with are refused, or meant and then written down.
+    // Templates that differ from those of the session are an error unless accepted; then their hash is recorded.
     if let Some(hash) = check_templates(&spec, config, accept_prompts)? {
         spec.settings.set("templates", hash, SettingOrigin::Flag);
     }
     let source = format!("{session}#{number}");
-    // The episode before it is over once this one begins: its attempt is held then, and lessons of its own are gone.
+    // `start` is taken after the previous episode has ended: its attempt is stored and its lessons of scope episode are
+    // gone.
     let in_force: Vec<&Lesson> = start.pool.all().filter(|l| l.is_active()).collect();
     let learnt = in_force.iter().map(|l| (l.id.clone(), l.learnt_at.0, l.learnt_at.1)).collect();
     let load =
@@ -75,15 +76,15 @@ pub(super) fn plan_rerun(
     let pool = in_force.iter().map(load).collect();
     let attempt = start.last_attempt(&episode.task).map(|attempt| Box::new(Attempt::from_episode(attempt)));
     let worlds = world_options(config);
-    let mut launch = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
-    launch.replay_seed =
+    let mut run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
+    run_config.replay_seed =
         Some(Box::new(ReplaySeed { source, attempt, memory: before.memory.clone(), learnt_at: learnt }));
     let warnings = crate::method::unused_mentor_reason(&spec).into_iter().collect();
-    Ok(Plan { spec, lessons: pool, run_config: launch, world_options: worlds, warnings })
+    Ok(Plan { spec, lessons: pool, run_config, world_options: worlds, warnings })
 }
 
-/// A lesson that says which task it is about, where it reaches no other: the tasks of the other episodes are not known to
-/// the session that loads it.
+/// Returns a copy of a lesson with its task key set if its scope excludes the replayed task: the session that loads it
+/// doesn't know the tasks of the other episodes.
 fn bind_to_task(lesson: &Lesson, before: &State, episode: &Episode) -> Lesson {
     let mut lesson = lesson.clone();
     let learnt_in = before.ended_episode(lesson.learnt_at.0).map(|p| &p.task);

@@ -1,4 +1,4 @@
-//! `resume`.
+//! The `resume` verb.
 
 use super::args;
 use super::config::Config;
@@ -19,18 +19,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How a session is taken up again.
+/// Options for resuming a session.
 #[derive(Default)]
 pub(super) struct HowResumed {
-    /// A person is there.
+    /// A person is present.
     pub(super) attended: bool,
-    /// Other prompt templates than it was begun with are meant.
+    /// Accept prompt templates that differ from those that the session was started with.
     pub(super) accepts_prompts: bool,
-    /// Settings that are changed first, by name.
+    /// Settings to change first, by name.
     pub(super) changes: Vec<(String, Value)>,
 }
 
-/// Takes a session up again. `typing` is the built-in actor's pause before a word.
+/// Resumes a session. `typing` is the delay before each word of the rule-based actor.
 pub(super) fn resume_session(
     config: &Config,
     (dir, branch): (&Path, &BranchId),
@@ -38,22 +38,22 @@ pub(super) fn resume_session(
     how: HowResumed,
 ) -> Result<Resumed, CliError> {
     let worlds = world_options(config);
-    let (mut said, mut changed) = (None, None);
+    let (mut cli_error, mut changed) = (None, None);
     let resumed = Driver::resume_at(dir, branch, |spec| {
-        let launch = check_templates(spec, config, how.accepts_prompts).and_then(|other| {
+        let run_config = check_templates(spec, config, how.accepts_prompts).and_then(|other| {
             changed = other;
             can_change(spec, &how.changes)?;
-            let mut launch = build_run_config(spec, config, &worlds, typing)?;
-            launch.policy.is_attended = how.attended;
-            Ok(launch)
+            let mut run_config = build_run_config(spec, config, &worlds, typing)?;
+            run_config.policy.is_attended = how.attended;
+            Ok(run_config)
         });
-        launch.map_err(|error| {
-            let refused = DriverError::Refused(error.message.clone(), error.hint.clone());
-            said = Some(error);
-            refused
+        run_config.map_err(|error| {
+            let driver_error = DriverError::Refused(error.message.clone(), error.hint.clone());
+            cli_error = Some(error);
+            driver_error
         })
     });
-    let resumed = resumed.map_err(|error| said.unwrap_or_else(|| error.into()))?;
+    let resumed = resumed.map_err(|error| cli_error.unwrap_or_else(|| error.into()))?;
     if let Some(hash) = changed {
         resumed.handle.send(Command::ChangeSetting { name: "templates".to_owned(), value: hash.into() });
     }
@@ -63,18 +63,18 @@ pub(super) fn resume_session(
     Ok(resumed)
 }
 
-/// Whether the models of a run can be sampled otherwise.
+/// Checks that the models of a run support the changed sampling parameters.
 fn can_change(spec: &RunSpec, changes: &[(String, Value)]) -> Result<(), CliError> {
     for (name, value) in changes {
-        let Some((asked, param)) = sampling_param(name) else { continue };
-        spec.check_param_supported(asked, param, value).map_err(|why| {
-            CliError::usage(format!("--set {name}: {why}"), "leave it away, or name the other role")
+        let Some((role, param)) = sampling_param(name) else { continue };
+        spec.check_param_supported(role, param, value).map_err(|why| {
+            CliError::usage(format!("--set {name}: {why}"), "omit it, or set it for the other role")
         })?;
     }
     Ok(())
 }
 
-/// `resume PATH`.
+/// Runs `resume PATH`.
 pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -> Result<(), CliError> {
     config.set_flag(
         "run.on_error",
@@ -87,13 +87,13 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
     super::models::apply_flags(&mut config, &args.models)?;
     config.set_flag("run.exemplars", args.exemplars.as_ref().map(|p| p.display().to_string()).as_deref())?;
     if args.drive.jobs.is_some() {
-        return Err(CliError::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
+        return Err(CliError::usage("--jobs: only one session can be resumed at a time", "omit --jobs"));
     }
     let breaks = breakpoints::checked_conditions(&args.drive.breaks)?;
     let changes = settings::changes(&args.set, &["context_tokens"])?;
     let (dir, branch) = locate::find_session_branch(&config, args.path.as_deref())?;
-    for passed in locate::skipped_branches(&dir)? {
-        out.print_note(&passed);
+    for skipped in locate::skipped_branches(&dir)? {
+        out.print_note(&skipped);
     }
     let worlds = world_options(&config);
     let alone = args.drive.headless || args.drive.json || args.drive.quiet;
@@ -127,26 +127,26 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
         return screen::show_session(&config, shown, &args.screen, &mut out);
     }
     if !alone {
-        out.print_note("no terminal here: going on without a screen and printing the transcript");
+        out.print_note("no terminal here: continuing without a screen and printing the transcript");
     }
-    let voice = match (args.drive.json, args.drive.quiet) {
+    let mode = match (args.drive.json, args.drive.quiet) {
         (true, _) => PrintMode::Json,
         (_, true) => PrintMode::Silent,
         _ => PrintMode::Transcript,
     };
     let shared = Arc::new(Mutex::new(out));
-    let mut teller = EventPrinter::new(voice, shared.clone(), &dir, None, worlds);
-    // What stood in the journal before is not told again, but for the run itself; nor is it read again.
+    let mut printer = EventPrinter::new(mode, shared.clone(), &dir, None, worlds);
+    // Old events are neither read nor printed again, except for the start of the run.
     let (store, before) = (resumed.handle.store.clone(), resumed.initial_state);
     for envelope in printer::read_events(&store, Seq(0), Seq(1))? {
-        teller.print_event(&envelope)?;
+        printer.print_event(&envelope)?;
     }
-    teller.continue_from(&before, |after, to| printer::read_events(&store, after, to))?;
-    let ended = run_to_end(&resumed.handle, resumed.thread, &mut teller, run::on_error(&config))?;
+    printer.continue_from(&before, |after, to| printer::read_events(&store, after, to))?;
+    let ended = run_to_end(&resumed.handle, resumed.thread, &mut printer, run::on_error(&config))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();
-    let tally = Tally::from_states([&teller.state]);
-    if voice == PrintMode::Json {
+    let tally = Tally::from_states([&printer.state]);
+    if mode == PrintMode::Json {
         out.print_json(&summary_line(&tally, ended.name(), std::slice::from_ref(&path)))?;
     } else {
         out.print_line(&tally.sentence())?;

@@ -1,4 +1,4 @@
-//! `run`, and the built-in episode of a bare `retrospect`.
+//! The `run` verb, and the built-in episode of a bare `retrospect`.
 
 use super::args::{self, DriveArgs, OnError, ScreenArgs};
 use super::breakpoints;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// `run`.
+/// Runs `run`.
 pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Result<(), CliError> {
     config.set_flag("run.on_error", args.drive.on_error.map(on_error_name))?;
     super::models::apply_flags(&mut config, &args.models)?;
@@ -33,19 +33,20 @@ pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Resu
             pool.merge_line(line);
         }
         let source = results.file.display().to_string();
-        let wish = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
-        let mut plans: Vec<_> = pool.lessons().map(wish).collect();
+        let load = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
+        let mut plans: Vec<_> = pool.lessons().map(load).collect();
         reflexion::bind_to_tasks(&mut plans, &plan.spec);
         plan.lessons.extend(plans);
         out.print_note(&reflexion::skip_finished(&results, &mut plan.spec)?);
     }
-    let odd = plan.spec.tasks.iter().flat_map(worlds::warnings);
-    for warning in odd.chain(plan.warnings.iter().cloned()) {
+    let task_warnings = plan.spec.tasks.iter().flat_map(worlds::warnings);
+    for warning in task_warnings.chain(plan.warnings.iter().cloned()) {
         out.print_note(&format!("warning: {warning}"));
     }
     start_run(&config, plan, &args.drive, &args.screen, out)
 }
 
+/// Returns the value of `run.on_error`.
 pub(super) fn on_error_name(policy: OnError) -> &'static str {
     match policy {
         OnError::Stop => "stop",
@@ -53,12 +54,12 @@ pub(super) fn on_error_name(policy: OnError) -> &'static str {
     }
 }
 
-/// What a failed call comes to.
+/// Returns what to do when a call has failed.
 pub(super) fn on_error(config: &Config) -> OnError {
     if config.text("run.on_error") == "skip-task" { OnError::SkipTask } else { OnError::Stop }
 }
 
-/// Starts a planned run with a screen, line by line, or without a person.
+/// Starts a planned run on the screen, in plain mode, or headless.
 pub(super) fn start_run(
     config: &Config,
     plan: Plan,
@@ -90,19 +91,19 @@ pub(super) fn start_run(
         return super::screen::start_run(config, plan, screen, breaks, &mut out);
     }
     if !alone {
-        out.print_note("no terminal here: playing without a screen and printing the transcript");
+        out.print_note("no terminal here: running without a screen and printing the transcript");
     }
     if plan.spec.actor == "human" {
         return Err(CliError::usage(
-            "--actor human needs a person: there is no screen here",
-            "use --plain to play line by line",
+            "--actor human needs a person, and there is no screen here",
+            "add --plain to play line by line",
         ));
     }
-    let voice = print_mode(drive, jobs);
-    run_headless(config, &plan, &breaks, jobs, voice, out)
+    let mode = print_mode(drive, jobs);
+    run_headless(config, &plan, &breaks, jobs, mode, out)
 }
 
-/// What is told of a run without a screen.
+/// Returns what to print of a run without a screen.
 pub(super) fn print_mode(drive: &DriveArgs, jobs: u16) -> PrintMode {
     match (drive.json, drive.quiet, jobs > 1) {
         (true, ..) => PrintMode::Json,
@@ -112,40 +113,40 @@ pub(super) fn print_mode(drive: &DriveArgs, jobs: u16) -> PrintMode {
     }
 }
 
-/// Independent runs must not share lessons, nor a terminal.
+/// Checks that tasks can run in parallel: they must not share lessons or the terminal.
 fn check_independent(plan: &Plan, drive: &DriveArgs, screen: &ScreenArgs) -> Result<(), CliError> {
     if screen.plain || !(drive.headless || drive.json || drive.quiet) {
         return Err(CliError::usage(
-            "--jobs runs several sessions at once, and a screen shows one",
+            "--jobs runs several sessions at once, but the screen shows only one",
             "add --headless or --json",
         ));
     }
     if !plan.spec.calibration_tasks().is_empty() {
         return Err(CliError::usage(
-            "--jobs: what is learnt in calibration is for all tasks, so they cannot be played apart",
-            "calibrate first, and run with --constitution",
+            "--jobs: all tasks use the lessons of calibration, so they can't run independently",
+            "calibrate first, then run with --constitution",
         ));
     }
     if let Some(what) = shared_between_tasks(&plan.spec) {
         return Err(CliError::usage(
             format!(
-                "--jobs: with method {} {what} cross from task to task, so its tasks cannot run at the same time",
+                "--jobs: with method {}, {what} carry over from task to task, so the tasks can't run at the same time",
                 plan.spec.method
             ),
-            "leave --jobs away, or take --method react or reflexion, or --mentor none",
+            "omit --jobs, or use --method react or reflexion, or --mentor none",
         ));
     }
     Ok(())
 }
 
-/// What a task leaves behind for the tasks after it, in words; none where every task is played as if it were alone.
+/// Describes what a task leaves for the tasks after it. Returns `None` if all tasks are independent.
 fn shared_between_tasks(spec: &RunSpec) -> Option<String> {
     if spec.tasks.len() < 2 || spec.mentor == "none" {
         return None;
     }
-    let of_a_task = match spec.method.as_str() {
+    let kept_per_task = match spec.method.as_str() {
         "react" | "planning" => return None,
-        // A plan is for the next trial of its task.
+        // A plan is used by the next trial of the same task.
         "reflexion" => "plans",
         "sweet_sour" => match spec.settings.text("memory_scope", "task") {
             "task" => "memories",
@@ -154,12 +155,12 @@ fn shared_between_tasks(spec: &RunSpec) -> Option<String> {
         "fcrf" => return Some("lessons (one pool of all tasks)".to_owned()),
         _ => return Some("lessons".to_owned()),
     };
-    let twice = |(at, task): (usize, &Task)| spec.tasks[..at].iter().any(|t| t.key() == task.key());
-    let twice = spec.tasks.iter().enumerate().find(|task| twice(*task))?;
-    Some(format!("{of_a_task} of task {} (it is listed twice)", twice.1.id))
+    let is_repeated = |(at, task): (usize, &Task)| spec.tasks[..at].iter().any(|t| t.key() == task.key());
+    let (_, repeated) = spec.tasks.iter().enumerate().find(|task| is_repeated(*task))?;
+    Some(format!("{kept_per_task} of task {} (listed twice)", repeated.id))
 }
 
-/// The part of a run that plays one of its tasks alone, with the seeds that the task has in the whole run.
+/// Returns the run of one task alone, with the seeds that the task has in the whole run.
 fn single_task_spec(whole: &RunSpec, number: usize, task: &Task) -> RunSpec {
     let mut part = RunSpec { tasks: vec![task.clone()], ..whole.clone() };
     let first = whole.settings.number(SEED_EPISODE_SETTING, 1).max(1);
@@ -167,6 +168,7 @@ fn single_task_spec(whole: &RunSpec, number: usize, task: &Task) -> RunSpec {
     part
 }
 
+/// How a session ended.
 pub(super) struct SessionResult {
     pub(super) ending: Result<Ending, CliError>,
     pub(super) state: Option<State>,
@@ -178,41 +180,41 @@ fn run_headless(
     plan: &Plan,
     breaks: &[String],
     jobs: u16,
-    voice: PrintMode,
+    mode: PrintMode,
     out: Output,
 ) -> Result<(), CliError> {
     let root = locate::sessions_folder(config);
-    // Also between the sessions of several tasks.
+    // The guard is held between the sessions of several tasks as well.
     let _guard = super::headless::guard_screen_signals()?;
     let shared = Arc::new(Mutex::new(out));
-    let done = if jobs > 1 {
-        run_parallel(config, plan, breaks, jobs, voice, &root, &shared)
+    let results = if jobs > 1 {
+        run_parallel(config, plan, breaks, jobs, mode, &root, &shared)
     } else {
-        vec![run_one(config, plan, breaks, voice, &root, &shared, None)]
+        vec![run_one(config, plan, breaks, mode, &root, &shared, None)]
     };
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
-    report_results(&done, voice, &mut out)
+    report_results(&results, mode, &mut out)
 }
 
-/// Plays one session from beginning to end. `salt` tells sessions of one command apart and marks their lines.
+/// Runs one session to its end. `salt` distinguishes the sessions of one command; their lines are then labelled.
 pub(super) fn run_one(
     config: &Config,
     plan: &Plan,
     breaks: &[String],
-    voice: PrintMode,
+    mode: PrintMode,
     root: &std::path::Path,
     out: &Arc<Mutex<Output>>,
     salt: Option<u64>,
 ) -> SessionResult {
-    let about = session_meta(&plan.spec, salt.unwrap_or(0));
-    // Who skips what cannot be played wants the tasks after it, and a session that says what was skipped.
+    let meta = session_meta(&plan.spec, salt.unwrap_or(0));
+    // With `skip-task`, an unplayable first task is skipped like any other, and the session records it.
     let playable = if on_error(config) == OnError::SkipTask { Ok(()) } else { check_playable(plan) };
-    let mut launch = plan.run_config.clone();
-    launch.policy.is_attended = false;
-    launch.breakpoints = breaks.to_vec();
+    let mut run_config = plan.run_config.clone();
+    run_config.policy.is_attended = false;
+    run_config.breakpoints = breaks.to_vec();
     let started = playable.and_then(|()| {
         let guard = guard_session_signals()?;
-        let started = Driver::start(root, about, plan.spec.clone(), plan.lessons.clone(), launch)?;
+        let started = Driver::start(root, meta, plan.spec.clone(), plan.lessons.clone(), run_config)?;
         close_on_signal(&guard, &started.0);
         Ok((guard, started))
     });
@@ -221,9 +223,9 @@ pub(super) fn run_one(
         Err(error) => return SessionResult { ending: Err(error), state: None, dir: None },
     };
     let label = salt.map(|_| session.meta.session.clone());
-    let mut teller = EventPrinter::new(voice, out.clone(), &session.dir, label, plan.world_options.clone());
-    let ended = run_to_end(&handle, thread, &mut teller, on_error(config));
-    SessionResult { ending: ended, state: Some(teller.state), dir: Some(session.dir) }
+    let mut printer = EventPrinter::new(mode, out.clone(), &session.dir, label, plan.world_options.clone());
+    let ended = run_to_end(&handle, thread, &mut printer, on_error(config));
+    SessionResult { ending: ended, state: Some(printer.state), dir: Some(session.dir) }
 }
 
 fn run_parallel(
@@ -231,7 +233,7 @@ fn run_parallel(
     plan: &Plan,
     breaks: &[String],
     jobs: u16,
-    voice: PrintMode,
+    mode: PrintMode,
     root: &std::path::Path,
     out: &Arc<Mutex<Output>>,
 ) -> Vec<SessionResult> {
@@ -244,11 +246,11 @@ fn run_parallel(
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(task) = plan.spec.tasks.get(number) else { break };
                     let own = Plan { spec: single_task_spec(&plan.spec, number, task), ..plan.clone() };
-                    let of = run_one(config, &own, breaks, voice, root, out, Some(number as u64 + 1));
-                    let over = matches!(of.ending, Ok(Ending::Interrupted) | Err(_));
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((number, of));
-                    if over {
-                        // The others end after the task they are at.
+                    let result = run_one(config, &own, breaks, mode, root, out, Some(number as u64 + 1));
+                    let stop = matches!(result.ending, Ok(Ending::Interrupted) | Err(_));
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
+                    if stop {
+                        // The other threads finish their current task.
                         next.store(usize::MAX / 2, Ordering::Relaxed);
                     }
                 }
@@ -260,9 +262,10 @@ fn run_parallel(
     done.into_iter().map(|d| d.1).collect()
 }
 
+/// Prints the summary of all sessions, and returns the error of the first one that failed.
 pub(super) fn report_results(
     done: &[SessionResult],
-    voice: PrintMode,
+    mode: PrintMode,
     out: &mut Output,
 ) -> Result<(), CliError> {
     if let Some(error) = done.iter().find_map(|d| d.ending.as_ref().err()) {
@@ -281,7 +284,7 @@ pub(super) fn report_results(
     let tally = Tally::from_states(done.iter().filter_map(|d| d.state.as_ref()));
     let paths: Vec<String> =
         done.iter().filter_map(|d| d.dir.as_ref()).map(|d| d.display().to_string()).collect();
-    if voice == PrintMode::Json {
+    if mode == PrintMode::Json {
         out.print_json(&summary_line(&tally, worst.name(), &paths))?;
     } else {
         out.print_line(&tally.sentence())?;
@@ -289,7 +292,7 @@ pub(super) fn report_results(
             out.print_line(&format!("session: {one}"))?;
         } else {
             out.print_line(&format!(
-                "{} sessions, the first: {}",
+                "{} sessions, first: {}",
                 paths.len(),
                 paths.first().map_or("-", String::as_str)
             ))?;
@@ -298,9 +301,9 @@ pub(super) fn report_results(
     exit_result(&worst, paths.first().map(String::as_str))
 }
 
-/// The exit of a session that was driven without a screen.
+/// Returns the result of a session that ran without a screen.
 pub(super) fn exit_result(ended: &Ending, path: Option<&str>) -> Result<(), CliError> {
-    let resume = format!("go on with `{}`", super::error::resume_command(path.unwrap_or("--last")));
+    let resume = format!("resume with `{}`", super::error::resume_command(path.unwrap_or("--last")));
     match ended {
         Ending::Finished => Ok(()),
         Ending::Stopped(why) => Err(CliError::new(CliErrorKind::Stopped, format!("stopped: {why}"), resume)),
@@ -310,8 +313,8 @@ pub(super) fn exit_result(ended: &Ending, path: Option<&str>) -> Result<(), CliE
                 CliErrorKind::Stopped,
                 format!("stopped: {why}"),
                 format!(
-                    "open it with `retrospect resume {path}` on a screen, or with `retrospect resume {path} --plain`: \
-                     `retry` accepts the world as it is now, `end` gives the episode up"
+                    "resume it with `retrospect resume {path}` (add --plain without a screen): \
+                     `retry` accepts the environment as it is now, `end` ends the episode"
                 ),
             ))
         }

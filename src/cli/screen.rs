@@ -1,4 +1,4 @@
-//! The way from a verb to the screen and back.
+//! Starts the screen for a verb: options, theme and keymap, and what follows when it closes.
 
 use super::config::Config;
 use super::error::{CliError, CliErrorKind, resume_command};
@@ -26,88 +26,88 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Starts a planned run, paused at its first proposal, and shows it.
+/// Starts a planned run, paused at its first proposal, on the screen.
 pub(super) fn start_run(
     config: &Config,
     plan: Plan,
-    look: &args::ScreenArgs,
+    screen_args: &args::ScreenArgs,
     breaks: Vec<String>,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    // What cannot be shown, or played, makes no session.
-    screen_options(config, look, Path::new(""), None)?;
+    // Check the screen and the first task before a session is created.
+    screen_options(config, screen_args, Path::new(""), None)?;
     check_playable(&plan)?;
     let root = locate::sessions_folder(config);
-    // A person watches: the built-in actor types.
-    let mut launch = build_run_config(&plan.spec, config, &plan.world_options, TYPING_DELAY)?;
-    launch.replay_seed.clone_from(&plan.run_config.replay_seed);
-    launch.breakpoints = breaks;
+    // A person is watching, so the rule-based actor types its replies.
+    let mut run_config = build_run_config(&plan.spec, config, &plan.world_options, TYPING_DELAY)?;
+    run_config.replay_seed.clone_from(&plan.run_config.replay_seed);
+    run_config.breakpoints = breaks;
     let guard = headless::guard_session_signals()?;
     let (handle, thread, session) =
-        Driver::start(&root, session_meta(&plan.spec, 0), plan.spec, plan.lessons, launch)?;
+        Driver::start(&root, session_meta(&plan.spec, 0), plan.spec, plan.lessons, run_config)?;
     headless::close_on_signal(&guard, &handle);
     handle.send(Command::Step);
-    let again = plan.run_config.replay_seed.as_ref().map(|c| format!("{} once more, as it began", c.source));
-    let said: Vec<String> = again.into_iter().chain(plan.warnings).collect();
-    if !said.is_empty() {
-        handle.store.signal(Signal::Notice(said.join("; ")));
+    let rerun = plan.run_config.replay_seed.as_ref().map(|c| format!("rerun of {} from its start", c.source));
+    let notices: Vec<String> = rerun.into_iter().chain(plan.warnings).collect();
+    if !notices.is_empty() {
+        handle.store.signal(Signal::Notice(notices.join("; ")));
     }
     let shown = ScreenSession { handle: &handle, thread: Some(thread), dir: &session.dir, position: None };
-    show_session(config, shown, look, out)
+    show_session(config, shown, screen_args, out)
 }
 
-/// Shows a session until the person leaves it, then puts it down.
+/// Shows a session on the screen until the person quits, then closes it.
 pub(super) fn show_session(
     config: &Config,
     shown: ScreenSession<'_>,
-    look: &args::ScreenArgs,
+    screen_args: &args::ScreenArgs,
     out: &mut Output,
 ) -> Result<(), CliError> {
     let ScreenSession { handle, thread, dir, position: at } = shown;
-    let moment = at.and_then(|at| last_event_of_step(&handle.store.timeline(), at));
-    let (mut options, problems) = screen_options(config, look, dir, moment)?;
+    let start = at.and_then(|at| last_event_of_step(&handle.store.timeline(), at));
+    let (mut options, problems) = screen_options(config, screen_args, dir, start)?;
     options.templates = prompt_templates(config, handle, thread.is_some());
-    // All of them on standard error, which is there before and after the screen. The screen has one line, and there the
-    // first counts: later ones often follow from it.
+    // Standard error, visible before and after the screen, gets every problem. The screen has one line for the first
+    // one: later problems often follow from it.
     for problem in &problems {
         out.print_note(&problem.to_string());
     }
     if let Some(first) = problems.first() {
         let more = match problems.len() {
             1 => String::new(),
-            n => format!(" (and {} more: `retrospect doctor` lists them)", n - 1),
+            n => format!(" ({} more: `retrospect doctor` lists them)", n - 1),
         };
         handle.store.signal(Signal::Notice(format!("{first}{more}")));
     }
     let _guard = headless::guard_screen_signals()?;
-    let left = headless::with_session(handle, thread, || {
+    let exit = headless::with_session(handle, thread, || {
         Ok(headless::new_runtime()?.block_on(crate::ui::run(handle.clone(), options)))
     });
     if let Health::Halted(halt) = handle.store.live().health {
         return Err(headless::halt_error(&halt, &dir.display().to_string()));
     }
     if !dir.as_os_str().is_empty() {
-        out.print_note(&format!("go on with: {}", resume_command(&dir.display().to_string())));
+        out.print_note(&format!("resume with: {}", resume_command(&dir.display().to_string())));
     }
-    match left? {
+    match exit? {
         Ok(Exit::Quit) => Ok(()),
-        // The session is put down: the episode is played again in one of its own.
+        // This session is closed; the episode is played again in a new one.
         Ok(Exit::Rerun(number)) => {
-            let again =
+            let plan =
                 super::rerun_plan::plan_rerun(config, Some(&dir.display().to_string()), number, false)?;
-            start_run(config, again, look, Vec::new(), out)
+            start_run(config, plan, screen_args, Vec::new(), out)
         }
         Ok(Exit::Terminated) => Err(CliError::interrupted("")),
         Err(error) => Err(CliError::new(
             CliErrorKind::File,
-            format!("the terminal could not be used: {error}"),
+            format!("can't use the terminal: {error}"),
             "use --plain, or another terminal",
         )),
     }
 }
 
-/// The templates that the session's next prompt is made of: those in force here, where a driver takes them or the session
-/// was begun with them.
+/// Returns the templates of the session's next prompt: the current ones, if a driver uses them or the session was
+/// started with the same ones.
 fn prompt_templates(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Templates>> {
     let here = load_templates(config).ok()?;
     let head = handle.store.head();
@@ -115,27 +115,28 @@ fn prompt_templates(config: &Config, handle: &Handle, driven: bool) -> Option<Ar
     same.then(|| Arc::new(here))
 }
 
+/// Builds the options of the screen, and returns the problems found in theme and keymap.
 pub(super) fn screen_options(
     config: &Config,
-    look: &args::ScreenArgs,
+    screen_args: &args::ScreenArgs,
     dir: &Path,
     at: Option<Seq>,
 ) -> Result<(Options, Vec<Problem>), CliError> {
-    let ability = TerminalCapabilities::detect(|name| std::env::var(name).ok());
-    let (theme, mut problems) = load_theme(config, look.theme.as_deref())?;
+    let capabilities = TerminalCapabilities::detect(|name| std::env::var(name).ok());
+    let (theme, mut problems) = load_theme(config, screen_args.theme.as_deref())?;
     let (keymap, more) = load_keymap(config)?;
     problems.extend(more);
-    let ascii = config.text("screen.glyphs") == "ascii" || !ability.unicode;
+    let ascii = config.text("screen.glyphs") == "ascii" || !capabilities.unicode;
     let options = Options {
-        theme: theme.with_depth(ability.depth),
+        theme: theme.with_depth(capabilities.depth),
         themes: list_themes(config)
             .into_iter()
-            .map(|(name, theme)| (name, theme.with_depth(ability.depth)))
+            .map(|(name, theme)| (name, theme.with_depth(capabilities.depth)))
             .collect(),
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
         capture_mouse: config.is_on("screen.mouse"),
-        motion: is_motion_allowed(config, ability),
+        motion: is_motion_allowed(config, capabilities),
         first_run_hints: config.is_on("screen.hints"),
         start_cursor: at.map_or(Cursor::Live, Cursor::At),
         host: Some(host_services(config, dir)),
@@ -149,27 +150,27 @@ pub(super) fn screen_options(
     Ok((options, problems))
 }
 
-/// Marks may move unless the configuration or the environment says no.
-fn is_motion_allowed(config: &Config, ability: TerminalCapabilities) -> bool {
-    config.is_on("screen.motion") && !ability.reduced_motion
+/// Returns whether animation is allowed by the configuration and the environment.
+fn is_motion_allowed(config: &Config, capabilities: TerminalCapabilities) -> bool {
+    config.is_on("screen.motion") && !capabilities.reduced_motion
 }
 
-/// A theme that is not there is an error where nothing will be drawn as well.
-pub(super) fn check_theme(config: &Config, look: &args::ScreenArgs) -> Result<(), CliError> {
-    if look.theme.is_some() {
-        load_theme(config, look.theme.as_deref())?;
+/// Checks that `--theme` names a theme, even if nothing will be drawn.
+pub(super) fn check_theme(config: &Config, screen_args: &args::ScreenArgs) -> Result<(), CliError> {
+    if screen_args.theme.is_some() {
+        load_theme(config, screen_args.theme.as_deref())?;
     }
     Ok(())
 }
 
-/// What is wrong with the keys and with the themes of this person: every problem in words.
+/// Lists every problem in the user's keymap and themes.
 pub(super) fn config_problems(config: &Config) -> [(&'static str, Vec<String>); 2] {
-    let told = |found: Result<Vec<Problem>, CliError>| match found {
+    let describe = |found: Result<Vec<Problem>, CliError>| match found {
         Ok(problems) => problems.iter().map(ToString::to_string).collect(),
         Err(error) => vec![error.message],
     };
-    let keys = told(load_keymap(config).map(|k| k.1));
-    let mut themes = told(load_theme(config, None).map(|t| t.1));
+    let keys = describe(load_keymap(config).map(|k| k.1));
+    let mut themes = describe(load_theme(config, None).map(|t| t.1));
     let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
     let mut names: Vec<String> = own
         .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
@@ -177,12 +178,12 @@ pub(super) fn config_problems(config: &Config) -> [(&'static str, Vec<String>); 
         .collect();
     names.sort();
     for name in names {
-        themes.extend(told(load_theme(config, Some(&name)).map(|t| t.1)));
+        themes.extend(describe(load_theme(config, Some(&name)).map(|t| t.1)));
     }
     [("keys", keys), ("themes", themes)]
 }
 
-/// A theme by the name of a file in the user's `themes/`, of a shipped one, or by the path of a file.
+/// Loads a theme by name, from the user's `themes/` folder or the shipped ones, or by the path of a file.
 fn load_theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), CliError> {
     let name = flag.unwrap_or_else(|| config.text("screen.theme"));
     let folder = config.folder.join("themes");
@@ -202,16 +203,16 @@ fn load_theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem
     }
     Err(CliError::usage(
         format!(
-            "there is no theme {name:?}: neither shipped ({}), nor in {}, nor a file",
+            "no theme {name:?}: not a shipped theme ({}), not in {}, and not a file",
             SHIPPED_THEMES.join(", "),
             folder.display()
         ),
-        "choose one with --theme, or in the configuration (screen.theme)",
+        "choose a theme with --theme, or in the configuration (screen.theme)",
     ))
 }
 
-/// The person's own themes and the shipped ones, for the key that goes through them. A broken file is left out here; naming
-/// it with `--theme` says what is wrong with it.
+/// Lists the user's themes and the shipped ones, for the key that cycles through them. Leaves out invalid files; naming
+/// one with `--theme` reports what is wrong with it.
 fn list_themes(config: &Config) -> Vec<(String, Theme)> {
     let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
     let mut names: Vec<String> = own
@@ -232,26 +233,26 @@ fn list_themes(config: &Config) -> Vec<(String, Theme)> {
         .collect()
 }
 
-/// The shipped themes, for messages.
+/// The shipped themes, for the list and for messages.
 const SHIPPED_THEMES: &[&str] = &["default", "light", "dark", "contrast", "mono", "ember", "fjord"];
 
-/// The shipped keys, with the person's own over them.
+/// Loads the shipped keymap with the user's overrides.
 fn load_keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), CliError> {
     let path = config.folder.join("keys.toml");
     match bounded::read_text(&path) {
         Ok(text) => Ok(Keymap::default().with_overrides(&path.display().to_string(), &text)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok((Keymap::default(), Vec::new())),
-        Err(e) => Err(CliError::file(&path, "the keys could not be read", &e)),
+        Err(e) => Err(CliError::file(&path, "the keymap could not be read", &e)),
     }
 }
 
-/// The last event of a step, before the next prompt: the moment in which all of it is seen.
+/// Returns the last event of a step, before the next prompt, where all of the step is visible.
 fn last_event_of_step(timeline: &Timeline, at: StepRef) -> Option<Seq> {
     let head = timeline.head();
     let ended = head.ended_episodes.iter().find(|p| p.number == at.episode).map(|p| p.seq_range.0);
     let open = head.episode.as_ref().filter(|e| e.number == at.episode).map(|e| e.first_seq.0);
     let number = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
-    // What stands before the episode is not folded, where its summary says truly where it begins.
+    // Skip the events before the episode, unless its summary has the wrong start.
     let before = ended.or(open).and_then(|first| first.checked_sub(1)).map(|seq| timeline.state_at(Seq(seq)));
     let before = before.filter(|state| number(state) < at.episode).unwrap_or_default();
     let (mut state, mut found) = (State::clone(&before), None);
@@ -273,7 +274,7 @@ fn last_event_of_step(timeline: &Timeline, at: StepRef) -> Option<Seq> {
     }
 }
 
-/// The screen at one step, as a picture.
+/// Renders the screen at one step as SVG.
 pub(super) fn screen_svg(
     config: &Config,
     opened: OpenedSession,
@@ -286,7 +287,7 @@ pub(super) fn screen_svg(
         return Err(CliError::new(
             CliErrorKind::Config,
             problem.to_string(),
-            "mend the theme, or choose another with --theme",
+            "fix the theme, or choose another one with --theme",
         ));
     }
     let cursor = last_event_of_step(&opened.timeline, at);
@@ -295,31 +296,31 @@ pub(super) fn screen_svg(
     store.set_timeline(opened.timeline, crate::domain::BranchId::trunk());
     let cursor = cursor.filter(|seq| *seq < last).map_or(Cursor::Live, Cursor::At);
     let model = Model { cursor, size, ..Model::default() };
-    let mut moment = FrameInput::default();
-    moment.refresh(&store, cursor);
+    let mut frame = FrameInput::default();
+    frame.refresh(&store, cursor);
     let keymap = Keymap::default();
     let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
-    let look = crate::ui::Context {
-        frame: &moment,
+    let context = crate::ui::Context {
+        frame: &frame,
         now: Instant::now(),
         theme: &theme,
         glyphs: &glyphs::UNICODE,
         keymap: &keymap,
     };
-    crate::ui::draw(&model, &look, &mut ViewCache::default(), &mut buffer);
+    crate::ui::draw(&model, &context, &mut ViewCache::default(), &mut buffer);
     let colors = svg_colors(&theme);
     Ok(render_svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
 }
 
-/// What a terminal would bring along: the theme's own ground where it sets one, else a dark page.
+/// Returns the default colours that a terminal would supply: the theme's background if it sets one, else a dark one.
 fn svg_colors(theme: &Theme) -> SvgColors {
-    let ground = theme.style(Role::Background);
-    match (ground.bg, ground.fg) {
-        (Some(Color::Rgb(r, g, b)), ink) => {
+    let background = theme.style(Role::Background);
+    match (background.bg, background.fg) {
+        (Some(Color::Rgb(r, g, b)), foreground) => {
             let light = u32::from(r) + u32::from(g) + u32::from(b) > 384;
             let mut colors = if light { SvgColors::light() } else { SvgColors::dark() };
             colors.background = (r, g, b);
-            if let Some(Color::Rgb(r, g, b)) = ink {
+            if let Some(Color::Rgb(r, g, b)) = foreground {
                 colors.foreground = (r, g, b);
             }
             colors
@@ -332,9 +333,9 @@ fn svg_colors(theme: &Theme) -> SvgColors {
 mod tests {
     use super::*;
 
-    /// Both were read, and nothing obeyed them.
+    /// Regression: the setting and the environment variable were read but had no effect.
     #[test]
-    fn either_way_of_wanting_no_motion_reaches_the_screen() {
+    fn motion_can_be_turned_off_by_setting_or_environment() {
         let cases = [
             (&[][..], true),
             (&[("RETROSPECT_MOTION", "false")], false),
@@ -342,11 +343,15 @@ mod tests {
             (&[("RETROSPECT_REDUCED_MOTION", "0")], true),
             (&[("TERM", "dumb")], false),
         ];
-        for (set, moves) in cases {
+        for (set, expected) in cases {
             let variable =
                 |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
             let config = Config::without_file(None, variable);
-            assert_eq!(is_motion_allowed(&config, TerminalCapabilities::detect(variable)), moves, "{set:?}");
+            assert_eq!(
+                is_motion_allowed(&config, TerminalCapabilities::detect(variable)),
+                expected,
+                "{set:?}"
+            );
         }
     }
 }

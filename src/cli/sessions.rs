@@ -1,4 +1,4 @@
-//! `sessions`.
+//! The `sessions` verb: lists sessions.
 
 use super::config::Config;
 use super::error::CliError;
@@ -23,21 +23,21 @@ struct Row<'a> {
     steps: Option<u32>,
     progress: Option<f64>,
     lessons: Option<u32>,
-    /// How many branches there are; what stands beside it is of the one that was written last.
+    /// Number of branches; the other fields describe the one written last.
     branches: Option<u32>,
     #[serde(rename = "over")]
     is_over: Option<bool>,
-    /// The first and the last of the events that the branch had and has no more.
+    /// First and last number of the events missing at the end of the branch.
     missing: Option<(u64, u64)>,
     error: Option<String>,
 }
 
-/// `sessions`: the newest first.
+/// Runs `sessions`: prints the sessions, newest first.
 pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output) -> Result<(), CliError> {
     let root = locate::sessions_folder(config);
     let found = list_sessions(&root);
     if found.is_empty() && !args.json {
-        out.print_note(&format!("{}: no session here yet; `retrospect run` makes one", root.display()));
+        out.print_note(&format!("no sessions in {} yet; `retrospect run` starts one", root.display()));
     }
     for (dir, read) in &found {
         let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -92,21 +92,21 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output)
 
 fn format_row(row: &Row<'_>) -> String {
     if let Some(error) = &row.error {
-        return format!("{}  broken: {error}", row.session);
+        return format!("{}  damaged: {error}", row.session);
     }
-    let standing = match row.status {
-        Some(SessionStatus::Live) => "being written now",
+    let status = match row.status {
+        Some(SessionStatus::Live) => "in progress in another program",
         Some(SessionStatus::Crashed) => "crashed, can be resumed",
         _ if row.is_over == Some(true) => "finished",
         _ => "stopped, can be resumed",
     };
-    let standing = match row.missing {
-        Some((first, last)) => format!("cut: events {first} to {last} are missing"),
-        None => standing.to_owned(),
+    let status = match row.missing {
+        Some((first, last)) => format!("truncated: events {first} to {last} are missing"),
+        None => status.to_owned(),
     };
     let branches = row.branches.filter(|n| *n > 1).map_or(String::new(), |n| format!(", {n} branches"));
     format!(
-        "{}  {standing}; {}, {} won of {}, progress {:.2}, {} lessons{branches}; {}",
+        "{}  {status}; {}, {} won of {}, progress {:.2}, {} lessons{branches}; {}",
         row.session,
         row.method.unwrap_or(""),
         row.won.unwrap_or(0),

@@ -1,4 +1,4 @@
-//! Settings as they are typed, and where the configuration has them from.
+//! Parses settings given as `NAME=VALUE`, and maps configuration origins to setting origins.
 
 use super::config::ValueOrigin;
 use super::error::CliError;
@@ -6,7 +6,7 @@ use crate::domain::{SettingOrigin, sampling_param};
 use crate::method::SETTINGS;
 use serde_json::{Value, json};
 
-/// A value as it is typed: a number, a switch or a word.
+/// Parses a typed value: a number, a boolean (`true`, `on`, `false`, `off`) or a word.
 pub(super) fn parse_value(text: &str) -> Value {
     if let Ok(number) = text.parse::<u64>() {
         return json!(number);
@@ -18,10 +18,11 @@ pub(super) fn parse_value(text: &str) -> Value {
     }
 }
 
-/// The name and value of every `--set NAME=VALUE` where a run is not begun: a sampling parameter, or one of `others`.
+/// Parses every `--set NAME=VALUE` of a verb that doesn't start a run: sampling parameters, and the settings in
+/// `others`.
 ///
 /// # Errors
-/// What is wrong with one of them.
+/// A usage error about the first invalid one.
 pub(super) fn changes(set: &[String], others: &[&str]) -> Result<Vec<(String, Value)>, CliError> {
     let read = |text: &String| {
         let (name, typed) = text.split_once('=').ok_or_else(|| {
@@ -31,12 +32,12 @@ pub(super) fn changes(set: &[String], others: &[&str]) -> Result<Vec<(String, Va
             )
         })?;
         let name = name.trim();
-        let wrong = |why: String| {
+        let invalid = |why: String| {
             let hint = "`retrospect config show` lists the settings";
             CliError::usage(format!("setting {name} = {typed}: {why}"), hint)
         };
         if let Some((_, param)) = sampling_param(name) {
-            return Ok((name.to_owned(), param.parse(typed).map_err(wrong)?));
+            return Ok((name.to_owned(), param.parse(typed).map_err(invalid)?));
         }
         let spec = SETTINGS.iter().find(|spec| spec.name == name && others.contains(&name));
         let Some(spec) = spec else {
@@ -45,17 +46,17 @@ pub(super) fn changes(set: &[String], others: &[&str]) -> Result<Vec<(String, Va
                 format!(
                     "--set {name}: only sampling parameters (actor.NAME, mentor.NAME){others} can be set here"
                 ),
-                "choose other settings when a run begins: `retrospect run --set NAME=VALUE`",
+                "set other settings when starting a run: `retrospect run --set NAME=VALUE`",
             ));
         };
         let value = parse_value(typed);
-        spec.validate(&value).map_err(wrong)?;
+        spec.validate(&value).map_err(invalid)?;
         Ok((name.to_owned(), value))
     };
     set.iter().map(read).collect()
 }
 
-/// Where a value of the configuration comes from, as the journal says it.
+/// Converts the origin of a configuration value to the origin recorded in the journal.
 pub(super) fn setting_origin(from: &ValueOrigin) -> SettingOrigin {
     match from {
         ValueOrigin::Default => SettingOrigin::BuiltIn,

@@ -1,4 +1,4 @@
-//! From flags and configuration to everything a run needs.
+//! Builds everything that a run needs from flags and configuration.
 
 mod templates;
 
@@ -23,23 +23,23 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A run before it begins.
+/// A run that hasn't started.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) spec: RunSpec,
     pub(super) lessons: Vec<(String, LessonCommand)>,
     pub(super) run_config: RunConfig,
     pub(super) world_options: WorldOptions,
-    /// What should be known before it begins.
+    /// Warnings to show before it starts.
     pub(super) warnings: Vec<String>,
 }
 
-/// Puts a run together.
+/// Plans a run.
 pub(super) fn plan_run(config: &mut Config, world: &TaskArgs, how: &MethodArgs) -> Result<Plan, CliError> {
     plan_run_with_calibration(config, world, how, None)
 }
 
-/// As [`plan`], of a run that begins with calibration.
+/// Plans a run that starts with calibration if `learn` is given; otherwise like [`plan_run`].
 pub(super) fn plan_run_with_calibration(
     config: &mut Config,
     world: &TaskArgs,
@@ -65,8 +65,8 @@ pub(super) fn plan_run_with_calibration(
         config.apply_preset_row(row)?;
         if row.starts_with_lessons && how.pool.is_none() && how.constitution.is_none() {
             return Err(CliError::usage(
-                format!("--preset {} begins with lessons that were made beforehand", row.preset),
-                "give them with --pool FILE or --constitution FILE",
+                format!("--preset {} starts with lessons made beforehand", row.preset),
+                "name them with --pool FILE or --constitution FILE",
             ));
         }
     }
@@ -78,11 +78,11 @@ pub(super) fn plan_run_with_calibration(
     if let Some(learn) = learn {
         calibration_setup::add_calibration_tasks(&mut spec, learn, config.text("run.env"), world, &worlds)?;
     }
-    // How many trials the tasks before it needed is no matter of a task's seeds: with --jobs nobody knows it.
+    // A task's seeds must not depend on how many trials the tasks before it needed, which is unknown with --jobs.
     if spec.trials > 1 && spec.tasks.len() > 1 && spec.test_tasks().len() == spec.tasks.len() {
         spec.settings.set(SEED_TASK_COUNT_SETTING, spec.tasks.len() as u64, SettingOrigin::BuiltIn);
     }
-    let launch = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
+    let run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
     let mut lessons = Vec::new();
     if let Some(file) = &how.pool {
         lessons.extend(pool::load_commands(file)?);
@@ -90,51 +90,52 @@ pub(super) fn plan_run_with_calibration(
     if let Some(file) = &how.constitution {
         lessons.extend(pool::load_constitution(file)?);
     }
-    refuse_secrets(&launch, &lessons, &spec)?;
+    reject_secrets(&run_config, &lessons, &spec)?;
     let unbound = reflexion::bind_to_tasks(&mut lessons, &spec);
     let mut warnings = calibration_setup::tasks_seen_in_calibration(&spec, &[&how.pool, &how.constitution])?;
     if unbound > 0 {
-        warnings.push(format!(
-            "{unbound} loaded lessons are about tasks that this run does not have, and are left out"
-        ));
+        warnings.push(format!("skipped {unbound} lessons about tasks that are not in this run"));
     }
     warnings.extend(method::unused_mentor_reason(&spec));
-    Ok(Plan { spec, lessons, run_config: launch, world_options: worlds, warnings })
+    Ok(Plan { spec, lessons, run_config, world_options: worlds, warnings })
 }
 
-/// Lessons and settings are journaled, and a journal is passed on.
-fn refuse_secrets(
-    launch: &RunConfig,
+/// Rejects lessons and settings that contain the key of a model server: they are journaled, and journals are shared.
+fn reject_secrets(
+    run_config: &RunConfig,
     lessons: &[(String, LessonCommand)],
     spec: &RunSpec,
 ) -> Result<(), CliError> {
     let holds_secret = |text: &str| {
-        std::iter::once(&launch.actor).chain(&launch.mentor).any(|provider| provider.contains_secret(text))
+        std::iter::once(&run_config.actor)
+            .chain(&run_config.mentor)
+            .any(|provider| provider.contains_secret(text))
     };
-    let refused = |place: String| {
+    let error = |place: String| {
         CliError::new(
             CliErrorKind::Config,
-            format!("{place}: the key of a model server is in it, and would be kept in the journal"),
-            "take the key out; OPENAI_API_KEY or key_env of a profile says where it is",
+            format!("{place} contains the API key of a model server, which would be written to the journal"),
+            "remove the key; set OPENAI_API_KEY, or key_env in a profile, instead",
         )
     };
     if let Some((file, _)) = lessons.iter().find(|(_, lesson)| holds_secret(&format!("{lesson:?}"))) {
-        return Err(refused(file.clone()));
+        return Err(error(file.clone()));
     }
-    // What says which server is asked is made here, without a secret.
+    // The settings that record the servers are written by this program, without secrets.
     let own = |name: &str| !name.starts_with("actor.") && !name.starts_with("mentor.");
     let settings = spec.settings.0.iter().filter(|(name, _)| own(name));
     let mut texts = settings.filter_map(|(name, setting)| Some((name, setting.value.as_str()?)));
     match texts.find(|(_, text)| holds_secret(text)) {
-        Some((name, _)) => Err(refused(format!("setting {name}"))),
+        Some((name, _)) => Err(error(format!("setting {name}"))),
         None => Ok(()),
     }
 }
 
-/// Whether the first task can be played at all: asked before there is a session, so that a broken game leaves no empty one.
+/// Checks that the first task can be played, before a session is created: a broken game must not leave an empty
+/// session.
 ///
 /// # Errors
-/// What is wrong with the game, and where.
+/// A [`CliError`] that says what is wrong with the game, and where.
 pub(super) fn check_playable(plan: &Plan) -> Result<(), CliError> {
     let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
     let started = (plan.run_config.open_world)(task).and_then(|mut world| world.reset());
@@ -151,7 +152,7 @@ fn build_spec(
     let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
     let (mut limits, mut settings, mut loop_detector) = method::defaults(&method, reading);
     if learn.is_some() {
-        // OmniReflect reflects on what is played to learn from, whatever is tested.
+        // OmniReflect reflects on the calibration episodes, whatever method the tests use.
         for (name, setting) in method::defaults("omnireflect", reading).1.0 {
             settings.0.entry(name).or_insert(setting);
         }
@@ -163,7 +164,7 @@ fn build_spec(
         })?;
         let name = name.trim();
         let value = match sampling_param(name) {
-            Some((_, knob)) => knob.parse(value).map_err(|why| invalid_value(name, value, &why))?,
+            Some((_, param)) => param.parse(value).map_err(|why| invalid_value(name, value, &why))?,
             None => parse_value(value),
         };
         set_setting(&mut settings, name, &value, SettingOrigin::Flag)?;
@@ -179,13 +180,13 @@ fn build_spec(
         settings.set("reflect", "never", setting_origin(config.origin("run.mentor")));
     }
     for name in ["override.shown_as", "override.thought"] {
-        let answer = config.text(name);
-        // What is not set here is asked at the first override, and then is a setting of the session.
-        if answer != "ask" {
-            settings.set(name, answer, setting_origin(config.origin(name)));
+        let choice = config.text(name);
+        // With `ask`, the first override asks, and the answer becomes a setting of the session.
+        if choice != "ask" {
+            settings.set(name, choice, setting_origin(config.origin(name)));
         }
     }
-    // Which templates were in force is part of what a run was.
+    // The templates are part of a run's record.
     let prompts = load_templates(config)?;
     settings.set("templates", prompts.hash(), setting_origin(config.origin("run.prompts")));
     let actor = config.text("run.actor").to_owned();
@@ -210,28 +211,28 @@ fn build_spec(
     Ok(spec)
 }
 
-/// Whether somebody is asked who heeds the sampling parameters that are set.
+/// Checks that the models of a run support the sampling parameters that are set.
 ///
 /// # Errors
-/// A usage [`CliError`] about the first that nobody heeds.
+/// A usage [`CliError`] about the first unsupported one.
 fn check_sampling(spec: &RunSpec) -> Result<(), CliError> {
     for (name, setting) in &spec.settings.0 {
-        let Some((asked, knob)) = sampling_param(name) else { continue };
-        spec.check_param_supported(asked, knob, &setting.value).map_err(|why| {
-            let (role, value) = (asked.name(), SamplingParam::format_value(&setting.value));
+        let Some((role, param)) = sampling_param(name) else { continue };
+        spec.check_param_supported(role, param, &setting.value).map_err(|why| {
+            let (role, value) = (role.name(), SamplingParam::format_value(&setting.value));
             CliError::usage(
                 format!("setting {name} = {value}: {why}"),
-                format!("choose a model for this role with --{role} openai:MODEL, or leave the setting away"),
+                format!("choose a model for this role with --{role} openai:MODEL, or omit the setting"),
             )
         })?;
     }
     Ok(())
 }
 
-/// Puts what a preset says over the settings of its method.
+/// Applies a preset to the settings of its method.
 ///
 /// # Errors
-/// A usage [`CliError`] when there is no such preset, or it has a setting that the method has not.
+/// A usage [`CliError`] if there is no such preset, or it has a setting that the method doesn't have.
 pub(super) fn apply_preset(
     config: &Config,
     name: Option<&str>,
@@ -244,7 +245,7 @@ pub(super) fn apply_preset(
         for (setting, value) in &row.settings {
             set_setting(settings, setting, value, SettingOrigin::Paper)?;
         }
-        // The public code counts to below 50 where its paper says 50; that is what `--as code` is for.
+        // Where the paper says 50 steps, the public code stops at 49; `--as code` keeps the code's limit.
         if reading == PaperOrCode::Paper || row.steps != 50 {
             limits.steps = row.steps;
         }
@@ -258,24 +259,25 @@ pub(super) fn apply_preset(
     Ok(())
 }
 
-/// Who reflects. Where nobody says it, a model that acts also reflects (self-sustaining), and the rules do otherwise.
+/// Chooses the mentor. Unless it is set, an actor model is also the mentor (self-sustaining) if the method needs a
+/// model.
 fn choose_mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, CliError> {
     let (named, actor) = (config.text("run.mentor"), config.text("run.actor"));
     let by_model = method == "omnireflect" && settings.text("generation", "symbolic") != "symbolic";
     let wants_model = by_model || !matches!(method, "omnireflect" | "react");
-    let own = matches!(config.origin("run.mentor"), ValueOrigin::Default)
+    let use_actor = matches!(config.origin("run.mentor"), ValueOrigin::Default)
         && wants_model
         && actor.starts_with("openai:");
-    if own {
+    if use_actor {
         return Ok(actor.to_owned());
     }
     if by_model && matches!(named, "symbolic" | "none") {
         return Err(CliError::usage(
             format!(
-                "generation={} needs a mentor that is asked, and the mentor is {named}",
+                "generation={} needs a model as mentor, but the mentor is {named}",
                 settings.text("generation", "")
             ),
-            "name one with --mentor openai:MODEL or --mentor recorded:PATH, or set generation=symbolic",
+            "choose one with --mentor openai:MODEL or --mentor recorded:PATH, or set generation=symbolic",
         ));
     }
     Ok(named.to_owned())
@@ -285,7 +287,7 @@ fn invalid_value(name: &str, value: &str, why: &str) -> CliError {
     CliError::usage(format!("setting {name} = {value}: {why}"), "`retrospect config show` lists the settings")
 }
 
-/// Sets a setting that the method has, or a sampling parameter of a role, to a value of its kind.
+/// Sets a setting of the method, or a sampling parameter of a role, after checking its value.
 fn set_setting(
     settings: &mut Settings,
     name: &str,
@@ -293,8 +295,8 @@ fn set_setting(
     origin: SettingOrigin,
 ) -> Result<(), CliError> {
     let hint = "`retrospect config show` lists the settings";
-    if let Some((_, knob)) = sampling_param(name) {
-        knob.validate(value).map_err(|why| invalid_value(name, &value.to_string(), &why))?;
+    if let Some((_, param)) = sampling_param(name) {
+        param.validate(value).map_err(|why| invalid_value(name, &value.to_string(), &why))?;
         settings.set(name, value.clone(), origin);
         return Ok(());
     }
@@ -303,8 +305,8 @@ fn set_setting(
     };
     if !settings.0.contains_key(name) {
         return Err(CliError::usage(
-            format!("setting {name} is for {}, not for this method", spec.methods.join(", ")),
-            "choose the method with --method",
+            format!("setting {name} applies to {}, not to this method", spec.methods.join(", ")),
+            "choose another method with --method",
         ));
     }
     spec.validate(value).map_err(|why| invalid_value(name, &value.to_string(), &why))?;
@@ -312,20 +314,21 @@ fn set_setting(
     Ok(())
 }
 
-/// The parts around the engine for a run, new or taken up again. `typing` is the built-in actor's pause before a word.
+/// Builds the run configuration of a new or resumed run. `typing` is the delay before each word of the rule-based
+/// actor.
 pub(super) fn build_run_config(
     spec: &RunSpec,
     config: &Config,
     worlds: &WorldOptions,
     typing: Duration,
 ) -> Result<RunConfig, CliError> {
-    let mut launch = assemble_run_config(spec, config, worlds, typing)?;
-    let again = (config.clone(), worlds.clone());
-    launch.run_factory = Some(Arc::new(move |spec| {
-        self::build_run_config(spec, &again.0, &again.1, typing)
+    let mut run_config = assemble_run_config(spec, config, worlds, typing)?;
+    let (config, worlds) = (config.clone(), worlds.clone());
+    run_config.run_factory = Some(Arc::new(move |spec| {
+        self::build_run_config(spec, &config, &worlds, typing)
             .map_err(|error| DriverError::Refused(error.message, error.hint))
     }));
-    Ok(launch)
+    Ok(run_config)
 }
 
 fn assemble_run_config(
@@ -337,38 +340,38 @@ fn assemble_run_config(
     let templates = Arc::new(load_templates(config)?);
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
-    let mut unfound = None;
+    let mut recording_error = None;
     let find = |name: &str| match locate::open_session(config, Some(name)) {
         Ok(opened) => Ok((opened.meta.session, opened.timeline)),
         Err(error) => {
-            let refused = DriverError::Refused(error.message.clone(), error.hint.clone());
-            unfound = Some(error);
-            Err(refused)
+            let driver_error = DriverError::Refused(error.message.clone(), error.hint.clone());
+            recording_error = Some(error);
+            Err(driver_error)
         }
     };
-    let mut unserved = None;
-    let serve = |asked, model: &str| {
-        models::model_provider(config, asked, model, Some(&spec.settings)).map_err(|error| {
-            let refused = DriverError::Refused(error.message.clone(), error.hint.clone());
-            unserved = Some(error);
-            refused
+    let mut server_error = None;
+    let serve = |role, model: &str| {
+        models::model_provider(config, role, model, Some(&spec.settings)).map_err(|error| {
+            let driver_error = DriverError::Refused(error.message.clone(), error.hint.clone());
+            server_error = Some(error);
+            driver_error
         })
     };
-    let launch =
-        RunConfig::from_spec_with(spec, templates, open, typing, find, serve).map(|launch| RunConfig {
+    let built =
+        RunConfig::from_spec_with(spec, templates, open, typing, find, serve).map(|run_config| RunConfig {
             reply_override: Some(models::reply_override(spec, config)),
             prefetch: config.is_on("run.prefetch"),
             recorded_settings: models::missing_server_settings(spec, config),
-            ..launch
+            ..run_config
         });
-    launch.map_err(|error| match (unfound.or(unserved), error) {
+    built.map_err(|error| match (recording_error.or(server_error), error) {
         (Some(error), _) => error,
         (None, DriverError::Refused(why, next)) => CliError::usage(why, next),
         (None, other) => other.into(),
     })
 }
 
-/// The goal of a task where it is cheap to know; else the last part of its name that says something.
+/// Returns a task's goal if it is cheap to know, else the last meaningful part of its id.
 fn task_label(task: &Task) -> String {
     if !task.goal.is_empty() {
         return task.goal.clone();
@@ -379,30 +382,30 @@ fn task_label(task: &Task) -> String {
     }
     let parts: Vec<&str> = task.id.rsplit('/').take(2).collect();
     match (task.env.as_str(), parts.as_slice()) {
-        // The last folder of ALFWorld's layout is a trial number; the one above it says the task.
+        // In ALFWorld's layout the last folder is a trial number; its parent folder names the task.
         ("alfworld", [_, game]) => (*game).to_owned(),
         _ => task.id.clone(),
     }
 }
 
-/// What is written down of a new session before its first event.
+/// Returns the metadata of a new session, written before its first event.
 pub(super) fn session_meta(spec: &RunSpec, salt: u64) -> Meta {
     let created = driver::wall_clock_now();
     let first = spec.tasks.first();
     let env = first.map_or("", |t| t.env.as_str());
-    let words = match spec.tasks.as_slice() {
+    let title = match spec.tasks.as_slice() {
         [one] => format!("{env} {}", task_label(one)),
         many => format!("{env} {} tasks", many.len()),
     };
     Meta {
         v: VERSION,
-        session: session_name(created, &words, u64::from(std::process::id()) << 16 | salt),
+        session: session_name(created, &title, u64::from(std::process::id()) << 16 | salt),
         created,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         env: env.to_owned(),
         method: spec.method.clone(),
         actor: spec.actor.clone(),
-        title: words,
+        title,
         bookmark: None,
     }
 }

@@ -1,4 +1,4 @@
-//! The start screen: what there is to choose from, and what becomes of the choice.
+//! The start screen: collects the choices and carries out the one made.
 
 mod setting_rows;
 
@@ -21,41 +21,41 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Sessions that are offered, at most.
+/// Maximum number of sessions listed.
 const MAX_SESSIONS: usize = 30;
 
-/// Shows the start screen, and then what was chosen on it.
+/// Shows the start screen, then the session that was chosen on it.
 pub(super) fn choose_and_run(
     mut config: Config,
-    look: &args::ScreenArgs,
+    screen_args: &args::ScreenArgs,
     out: &mut Output,
 ) -> Result<(), CliError> {
     let breaks = super::breakpoints::initial_breakpoints(&config, &[])?;
-    let (options, problems) = screen::screen_options(&config, look, Path::new(""), None)?;
-    let said = problems.first().map(ToString::to_string);
+    let (options, problems) = screen::screen_options(&config, screen_args, Path::new(""), None)?;
+    let notice = problems.first().map(ToString::to_string);
     let plan = setup::plan_run(&mut config, &args::TaskArgs::default(), &args::MethodArgs::default())?;
     let model = start_model(&config, &plan);
-    let (tell, told) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, updates) = tokio::sync::mpsc::unbounded_channel();
     let (root, worlds) = (locate::sessions_folder(&config), plan.world_options.clone());
-    // Data folders and old sessions can be large: the screen is there at once and learns of them as they are read.
-    std::thread::spawn(move || load_lists(&root, &worlds, &tell));
-    // A choice that cannot be is told where it was made; one that can be is planned by having been tried.
+    // Data folders and sessions can be large: the screen opens at once and its lists fill as they are read.
+    std::thread::spawn(move || load_lists(&root, &worlds, &sender));
+    // An invalid choice is reported on the start screen; the check of a valid one produces its plan.
     let planned = RefCell::new(None);
     let check = |choice: &StartChoice| {
         let StartChoice::Run { env, task, changed } = choice else { return Ok(()) };
-        let mut tried = config.clone();
-        let made = plan_from_choices(&mut tried, env.clone(), task.clone(), changed);
-        let made = made.map_err(|error| format!("{}; {}", error.message, error.hint))?;
-        *planned.borrow_mut() = Some((tried, made));
+        let mut config = config.clone();
+        let plan = plan_from_choices(&mut config, env.clone(), task.clone(), changed);
+        let plan = plan.map_err(|error| format!("{}; {}", error.message, error.hint))?;
+        *planned.borrow_mut() = Some((config, plan));
         Ok(())
     };
     let guard = headless::guard_screen_signals()?;
     let chosen = headless::new_runtime()?
-        .block_on(run_start_screen(model, &options, told, said, check))
+        .block_on(run_start_screen(model, &options, updates, notice, check))
         .map_err(|e| {
             CliError::new(
                 CliErrorKind::File,
-                format!("the terminal could not be used: {e}"),
+                format!("can't use the terminal: {e}"),
                 "use --plain, or another terminal",
             )
         })?;
@@ -63,7 +63,7 @@ pub(super) fn choose_and_run(
     match chosen {
         None if crate::signals::pending_signal().is_some() => Err(CliError::interrupted("")),
         None => {
-            // The session's screen tells them where there is one; they are told once.
+            // If a session is opened, its screen reports these problems.
             for problem in &problems {
                 out.print_note(&problem.to_string());
             }
@@ -85,22 +85,22 @@ pub(super) fn choose_and_run(
                 dir: &dir,
                 position: None,
             };
-            screen::show_session(&config, shown, look, out)
+            screen::show_session(&config, shown, screen_args, out)
         }
         Some(StartChoice::Run { env, task, changed }) => {
             let (config, plan) = match (planned.into_inner(), config) {
                 (Some(ready), _) => ready,
                 (None, mut config) => {
-                    let made = plan_from_choices(&mut config, env, task, &changed)?;
-                    (config, made)
+                    let plan = plan_from_choices(&mut config, env, task, &changed)?;
+                    (config, plan)
                 }
             };
-            screen::start_run(&config, plan, look, breaks, out)
+            screen::start_run(&config, plan, screen_args, breaks, out)
         }
     }
 }
 
-/// The run as the person changed it.
+/// Plans the run with the settings changed on the start screen.
 fn plan_from_choices(
     config: &mut Config,
     env: String,
@@ -123,7 +123,7 @@ fn plan_from_choices(
             },
         }
     }
-    // What was changed for a method that was left again no longer counts.
+    // Ignore settings changed for a method that is no longer selected.
     let row = config.built_in_preset(how.preset.as_deref());
     let method = row.map_or_else(|| config.text("run.method").to_owned(), |r| r.method.clone());
     how.set.retain(|pair| {
@@ -135,11 +135,11 @@ fn plan_from_choices(
     setup::plan_run_with_calibration(config, &world, &how, learn.as_ref())
 }
 
-/// What is known at once: the preselected task and the settings.
+/// Returns the model with what is known at once: the preselected task and the settings.
 fn start_model(config: &Config, plan: &Plan) -> StartModel {
     let world = |name: &&str| EnvironmentRow {
         name: (*name).to_owned(),
-        description: "being read".to_owned(),
+        description: "loading".to_owned(),
         tasks: plan.spec.tasks.iter().filter(|t| t.env == *name).take(1).map(task_row).collect(),
     };
     let env = plan.spec.tasks.first().map_or("", |t| t.env.as_str());
@@ -147,7 +147,7 @@ fn start_model(config: &Config, plan: &Plan) -> StartModel {
         environments: worlds::NAMES.iter().map(world).collect(),
         environment: worlds::NAMES.iter().position(|n| *n == env).unwrap_or(0),
         task: 0,
-        knobs: setting_rows::initial_rows(config, &plan.spec),
+        settings: setting_rows::initial_rows(config, &plan.spec),
         variants: setting_rows::row_variants(config, &plan.spec),
         model_profiles: setting_rows::profile_by_model(config),
         sessions: Vec::new(),
@@ -162,45 +162,45 @@ fn task_row(task: &Task) -> TaskRow {
     }
 }
 
-/// Reads what takes a while, and tells it piece by piece.
-fn load_lists(root: &Path, options: &WorldOptions, tell: &UnboundedSender<StartUpdate>) {
-    // The sessions come between the world that is built in and those that read data.
+/// Reads tasks and sessions, which can take a while, and sends them piece by piece.
+fn load_lists(root: &Path, options: &WorldOptions, sender: &UnboundedSender<StartUpdate>) {
+    // Order: the built-in environment, the sessions, then the environments that read data.
     let first = worlds::NAMES.iter().take(1).map(|name| StartUpdate::Environment(world_row(name, options)));
     let rest = worlds::NAMES.iter().skip(1).map(|name| StartUpdate::Environment(world_row(name, options)));
     let between = std::iter::once_with(|| StartUpdate::Sessions(session_rows(root)));
-    for news in first.chain(between).chain(rest) {
-        // Where the screen has gone nobody needs the rest.
-        if tell.send(news).is_err() {
+    for update in first.chain(between).chain(rest) {
+        // The screen has closed: the rest is not needed.
+        if sender.send(update).is_err() {
             return;
         }
     }
 }
 
 fn world_row(name: &str, options: &WorldOptions) -> EnvironmentRow {
-    let (about, tasks) = match worlds::list_offered_tasks(name, options) {
-        Ok(tasks) if name == "household" => ("built in; --tasks takes thousands more".to_owned(), tasks),
-        Ok(tasks) if name == "babyai" => ("built in; every level with any seed".to_owned(), tasks),
+    let (description, tasks) = match worlds::list_offered_tasks(name, options) {
+        Ok(tasks) if name == "household" => ("built in; thousands more with --tasks".to_owned(), tasks),
+        Ok(tasks) if name == "babyai" => ("built in; every level, any seed".to_owned(), tasks),
         Ok(tasks) => (options.data.as_ref().map(|d| d.display().to_string()).unwrap_or_default(), tasks),
         Err(error) => (format!("{error}; {}", error.hint()), Vec::new()),
     };
-    EnvironmentRow { name: name.to_owned(), description: about, tasks: tasks.iter().map(task_row).collect() }
+    EnvironmentRow { name: name.to_owned(), description, tasks: tasks.iter().map(task_row).collect() }
 }
 
 fn session_rows(root: &Path) -> Vec<SessionRow> {
     let row = |(session, summary): (Session, Summary)| {
-        let standing = match summary.status(&session) {
+        let status = match summary.status(&session) {
             SessionStatus::Live => return None,
             SessionStatus::Crashed => "crashed",
-            SessionStatus::Closed if summary.over => "over",
+            SessionStatus::Closed if summary.over => "finished",
             SessionStatus::Closed => "stopped",
         };
         let when = session.meta.created.strftime("%m-%d %H:%M");
         Some(SessionRow {
             path: session.dir,
             goal: if summary.goal.is_empty() { session.meta.title } else { summary.goal },
-            status: standing.to_owned(),
+            status: status.to_owned(),
             about: format!(
-                "{when}  turn {}, {}/{} won, {}",
+                "{when}  step {}, {}/{} won, {}",
                 summary.steps, summary.won, summary.episodes, session.meta.method
             ),
         })
@@ -211,7 +211,7 @@ fn session_rows(root: &Path) -> Vec<SessionRow> {
     rows
 }
 
-/// What can be gone on with comes before what is only to look back at; the newest first within both.
+/// Sorts sessions that can be resumed before finished ones, keeping the order (newest first) within each group.
 fn unfinished_first(rows: &mut [SessionRow]) {
     rows.sort_by_key(|row| match row.status.as_str() {
         "crashed" => 0,
@@ -226,16 +226,16 @@ mod tests {
 
     #[test]
     fn crashed_and_stopped_sessions_come_before_finished_ones() {
-        let row = |standing: &str, goal: &str| SessionRow {
+        let row = |status: &str, goal: &str| SessionRow {
             path: goal.into(),
             goal: goal.to_owned(),
-            status: standing.to_owned(),
+            status: status.to_owned(),
             about: String::new(),
         };
         let mut rows = vec![
-            row("over", "a"),
+            row("finished", "a"),
             row("stopped", "b"),
-            row("over", "c"),
+            row("finished", "c"),
             row("crashed", "d"),
             row("stopped", "e"),
         ];

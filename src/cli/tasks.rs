@@ -1,4 +1,4 @@
-//! `tasks`.
+//! The `tasks` verb: lists the tasks of an environment.
 
 use super::args;
 use super::config::Config;
@@ -26,14 +26,14 @@ struct Row<'a> {
     folder: Option<String>,
 }
 
-/// `tasks`.
+/// Runs `tasks`.
 pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -> Result<(), CliError> {
     config.set_flag("run.env", args.world.files.implied_env(args.world.env.as_ref()).as_deref())?;
     let env = config.text("run.env").to_owned();
     if args.write.is_some() && env != "household" {
         return Err(CliError::usage(
-            format!("--write: the games of {env} are files already"),
-            "--write is for the built-in world: --env household",
+            format!("--write: the games of {env} are files on disk already"),
+            "--write works with the built-in environment: --env household",
         ));
     }
     let found = worlds::list_tasks(&env, &task_selection(&args.world), &world_options(config))?;
@@ -60,19 +60,19 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -
     Ok(())
 }
 
-/// Writes a generated game as the folder that ALFWorld's loader looks for.
+/// Writes a generated game in the folder layout of ALFWorld's loader; returns the folder.
 fn write_game(dir: &Path, task: &Task) -> Result<String, CliError> {
-    let generated = |e: String| {
+    let generator_error = |e: String| {
         CliError::new(
             CliErrorKind::World,
-            format!("{}: {e}", task.id),
-            "report this; the task cannot be generated",
+            format!("task {} can't be generated: {e}", task.id),
+            "this is a bug; please report it",
         )
     };
-    let id = TaskId::parse(&task.id).map_err(|e| generated(e.to_string()))?;
-    let game = export_folder(&id).map_err(|e| generated(e.to_string()))?;
+    let id = TaskId::parse(&task.id).map_err(|e| generator_error(e.to_string()))?;
+    let game = export_folder(&id).map_err(|e| generator_error(e.to_string()))?;
     let folder = dir.join(&game.folder);
-    files::create_folder(&folder).map_err(|e| CliError::file(&folder, "could not be made", &e))?;
+    files::create_folder(&folder).map_err(|e| CliError::file(&folder, "could not be created", &e))?;
     for (name, text) in &game.files {
         let path = folder.join(name);
         files::replace_shared(&path, text.as_bytes())

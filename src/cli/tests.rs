@@ -1,15 +1,15 @@
-//! The command line as a whole.
+//! Tests of the whole command line.
 
 use super::args::Cli;
 use clap::CommandFactory as _;
 use std::fmt::Write as _;
 
 #[test]
-fn the_command_line_is_well_formed() {
+fn command_line_is_well_formed() {
     Cli::command().debug_assert();
 }
 
-/// The help texts are an interface: a change is seen here first.
+/// Snapshot of all help texts, which are an interface.
 #[test]
 fn help_texts() {
     let mut program = Cli::command();
@@ -23,18 +23,22 @@ fn help_texts() {
 }
 
 #[test]
-fn a_full_disk_is_told_other_than_to_a_person_who_can_write_again() {
+fn full_disk_message_differs_without_a_screen_to_retry_from() {
     let halt = crate::driver::Halt { reason: "no space left".to_owned(), waiting: 1, ..Default::default() };
     assert!(halt.screen_message().contains("1 more wait in memory"));
     let error = super::headless::halt_error(&halt, "s/1");
     assert!(error.message.contains("no space left; the run has stopped"), "{}", error.message);
     assert!(!error.message.contains("nothing goes on"), "{}", error.message);
-    assert!(error.hint.contains("free some space") && error.hint.contains("resume s/1`"), "{}", error.hint);
+    assert!(
+        error.hint.contains("free some disk space") && error.hint.contains("resume s/1`"),
+        "{}",
+        error.hint
+    );
 }
 
-/// What went into a pipe was not cleaned: it reached the terminal later, out of a file.
+/// Once, piped output was not cleaned, and reached a terminal later from a file.
 #[test]
-fn what_comes_from_outside_is_cleaned_wherever_it_goes() {
+fn outside_text_is_cleaned_for_pipes_and_terminals() {
     use super::output::sanitized;
     let hostile = "a\u{1b}]0;owned\u{7}b\nc\u{9b}31md\u{202e}e\tf";
     assert_eq!(sanitized(hostile, true), "ab\ncde    f");
@@ -42,8 +46,8 @@ fn what_comes_from_outside_is_cleaned_wherever_it_goes() {
 }
 
 #[test]
-fn a_dumb_terminal_is_talked_to_line_by_line() {
-    for (term, is) in [("dumb", true), ("", cfg!(unix)), ("xterm-256color", false), ("linux", false)] {
-        assert_eq!(super::is_dumb_terminal(term), is, "{term:?}");
+fn dumb_terminal_is_used_line_by_line() {
+    for (term, expected) in [("dumb", true), ("", cfg!(unix)), ("xterm-256color", false), ("linux", false)] {
+        assert_eq!(super::is_dumb_terminal(term), expected, "{term:?}");
     }
 }

@@ -1,9 +1,11 @@
-//! `verify`: whether a session is what it says. Its files are read, its prompts are rebuilt and compared with their
-//! hashes, replies are read again, seeds and the sums of episodes are worked out again, and its actions are taken again in
-//! its world, whose whole answer is compared; so are goal and view that the interface made of it.
+//! The `verify` verb: checks that a session is consistent. It reads all files, rebuilds the prompts and compares their
+//! hashes, parses the replies again, and recomputes seeds and episode summaries. It replays the actions in the
+//! environment and compares every field of each result, as well as the goal and the view that the interface derives
+//! from it.
 //!
-//! Two kinds of differences are told and are no failure: those of a rebuilt world that a person accepted, and notes,
-//! reflections and lessons that the rules of this program would draw otherwise (rules change from version to version).
+//! Two kinds of differences are reported but are not failures: differences of a rebuilt environment that a person
+//! accepted, and notes, reflections and lessons that this version's rules derive differently (rules change between
+//! versions).
 
 mod accepted;
 mod check;
@@ -25,6 +27,7 @@ use check::BranchCheck;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// What was checked and what was found; also the object printed by `--json`.
 #[derive(Default, Serialize)]
 struct VerifyReport {
     session: String,
@@ -33,70 +36,70 @@ struct VerifyReport {
     episodes: usize,
     prompts: usize,
     observations: usize,
-    /// Notes, reflections and lessons that were drawn again.
+    /// Number of recomputed notes, reflections, lessons and memories.
     drawn: usize,
     torn: Option<String>,
-    /// Worlds that could not be opened here; their observations were not compared.
+    /// Environments that could not be opened here; their observations were not compared.
     #[serde(rename = "unopened")]
     unavailable_worlds: Vec<String>,
-    /// Answers that differ, as a person has accepted.
+    /// Differences that a person accepted.
     accepted: Vec<String>,
-    /// Notes, reflections and lessons that this program's rules draw otherwise.
+    /// Notes, reflections and lessons that this version's rules derive differently.
     #[serde(rename = "drawn_otherwise")]
     recomputed_differently: Vec<String>,
     problems: Vec<String>,
 }
 
-/// `verify PATH`.
+/// Runs `verify PATH`.
 pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> Result<(), CliError> {
     let options = world_options(config);
-    let (path, word) = args.path.as_deref().map_or((None, None), |text| {
-        let (path, word) = locate::split_branch(text);
-        (Some(path), word)
+    let (path, branch) = args.path.as_deref().map_or((None, None), |text| {
+        let (path, branch) = locate::split_branch(text);
+        (Some(path), branch)
     });
     let mut found = VerifyReport::default();
-    // Every byte is read: what is kept beside the journal is looked at, not believed.
+    // `OpenMode::Verify` reads every byte: indexes and checkpoints are checked, not trusted.
     let first = locate::open_session_for(config, args.path.as_deref(), OpenMode::Verify)?;
     found.session.clone_from(&first.meta.session);
-    let wanted = match word {
+    let wanted = match branch {
         Some(_) => vec![first.branch.id.clone()],
         None => first.branch_ids()?,
     };
-    // A session may have been named by the end of its name.
+    // The session may have been given by the end of its name.
     let path = match (path, &first.dir) {
         (_, Some(dir)) => dir.display().to_string(),
         (path, None) => path.unwrap_or_default().to_owned(),
     };
-    if word.is_none() {
+    if branch.is_none() {
         found.problems.extend(first.skipped_branches()?);
     }
     drop(first);
     for id in &wanted {
         let opened = locate::open_session_for(config, Some(&format!("{path}@{id}")), OpenMode::Verify)?;
         if let Some(torn) = &opened.torn {
-            let of = if wanted.len() > 1 { format!("branch {id}: ") } else { String::new() };
-            let told = found.torn.take().map_or(String::new(), |told| format!("{told}; "));
-            found.torn = Some(format!("{told}{of}{torn}"));
+            let prefix = if wanted.len() > 1 { format!("branch {id}: ") } else { String::new() };
+            let previous = found.torn.take().map_or(String::new(), |text| format!("{text}; "));
+            found.torn = Some(format!("{previous}{prefix}{torn}"));
         }
         found.branches += 1;
-        let kept = opened.dir.as_ref().map(|dir| stored_checkpoints(&branch_path(dir, id)));
+        let checkpoints = opened.dir.as_ref().map(|dir| stored_checkpoints(&branch_path(dir, id)));
         verify_branch(
             &opened.timeline,
             &opened.branch,
-            kept.as_ref(),
+            checkpoints.as_ref(),
             (&options, !args.no_world),
             &mut found,
         )?;
         found.problems.extend(opened.missing.map(|missing| missing.to_string()));
     }
     if found.events == 0 {
-        found.problems.push("there is no event in it".to_owned());
+        found.problems.push("the session has no events".to_owned());
     }
     if args.json {
         out.print_json(&serde_json::to_string(&found).unwrap_or_default())?;
     } else {
         out.print_line(&format!(
-            "{}: {} events{}, {} episodes, {} prompts rebuilt, {} observations taken again, {} notes and lessons drawn again",
+            "{}: {} events{}, {} episodes, {} prompts rebuilt, {} observations replayed, {} notes and lessons recomputed",
             found.session,
             found.events,
             if found.branches > 1 { format!(" on {} branches", found.branches) } else { String::new() },
@@ -106,7 +109,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
             found.drawn
         ))?;
         if let Some(torn) = &found.torn {
-            out.print_line(&format!("torn: {torn}"))?;
+            out.print_line(&format!("incomplete: {torn}"))?;
         }
         for world in &found.unavailable_worlds {
             out.print_line(&format!("not compared: {world}"))?;
@@ -115,7 +118,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
             out.print_line(&format!("accepted: {}", crate::text::one_line(difference)))?;
         }
         for difference in &found.recomputed_differently {
-            out.print_line(&format!("drawn otherwise: {}", crate::text::one_line(difference)))?;
+            out.print_line(&format!("rules differ: {}", crate::text::one_line(difference)))?;
         }
         for problem in &found.problems {
             out.print_line(&format!("PROBLEM {}", crate::text::one_line(problem)))?;
@@ -125,37 +128,42 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         } else if found.problems.is_empty() && found.unavailable_worlds.is_empty() {
             out.print_line(&success_line(&found))?;
         } else if found.problems.is_empty() {
-            out.print_line("no problem, but not every world was compared")?;
+            out.print_line("no problems, but some environments were not compared")?;
         }
     }
-    let without = found.observations == 0 && !found.unavailable_worlds.is_empty();
-    if found.problems.is_empty() && !without {
+    let nothing_compared = found.observations == 0 && !found.unavailable_worlds.is_empty();
+    if found.problems.is_empty() && !nothing_compared {
         return Ok(());
     }
     if args.json {
-        // The object has said it; the exit code says it again.
+        // The JSON object has the problems; only the exit code is left to set.
         return Err(CliError { kind: CliErrorKind::Check, message: String::new(), hint: String::new() });
     }
     if found.problems.is_empty() {
         return Err(CliError::new(
             CliErrorKind::Check,
             format!("{}: {PROMPTS_ONLY}", found.session),
-            "give the world's data (--data DIR or ALFWORLD_DATA), or leave the world out on purpose with --no-world",
+            "name the environment's data (--data DIR or ALFWORLD_DATA), or skip the environment with --no-world",
         ));
     }
     Err(CliError::new(
         CliErrorKind::Check,
-        format!("{}: {} problem(s)", found.session, found.problems.len()),
-        "a journal that was changed by hand, or a program or world of another version, are the usual reasons",
+        format!(
+            "{}: {} {}",
+            found.session,
+            found.problems.len(),
+            if found.problems.len() == 1 { "problem" } else { "problems" }
+        ),
+        "usual causes: an edited journal, or another version of the program or the environment",
     ))
 }
 
-/// Looks at the own events of a branch. A fork's world is brought to where the fork begins first: the episode that is open there
-/// is taken again, which counts for the branch that holds it.
+/// Checks a branch's own events. For a fork, first replays the episode that is open at the fork point, to bring the
+/// environment there; results of that part count for the branch that holds those events.
 fn verify_branch(
     timeline: &Timeline,
     header: &BranchHeader,
-    kept: Option<&CheckpointIndex>,
+    checkpoints: Option<&CheckpointIndex>,
     (options, with_world): (&WorldOptions, bool),
     found: &mut VerifyReport,
 ) -> Result<(), CliError> {
@@ -167,11 +175,11 @@ fn verify_branch(
     let mut differences = AcceptedDifferences::default();
     each(Seq(0), &mut |envelope| differences.record_event(envelope))?;
     let at = header.at_seq;
-    let begins = timeline.state_at(at).open_episode().map_or(at, |e| Seq(e.first_seq.0.saturating_sub(1)));
-    let before = State::clone(&timeline.state_at(begins));
+    let start = timeline.state_at(at).open_episode().map_or(at, |e| Seq(e.first_seq.0.saturating_sub(1)));
+    let before = State::clone(&timeline.state_at(start));
     let mut check = BranchCheck::new(before, header.id.clone(), options.clone(), with_world, differences);
     let (mut shared, mut own) = (VerifyReport::default(), std::mem::take(found));
-    each(begins, &mut |envelope| {
+    each(start, &mut |envelope| {
         if envelope.seq <= at {
             check.check_event(envelope, &mut shared);
             if envelope.seq == at {
@@ -180,10 +188,11 @@ fn verify_branch(
             return;
         }
         check.check_event(envelope, &mut own);
-        let state = kept.filter(|k| k.seqs.contains(&envelope.seq)).and_then(|k| (k.load)(envelope.seq));
-        if state.is_some_and(|kept| kept.head == envelope.seq && kept != check.state) {
+        let state =
+            checkpoints.filter(|k| k.seqs.contains(&envelope.seq)).and_then(|k| (k.load)(envelope.seq));
+        if state.is_some_and(|stored| stored.head == envelope.seq && stored != check.state) {
             own.problems.push(format!(
-                "{}: the state kept in index/ is not what the events come to; remove that folder, it is made anew",
+                "{}: the checkpoint in index/ differs from the folded events; delete that folder, it is rebuilt",
                 check.describe_event(envelope.seq)
             ));
         }
@@ -194,23 +203,23 @@ fn verify_branch(
     Ok(())
 }
 
-/// The last line, where there is no problem.
+/// Returns the last line if there are no problems.
 fn success_line(found: &VerifyReport) -> String {
-    let mut besides = Vec::new();
+    let mut exceptions = Vec::new();
     if !found.accepted.is_empty() {
-        besides.push(format!("{} of another world, as was accepted", found.accepted.len()));
+        exceptions.push(format!("{} accepted environment difference(s)", found.accepted.len()));
     }
     if !found.recomputed_differently.is_empty() {
-        besides.push(format!(
-            "{} that the rules of this program draw otherwise",
+        exceptions.push(format!(
+            "{} result(s) that this version's rules derive differently",
             found.recomputed_differently.len()
         ));
     }
-    if besides.is_empty() {
-        return "whole: everything is as the journal says".to_owned();
+    if exceptions.is_empty() {
+        return "OK: journal, prompts and world agree".to_owned();
     }
-    format!("whole: everything is as the journal says, but for {}", besides.join(" and "))
+    format!("OK: journal, prompts and world agree, except for {}", exceptions.join(" and "))
 }
 
-/// Said where no world answered.
-const PROMPTS_ONLY: &str = "prompts only: no world was compared";
+/// The last line if no environment was compared.
+const PROMPTS_ONLY: &str = "prompts only: no environment was compared";

@@ -1,11 +1,11 @@
-//! Which worlds and tasks the flags and the configuration mean.
+//! Converts flags and configuration to environment options and a selection of tasks.
 
 use super::args::TaskArgs;
 use super::config::Config;
 use crate::driver::worlds::{Selection, WorldOptions};
 use crate::env::pddl::GoalSeparator;
 
-/// Which tasks are meant.
+/// Returns the selection of tasks given by the flags.
 pub(super) fn task_selection(world: &TaskArgs) -> Selection {
     let files = world.files.task_name();
     Selection {
@@ -16,7 +16,7 @@ pub(super) fn task_selection(world: &TaskArgs) -> Selection {
     }
 }
 
-/// Where worlds are looked for.
+/// Returns the options of environments: data folder, seed and PDDL goal format.
 pub(super) fn world_options(config: &Config) -> WorldOptions {
     let joining =
         if config.text("pddl.goal") == "blank" { GoalSeparator::Space } else { GoalSeparator::Comma };

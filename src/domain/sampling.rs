@@ -125,8 +125,8 @@ impl SamplingParam {
     /// Returns what a server is sent instead of `value`, given what was learned about its model: the lines of
     /// [`State::unsent_settings`](crate::engine::State::unsent_settings). Returns `None` if the parameter isn't sent.
     pub fn sent_value(&self, value: &Value, unsent: &[String]) -> Option<Value> {
-        // Older sessions have "not sent".
-        const LEFT_OUT: [&str; 3] = ["the server refused", "left out", "not sent"];
+        // Older sessions have "the server refused" or "not sent".
+        const LEFT_OUT: [&str; 4] = ["rejected by the server", "the server refused", "left out", "not sent"];
         let lines = unsent.iter().filter_map(|line| line.split_once(": "));
         let mine = lines.filter(|(head, _)| head.split(' ').next() == Some(self.name)).map(|(_, why)| why);
         let mut raised = None;

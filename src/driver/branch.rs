@@ -1,5 +1,5 @@
-//! Going on from the past, and with another branch: the line that is driven is put down in order, and another one taken up
-//! in its place. Whoever looks sees the store's line change; whoever was asked for the old line is not heard any more.
+//! Forks from a past event and switches branches: closes the active branch and activates another in its place.
+//! Observers see the store's branch change; replies to calls of the old branch are discarded.
 
 use super::checkpoint_writer::CheckpointWriter;
 use super::{Driver, DriverError, Handle, Health, Message, RunConfig, Signal, wall_clock_now};
@@ -12,20 +12,21 @@ use crate::timeline::Timeline;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// A wish to go on from an event of the past.
+/// A request to fork: to continue from a past event in a new branch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fork {
-    /// The branch whose past is meant; none: the one that is driven.
+    /// The branch to fork from; `None` for the active one.
     pub source_branch: Option<BranchId>,
-    /// The last event that stays. Inside a batch it is moved to the end of the batch before.
+    /// The last event to keep. Inside a batch it moves back to the end of the previous batch.
     pub at_seq: Seq,
-    /// Why, in words; empty: the place is named.
+    /// The reason shown in the branch tree; if empty, the position is used.
     pub reason: String,
-    /// What is done there first: written with the branch, and carried out as soon as the world stands.
+    /// Commands to run first on the new branch: written when it is created, and carried out once the environment is
+    /// restored.
     pub commands: Vec<Command>,
 }
 
-/// A line that can be driven.
+/// A branch that can be made active.
 struct ActiveBranch {
     timeline: Timeline,
     writer: Writer,
@@ -34,21 +35,21 @@ struct ActiveBranch {
     run_config: RunConfig,
 }
 
-/// Lines that were left and are still in memory, at most: going back to one is no opening.
+/// The maximum number of left branches kept in memory, so that switching back does not open them again.
 const MAX_CACHED_BRANCHES: usize = 2;
 
-/// A line that was left, as long as nobody has written to its file since.
+/// A branch that was left. Valid as long as its file has not changed since.
 pub(super) struct CachedBranch {
     branch: BranchId,
-    /// Bytes of its file.
+    /// The length of its file in bytes.
     file_len: u64,
     timeline: Timeline,
-    keeper: CheckpointWriter,
+    checkpoint_writer: CheckpointWriter,
     parents: Vec<Arc<ParentFile>>,
 }
 
 impl Driver {
-    /// Goes on from the past as a new branch. All that can be refused is refused before anything is made or put down.
+    /// Continues from a past event in a new branch. Every error is detected before anything is created or closed.
     pub(super) fn fork(&mut self, fork: &Fork) -> Result<BranchId, CommandError> {
         let other = fork.source_branch.as_ref().filter(|from| **from != self.engine.branch);
         let opened = other.map(|from| self.open_for_reading(from)).transpose()?;
@@ -62,25 +63,28 @@ impl Driver {
         };
         if state.head != at {
             return Err(CommandError::new(
-                format!("the events up to {at} of branch {from} cannot be read any more"),
-                "look at the session with `retrospect verify`",
+                format!("the events of branch {from} up to {at} can no longer be read"),
+                "check the session with `retrospect verify`",
             ));
         }
         let Some(run) = state.run.clone() else {
-            return Err(CommandError::new("no run has started at that point", "choose a later event"));
+            return Err(CommandError::new("no run has started at that point", "fork from a later event"));
         };
-        let launch = self.run_config_for(&run)?;
-        let stops = self.engine.state.breakpoints.events_to_replace(&state.breakpoints);
-        self.dry_run(&state, &launch, &stops, &fork.commands)?;
+        let run_config = self.run_config_for(&run)?;
+        let breakpoint_events = self.engine.state.breakpoints.events_to_replace(&state.breakpoints);
+        self.dry_run(&state, &run_config, &breakpoint_events, &fork.commands)?;
         let reason = if fork.reason.trim().is_empty() {
             describe_position(&state)
         } else {
             fork.reason.trim().to_owned()
         };
         let disk = |error: &dyn std::fmt::Display| {
-            CommandError::new(format!("no branch could be made: {error}"), "free some space, then try again")
+            CommandError::new(
+                format!("the branch could not be created: {error}"),
+                "free some disk space, then retry",
+            )
         };
-        // What the new branch stands on must be on the disk before it.
+        // What the new branch depends on must reach the disk before it does.
         self.check_journal()?;
         self.writer.sync().map_err(|e| disk(&e))?;
         let parents = match &opened {
@@ -98,9 +102,9 @@ impl Driver {
         writer.stand_on(parents);
         let events = writer.event_file().clone();
         let file = self.session.branch_file(&header.id);
-        let (timeline, keeper) = if let Some(opened) = opened {
-            let keeper = CheckpointWriter::new(opened.checkpoints, opened.event_file);
-            (opened.timeline.fork(state, events.fetcher()), keeper.for_fork(&file, at, events))
+        let (timeline, checkpoint_writer) = if let Some(opened) = opened {
+            let checkpoint_writer = CheckpointWriter::new(opened.checkpoints, opened.event_file);
+            (opened.timeline.fork(state, events.fetcher()), checkpoint_writer.for_fork(&file, at, events))
         } else {
             let timeline = self.store.timeline().fork(state, events.fetcher());
             (timeline, self.checkpoint_writer.for_fork(&file, at, events))
@@ -108,68 +112,57 @@ impl Driver {
         let BranchHeader { id, .. } = header;
         self.close_active_branch();
         self.activate_branch(
-            ActiveBranch {
-                timeline,
-                writer,
-                checkpoint_writer: keeper,
-                branch: id.clone(),
-                run_config: launch,
-            },
-            stops,
+            ActiveBranch { timeline, writer, checkpoint_writer, branch: id.clone(), run_config },
+            breakpoint_events,
             &fork.commands,
         );
         Ok(id)
     }
 
-    /// Goes on with another branch where it was left.
+    /// Continues another branch from its last event.
     pub(super) fn switch_branch(&mut self, to: &BranchId) -> Result<(), CommandError> {
         if *to == self.engine.branch {
-            return Err(CommandError::new(format!("branch {to} is the one at work"), "choose another one"));
+            return Err(CommandError::new(format!("branch {to} is already active"), "choose another branch"));
         }
         self.check_journal()?;
-        let refused =
+        let to_error =
             |e: crate::journal::JournalError| CommandError::new(e.to_string(), "choose another branch");
-        let file = self.session.existing_branch_file(to).map_err(refused)?;
-        let writer = Writer::lock(&file).map_err(refused)?;
-        let left = self.take_cached_branch(to, writer.valid_len());
-        let (timeline, whole, keeper, parents) = if let Some(left) = left {
-            (left.timeline, left.file_len, left.keeper, left.parents)
+        let file = self.session.existing_branch_file(to).map_err(to_error)?;
+        let writer = Writer::lock(&file).map_err(to_error)?;
+        let cached = self.take_cached_branch(to, writer.valid_len());
+        let (timeline, file_len, checkpoint_writer, parents) = if let Some(cached) = cached {
+            (cached.timeline, cached.file_len, cached.checkpoint_writer, cached.parents)
         } else {
-            let opened = open_branch(&file, OpenMode::Resume).map_err(refused)?;
+            let opened = open_branch(&file, OpenMode::Resume).map_err(to_error)?;
             if let Some(missing) = opened.missing {
                 return Err(CommandError::new(
                     missing.to_string(),
-                    format!("go on from what is left with `retrospect resume SESSION@{to}`"),
+                    format!("continue from what is left with `retrospect resume SESSION@{to}`"),
                 ));
             }
-            let keeper = CheckpointWriter::new(opened.checkpoints, opened.event_file);
-            (opened.timeline, opened.valid_len, keeper, opened.parents)
+            let checkpoint_writer = CheckpointWriter::new(opened.checkpoints, opened.event_file);
+            (opened.timeline, opened.valid_len, checkpoint_writer, opened.parents)
         };
         let Some(run) = timeline.head().run.clone() else {
             return Err(CommandError::new("no run has started on that branch", "choose another branch"));
         };
-        let launch = self.run_config_for(&run)?;
-        let mut writer = writer.truncate_to(whole, keeper.event_file().clone()).map_err(refused)?;
+        let run_config = self.run_config_for(&run)?;
+        let mut writer =
+            writer.truncate_to(file_len, checkpoint_writer.event_file().clone()).map_err(to_error)?;
         writer.stand_on(parents);
         self.close_active_branch();
         self.activate_branch(
-            ActiveBranch {
-                timeline,
-                writer,
-                checkpoint_writer: keeper,
-                branch: to.clone(),
-                run_config: launch,
-            },
+            ActiveBranch { timeline, writer, checkpoint_writer, branch: to.clone(), run_config },
             Vec::new(),
             &[],
         );
         Ok(())
     }
 
-    /// A line that was left and whose file is as it was then.
-    fn take_cached_branch(&mut self, branch: &BranchId, whole: u64) -> Option<CachedBranch> {
-        let place = self.cached_branches.iter().position(|left| left.branch == *branch)?;
-        self.cached_branches.remove(place).filter(|left| left.file_len == whole)
+    /// Removes and returns a cached branch if its file is unchanged.
+    fn take_cached_branch(&mut self, branch: &BranchId, file_len: u64) -> Option<CachedBranch> {
+        let place = self.cached_branches.iter().position(|cached| cached.branch == *branch)?;
+        self.cached_branches.remove(place).filter(|cached| cached.file_len == file_len)
     }
 
     fn open_for_reading(&self, branch: &BranchId) -> Result<OpenBranch, CommandError> {
@@ -178,15 +171,15 @@ impl Driver {
         opened.map_err(|e| CommandError::new(e.to_string(), "choose another branch"))
     }
 
-    /// Whether every wish would be granted there, one after the other. Nothing is written.
+    /// Checks whether every command would be accepted there, one after the other. Writes nothing.
     fn dry_run(
         &self,
         state: &State,
-        launch: &RunConfig,
-        stops: &[Event],
-        then: &[Command],
+        run_config: &RunConfig,
+        breakpoint_events: &[Event],
+        commands: &[Command],
     ) -> Result<(), CommandError> {
-        let policy = launch.policy.clone();
+        let policy = run_config.policy.clone();
         let mut engine = Engine::resume(state.clone(), policy, self.engine.branch.clone());
         let at = wall_clock_now();
         let fold = |engine: &mut Engine, events: Vec<(Cause, Event)>| {
@@ -195,9 +188,9 @@ impl Driver {
                 engine.state.apply(&Envelope { seq, timestamp: at, cause, batch_continues: false, event });
             }
         };
-        let begun = std::iter::once(&Event::Reopened).chain(stops);
+        let begun = std::iter::once(&Event::Reopened).chain(breakpoint_events);
         fold(&mut engine, begun.map(|event| (Cause::Policy, event.clone())).collect());
-        for command in then {
+        for command in commands {
             loop {
                 let events = engine.advance();
                 if events.is_empty() {
@@ -214,8 +207,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Puts the branch at work down in order. Where even that cannot be written it is left as after a crash, and goes on there
-    /// some other time.
+    /// Closes the active branch. If even that can't be written, leaves it as after a crash; it can still be resumed
+    /// later.
     fn close_active_branch(&mut self) {
         self.close_prefetches();
         let mut closing = Vec::new();
@@ -236,101 +229,103 @@ impl Driver {
         } else {
             self.unwritten_events.clear();
             self.store.edit_live(|live| live.health = Health::Running);
-            let left =
-                format!("branch {} could not be closed in order; nothing of it is lost", self.engine.branch);
-            self.store.signal(Signal::Notice(left));
+            let notice =
+                format!("branch {} could not be closed properly; none of it is lost", self.engine.branch);
+            self.store.signal(Signal::Notice(notice));
         }
         self.checkpoint_writer.save_before_switch(&self.engine.state, self.writer.valid_len());
         self.write_summary();
     }
 
-    /// Drives another line from its last state on: what is to be done there is written, and its world is brought back for it.
-    /// The stops stand in the line's first batch, so that no crash comes between the line and its breakpoints.
-    fn activate_branch(&mut self, line: ActiveBranch, stops: Vec<Event>, then: &[Command]) {
-        let ActiveBranch { timeline, writer, checkpoint_writer: keeper, branch, run_config: launch } = line;
+    /// Makes a branch active from its last state on: writes its first commands and starts restoring its environment.
+    /// The breakpoint events are in the branch's first batch, so that no crash can separate the branch from its
+    /// breakpoints.
+    fn activate_branch(&mut self, active: ActiveBranch, breakpoint_events: Vec<Event>, commands: &[Command]) {
+        let ActiveBranch { timeline, writer, checkpoint_writer, branch, run_config } = active;
         let state = State::clone(timeline.head());
-        let engine = Engine::resume(state, launch.policy.clone(), branch.clone());
-        let left = std::mem::replace(&mut self.engine, engine).branch;
+        let engine = Engine::resume(state, run_config.policy.clone(), branch.clone());
+        let previous = std::mem::replace(&mut self.engine, engine).branch;
         let writer = std::mem::replace(&mut self.writer, writer);
-        let (whole, parents) = (writer.valid_len(), writer.parents().to_vec());
+        let (file_len, parents) = (writer.valid_len(), writer.parents().to_vec());
         drop(writer);
-        let kept = std::mem::replace(&mut self.checkpoint_writer, keeper);
-        self.run_config = launch;
+        let replaced_writer = std::mem::replace(&mut self.checkpoint_writer, checkpoint_writer);
+        self.run_config = run_config;
         self.next_run_config = None;
         self.pending_requests.begin_epoch();
-        self.fail_queued("another branch was taken up before it", "say it again there");
+        self.fail_queued("the session switched to another branch first", "repeat it there");
         let timeline = self.store.swap_branch(timeline, branch);
-        self.cached_branches.retain(|other| other.branch != left);
+        self.cached_branches.retain(|other| other.branch != previous);
         self.cached_branches.push_back(CachedBranch {
-            branch: left,
-            file_len: whole,
+            branch: previous,
+            file_len,
             timeline,
-            keeper: kept,
+            checkpoint_writer: replaced_writer,
             parents,
         });
         if self.cached_branches.len() > MAX_CACHED_BRANCHES {
             self.cached_branches.pop_front();
         }
         self.store.edit_live(|live| live.calls.clear());
-        // Nothing is asked of anybody before the world stands; what was wished is written now, so that it is not lost with the
-        // program. A failed write halts the session here as anywhere; the world is brought back meanwhile.
+        // No call is made before the environment is restored. The commands are written now, so that they survive a
+        // crash. A failed write halts the session here as anywhere; the environment is restored meanwhile.
         self.pending_requests.is_rebuilding = true;
         let mut begun = self.engine.decide(&Input::Command(Command::Reopen)).unwrap_or_default();
-        begun.extend(stops.into_iter().map(|stop| (Cause::Policy, stop)));
+        begun.extend(breakpoint_events.into_iter().map(|event| (Cause::Policy, event)));
         let _ = self.commit_and_advance(begun);
-        for command in then {
+        for command in commands {
             if !self.unwritten_events.is_empty() {
                 self.queued_messages.push_back(Message::Command(command.clone(), None));
-            } else if let Err(refusal) = self.run_command(command)
+            } else if let Err(error) = self.run_command(command)
                 && self.unwritten_events.is_empty()
             {
-                self.store.signal(Signal::CommandFailed(refusal));
+                self.store.signal(Signal::CommandFailed(error));
                 break;
             }
         }
         self.start_rebuild();
     }
 
-    /// What waits for its turn is not done any more: whoever wished it is told.
+    /// Fails the queued commands and reports it to their senders.
     pub(super) fn fail_queued(&mut self, why: &str, next: &str) {
         for held in std::mem::take(&mut self.queued_messages) {
-            let wish = Err(CommandError::new(format!("what was wished was not done: {why}"), next));
+            let error = Err(CommandError::new(format!("the command was not executed: {why}"), next));
             match held {
-                Message::Command(_, tell) => self.respond(tell, |_| wish.map(|()| Seq(0))),
-                Message::Fork(_, tell) => self.respond(tell, |_| wish.map(|()| BranchId::trunk())),
-                Message::Switch(_, tell) => self.respond(tell, |_| wish),
-                // Of the line that is left.
+                Message::Command(_, reply_to) => self.respond(reply_to, |_| error.map(|()| Seq(0))),
+                Message::Fork(_, reply_to) => self.respond(reply_to, |_| error.map(|()| BranchId::trunk())),
+                Message::Switch(_, reply_to) => self.respond(reply_to, |_| error),
+                // Belongs to the branch that is left.
                 _ => {}
             }
         }
     }
 
-    /// Carries a wish out and says how it went.
+    /// Runs a command and sends its result.
     pub(super) fn respond<T>(
         &mut self,
-        tell: Option<oneshot::Sender<Result<T, CommandError>>>,
-        wish: impl FnOnce(&mut Self) -> Result<T, CommandError>,
+        reply_to: Option<oneshot::Sender<Result<T, CommandError>>>,
+        run: impl FnOnce(&mut Self) -> Result<T, CommandError>,
     ) {
-        match (tell, wish(self)) {
-            // Whoever asked may have gone.
-            (Some(tell), answer) => drop(tell.send(answer)),
-            (None, Err(refusal)) => self.store.signal(Signal::CommandFailed(refusal)),
+        match (reply_to, run(self)) {
+            // The receiver may be gone.
+            (Some(reply_to), result) => drop(reply_to.send(result)),
+            (None, Err(error)) => self.store.signal(Signal::CommandFailed(error)),
             (None, Ok(_)) => {}
         }
     }
 
-    /// Keeps what lists say of the branch at work.
+    /// Writes the summary of the active branch for the lists of sessions and branches.
     pub(super) fn write_summary(&self) {
         let branch = &self.engine.branch;
         let bytes = std::fs::metadata(self.session.branch_file(branch)).map_or(0, |m| m.len());
         if let Err(error) = summarize(&self.engine.state, branch, bytes).save(&self.session.dir) {
             self.store.signal(Signal::Notice(format!(
-                "the session is whole, but its index was not written: {error}"
+                "the session is saved, but its index could not be written: {error}"
             )));
         }
     }
 
-    /// What a run of this session needs: what is there, where it is the same run, else it is made.
+    /// Returns the configuration of a run of this session: the current one if it is the same run, otherwise a new
+    /// one.
     fn run_config_for(&self, run: &RunSpec) -> Result<RunConfig, CommandError> {
         let here = self.engine.state.run.as_deref();
         let same = |here: &RunSpec| {
@@ -343,29 +338,29 @@ impl Driver {
         }
     }
 
-    /// What another run of this session needs, or why it cannot be had; nothing has happened then.
+    /// Returns the configuration of another run of this session. Changes nothing if it fails.
     pub(super) fn make_run_config(&self, spec: &RunSpec) -> Result<RunConfig, CommandError> {
-        let Some(outfit) = &self.run_config.run_factory else {
+        let Some(make) = &self.run_config.run_factory else {
             return Err(CommandError::new(
-                "this session was not given the means to outfit another run",
-                "start a session of its own for it",
+                "this session cannot change its run",
+                "start a new session for it",
             ));
         };
-        match outfit(spec) {
-            Ok(mut launch) => {
-                // Who is there does not change with the run.
-                launch.policy.is_attended = self.engine.policy.is_attended;
-                Ok(launch)
+        match make(spec) {
+            Ok(mut run_config) => {
+                // A change of the run doesn't change whether a person is present.
+                run_config.policy.is_attended = self.engine.policy.is_attended;
+                Ok(run_config)
             }
             Err(DriverError::Refused(why, next)) => Err(CommandError::new(why, next)),
             Err(error) => {
-                Err(CommandError::new(error.to_string(), "change something else, or mend that first"))
+                Err(CommandError::new(error.to_string(), "fix that first, or change something else"))
             }
         }
     }
 }
 
-/// The last event at or before this one that ends a batch.
+/// Returns the last event at or before this one that ends a batch.
 fn last_batch_end(timeline: &Timeline, at: Seq) -> Seq {
     let mut at = at.min(Seq(timeline.len()));
     while timeline.event(at).is_some_and(|e: Arc<Envelope>| e.batch_continues) {
@@ -374,7 +369,7 @@ fn last_batch_end(timeline: &Timeline, at: Seq) -> Seq {
     at
 }
 
-/// Where a state stands, in words.
+/// Describes the position of a state.
 fn describe_position(state: &State) -> String {
     match &state.episode {
         None => "from the beginning".to_owned(),
@@ -383,37 +378,38 @@ fn describe_position(state: &State) -> String {
 }
 
 impl Handle {
-    /// Goes on from the past as a new branch, and waits for its name.
+    /// Continues from a past event in a new branch, and waits for its id.
     ///
     /// # Errors
-    /// The refusal in words; nothing has been made then. Also when the session has ended.
+    /// Returns why the fork was rejected, and then nothing has been created; or that the session has ended.
     pub async fn fork(&self, fork: Fork) -> Result<BranchId, CommandError> {
-        let (tell, told) = oneshot::channel();
-        self.inbox().send(Message::Fork(fork, Some(tell))).map_err(|_| session_ended_error())?;
-        told.await.map_err(|_| session_ended_error())?
+        let (sender, receiver) = oneshot::channel();
+        self.inbox().send(Message::Fork(fork, Some(sender))).map_err(|_| session_ended_error())?;
+        receiver.await.map_err(|_| session_ended_error())?
     }
 
-    /// The same without waiting; a refusal comes back as a [`Signal`].
+    /// The same without waiting. An error arrives as a [`Signal`].
     pub fn send_fork(&self, fork: Fork) {
         let _ = self.inbox().send(Message::Fork(fork, None));
     }
 
-    /// Goes on with another branch of the session.
+    /// Switches to another branch of the session.
     ///
     /// # Errors
-    /// The refusal in words: there is none of this name, or it cannot be read or is written by another program.
+    /// Returns an error if there is no branch of this name, if it cannot be read, or if another program is writing
+    /// it.
     pub async fn switch(&self, to: BranchId) -> Result<(), CommandError> {
-        let (tell, told) = oneshot::channel();
-        self.inbox().send(Message::Switch(to, Some(tell))).map_err(|_| session_ended_error())?;
-        told.await.map_err(|_| session_ended_error())?
+        let (sender, receiver) = oneshot::channel();
+        self.inbox().send(Message::Switch(to, Some(sender))).map_err(|_| session_ended_error())?;
+        receiver.await.map_err(|_| session_ended_error())?
     }
 
-    /// The same without waiting; a refusal comes back as a [`Signal`].
+    /// The same without waiting. An error arrives as a [`Signal`].
     pub fn send_switch(&self, to: BranchId) {
         let _ = self.inbox().send(Message::Switch(to, None));
     }
 }
 
 fn session_ended_error() -> CommandError {
-    CommandError::new("the session has ended", "take it up again with `retrospect resume`")
+    CommandError::new("the session has ended", "resume it with `retrospect resume`")
 }

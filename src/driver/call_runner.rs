@@ -1,4 +1,4 @@
-//! Calls to models as tasks. Dropping a task breaks its call off.
+//! Model calls as tasks. Dropping a task cancels its call.
 
 use super::call_thread::CallThread;
 use super::prefetch::PrefetchCall;
@@ -16,27 +16,28 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
-/// Pieces of a call that may wait in the inbox: a person's command does not stand behind more than these.
+/// The maximum number of deltas of a call in the inbox, so that a person's command never waits behind more than
+/// these.
 const BACKLOG: usize = 256;
 
-/// The calls to models under way.
+/// The model calls in flight.
 #[derive(Default)]
 pub(super) struct CallRunner {
     thread: CallThread,
     calls: HashMap<CallId, JoinHandle<()>>,
-    /// The line they are made on: answers to calls of another one are stale, whatever their numbers.
+    /// The epoch in which they are made. Replies to calls of another epoch are stale, whatever their ids.
     epoch: u64,
 }
 
 impl CallRunner {
-    /// Asks a provider; its pieces and its answer come into the inbox. A call that is under way is not made twice. Where the
-    /// question was asked ahead, its answer is taken as it comes in, or has come in, there.
+    /// Calls a provider; its deltas and its reply arrive in the inbox. Does nothing if the call is already in flight.
+    /// If the request was prefetched, the prefetched reply is used instead, even if it is still arriving.
     pub(super) fn start_call(
         &mut self,
         provider: Arc<dyn Provider>,
         record: &PromptRecord,
         request: Request,
-        early: Option<PrefetchCall>,
+        prefetched: Option<PrefetchCall>,
         store: &Store,
         inbox: UnboundedSender<Message>,
     ) {
@@ -60,13 +61,14 @@ impl CallRunner {
             });
         });
         let estimate = u64::from(record.tokens);
-        let line = self.epoch;
+        let epoch = self.epoch;
         let task = self.thread.spawn(async move {
             let backlog = Arc::new(Semaphore::new(BACKLOG));
-            let tell = |delta, room| drop(inbox.send(Message::Delta(line, call, delta, room)));
-            let told = (&backlog, &tell as &(dyn Fn(_, _) + Sync));
-            let answered = AssertUnwindSafe(collect_reply(provider.as_ref(), request, early, told, estimate));
-            let reply = match answered.catch_unwind().await {
+            let send = |delta, permit| drop(inbox.send(Message::Delta(epoch, call, delta, permit)));
+            let sink = (&backlog, &send as &(dyn Fn(_, _) + Sync));
+            let collecting =
+                AssertUnwindSafe(collect_reply(provider.as_ref(), request, prefetched, sink, estimate));
+            let reply = match collecting.catch_unwind().await {
                 Ok(Ok(CollectedReply { text, reasoning, mut usage, truncated })) => {
                     usage.millis = began.elapsed().as_millis() as u64;
                     Reply::Model { call, text, reasoning, usage, truncated }
@@ -74,44 +76,44 @@ impl CallRunner {
                 Ok(Err((error, usage))) => {
                     Reply::Failed { call, failure: to_failure(&error, usage, provider_name(&provider)) }
                 }
-                // Whoever panicked is asked no more; the call must not wait for it for ever.
+                // After a panic the provider is not called again. The call must not wait for it forever.
                 Err(_) => Reply::Failed { call, failure: panic_failure(provider_name(&provider)) },
             };
-            // A driver that has ended wants no reply.
-            let what =
+            // A driver that has ended ignores the reply.
+            let settings =
                 panic::catch_unwind(AssertUnwindSafe(|| provider.unsent_settings())).unwrap_or_default();
-            let _ = inbox.send(Message::Reply(line, Reply::UnsentSettings { call, settings: what }));
-            let _ = inbox.send(Message::Reply(line, reply));
+            let _ = inbox.send(Message::Reply(epoch, Reply::UnsentSettings { call, settings }));
+            let _ = inbox.send(Message::Reply(epoch, reply));
         });
         self.calls.insert(call, task);
     }
 
-    /// The thread for calls that are made ahead of time.
+    /// Returns the thread for prefetches.
     pub(super) fn thread(&self) -> &CallThread {
         &self.thread
     }
 
-    /// Breaks a call off.
+    /// Cancels a call.
     pub(super) fn cancel(&mut self, call: CallId) {
         if let Some(task) = self.calls.remove(&call) {
             task.abort();
         }
     }
 
-    /// Breaks everything off; calls from now on are of another line.
-    pub(super) fn begin_epoch(&mut self, line: u64) {
+    /// Cancels all calls; later calls belong to the new epoch.
+    pub(super) fn begin_epoch(&mut self, epoch: u64) {
         self.cancel_all();
-        self.epoch = line;
+        self.epoch = epoch;
     }
 
-    /// Breaks everything off.
+    /// Cancels all calls.
     pub(super) fn cancel_all(&mut self) {
         for (_, task) in self.calls.drain() {
             task.abort();
         }
     }
 
-    /// Forgets a call that has answered.
+    /// Removes a call that has been answered.
     pub(super) fn forget_call(&mut self, call: CallId) {
         self.calls.remove(&call);
     }
@@ -123,7 +125,7 @@ impl Drop for CallRunner {
     }
 }
 
-/// A provider's whole answer.
+/// The complete reply of a provider.
 struct CollectedReply {
     text: String,
     reasoning: String,
@@ -131,28 +133,28 @@ struct CollectedReply {
     truncated: Option<Truncation>,
 }
 
-/// The answer; else why there is none, and what was counted until then.
+/// Collects the deltas of a call. On failure returns the error, and the usage reported until then.
 async fn collect_reply(
     provider: &dyn Provider,
     request: Request,
-    early: Option<PrefetchCall>,
-    (backlog, tell): (&Arc<Semaphore>, &(dyn Fn(Delta, Option<OwnedSemaphorePermit>) + Sync)),
+    prefetched: Option<PrefetchCall>,
+    (backlog, send): (&Arc<Semaphore>, &(dyn Fn(Delta, Option<OwnedSemaphorePermit>) + Sync)),
     estimate: u64,
 ) -> Result<CollectedReply, (ProviderError, Option<Usage>)> {
-    let mut ahead = early.is_some();
-    let mut stream = match early {
-        Some(early) => early.into_stream(),
+    let mut is_prefetched = prefetched.is_some();
+    let mut stream = match prefetched {
+        Some(prefetched) => prefetched.into_stream(),
         None => provider.stream(request.clone()),
     };
     let (mut text, mut reasoning, mut usage, mut truncated) = (String::new(), String::new(), None, None);
     while let Some(delta) = stream.next().await {
         let delta = match delta {
-            // As if it had never been asked ahead: what had come of it is no part of the answer.
-            Err(error) if ahead => {
-                ahead = false;
-                tell(Delta::Restarted, None);
-                let words = format!("what was asked ahead failed ({}); it is asked anew", error.message);
-                tell(Delta::Notice(words), None);
+            // Starts over as if nothing had been prefetched: the partial reply is discarded.
+            Err(error) if is_prefetched => {
+                is_prefetched = false;
+                send(Delta::Restarted, None);
+                let notice = format!("the prefetch failed ({}); asking again", error.message);
+                send(Delta::Notice(notice), None);
                 (text, reasoning, usage, truncated) = (String::new(), String::new(), None, None);
                 stream = provider.stream(request.clone());
                 continue;
@@ -164,7 +166,7 @@ async fn collect_reply(
             Delta::Text(piece) => text.push_str(piece),
             Delta::Reasoning(piece) => reasoning.push_str(piece),
             Delta::Usage(reported) => usage = Some(*reported),
-            // Nothing that was only reasoned is ever taken for an answer.
+            // Reasoning is never taken for the reply.
             Delta::WasReasoning => reasoning.push_str(&std::mem::take(&mut text)),
             Delta::Restarted => {
                 text.clear();
@@ -175,7 +177,7 @@ async fn collect_reply(
             Delta::Phase(_) | Delta::Notice(_) | Delta::KeepAlive => {}
         }
         // The semaphore is never closed.
-        tell(delta, backlog.clone().acquire_owned().await.ok());
+        send(delta, backlog.clone().acquire_owned().await.ok());
     }
     let usage = usage.unwrap_or(Usage {
         prompt_tokens: estimate,
@@ -186,51 +188,43 @@ async fn collect_reply(
     Ok(CollectedReply { text, reasoning, usage, truncated })
 }
 
-/// The name of a provider, or a word for it where even that breaks.
+/// Returns the name of a provider, or a placeholder if even that panics.
 fn provider_name(provider: &Arc<dyn Provider>) -> String {
     panic::catch_unwind(AssertUnwindSafe(|| provider.name())).unwrap_or_else(|_| "the model".to_owned())
 }
 
-/// A provider that panicked, in words.
-fn panic_failure(place: String) -> Failure {
+/// Describes the panic of a provider.
+fn panic_failure(source: String) -> Failure {
     Failure {
-        message: "the part of this program that asks it broke (a panic)".to_owned(),
-        source: place,
-        hint: "retry; if it breaks again, act by hand or switch the model, and report what was asked"
-            .to_owned(),
+        message: "the part of this program that calls it panicked".to_owned(),
+        source,
+        hint: "retry; if it panics again, play by hand or switch the model, and report the bug".to_owned(),
         kind: Some(FailureKind::Panicked),
         partial_text: String::new(),
         usage: None,
     }
 }
 
-/// What a person is told, with the beginning of what had come of the answer: it is no answer, but it is not lost.
-fn to_failure(error: &ProviderError, usage: Option<Usage>, place: String) -> Failure {
-    /// Characters that are told; more of them, where they are not many, stand with the prompt.
+/// Describes an error for a person, with the beginning of the partial reply.
+fn to_failure(error: &ProviderError, usage: Option<Usage>, source: String) -> Failure {
+    /// Longer partial replies are shown shortened here; the prompt view shows more of them.
     const MAX_SHOWN_CHARS: usize = 200;
     const EXCERPT_CHARS: usize = 80;
-    let came = error.partial_reply.trim();
-    let letters = came.chars().count();
-    let what = match letters {
+    let partial_text = error.partial_reply.trim();
+    let chars = partial_text.chars().count();
+    let what = match chars {
         0 => error.message.clone(),
-        1..=MAX_SHOWN_CHARS => format!("{}; it had said: {came}", error.message),
+        1..=MAX_SHOWN_CHARS => format!("{}; partial reply: {partial_text}", error.message),
         _ => {
-            let head: String = came.chars().take(EXCERPT_CHARS).collect();
-            format!("{}; it had said {letters} characters, beginning: {head}...", error.message)
+            let head: String = partial_text.chars().take(EXCERPT_CHARS).collect();
+            format!("{}; partial reply of {chars} characters: {head}...", error.message)
         }
     };
-    let came = Failure::shorten(came);
-    // A line is made of both: the server is named in it once.
-    let place = match place.rsplit_once(" at ") {
+    let partial_text = Failure::shorten(partial_text);
+    // Message and source are shown in one line, which should name the server only once.
+    let source = match source.rsplit_once(" at ") {
         Some((model, host)) if error.message.contains(host) => model.to_owned(),
-        _ => place,
+        _ => source,
     };
-    Failure {
-        message: what,
-        source: place,
-        hint: error.hint.clone(),
-        kind: Some(error.kind),
-        partial_text: came,
-        usage,
-    }
+    Failure { message: what, source, hint: error.hint.clone(), kind: Some(error.kind), partial_text, usage }
 }

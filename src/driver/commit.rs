@@ -1,4 +1,4 @@
-//! From input to acknowledged event: decide, write, apply, show, act.
+//! From an input to acknowledged events: decide, write, apply, publish, start effects.
 
 use super::env_requests::PendingRequest;
 use super::env_worker::EnvRequest;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 impl Driver {
-    /// Takes one message from the inbox.
+    /// Handles one message from the inbox.
     pub(super) fn handle_message(&mut self, message: Message) {
         self.dispatch_message(message);
         self.start_lookahead();
@@ -23,49 +23,46 @@ impl Driver {
 
     fn dispatch_message(&mut self, message: Message) {
         match message {
-            Message::Delta(line, call, delta, _) if line == self.epoch => self.on_delta(call, delta),
-            // Of a line that was left.
+            Message::Delta(epoch, call, delta, _) if epoch == self.epoch => self.on_delta(call, delta),
+            // Belongs to a branch that was left.
             Message::Delta(..) => {}
-            Message::Reply(line, _) if line != self.epoch => {}
-            Message::Admissible(tell) => self.request_actions(tell),
-            Message::PastAdmissible(then, tell) => {
+            Message::Reply(epoch, _) if epoch != self.epoch => {}
+            Message::Admissible(reply_to) => self.request_actions(reply_to),
+            Message::PastAdmissible(query, reply_to) => {
                 self.past_queries.submit(
                     self.run_config.open_world.clone(),
                     self.run_config.answer_deadline,
-                    then,
-                    tell,
+                    query,
+                    reply_to,
                 );
             }
-            Message::Hint(tell) => self.request_hint(tell),
-            Message::EnvResponse(told) => self.on_response(told),
+            Message::Hint(reply_to) => self.request_hint(reply_to),
+            Message::EnvResponse(response) => self.on_response(response),
             Message::RetryWrite => self.retry_write(),
             Message::Quit => {
-                // With a failed write there is nothing to close: the session is left as after a crash.
+                // After a failed write nothing can be closed: the session is left as after a crash.
                 if !self.is_halted() {
                     let _ = self.run_command(&Command::Close);
                 }
-                self.fail_queued(
-                    "the session was ended before it",
-                    "take the session up again and say it there",
-                );
+                self.fail_queued("the session ended first", "resume the session and repeat it");
                 self.has_quit = true;
             }
-            held if self.is_halted() => self.queued_messages.push_back(held),
-            Message::Fork(fork, tell) => self.respond(tell, |driver| driver.fork(&fork)),
-            Message::Switch(to, tell) => self.respond(tell, |driver| driver.switch_branch(&to)),
-            Message::Command(command, tell) => {
-                let answer = self.run_command(&command);
-                match (tell, answer) {
-                    // Whoever asked may have gone.
-                    (Some(tell), answer) => drop(tell.send(answer)),
-                    (None, Err(refusal)) => self.store.signal(Signal::CommandFailed(refusal)),
+            message if self.is_halted() => self.queued_messages.push_back(message),
+            Message::Fork(fork, reply_to) => self.respond(reply_to, |driver| driver.fork(&fork)),
+            Message::Switch(to, reply_to) => self.respond(reply_to, |driver| driver.switch_branch(&to)),
+            Message::Command(command, reply_to) => {
+                let result = self.run_command(&command);
+                match (reply_to, result) {
+                    // The receiver may be gone.
+                    (Some(reply_to), result) => drop(reply_to.send(result)),
+                    (None, Err(error)) => self.store.signal(Signal::CommandFailed(error)),
                     (None, Ok(_)) => {}
                 }
             }
             Message::Rebuilt(rebuilt) => self.on_rebuilt(rebuilt),
             Message::TimedOut(tick) => self.on_timeout(tick),
-            Message::PrefetchDone(line, number, came) if line == self.epoch => {
-                self.on_prefetch_done(number, came);
+            Message::PrefetchDone(epoch, number, result) if epoch == self.epoch => {
+                self.on_prefetch_done(number, result);
             }
             Message::PrefetchDone(..) => {}
             Message::Reply(_, reply) => {
@@ -78,7 +75,7 @@ impl Driver {
         }
     }
 
-    /// Carries a command out; the number of the last event when it returns.
+    /// Executes a command. Returns the number of the last event then.
     pub(super) fn run_command(&mut self, command: &Command) -> Result<Seq, CommandError> {
         if matches!(command, Command::Close) {
             self.close_prefetches();
@@ -89,37 +86,37 @@ impl Driver {
             self.cancel_calls_before_close(&mut events);
         }
         self.record_partial_replies(&mut events);
-        // Chosen anew, or brought back by an undo.
+        // Changed by a command, or restored by an undo.
         let changed = events.iter().find_map(|(_, event)| match event {
             Event::RunChanged { spec } => Some(spec),
             _ => None,
         });
         if let Some(spec) = changed {
-            let launch = self.make_run_config(spec)?;
-            launch.record_settings(&mut events);
-            self.next_run_config = Some(launch);
+            let run_config = self.make_run_config(spec)?;
+            run_config.record_settings(&mut events);
+            self.next_run_config = Some(run_config);
         }
         self.commit_and_advance(events)
     }
 
-    /// What a person types is journaled, and a journal is passed on.
+    /// Rejects text that contains a key: what a person types is journaled, and journals are shared.
     fn reject_secrets(&self, command: &Command) -> Result<(), CommandError> {
-        // The names of a run are the command line's: a key that is also a model's name is no key.
+        // The names in a run come from the command line: a key that is also a model's name is not a key.
         if matches!(command, Command::Start { .. }) {
             return Ok(());
         }
         let text = format!("{command:?}");
-        let mut asked = std::iter::once(&self.run_config.actor).chain(&self.run_config.mentor);
-        if asked.any(|provider| provider.contains_secret(&text)) {
+        let mut providers = std::iter::once(&self.run_config.actor).chain(&self.run_config.mentor);
+        if providers.any(|provider| provider.contains_secret(&text)) {
             return Err(CommandError::new(
-                "this text holds the key of a model server, and would be kept in the journal",
-                "take the key out of it",
+                "this text contains the key of a model server, which would be written to the journal",
+                "remove the key",
             ));
         }
         Ok(())
     }
 
-    /// Writes what a wish comes to, and goes on as far as that leads; the number of the last event then.
+    /// Writes the events of a command and advances as far as possible. Returns the number of the last event then.
     pub(super) fn commit_and_advance(&mut self, events: Vec<(Cause, Event)>) -> Result<Seq, CommandError> {
         self.commit(events);
         self.advance();
@@ -143,7 +140,7 @@ impl Driver {
         }
     }
 
-    /// Writes a batch; when the write has returned, applies, shows and acts on it.
+    /// Writes a batch. Once the write has returned, applies and publishes it and starts its effects.
     pub(super) fn commit(&mut self, events: Vec<(Cause, Event)>) {
         if events.is_empty() {
             return;
@@ -185,8 +182,8 @@ impl Driver {
                 }
                 self.advance();
                 while !self.is_halted() {
-                    let Some(held) = self.queued_messages.pop_front() else { break };
-                    self.handle_message(held);
+                    let Some(message) = self.queued_messages.pop_front() else { break };
+                    self.handle_message(message);
                 }
             }
             Err(error) => self.halt(&error),
@@ -199,10 +196,10 @@ impl Driver {
             self.note_cache_refresh(&envelope.event);
             self.engine.state.apply(envelope);
             if let Event::RunChanged { .. } = envelope.event
-                && let Some(launch) = self.next_run_config.take()
+                && let Some(run_config) = self.next_run_config.take()
             {
-                self.engine.policy = launch.policy.clone();
-                self.run_config = launch;
+                self.engine.policy = run_config.policy.clone();
+                self.run_config = run_config;
             }
             must_sync |= envelope.cause == Cause::Person
                 || matches!(
@@ -223,7 +220,8 @@ impl Driver {
         }
     }
 
-    /// Keeps in mind that a call is made again whose answer could not be used. The state is the one before the event.
+    /// Notes that a call is repeated because its reply was unusable, so that it bypasses the cache. The state is the
+    /// one before the event.
     fn note_cache_refresh(&mut self, event: &Event) {
         let call = match event {
             Event::PromptSent { prompt } => prompt.call,
@@ -231,8 +229,8 @@ impl Driver {
             _ => return,
         };
         let mut failed = self.engine.state.failed_calls();
-        let answered = |failure: &Failure| failure.kind == Some(FailureKind::Unusable);
-        if failed.any(|(effect, failure)| effect.call() == call && answered(failure)) {
+        let is_unusable = |failure: &Failure| failure.kind == Some(FailureKind::Unusable);
+        if failed.any(|(effect, failure)| effect.call() == call && is_unusable(failure)) {
             self.calls_to_refresh.insert(call);
         }
     }
@@ -244,21 +242,21 @@ impl Driver {
             self.halt(&error);
         } else {
             self.store
-                .signal(Signal::Notice(format!("{error}; what was written may not survive a power cut")));
+                .signal(Signal::Notice(format!("{error}; what was written may not survive a power failure")));
         }
     }
 
-    /// Does what an event asks of the outside.
+    /// Starts the effect of an event.
     fn start_effect_of(&mut self, event: &Event) {
         match event {
             Event::Retried { call, .. } => {
                 match call.and_then(|c| self.engine.state.calls.get(&c)).cloned() {
-                    // A failed world is never stepped again: it is built anew first.
+                    // A failed environment is never stepped again; it is rebuilt first.
                     Some(Effect::StepWorld { .. }) => self.start_rebuild(),
-                    // There is no world to accept: bringing it back is what is tried again.
+                    // There is no environment to accept, so the retry restores it.
                     _ if self.pending_requests.has_lost_world => self.start_rebuild(),
                     Some(effect) => self.issue_call(&effect),
-                    // The difference is accepted: what waited for it goes on.
+                    // The difference is accepted; the waiting calls are made.
                     None => self.issue_all_calls(),
                 }
             }
@@ -275,7 +273,7 @@ impl Driver {
     }
 
     fn issue_call(&mut self, effect: &Effect) {
-        // While the world is brought back every call waits; all in flight are made when it stands.
+        // While the environment is being restored every call waits; all calls in flight are made afterwards.
         if self.pending_requests.is_rebuilding && !matches!(effect, Effect::Cancel { .. }) {
             return;
         }
@@ -287,13 +285,13 @@ impl Driver {
                     PendingRequest::Call(*call),
                 );
             }
-            Effect::StepWorld { call, action, list_only: list } => {
-                let order = if *list {
+            Effect::StepWorld { call, action, list_only } => {
+                let request = if *list_only {
                     EnvRequest::AnswerWithList(*call, self.engine.state.unchanged_result())
                 } else {
                     EnvRequest::Step(*call, action.clone())
                 };
-                self.send_env_request(order, PendingRequest::Call(*call));
+                self.send_env_request(request, PendingRequest::Call(*call));
             }
             Effect::Ask { call, prompt } => self.ask_model(*call, prompt),
             Effect::Cancel { call } => {
@@ -303,7 +301,7 @@ impl Driver {
         }
     }
 
-    /// Makes all calls in flight (again).
+    /// Makes all calls in flight, again if need be.
     pub(super) fn issue_all_calls(&mut self) {
         let calls: Vec<Effect> = self.engine.state.calls.values().cloned().collect();
         for effect in &calls {
@@ -311,7 +309,7 @@ impl Driver {
         }
     }
 
-    /// Sets the timer for what is left of the episode's wall time by now; none runs while the episode stands still.
+    /// Sets the timer to the remaining wall time of the episode. No timer runs while the episode is paused.
     fn set_timer(&mut self) {
         if let Some(timer) = self.timer.take() {
             timer.abort();
@@ -319,44 +317,44 @@ impl Driver {
         let at = wall_clock_now();
         let Some((episode, left)) = self.engine.state.time_left(at) else { return };
         let spent = self.engine.state.clock.elapsed_at(at).saturating_add(left);
-        let (inbox, line) = (self.handle.inbox(), self.epoch);
+        let (inbox, epoch) = (self.handle.inbox(), self.epoch);
         self.timer = Some(tokio::spawn(async move {
             tokio::time::sleep(left).await;
-            let _ = inbox.send(Message::Reply(line, Reply::TimeUp { episode, elapsed: spent }));
+            let _ = inbox.send(Message::Reply(epoch, Reply::TimeUp { episode, elapsed: spent }));
         }));
     }
 
     fn on_delta(&self, call: CallId, delta: Delta) {
-        if let Delta::Notice(words) = delta {
-            return self.store.signal(Signal::Notice(words));
+        if let Delta::Notice(text) = delta {
+            return self.store.signal(Signal::Notice(text));
         }
         self.store.edit_live(|live| {
-            let Some(of) = live.calls.iter_mut().find(|c| c.call == call) else { return };
-            of.only_keep_alives = matches!(delta, Delta::KeepAlive);
-            if !of.only_keep_alives {
-                of.last_progress = Instant::now();
+            let Some(live_call) = live.calls.iter_mut().find(|c| c.call == call) else { return };
+            live_call.only_keep_alives = matches!(delta, Delta::KeepAlive);
+            if !live_call.only_keep_alives {
+                live_call.last_progress = Instant::now();
             }
             match delta {
-                Delta::Phase(phase) => of.phase = phase,
+                Delta::Phase(phase) => live_call.phase = phase,
                 Delta::Reasoning(piece) => {
-                    of.phase = crate::provider::Phase::Reasoning;
-                    of.pieces += 1;
-                    of.reasoning.push_str(&piece);
+                    live_call.phase = crate::provider::Phase::Reasoning;
+                    live_call.pieces += 1;
+                    live_call.reasoning.push_str(&piece);
                 }
                 Delta::Text(piece) => {
-                    of.phase = crate::provider::Phase::Answering;
-                    of.pieces += 1;
-                    of.text.push_str(&piece);
+                    live_call.phase = crate::provider::Phase::Answering;
+                    live_call.pieces += 1;
+                    live_call.text.push_str(&piece);
                 }
                 Delta::WasReasoning => {
-                    let was = std::mem::take(&mut of.text);
-                    of.reasoning.push_str(&was);
+                    let text = std::mem::take(&mut live_call.text);
+                    live_call.reasoning.push_str(&text);
                 }
                 Delta::Restarted => {
-                    of.text.clear();
-                    of.reasoning.clear();
+                    live_call.text.clear();
+                    live_call.reasoning.clear();
                 }
-                Delta::Usage(usage) => of.usage = Some(usage),
+                Delta::Usage(usage) => live_call.usage = Some(usage),
                 Delta::Truncated(_) | Delta::Notice(_) | Delta::KeepAlive => {}
             }
         });
@@ -370,29 +368,30 @@ impl Driver {
     }
 }
 
-/// Events with their place behind `head`, as one batch.
+/// Numbers the events of a batch after `head`.
 fn stamp_events(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
     let last = events.len().saturating_sub(1);
-    let place = |(n, (cause, event))| Envelope {
+    let to_envelope = |(n, (cause, event))| Envelope {
         seq: Seq(head.0 + 1 + n as u64),
         timestamp: at,
         cause,
         batch_continues: n < last,
         event,
     };
-    events.into_iter().enumerate().map(place).collect()
+    events.into_iter().enumerate().map(to_envelope).collect()
 }
 
-/// The time by the wall clock. The one place that reads it for the journal. The last time that can be written, where the clock
-/// is beyond that: no session starts and no lesson is written then ([`clock_is_sound`]).
+/// Returns the current wall-clock time. Only this function reads the clock for the journal. If the clock is beyond
+/// the last time that can be recorded, returns that time; [`check_clock`] then keeps sessions from starting and
+/// lessons from being written.
 pub fn wall_clock_now() -> Timestamp {
     to_timestamp(SystemTime::now()).unwrap_or(Timestamp::MAX)
 }
 
-/// Whether the wall clock shows a time that can be written to a journal.
+/// Checks that the wall clock shows a time that can be recorded in a journal.
 ///
 /// # Errors
-/// The reason in words.
+/// Returns an error that says why it can't.
 pub fn check_clock() -> Result<(), DriverError> {
     to_timestamp(SystemTime::now()).map(drop)
 }
@@ -400,8 +399,8 @@ pub fn check_clock() -> Result<(), DriverError> {
 fn to_timestamp(at: SystemTime) -> Result<Timestamp, DriverError> {
     Timestamp::try_from(at).map_err(|error| {
         DriverError::Refused(
-            format!("the system clock shows a time that cannot be written down: {error}"),
-            "set the clock of this machine; times up to 9999-12-30 can be written".to_owned(),
+            format!("the system clock shows a time that cannot be recorded: {error}"),
+            "set the clock of this machine; times up to 9999-12-30 can be recorded".to_owned(),
         )
     })
 }
@@ -411,7 +410,7 @@ mod tests {
     use super::{SystemTime, to_timestamp};
     use std::time::Duration;
 
-    /// Reading such a clock was a panic.
+    /// Reading such a clock used to panic.
     #[test]
     fn a_clock_at_the_end_of_the_year_9999_is_an_error() {
         let end_of_9999 = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);

@@ -1,7 +1,8 @@
-//! Orders to the world: what is under way, how long the world may take for it, and how it is brought back.
+//! Requests to the environment: which are pending, how long the environment may take, and how it is restored.
 //!
-//! A world obeys one order after the other, so one clock is enough: it runs for the order whose turn it is. A world that
-//! lets it run out is left behind with its thread, is heard no more, and a new one takes its place.
+//! An environment handles one request at a time, so one timer is enough: it runs for the first pending request. When
+//! it expires, the environment is abandoned together with its thread, its later answers are ignored, and a new one
+//! takes its place.
 
 use super::env_worker::{EnvAnswer, EnvRequest, EnvResponse, EnvWorker, RebuildResult, failed_call_reply};
 use super::snapshot_cache::RebuildPlan;
@@ -14,51 +15,50 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// How long a world may take for one answer, where nothing else is said.
+/// How long an environment may take for one answer by default.
 pub(super) const DEFAULT_ANSWER_DEADLINE: Duration = Duration::from_secs(60);
 
-/// An order whose answer is awaited.
+/// A request whose answer is pending.
 pub(super) enum PendingRequest {
     /// A call of the engine.
     Call(CallId),
-    /// A rebuild by its number, with the episode and the step it has come to.
+    /// A rebuild, with the episode and the step it has reached.
     Rebuild {
-        /// Which rebuild it is.
         number: u64,
-        /// The episode that is taken again.
+        /// The episode that is replayed.
         episode: u32,
-        /// The step the world is being asked to take; 0 while it is opened and reset.
+        /// The step being replayed; 0 while the environment is opened and reset.
         step: u32,
     },
-    /// A list for a person. Dropping the sender answers with an empty one.
+    /// A list for a person. Dropping the sender answers with an empty list.
     ListForPerson(oneshot::Sender<Vec<String>>),
-    /// A hint for a person. Dropping the sender answers with none.
+    /// A hint for a person. Dropping the sender answers with `None`.
     HintForPerson(oneshot::Sender<Option<String>>),
-    /// Something of a line that was left: whatever is answered concerns nobody.
+    /// A request of a branch that was left; its answer is ignored.
     Stale,
-    /// A look ahead, by its number.
+    /// A lookahead, by its number.
     Lookahead(u64),
 }
 
-/// The orders under way in the world that is listened to.
+/// The pending requests of the current environment.
 #[derive(Default)]
 pub(super) struct PendingRequests {
-    /// In the order in which they are obeyed.
+    /// In the order in which they are handled.
     queue: VecDeque<PendingRequest>,
-    /// Which world is listened to: how many were left behind before it.
+    /// The number of the current environment: how many were abandoned before it.
     pub(super) worker_number: u64,
-    /// Runs for the first of them; a clock with another number has been stopped.
+    /// Runs for the first of them. A timer with another number has been stopped.
     timeout: Option<JoinHandle<()>>,
     timeout_number: u64,
-    /// Rebuilds ordered so far, and whether the last one is still under way.
+    /// The number of rebuilds requested so far.
     last_rebuild: u64,
     pub(super) is_rebuilding: bool,
-    /// The last rebuild left no world that could be asked.
+    /// Whether the last rebuild left no usable environment.
     pub(super) has_lost_world: bool,
 }
 
 impl PendingRequests {
-    /// The clock does not run any more.
+    /// Stops the timer.
     pub(super) fn stop_timeout(&mut self) {
         self.timeout_number += 1;
         if let Some(clock) = self.timeout.take() {
@@ -66,33 +66,34 @@ impl PendingRequests {
         }
     }
 
-    /// Another line is driven: what was ordered for this one is awaited, for the world obeys in order, and not heard.
+    /// Begins a new epoch. Pending answers are still awaited, because the environment handles requests in order, but
+    /// they are ignored.
     pub(super) fn begin_epoch(&mut self) {
-        for awaited in &mut self.queue {
-            *awaited = PendingRequest::Stale;
+        for pending in &mut self.queue {
+            *pending = PendingRequest::Stale;
         }
         (self.is_rebuilding, self.has_lost_world) = (false, false);
     }
 }
 
 impl Driver {
-    /// Gives an order; its clock starts when those before it have been answered.
-    pub(super) fn send_env_request(&mut self, order: EnvRequest, awaited: PendingRequest) {
-        self.env_worker.send(order);
-        self.pending_requests.queue.push_back(awaited);
+    /// Sends a request. Its timer starts when the requests before it have been answered.
+    pub(super) fn send_env_request(&mut self, request: EnvRequest, pending: PendingRequest) {
+        self.env_worker.send(request);
+        self.pending_requests.queue.push_back(pending);
         if self.pending_requests.queue.len() == 1 {
             self.start_timeout();
         }
     }
 
-    /// Asks the world for a person what it would accept.
-    pub(super) fn request_actions(&mut self, tell: oneshot::Sender<Vec<String>>) {
-        self.send_env_request(EnvRequest::Admissible, PendingRequest::ListForPerson(tell));
+    /// Asks the environment for its admissible actions, for a person.
+    pub(super) fn request_actions(&mut self, reply_to: oneshot::Sender<Vec<String>>) {
+        self.send_env_request(EnvRequest::Admissible, PendingRequest::ListForPerson(reply_to));
     }
 
-    /// Asks the world for a person for a way to the goal.
-    pub(super) fn request_hint(&mut self, tell: oneshot::Sender<Option<String>>) {
-        self.send_env_request(EnvRequest::Hint, PendingRequest::HintForPerson(tell));
+    /// Asks the environment for a hint towards the goal, for a person.
+    pub(super) fn request_hint(&mut self, reply_to: oneshot::Sender<Option<String>>) {
+        self.send_env_request(EnvRequest::Hint, PendingRequest::HintForPerson(reply_to));
     }
 
     fn start_timeout(&mut self) {
@@ -108,12 +109,12 @@ impl Driver {
         }));
     }
 
-    /// Hears the world. One that was left behind says nothing any more, even if the same call is under way again.
-    pub(super) fn on_response(&mut self, told: EnvResponse) {
-        if told.worker_number != self.pending_requests.worker_number {
+    /// Handles an answer. Ignores the answers of an abandoned environment, even if the same call is in flight again.
+    pub(super) fn on_response(&mut self, response: EnvResponse) {
+        if response.worker_number != self.pending_requests.worker_number {
             return;
         }
-        let answer = match (self.pending_requests.queue.front_mut(), told.answer) {
+        let answer = match (self.pending_requests.queue.front_mut(), response.answer) {
             (Some(PendingRequest::Stale), EnvAnswer::Replaying(_)) => return self.start_timeout(),
             (Some(PendingRequest::Stale), _) => {
                 self.pending_requests.queue.pop_front();
@@ -124,7 +125,7 @@ impl Driver {
                 self.start_timeout();
                 return;
             }
-            (Some(PendingRequest::Call(awaited)), EnvAnswer::Reply(call, reply)) if *awaited == call => {
+            (Some(PendingRequest::Call(expected)), EnvAnswer::Reply(call, reply)) if *expected == call => {
                 Some(Message::Reply(self.epoch, reply))
             }
             (Some(PendingRequest::Rebuild { number, .. }), EnvAnswer::Rebuilt(rebuilt))
@@ -133,32 +134,34 @@ impl Driver {
                 Some(Message::Rebuilt(rebuilt))
             }
             (Some(PendingRequest::ListForPerson(_)), EnvAnswer::Actions(actions)) => {
-                if let Some(PendingRequest::ListForPerson(tell)) = self.pending_requests.queue.pop_front() {
-                    // Whoever asked may have gone.
-                    let _ = tell.send(actions);
+                if let Some(PendingRequest::ListForPerson(reply_to)) = self.pending_requests.queue.pop_front()
+                {
+                    // The receiver may be gone.
+                    let _ = reply_to.send(actions);
                 }
                 self.start_timeout();
                 return;
             }
-            (Some(PendingRequest::HintForPerson(_)), EnvAnswer::Hint(way)) => {
-                if let Some(PendingRequest::HintForPerson(tell)) = self.pending_requests.queue.pop_front() {
-                    let _ = tell.send(way);
+            (Some(PendingRequest::HintForPerson(_)), EnvAnswer::Hint(hint)) => {
+                if let Some(PendingRequest::HintForPerson(reply_to)) = self.pending_requests.queue.pop_front()
+                {
+                    let _ = reply_to.send(hint);
                 }
                 self.start_timeout();
                 return;
             }
-            (Some(PendingRequest::Lookahead(awaited)), EnvAnswer::Ahead(number, found, stands))
-                if *awaited == number =>
+            (Some(PendingRequest::Lookahead(expected)), EnvAnswer::Ahead(number, found, has_world))
+                if *expected == number =>
             {
                 self.pending_requests.queue.pop_front();
                 self.start_timeout();
                 self.on_lookahead_answer(number, found);
-                if !stands {
+                if !has_world {
                     self.start_rebuild();
                 }
                 return;
             }
-            // Nobody waits for it.
+            // Nothing waits for it.
             _ => None,
         };
         if let Some(answer) = answer {
@@ -168,28 +171,31 @@ impl Driver {
         }
     }
 
-    /// The order whose turn it is was not obeyed in time. Whoever waits is told; what was merely in its way is made again.
+    /// The first pending request was not answered in time. Reports it to its sender, and repeats what was only queued
+    /// behind it.
     pub(super) fn on_timeout(&mut self, tick: u64) {
         if tick != self.pending_requests.timeout_number {
             return;
         }
         self.pending_requests.stop_timeout();
-        let mut behind = std::mem::take(&mut self.pending_requests.queue);
+        let mut queue = std::mem::take(&mut self.pending_requests.queue);
         match EnvWorker::start(
             self.pending_requests.worker_number + 1,
             self.run_config.open_world.clone(),
             self.handle.inbox(),
         ) {
-            Ok(host) => {
+            Ok(worker) => {
                 self.pending_requests.worker_number += 1;
-                self.env_worker = host;
+                self.env_worker = worker;
             }
-            Err(error) => self.store.signal(Signal::Notice(format!("no thread for another world: {error}"))),
+            Err(error) => self
+                .store
+                .signal(Signal::Notice(format!("no thread for a new environment could be started: {error}"))),
         }
-        let late = EnvError::TimedOut { millis: self.run_config.answer_deadline.as_millis() as u64 };
-        match behind.pop_front() {
+        let timeout = EnvError::TimedOut { millis: self.run_config.answer_deadline.as_millis() as u64 };
+        match queue.pop_front() {
             Some(PendingRequest::Call(call)) if self.engine.state.calls.contains_key(&call) => {
-                self.handle_message(Message::Reply(self.epoch, failed_call_reply(call, &late)));
+                self.handle_message(Message::Reply(self.epoch, failed_call_reply(call, &timeout)));
                 if self.pending_requests.is_rebuilding {
                     self.start_rebuild();
                 }
@@ -197,22 +203,22 @@ impl Driver {
             Some(PendingRequest::Rebuild { number, episode, step })
                 if number == self.pending_requests.last_rebuild && self.pending_requests.is_rebuilding =>
             {
-                let now = format!("the world failed: {late}");
+                let actual = format!("the environment failed: {timeout}");
                 let difference = Some(Reply::Diverged {
                     episode,
                     step,
                     recorded: self.recorded_observation(step),
-                    actual: now,
+                    actual,
                 });
                 self.on_rebuilt(RebuildResult { number, difference, has_world: false });
             }
             _ => self.start_rebuild(),
         }
-        // Lists are answered (with nothing) when what the lateness means has been journaled.
-        drop(behind);
+        // Lists are answered (as empty) only once the consequences of the timeout have been journaled.
+        drop(queue);
     }
 
-    /// What the journal has for a step of the open episode; 0 is the first answer.
+    /// Returns the recorded observation of a step of the open episode; step 0 is the first observation.
     fn recorded_observation(&self, step: u32) -> String {
         let episode = self.engine.state.open_episode();
         let answer = episode.and_then(|e| match step {
@@ -222,28 +228,29 @@ impl Driver {
         answer.map_or_else(String::new, |a| a.raw.clone())
     }
 
-    /// Brings the world of the open episode to where the journal says it is; the calls in flight wait for it.
+    /// Restores the environment of the open episode to its recorded position. The calls in flight wait for it.
     pub(super) fn start_rebuild(&mut self) {
         self.pending_requests.has_lost_world = false;
-        let past = self
+        let plan = self
             .engine
             .state
             .open_episode()
             .and_then(|e| RebuildPlan::from_episode(e, self.pending_requests.last_rebuild + 1));
-        let Some(past) = past else {
+        let Some(plan) = plan else {
             self.pending_requests.is_rebuilding = false;
             return self.issue_all_calls();
         };
-        self.pending_requests.last_rebuild = past.number;
+        self.pending_requests.last_rebuild = plan.number;
         self.pending_requests.is_rebuilding = true;
-        let (number, episode_number) = (past.number, past.episode);
+        let (number, episode_number) = (plan.number, plan.episode);
         self.send_env_request(
-            EnvRequest::Rebuild(past),
+            EnvRequest::Rebuild(plan),
             PendingRequest::Rebuild { number, episode: episode_number, step: 0 },
         );
     }
 
-    /// A rebuild that is not the last one ordered is stale. A difference is decided on before anything is taken.
+    /// Handles the end of a rebuild. Only the last one requested counts. A difference must be decided on before any
+    /// call is made.
     pub(super) fn on_rebuilt(&mut self, rebuilt: RebuildResult) {
         if rebuilt.number != self.pending_requests.last_rebuild || !self.pending_requests.is_rebuilding {
             return;
@@ -253,7 +260,7 @@ impl Driver {
         if let Some(difference) = rebuilt.difference {
             self.handle_message(Message::Reply(self.epoch, difference));
         }
-        // A difference of an episode that has ended meanwhile concerns nobody.
+        // A difference of an episode that has ended meanwhile no longer matters.
         if self.engine.state.divergence.is_none() {
             self.issue_all_calls();
         }

@@ -1,4 +1,4 @@
-//! A world on a thread of its own. It is spoken to by messages and answers into the driver's inbox.
+//! Runs an environment on a thread of its own. Requests arrive as messages; answers go to the driver's inbox.
 
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
 use super::{Message, OpenWorld};
@@ -10,112 +10,110 @@ use std::sync::mpsc;
 use std::thread;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// What the world is told.
+/// A request to the environment.
 pub(super) enum EnvRequest {
-    /// Open the task's world and reset it.
+    /// Open the task's environment and reset it.
     Reset(CallId, Task),
-    /// Take an action.
+    /// Execute an action.
     Step(CallId, String),
-    /// Answer a step with the admissible actions; the world does not move.
+    /// Answer a step with the admissible actions, without changing the environment.
     AnswerWithList(CallId, StepResult),
-    /// Only list, for a person.
+    /// Return the admissible actions, for a person.
     Admissible,
-    /// Look for a way to the goal, for a person.
+    /// Return a hint towards the goal, for a person.
     Hint,
-    /// Answer as a step (or a list, for the standing turn) would, and stand afterwards as before.
+    /// Answer as [`EnvRequest::Step`] (or [`EnvRequest::AnswerWithList`]) would, then return to the state before.
     Lookahead {
-        /// Which look ahead.
         number: u64,
-        /// What the world would be sent.
+        /// The action to try.
         action: String,
-        /// The standing turn, where it would only be asked for a list.
+        /// The unchanged result, if only a list would be requested.
         list: Option<StepResult>,
     },
-    /// Bring the world of an episode to where the journal says it is, comparing each observation.
+    /// Restore an episode's environment to its recorded position, comparing each observation.
     Rebuild(RebuildPlan),
 }
 
-/// How a rebuild went: where the world first answered otherwise, if it did, and whether a world stands there now.
+/// The outcome of a rebuild: the first differing observation, if any, and whether an environment is open now.
 pub struct RebuildResult {
     pub(super) number: u64,
     pub(super) difference: Option<Reply>,
     pub(super) has_world: bool,
 }
 
-/// What a world's thread says, and which world it is: one that was left behind is not listened to.
+/// An answer of an environment's thread. Answers of an abandoned environment are ignored by its number.
 pub struct EnvResponse {
     pub(super) worker_number: u64,
     pub(super) answer: EnvAnswer,
 }
 
-/// The words of a world's thread.
+/// What an environment's thread answers.
 pub(super) enum EnvAnswer {
     /// To a call of the engine.
     Reply(CallId, Reply),
     /// To a rebuild.
     Rebuilt(RebuildResult),
-    /// All before this step has been taken again, and the world is being asked to take it: no answer, a sign of life.
+    /// To a rebuild: the steps before this one have been replayed and this one is about to be. Not an answer, only a
+    /// sign of progress.
     Replaying(u32),
-    /// To a person: what the world would accept; empty where that is not to be had.
+    /// To a person: the admissible actions; empty if they are not available.
     Actions(Vec<String>),
-    /// To a person: a way to the goal, where the world knows one.
+    /// To a person: a hint towards the goal, if the environment has one.
     Hint(Option<String>),
-    /// To a look ahead: the answer and the list; none where the world cannot be set back or failed. Whether a world stands.
+    /// To a lookahead: the result and the list, or `None` if the environment cannot return to its state or failed;
+    /// and whether an environment is open.
     Ahead(u64, Option<(StepResult, Vec<String>)>, bool),
 }
 
-/// The driver's end of the world's thread.
+/// The driver's handle to the environment's thread.
 pub(super) struct EnvWorker {
     requests: mpsc::Sender<EnvRequest>,
 }
 
 impl EnvWorker {
-    /// Starts the thread of the world with this number. It ends when the host is dropped.
+    /// Starts the thread of the environment with this number. The thread ends when the handle is dropped.
     pub(super) fn start(
         number: u64,
         open: OpenWorld,
         inbox: UnboundedSender<Message>,
     ) -> std::io::Result<Self> {
-        let (orders, received) = mpsc::channel::<EnvRequest>();
+        let (requests, receiver) = mpsc::channel::<EnvRequest>();
         thread::Builder::new().name("world".to_owned()).spawn(move || {
-            let say = |answer| {
+            let send = |answer| {
                 inbox.send(Message::EnvResponse(EnvResponse { worker_number: number, answer })).is_ok()
             };
-            let mut trail = SnapshotCache::default();
-            while let Ok(order) = received.recv() {
-                let whom = order.answer_target();
-                // A world that panics has died; its thread, and whoever waits for an answer, must not.
-                let obeyed =
-                    panic::catch_unwind(AssertUnwindSafe(|| execute(&open, &mut trail, order, &say)));
-                let answer = obeyed.unwrap_or_else(|_| {
-                    trail.drop_world();
-                    panic_answer(whom)
+            let mut cache = SnapshotCache::default();
+            while let Ok(request) = receiver.recv() {
+                let target = request.answer_target();
+                // A panic ends the environment, but not its thread, and the request is still answered.
+                let outcome =
+                    panic::catch_unwind(AssertUnwindSafe(|| execute(&open, &mut cache, request, &send)));
+                let answer = outcome.unwrap_or_else(|_| {
+                    cache.drop_world();
+                    panic_answer(target)
                 });
-                if !say(answer) {
+                if !send(answer) {
                     break;
                 }
             }
         })?;
-        Ok(Self { requests: orders })
+        Ok(Self { requests })
     }
 
-    /// Gives an order; the answer comes into the inbox.
-    pub(super) fn send(&self, order: EnvRequest) {
-        // The thread ends only when its host is dropped: a panic of the world is caught there.
-        let _ = self.requests.send(order);
+    /// Sends a request. The answer arrives in the inbox.
+    pub(super) fn send(&self, request: EnvRequest) {
+        // The thread ends only when this handle is dropped, because it catches panics.
+        let _ = self.requests.send(request);
     }
 }
 
-/// Whom an order's answer is for.
+/// The receiver of an answer.
 #[derive(Clone, Copy)]
 enum AnswerTarget {
     Call(CallId),
     Rebuild(u64, u32),
-    /// A person who wants the list.
     ListRequest,
-    /// A person who wants a hint.
     HintRequest,
-    /// A look ahead.
     Ahead(u64),
 }
 
@@ -133,14 +131,14 @@ impl EnvRequest {
     }
 }
 
-/// What is answered for a world that panicked.
-fn panic_answer(whom: AnswerTarget) -> EnvAnswer {
-    let died = EnvError::Died { what: "its own program broke (a panic)".to_owned() };
-    match whom {
-        AnswerTarget::Call(call) => EnvAnswer::Reply(call, failed_call_reply(call, &died)),
+/// Returns the answer for an environment that panicked.
+fn panic_answer(target: AnswerTarget) -> EnvAnswer {
+    let error = EnvError::Died { what: "its program panicked".to_owned() };
+    match target {
+        AnswerTarget::Call(call) => EnvAnswer::Reply(call, failed_call_reply(call, &error)),
         AnswerTarget::Rebuild(number, episode) => {
-            let now = died.to_string();
-            let difference = Some(Reply::Diverged { episode, step: 0, recorded: String::new(), actual: now });
+            let actual = error.to_string();
+            let difference = Some(Reply::Diverged { episode, step: 0, recorded: String::new(), actual });
             EnvAnswer::Rebuilt(RebuildResult { number, difference, has_world: false })
         }
         AnswerTarget::ListRequest => EnvAnswer::Actions(Vec::new()),
@@ -151,49 +149,51 @@ fn panic_answer(whom: AnswerTarget) -> EnvAnswer {
 
 fn execute(
     open: &OpenWorld,
-    trail: &mut SnapshotCache,
-    order: EnvRequest,
-    say: &dyn Fn(EnvAnswer) -> bool,
+    cache: &mut SnapshotCache,
+    request: EnvRequest,
+    send: &dyn Fn(EnvAnswer) -> bool,
 ) -> EnvAnswer {
-    let answer = |call, turn: Result<(StepResult, Vec<String>), EnvError>| {
-        let reply = match turn {
-            Ok((turn, admissible)) => Reply::World { call, result: Box::new(turn), admissible },
+    let answer = |call, result: Result<(StepResult, Vec<String>), EnvError>| {
+        let reply = match result {
+            Ok((result, admissible)) => Reply::World { call, result: Box::new(result), admissible },
             Err(error) => failed_call_reply(call, &error),
         };
         EnvAnswer::Reply(call, reply)
     };
-    match order {
+    match request {
         EnvRequest::Reset(call, task) => {
-            answer(call, trail.reset(open, &task).map(|turn| (turn, Vec::new())))
+            answer(call, cache.reset(open, &task).map(|result| (result, Vec::new())))
         }
-        EnvRequest::Step(call, action) => answer(call, trail.step(&action).map(|turn| (turn, Vec::new()))),
-        EnvRequest::AnswerWithList(call, turn) => {
-            answer(call, trail.query(|w| w.admissible()).map(|admissible| (turn, admissible)))
+        EnvRequest::Step(call, action) => {
+            answer(call, cache.step(&action).map(|result| (result, Vec::new())))
         }
-        EnvRequest::Admissible => EnvAnswer::Actions(trail.query(|w| w.admissible()).unwrap_or_default()),
-        EnvRequest::Hint => EnvAnswer::Hint(trail.query(|w| Ok(w.hint())).ok().flatten()),
+        EnvRequest::AnswerWithList(call, result) => {
+            answer(call, cache.query(|w| w.admissible()).map(|admissible| (result, admissible)))
+        }
+        EnvRequest::Admissible => EnvAnswer::Actions(cache.query(|w| w.admissible()).unwrap_or_default()),
+        EnvRequest::Hint => EnvAnswer::Hint(cache.query(|w| Ok(w.hint())).ok().flatten()),
         EnvRequest::Lookahead { number, action, list } => {
-            let found = trail.preview_step(&action, list);
-            EnvAnswer::Ahead(number, found, trail.is_open())
+            let found = cache.preview_step(&action, list);
+            EnvAnswer::Ahead(number, found, cache.is_open())
         }
-        EnvRequest::Rebuild(past) => {
-            let taking = |step| {
-                // A driver that has ended wants no sign of life.
-                let _ = say(EnvAnswer::Replaying(step));
+        EnvRequest::Rebuild(plan) => {
+            let on_step = |step| {
+                // A driver that has ended ignores it.
+                let _ = send(EnvAnswer::Replaying(step));
             };
-            let difference = trail.rebuild(open, &past, &taking);
-            EnvAnswer::Rebuilt(RebuildResult { number: past.number, difference, has_world: trail.is_open() })
+            let difference = cache.rebuild(open, &plan, &on_step);
+            EnvAnswer::Rebuilt(RebuildResult { number: plan.number, difference, has_world: cache.is_open() })
         }
     }
 }
 
-/// A failed call in words for a person.
+/// Describes a failed call.
 pub(super) fn failed_call_reply(call: CallId, error: &EnvError) -> Reply {
-    let next = match error {
-        EnvError::Broken { .. } => "mend or replace the file, then retry; or choose another task",
+    let hint = match error {
+        EnvError::Broken { .. } => "fix or replace the file, then retry; or choose another task",
         EnvError::Refused { .. } => "choose another task, or end the episode",
         EnvError::TimedOut { .. } | EnvError::Died { .. } | EnvError::Protocol { .. } => {
-            "retry: the world is opened anew and the actions are taken again"
+            "retry: the environment is reopened and the actions are replayed"
         }
     };
     Reply::Failed {
@@ -201,7 +201,7 @@ pub(super) fn failed_call_reply(call: CallId, error: &EnvError) -> Reply {
         failure: Failure {
             message: error.to_string(),
             source: "world".to_owned(),
-            hint: next.to_owned(),
+            hint: hint.to_owned(),
             kind: None,
             partial_text: String::new(),
             usage: None,

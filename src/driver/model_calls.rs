@@ -1,4 +1,4 @@
-//! Questions to models on their way out: who is asked, and what cannot be asked at all.
+//! Model calls before they are sent: which provider is called, and which calls cannot be made at all.
 
 use super::reply_override::OverrideProvider;
 use super::request::build_request;
@@ -9,15 +9,15 @@ use crate::provider::{Phase, Provider};
 use std::sync::Arc;
 
 impl Driver {
-    /// Asks the role's model, or answers in its place why that cannot be.
+    /// Calls the role's model, or replies with the reason why that is not possible.
     pub(super) fn ask_model(&mut self, call: CallId, prompt: &PromptRecord) {
-        let stand_in = self.engine.state.reply_override(call).map(str::to_owned);
+        let reply_source = self.engine.state.reply_override(call).map(str::to_owned);
         let provider = match prompt.role {
-            _ if stand_in.is_some() => {
-                let (source, open) =
-                    (stand_in.clone().unwrap_or_default(), self.run_config.reply_override.clone());
-                let from = OverrideProvider { source, role: prompt.role, open_source: open };
-                Some(Arc::new(from) as Arc<dyn Provider>)
+            _ if reply_source.is_some() => {
+                let (source, open_source) =
+                    (reply_source.clone().unwrap_or_default(), self.run_config.reply_override.clone());
+                let override_provider = OverrideProvider { source, role: prompt.role, open_source };
+                Some(Arc::new(override_provider) as Arc<dyn Provider>)
             }
             ModelRole::Actor => Some(self.run_config.actor.clone()),
             ModelRole::Mentor => self.run_config.mentor.clone(),
@@ -25,11 +25,9 @@ impl Driver {
         let inbox = self.handle.inbox();
         let failure = match provider {
             None => Failure {
-                message:
-                    "rules reflect in this run, or nobody does, and neither answers what a model is asked"
-                        .to_owned(),
+                message: "this run has no mentor model that could be called".to_owned(),
                 source: "mentor".to_owned(),
-                hint: "go on without its answer, or let a model reflect".to_owned(),
+                hint: "continue without its reply, or set a mentor model".to_owned(),
                 kind: Some(FailureKind::Misconfigured),
                 partial_text: String::new(),
                 usage: None,
@@ -39,14 +37,21 @@ impl Driver {
                     let rendered = (self.run_config.render_prompt)(&self.engine.state, prompt);
                     let accepted = self.engine.state.setting_flag("accept_truncated", false);
                     let mut request = build_request(prompt, rendered, accepted);
-                    request.refresh_cache = self.calls_to_refresh.remove(&call) && stand_in.is_none();
-                    if stand_in.is_none() {
+                    request.refresh_cache = self.calls_to_refresh.remove(&call) && reply_source.is_none();
+                    if reply_source.is_none() {
                         provider.restore_quirks(&self.engine.state.unsent_settings(prompt.role));
                     }
-                    let early = (stand_in.is_none() && !request.refresh_cache)
+                    let prefetched = (reply_source.is_none() && !request.refresh_cache)
                         .then(|| self.take_prefetch(&request))
                         .flatten();
-                    return self.call_runner.start_call(provider, prompt, request, early, &self.store, inbox);
+                    return self.call_runner.start_call(
+                        provider,
+                        prompt,
+                        request,
+                        prefetched,
+                        &self.store,
+                        inbox,
+                    );
                 };
                 failure
             }
@@ -55,39 +60,42 @@ impl Driver {
         let _ = inbox.send(Message::Reply(self.epoch, Reply::Failed { call, failure }));
     }
 
-    /// Says of calls that a person breaks off what had come of them: the engine knows nothing of answers under way.
+    /// Adds the partial replies to the events of calls that a person cancels, because the engine doesn't know about
+    /// replies in progress.
     pub(super) fn record_partial_replies(&self, events: &mut [(Cause, Event)]) {
         for (_, event) in events {
-            let Event::CallCancelled { call, partial_reply: came } = event else { continue };
+            let Event::CallCancelled { call, partial_reply } = event else { continue };
             let Some(Effect::Ask { prompt, .. }) = self.engine.state.calls.get(call) else { continue };
             let live = self.store.live();
             let Some(answer) = live.calls.iter().find(|c| c.call == *call) else { continue };
             let recorded = self.engine.state.reply_override(*call).is_some();
-            **came = PartialReply { usage: usage_so_far(answer, prompt, recorded), ..answer.partial_reply() };
+            **partial_reply =
+                PartialReply { usage: usage_so_far(answer, prompt, recorded), ..answer.partial_reply() };
         }
     }
 
-    /// Before the session is put down: a call whose question has gone out is cancelled there, so that what had come of its answer
-    /// stays and its tokens count. A question that has not gone out is asked again when the session is taken up.
+    /// Before a session is closed: cancels each call whose request has been sent, so that its partial reply is kept
+    /// and its tokens are counted. Requests that have not been sent are made when the session is resumed.
     pub(super) fn cancel_calls_before_close(&self, closing: &mut Vec<(Cause, Event)>) {
         if closing.is_empty() {
             return;
         }
         let live = self.store.live();
-        let gone_out = |c: &&LiveCall| match self.engine.state.calls.get(&c.call) {
+        let was_sent = |c: &&LiveCall| match self.engine.state.calls.get(&c.call) {
             Some(Effect::Ask { prompt, .. }) => {
                 !c.partial_reply().is_blank() || usage_so_far(c, prompt, false).is_some()
             }
             _ => false,
         };
-        let begun = live.calls.iter().filter(gone_out).map(|c| c.call);
-        let off =
+        let begun = live.calls.iter().filter(was_sent).map(|c| c.call);
+        let cancelled =
             begun.map(|call| (Cause::Policy, Event::CallCancelled { call, partial_reply: Box::default() }));
-        closing.splice(..0, off.collect::<Vec<_>>());
+        closing.splice(..0, cancelled.collect::<Vec<_>>());
     }
 
-    /// What does not fit into the budget is not sent: a server would cut it without a word. Where only what is never cut (task,
-    /// lessons, examples, the newest step) is left, a draft that was made now would be as long.
+    /// Rejects a prompt that exceeds the token budget, because a server would truncate it silently. If only the parts
+    /// that are never dropped are left (task, lessons, examples, the newest step), a prompt drafted now would be as
+    /// long.
     pub(super) fn check_prompt_size(&self, prompt: &PromptRecord) -> Option<Failure> {
         let state = &self.engine.state;
         let budget = state.setting_number("context_tokens", crate::prompt::DEFAULT_CONTEXT_TOKENS);
@@ -95,25 +103,24 @@ impl Driver {
         if tokens <= budget {
             return None;
         }
-        let (asked, question, step, retry) = (prompt.role, prompt.question, prompt.step, prompt.retry);
-        let now =
-            (self.engine.policy.draft_prompt)(state, &PromptRequest { role: asked, question, step, retry })
-                .record;
-        let (why, next) = if now.tokens < prompt.tokens {
+        let (role, question, step, retry) = (prompt.role, prompt.question, prompt.step, prompt.retry);
+        let redrafted =
+            (self.engine.policy.draft_prompt)(state, &PromptRequest { role, question, step, retry }).record;
+        let (why, hint) = if redrafted.tokens < prompt.tokens {
             (
-                "drafted now it would be shorter",
-                "give this call up and ask again; or set context_tokens higher and retry",
+                "a prompt drafted now would be shorter",
+                "continue without the reply and ask again; or raise context_tokens and retry",
             )
         } else {
             (
-                "task, lessons, examples and the newest turn alone do not fit",
-                "set context_tokens higher and retry; or switch lessons off or set examples lower, give this call up and ask again",
+                "task, lessons, examples and the newest step alone do not fit",
+                "raise context_tokens and retry; or switch lessons off or lower examples, continue without the reply and ask again",
             )
         };
         Some(Failure {
-            message: format!("the prompt has about {tokens} tokens, and {budget} is all it may have: {why}"),
+            message: format!("the prompt has about {tokens} tokens, more than the {budget} allowed: {why}"),
             source: "prompt".to_owned(),
-            hint: next.to_owned(),
+            hint: hint.to_owned(),
             kind: Some(FailureKind::TooLong),
             partial_text: String::new(),
             usage: None,
@@ -121,7 +128,8 @@ impl Driver {
     }
 }
 
-/// What an answer under way has cost by now: as counted, else about; none where the question has not gone out.
+/// Returns the cost of a call in progress so far: as reported, otherwise estimated; `None` if its request has not
+/// been sent.
 fn usage_so_far(answer: &LiveCall, prompt: &PromptRecord, recorded: bool) -> Option<Usage> {
     let millis = answer.started.elapsed().as_millis() as u64;
     let marked = |usage: Usage| Usage { millis, recorded: usage.recorded || recorded, ..usage };
@@ -129,14 +137,14 @@ fn usage_so_far(answer: &LiveCall, prompt: &PromptRecord, recorded: bool) -> Opt
     if earlier.is_none() && answer.usage.is_some() {
         return answer.usage.map(marked);
     }
-    // What had come before is of an answer that is counted.
+    // What had arrived before belongs to a reply that is counted already.
     if answer.phase == Phase::Connecting && (answer.pieces == 0 || earlier.is_some()) {
         return earlier.map(marked);
     }
-    let letters = answer.text.len() as u64 + answer.reasoning.len() as u64;
+    let len = answer.text.len() as u64 + answer.reasoning.len() as u64;
     let last = Usage {
         prompt_tokens: u64::from(prompt.tokens),
-        reply_tokens: letters.div_ceil(4),
+        reply_tokens: len.div_ceil(4),
         estimated: true,
         millis,
         recorded,

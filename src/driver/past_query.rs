@@ -1,5 +1,6 @@
-//! What the world of a moment of the past would accept: asked of a world of its own on a thread of its own, so that the run
-//! goes on meanwhile and its world is not moved. It has as long for one answer as the run's world has, and there is one at a time.
+//! Lists what the environment would accept at a past point, using a separate environment on a separate thread, so
+//! that the run continues and its environment is not changed. The deadline for one answer is that of the run's
+//! environment, and there is one query at a time.
 
 use super::OpenWorld;
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
@@ -12,13 +13,13 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-/// The actions, in the world's own order; or why they cannot be had, in words.
+/// The actions in the environment's own order, or why they are not available.
 pub type PastAdmissible = Result<Vec<String>, String>;
 
-/// Brings the state of that moment; folding it takes a while.
+/// Loads the past state. Folding it takes a while.
 pub type PastQuery = Box<dyn FnOnce() -> Arc<State> + Send>;
 
-/// Who asks for the worlds of then: one is asked at a time, and only the last of those that wait comes next.
+/// The queue of past queries. One is answered at a time; of those waiting, only the newest is answered next.
 #[derive(Default)]
 pub(super) struct PastQueries {
     requests: Option<UnboundedSender<PastRequest>>,
@@ -31,82 +32,86 @@ struct PastRequest {
     reply_sender: oneshot::Sender<PastAdmissible>,
 }
 
-/// What the thread says.
+/// A message of the query's thread.
 enum QueryMessage {
-    /// It goes on; the clock begins anew.
+    /// Still working; restarts the timeout.
     InProgress,
     Finished(PastAdmissible),
 }
 
 impl PastQueries {
-    /// Answers when the actions before that moment have been taken again, or when the world takes longer than the deadline
+    /// Answers when the actions before that point have been replayed, or when the environment exceeds the deadline
     /// for one answer. Runs on the driver's runtime.
     pub(super) fn submit(
         &mut self,
-        open: OpenWorld,
+        open_world: OpenWorld,
         deadline: Duration,
-        then: PastQuery,
-        tell: oneshot::Sender<PastAdmissible>,
+        query: PastQuery,
+        reply_to: oneshot::Sender<PastAdmissible>,
     ) {
-        let wishes = self.requests.get_or_insert_with(|| {
-            let (wishes, asked) = unbounded_channel();
-            tokio::spawn(serve_requests(asked));
-            wishes
+        let requests = self.requests.get_or_insert_with(|| {
+            let (requests, receiver) = unbounded_channel();
+            tokio::spawn(serve_requests(receiver));
+            requests
         });
-        // It listens as long as there is a sender; else the asker is told nothing can be had.
-        let _ = wishes.send(PastRequest { open_world: open, deadline, load_state: then, reply_sender: tell });
+        // The task runs as long as there is a sender. Otherwise the dropped sender reports that there is no answer.
+        let _ =
+            requests.send(PastRequest { open_world, deadline, load_state: query, reply_sender: reply_to });
     }
 }
 
-async fn serve_requests(mut asked: UnboundedReceiver<PastRequest>) {
-    while let Some(mut wish) = asked.recv().await {
-        // Whoever asks anew does not want what was asked before.
-        while let Ok(newer) = asked.try_recv() {
-            wish = newer;
+async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
+    while let Some(mut request) = requests.recv().await {
+        // A newer query replaces the older ones.
+        while let Ok(newer) = requests.try_recv() {
+            request = newer;
         }
-        let PastRequest { open_world: open, deadline, load_state: then, reply_sender: tell } = wish;
-        // Whoever asked may have gone.
-        let _ = tell.send(query_world(open, deadline, then).await);
+        let PastRequest { open_world, deadline, load_state, reply_sender } = request;
+        // The receiver may be gone.
+        let _ = reply_sender.send(query_world(open_world, deadline, load_state).await);
     }
 }
 
-/// Looks on a thread of its own. One that lets the deadline run out is left behind with its world, and heard no more.
-async fn query_world(open: OpenWorld, deadline: Duration, then: PastQuery) -> PastAdmissible {
-    let (say, mut said) = unbounded_channel();
-    let looks = move || {
-        let alive = || drop(say.send(QueryMessage::InProgress));
-        let looked = panic::catch_unwind(AssertUnwindSafe(|| list_past_actions(&open, then, &alive)));
-        let _ = say.send(QueryMessage::Finished(
-            looked.unwrap_or_else(|_| Err("the world broke (a panic)".to_owned())),
+/// Lists the actions on a separate thread. If the deadline expires, the thread and its environment are abandoned and
+/// ignored.
+async fn query_world(open_world: OpenWorld, deadline: Duration, load_state: PastQuery) -> PastAdmissible {
+    let (sender, mut receiver) = unbounded_channel();
+    let list_actions = move || {
+        let report_progress = || drop(sender.send(QueryMessage::InProgress));
+        let result = panic::catch_unwind(AssertUnwindSafe(|| {
+            list_past_actions(&open_world, load_state, &report_progress)
+        }));
+        let _ = sender.send(QueryMessage::Finished(
+            result.unwrap_or_else(|_| Err("the environment panicked".to_owned())),
         ));
     };
     thread::Builder::new()
-        .name("world of then".to_owned())
-        .spawn(looks)
-        .map_err(|error| format!("no thread for the world of then: {error}"))?;
+        .name("past-world".to_owned())
+        .spawn(list_actions)
+        .map_err(|error| format!("no thread for another environment could be started: {error}"))?;
     loop {
-        match tokio::time::timeout(deadline, said.recv()).await {
+        match tokio::time::timeout(deadline, receiver.recv()).await {
             Ok(Some(QueryMessage::InProgress)) => {}
             Ok(Some(QueryMessage::Finished(accepted))) => return accepted,
-            Ok(None) => return Err("the world of then cannot be asked".to_owned()),
+            Ok(None) => return Err("the environment of that point does not answer".to_owned()),
             Err(_) => return Err(EnvError::TimedOut { millis: deadline.as_millis() as u64 }.to_string()),
         }
     }
 }
 
-fn list_past_actions(open: &OpenWorld, then: PastQuery, alive: &dyn Fn()) -> PastAdmissible {
-    let state = then();
-    alive();
-    let past = state.open_episode().and_then(|episode| RebuildPlan::from_episode(episode, 0));
-    let past = past.ok_or("no episode is open there")?;
-    let mut trail = SnapshotCache::default();
-    if let Some(differs) = trail.rebuild(open, &past, &|_| alive()) {
-        let from = match differs {
-            Reply::Diverged { step, .. } if step > 0 => format!("turn {step}"),
+fn list_past_actions(open: &OpenWorld, load_state: PastQuery, report_progress: &dyn Fn()) -> PastAdmissible {
+    let state = load_state();
+    report_progress();
+    let plan = state.open_episode().and_then(|episode| RebuildPlan::from_episode(episode, 0));
+    let plan = plan.ok_or("no episode is open at that point")?;
+    let mut cache = SnapshotCache::default();
+    if let Some(difference) = cache.rebuild(open, &plan, &|_| report_progress()) {
+        let place = match difference {
+            Reply::Diverged { step, .. } if step > 0 => format!("step {step}"),
             _ => "its first observation".to_owned(),
         };
-        return Err(format!("the world of now answers otherwise from {from} on"));
+        return Err(format!("the environment now answers differently from {place} on"));
     }
-    alive();
-    trail.query(|world| world.admissible()).map_err(|error| error.to_string())
+    report_progress();
+    cache.query(|world| world.admissible()).map_err(|error| error.to_string())
 }

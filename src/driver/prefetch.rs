@@ -1,11 +1,12 @@
-//! Asking ahead: while a person reads a proposal, a shadow of the world takes it and the question that would follow is
-//! asked already. The run knows nothing of it. Its events are the same with and without, but for the times and for those that
-//! say what was asked ahead ([`Event::PrefetchChanged`]), for money that is spent is not forgotten with the program: what was asked
-//! ahead is taken only for exactly the question that is then asked, and a question that is asked after all costs once.
+//! Prefetching: while a person reads a proposal, the driver previews its effect on the environment and already sends
+//! the request that would follow. The run is not affected: its events are the same with and without prefetching,
+//! except for the times and the events that record prefetches ([`Event::PrefetchChanged`]), because the cost must
+//! survive a crash. A prefetched reply is used only for exactly the request that is then made, so that a request is
+//! paid for once.
 //!
-//! The shadow is a copy of the state that is driven by the same pure engine; its events are written nowhere. A world that
-//! takes snapshots is set back after the step; others are not asked ahead for. Answers must be kept (`--cache read-write`),
-//! so that what was asked for nothing is at least known.
+//! The lookahead is a copy of the state driven by the same pure engine; its events are not written. An environment
+//! with snapshots is restored after the step; with other environments nothing is prefetched. Replies must be cached
+//! (`--cache read-write`), so that unused prefetches are not lost entirely.
 
 mod prefetch_call;
 
@@ -21,29 +22,29 @@ use crate::provider::Request;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Rounds of the shadow's engine at most; a proposal needs a handful.
+/// The maximum number of rounds of the lookahead's engine; a proposal needs a handful.
 const MAX_ROUNDS: usize = 64;
 
-/// The shadow of the run.
+/// The prefetches of a run and the lookahead they come from.
 #[derive(Default)]
 pub(super) struct Prefetcher {
-    /// The last event before which the present was looked ahead from.
+    /// The last event before the point from which the last lookahead started.
     start_seq: Option<Seq>,
     lookahead_number: u64,
     lookahead: Option<(u64, Engine, CallId)>,
     early: Vec<PrefetchCall>,
-    /// The number of the last question.
+    /// The number of the last prefetch.
     last_call_number: u64,
-    /// What is to be written of them when the driver rests.
+    /// Records to be written when the driver is idle.
     unwritten_records: VecDeque<Prefetch>,
     has_warned: bool,
 }
 
 impl Driver {
-    /// Looks ahead of a proposal that a person reads, where that is wanted and was not done yet.
+    /// Starts a lookahead for a proposal that a person reads, if enabled and not done yet.
     pub(super) fn start_lookahead(&mut self) {
         let state = &self.engine.state;
-        let reads = state.is_waiting()
+        let is_reading = state.is_waiting()
             && state.failed_call.is_none()
             && state.divergence.is_none()
             && state.autonomy != Autonomy::Human
@@ -51,34 +52,34 @@ impl Driver {
                 .step_awaiting_decision()
                 .is_some_and(|s| !s.approved && s.call.is_some() && s.executed.is_none());
         if !self.run_config.prefetch
-            || !reads
+            || !is_reading
             || self.pending_requests.is_rebuilding
             || self.prefetcher.start_seq == Some(state.head)
         {
             return;
         }
         self.prefetcher.start_seq = Some(state.head);
-        let keeps = |asked| match asked {
+        let has_cache = |role| match role {
             ModelRole::Actor => self.run_config.actor.has_write_cache(),
             ModelRole::Mentor => self.run_config.mentor.as_ref().is_some_and(|m| m.has_write_cache()),
         };
-        if !keeps(ModelRole::Actor) {
-            let words = "nothing is asked ahead (--prefetch): the actor's answers are not kept; that needs a model \
-                         server and --cache read-write";
-            return self.warn_no_prefetch(words);
+        if !has_cache(ModelRole::Actor) {
+            let notice = "--prefetch has no effect: the actor's replies are not cached; it needs a model server and \
+                         --cache read-write";
+            return self.warn_no_prefetch(notice);
         }
         self.prefetcher.lookahead_number += 1;
         let engine = Engine::resume(state.clone(), self.engine.policy.clone(), self.engine.branch.clone());
         self.advance_lookahead(self.prefetcher.lookahead_number, engine, Some(Input::Command(Command::Step)));
     }
 
-    fn warn_no_prefetch(&mut self, words: &str) {
+    fn warn_no_prefetch(&mut self, notice: &str) {
         if !std::mem::replace(&mut self.prefetcher.has_warned, true) {
-            self.store.signal(Signal::Notice(words.to_owned()));
+            self.store.signal(Signal::Notice(notice.to_owned()));
         }
     }
 
-    /// Drives the shadow until it waits for the world or for models.
+    /// Advances the lookahead until it waits for the environment or for models.
     fn advance_lookahead(&mut self, number: u64, mut engine: Engine, input: Option<Input>) {
         if let Some(input) = input {
             let Ok(events) = engine.decide(&input) else { return };
@@ -91,41 +92,41 @@ impl Driver {
             }
             apply_events(&mut engine, events);
         }
-        // What begins a new episode is a matter of that one.
+        // Prefetching ends at the end of an episode.
         if engine.state.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. })) {
             return self.drop_prefetches(|_| true);
         }
         let step = engine.state.calls.values().find_map(|effect| match effect {
-            Effect::StepWorld { call, action, list_only: list } => Some((*call, action.clone(), *list)),
+            Effect::StepWorld { call, action, list_only } => Some((*call, action.clone(), *list_only)),
             _ => None,
         });
-        if let Some((call, action, list)) = step {
-            let standing = engine.state.unchanged_result();
+        if let Some((call, action, list_only)) = step {
+            let unchanged = engine.state.unchanged_result();
             self.prefetcher.lookahead = Some((number, engine, call));
-            let order = EnvRequest::Lookahead { number, action, list: list.then_some(standing) };
-            return self.send_env_request(order, PendingRequest::Lookahead(number));
+            let request = EnvRequest::Lookahead { number, action, list: list_only.then_some(unchanged) };
+            return self.send_env_request(request, PendingRequest::Lookahead(number));
         }
         self.send_prefetches(&engine);
     }
 
-    /// The shadow of the world has answered; none: it takes no snapshot, or it failed.
+    /// Handles the environment's answer to the lookahead. `None` means that it has no snapshots, or that it failed.
     pub(super) fn on_lookahead_answer(&mut self, number: u64, answer: Option<(StepResult, Vec<String>)>) {
         let Some((_, engine, call)) = self.prefetcher.lookahead.take_if(|s| s.0 == number) else { return };
-        let Some((turn, admissible)) = answer else {
-            let words = "nothing is asked ahead (--prefetch): this world takes no snapshots that it can be set back to";
-            return self.warn_no_prefetch(words);
+        let Some((result, admissible)) = answer else {
+            let notice = "--prefetch has no effect: this environment has no snapshots to return to";
+            return self.warn_no_prefetch(notice);
         };
-        // Whatever has happened meanwhile, the shadow is of another present now.
+        // After any other event the lookahead belongs to an outdated state.
         if self.prefetcher.start_seq != Some(self.engine.state.head)
             || number != self.prefetcher.lookahead_number
         {
             return;
         }
-        let reply = Reply::World { call, result: Box::new(turn), admissible };
+        let reply = Reply::World { call, result: Box::new(result), admissible };
         self.advance_lookahead(number, engine, Some(Input::Reply(reply)));
     }
 
-    /// Asks what the shadow would ask; what is under way already is not asked again.
+    /// Sends the requests that the lookahead would make, except those already in flight.
     fn send_prefetches(&mut self, shadow: &Engine) {
         let asks: Vec<Arc<PromptRecord>> = shadow
             .state
@@ -155,20 +156,20 @@ impl Driver {
             }
             let number = self.prefetcher.last_call_number.max(self.engine.state.usage.prefetch.requested) + 1;
             self.prefetcher.last_call_number = number;
-            let (inbox, line) = (self.handle.inbox(), self.epoch);
-            let over = move |came| drop(inbox.send(Message::PrefetchDone(line, number, came)));
+            let (inbox, epoch) = (self.handle.inbox(), self.epoch);
+            let on_done = move |result| drop(inbox.send(Message::PrefetchDone(epoch, number, result)));
             self.prefetcher.early.push(PrefetchCall::start(
                 self.call_runner.thread(),
                 &provider,
                 request,
                 number,
-                over,
+                on_done,
             ));
             self.record_prefetch(self.prefetcher.early.len() - 1, PrefetchStatus::Requested, None);
         }
     }
 
-    /// The answer that was asked for ahead, where it is to this very question and has not failed.
+    /// Takes the prefetched reply to exactly this request, unless it has failed.
     pub(super) fn take_prefetch(&mut self, request: &Request) -> Option<PrefetchCall> {
         let place = self.prefetcher.early.iter().position(|early| early.is_same_request(request))?;
         if self.prefetcher.early[place].has_failed() {
@@ -179,11 +180,11 @@ impl Driver {
         Some(self.prefetcher.early.swap_remove(place))
     }
 
-    /// An answer that was asked for ahead is whole: what it costs is known, whether it will be wanted or not. An error: it
-    /// failed, and is of no use to anybody, not even to the call that it had been taken for, which is asked anew.
-    pub(super) fn on_prefetch_done(&mut self, number: u64, came: Result<Usage, Usage>) {
+    /// Handles the end of a prefetch. Its cost is known then, whether it will be used or not. After an error it is
+    /// useless, even for a call that has taken it, which is made again.
+    pub(super) fn on_prefetch_done(&mut self, number: u64, result: Result<Usage, Usage>) {
         let place = self.prefetcher.early.iter().position(|early| early.number == number);
-        let (place, usage) = match (place, came) {
+        let (place, usage) = match (place, result) {
             (Some(place), Ok(usage)) => (place, usage),
             (Some(place), Err(_)) => return self.drop_prefetch_at(place),
             (None, Ok(_)) => return,
@@ -193,25 +194,25 @@ impl Driver {
                 return self.prefetcher.unwritten_records.extend(dropped);
             }
         };
-        let asked = self.prefetcher.early[place].role();
-        let told = Prefetch { number, role: asked, status: PrefetchStatus::Answered, call: None, usage };
-        self.prefetcher.unwritten_records.push_back(told);
+        let role = self.prefetcher.early[place].role();
+        let record = Prefetch { number, role, status: PrefetchStatus::Answered, call: None, usage };
+        self.prefetcher.unwritten_records.push_back(record);
     }
 
-    fn record_prefetch(&mut self, place: usize, now: PrefetchStatus, call: Option<CallId>) {
+    fn record_prefetch(&mut self, place: usize, status: PrefetchStatus, call: Option<CallId>) {
         let Some(early) = self.prefetcher.early.get(place) else { return };
-        let told =
-            Prefetch { number: early.number, role: early.role(), status: now, call, usage: early.usage() };
-        self.prefetcher.unwritten_records.push_back(told);
+        let record =
+            Prefetch { number: early.number, role: early.role(), status, call, usage: early.usage() };
+        self.prefetcher.unwritten_records.push_back(record);
     }
 
-    /// Writes what is to be said of questions asked ahead. It makes no other present: nothing is looked ahead from it anew.
+    /// Writes the records of prefetches. They don't outdate the lookahead.
     pub(super) fn write_prefetch_records(&mut self) {
         while !self.is_halted()
-            && let Some(told) = self.prefetcher.unwritten_records.pop_front()
+            && let Some(record) = self.prefetcher.unwritten_records.pop_front()
         {
             let before = self.engine.state.head;
-            if let Ok(events) = self.engine.decide(&Input::Reply(Reply::Prefetch(Box::new(told)))) {
+            if let Ok(events) = self.engine.decide(&Input::Reply(Reply::Prefetch(Box::new(record)))) {
                 self.commit(events);
             }
             if self.prefetcher.start_seq == Some(before) {
@@ -220,17 +221,18 @@ impl Driver {
         }
     }
 
-    /// The line is about to be put down: what it asked ahead is settled before it is closed.
+    /// Before the branch is closed: drops its prefetches and writes their records.
     pub(super) fn close_prefetches(&mut self) {
         self.discard_lookahead();
         self.write_prefetch_records();
-        // What a failed write keeps from this line is no matter of another one; whoever takes it up counts it.
+        // Records that a failed write keeps from this branch don't belong to another one; they are counted when the
+        // branch is resumed.
         self.prefetcher.unwritten_records.clear();
     }
 
-    /// What happened to the proposal: where it is not simply done, nothing of the shadow is of use.
+    /// Drops the lookahead if the proposal was not simply executed.
     pub(super) fn discard_lookahead_after(&mut self, event: &Event) {
-        // Whoever was asked ahead may not be the one who is asked from now on.
+        // The prefetches may be from a provider that is no longer used.
         if matches!(event, Event::RunChanged { .. }) {
             return self.discard_lookahead();
         }
@@ -247,16 +249,16 @@ impl Driver {
         }
     }
 
-    /// Another line is driven, or another run: what was looked ahead to is not its future.
+    /// Drops the lookahead because another branch or run is active.
     pub(super) fn discard_lookahead(&mut self) {
         self.prefetcher.start_seq = None;
         self.prefetcher.lookahead = None;
         self.drop_prefetches(|_| true);
     }
 
-    fn drop_prefetches(&mut self, of_no_use: impl Fn(&PrefetchCall) -> bool) {
+    fn drop_prefetches(&mut self, is_useless: impl Fn(&PrefetchCall) -> bool) {
         for place in (0..self.prefetcher.early.len()).rev() {
-            if of_no_use(&self.prefetcher.early[place]) {
+            if is_useless(&self.prefetcher.early[place]) {
                 self.drop_prefetch_at(place);
             }
         }
@@ -268,7 +270,7 @@ impl Driver {
     }
 }
 
-/// Folds what the shadow would have written.
+/// Applies the events of a lookahead without writing them.
 fn apply_events(engine: &mut Engine, events: Vec<(crate::engine::Cause, Event)>) {
     let at = wall_clock_now();
     for (cause, event) in events {

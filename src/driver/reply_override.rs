@@ -1,4 +1,4 @@
-//! A recorded reply in the place of a model that failed: whom a person named is asked this one question.
+//! Reply overrides: a recorded reply instead of the model's, for a single call that a person chose.
 
 use super::DriverError;
 use crate::domain::ModelRole;
@@ -7,10 +7,11 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use std::sync::Arc;
 
-/// Opens what a person named for a role: `recorded:SESSION`, or `cache` for the answers kept of the role's model.
+/// Opens the source a person chose for a role: `recorded:SESSION`, or `cache` for the cached replies of the role's
+/// model.
 pub type ReplyOverride = Arc<dyn Fn(ModelRole, &str) -> Result<Arc<dyn Provider>, DriverError> + Send + Sync>;
 
-/// The reply is looked for away from the driver: a recording can be long, and others must not wait for it to be read.
+/// A provider that opens its source outside the driver's thread, because reading a recording can take long.
 pub(super) struct OverrideProvider {
     pub(super) source: String,
     pub(super) role: ModelRole,
@@ -23,18 +24,16 @@ impl Provider for OverrideProvider {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let (open, asked, source) = (self.open_source.clone(), self.role, self.source.clone());
+        let (open_source, role, source) = (self.open_source.clone(), self.role, self.source.clone());
         let opened = async move {
-            let Some(open) = open else {
-                return error_stream(format!("{source}: recordings are not to be had here"), "act by hand");
+            let Some(open_source) = open_source else {
+                return error_stream(format!("{source}: recordings are not available here"), "play by hand");
             };
-            let named = source.clone();
-            match tokio::task::spawn_blocking(move || open(asked, &named)).await {
+            let name = source.clone();
+            match tokio::task::spawn_blocking(move || open_source(role, &name)).await {
                 Ok(Ok(provider)) => provider.stream(request),
                 Ok(Err(error)) => driver_error_stream(error),
-                Err(_) => {
-                    error_stream(format!("{source}: the reading of it broke"), "choose another recording")
-                }
+                Err(_) => error_stream(format!("{source}: reading it panicked"), "choose another recording"),
             }
         };
         stream::once(opened).flatten().boxed()

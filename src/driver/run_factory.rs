@@ -1,4 +1,4 @@
-//! From the words of a run to what its driver needs.
+//! Builds a run's configuration from its spec.
 
 use super::env_requests::DEFAULT_ANSWER_DEADLINE;
 use super::{DriverError, OpenWorld, RunConfig, RunFactory, open_read_only};
@@ -12,56 +12,57 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The pause before each word of the built-in actor where a person watches: quick, and still seen to be typed.
+/// The delay before each word of the built-in actor while a person watches: quick, but visibly typed.
 pub const TYPING_DELAY: Duration = Duration::from_millis(12);
 
-/// The actors of this version, for messages.
+/// The available actors, for error messages.
 const ACTOR_NAMES: &str = "openai:MODEL, rules (built in), human, and recorded:SESSION";
 
-/// The mentors of this version, for messages.
+/// The available mentors, for error messages.
 const MENTOR_NAMES: &str = "openai:MODEL, symbolic (rules), recorded:SESSION and none";
 
 /// A recorded session: its name and its timeline.
 pub type NamedTimeline = (String, Timeline);
 
 impl RunConfig {
-    /// Outfits a run: its method with these templates, its actor and mentor by name, and a way to open its worlds.
-    /// `typing` is the pause between two pieces of the built-in actor's answers (nothing without a screen).
-    /// `recorded:` names a session's folder.
+    /// Builds a run's configuration: its method with these templates, its actor and mentor by name, and the function
+    /// that opens its environments. `typing` is the delay between two deltas of the built-in actor (zero without a
+    /// screen). `recorded:` is followed by a session's folder.
     ///
     /// # Errors
-    /// [`DriverError::Refused`] when the method, the actor or the mentor is unknown here, or a recording holds no reply.
+    /// Returns [`DriverError::Refused`] if the method, the actor or the mentor is unknown, or a recording contains no
+    /// replies.
     pub fn from_spec(
         spec: &RunSpec,
         templates: Arc<Templates>,
-        open: OpenWorld,
+        open_world: OpenWorld,
         typing: Duration,
     ) -> Result<Self, DriverError> {
-        let again = (templates.clone(), open.clone());
-        let outfit: RunFactory =
-            Arc::new(move |spec| Self::from_spec(spec, again.0.clone(), again.1.clone(), typing));
+        let shared = (templates.clone(), open_world.clone());
+        let factory: RunFactory =
+            Arc::new(move |spec| Self::from_spec(spec, shared.0.clone(), shared.1.clone(), typing));
         let find = |folder: &str| {
             let (session, timeline, _) = open_read_only(Path::new(folder))?;
             Ok((session.meta.session, timeline))
         };
-        let launch = Self::from_spec_with(spec, templates, open, typing, find, |_, model| {
+        let run_config = Self::from_spec_with(spec, templates, open_world, typing, find, |_, model| {
             Err(DriverError::Refused(
-                format!("openai:{model}: no model server was named"),
-                "give the address of one".to_owned(),
+                format!("openai:{model}: no model server is set"),
+                "set its address".to_owned(),
             ))
         });
-        launch.map(|launch| Self { run_factory: Some(outfit), ..launch })
+        run_config.map(|run_config| Self { run_factory: Some(factory), ..run_config })
     }
 
-    /// As [`RunConfig::of`], where `find` finds the session that `recorded:` names, and `serve` makes the provider of a role's
-    /// model by the name that stands behind `openai:`.
+    /// Like [`RunConfig::from_spec`], but `find` opens the session after `recorded:`, and `serve` creates the
+    /// provider for the model name after `openai:`.
     ///
     /// # Errors
-    /// As [`RunConfig::of`], and those of `find` and `serve`.
+    /// The same as [`RunConfig::from_spec`], and the errors of `find` and `serve`.
     pub fn from_spec_with(
         spec: &RunSpec,
         templates: Arc<Templates>,
-        open: OpenWorld,
+        open_world: OpenWorld,
         typing: Duration,
         mut find: impl FnMut(&str) -> Result<NamedTimeline, DriverError>,
         mut serve: impl FnMut(ModelRole, &str) -> Result<Arc<dyn Provider>, DriverError>,
@@ -74,12 +75,12 @@ impl RunConfig {
                 (None, None) => return Err(unknown_role_error("mentor", other, MENTOR_NAMES)),
             },
         };
-        let desk = Arc::new(PromptBuilder::new(templates));
-        let policy = method::build_policy_with(spec, desk.clone()).map_err(|e| {
+        let prompt_builder = Arc::new(PromptBuilder::new(templates));
+        let policy = method::build_policy_with(spec, prompt_builder.clone()).map_err(|e| {
             DriverError::Refused(e.to_string(), format!("choose one of: {}", method::METHOD_NAMES.join(", ")))
         })?;
         let actor: Arc<dyn Provider> = match spec.actor.as_str() {
-            // Where a person plays, the rules stand ready for when the turn is given back.
+            // When a person plays, the rules are ready to take over.
             "rules" | "human" => Arc::new(RuleBasedActor::with_word_delay(typing)),
             other => match (other.strip_prefix("openai:"), other.strip_prefix("recorded:")) {
                 (Some(model), _) => serve(ModelRole::Actor, model)?,
@@ -87,17 +88,16 @@ impl RunConfig {
                 (None, None) => return Err(unknown_role_error("actor", other, ACTOR_NAMES)),
             },
         };
-        let render = Arc::new(move |state: &_, record: &_| desk.render(state, record));
-        let (outfit, stand_in) = (None, None);
+        let render_prompt = Arc::new(move |state: &_, record: &_| prompt_builder.render(state, record));
         Ok(Self {
             policy,
-            render_prompt: render,
+            render_prompt,
             actor,
             mentor,
-            open_world: open,
+            open_world,
             answer_deadline: DEFAULT_ANSWER_DEADLINE,
-            run_factory: outfit,
-            reply_override: stand_in,
+            run_factory: None,
+            reply_override: None,
             prefetch: false,
             recorded_settings: Vec::new(),
             replay_seed: None,
@@ -106,10 +106,10 @@ impl RunConfig {
     }
 }
 
-/// The answers of a recorded session, for a role.
+/// Returns the recorded replies of a session, for a role.
 ///
 /// # Errors
-/// [`DriverError::Refused`] when it cannot be read, or no model answered anything in it.
+/// Returns [`DriverError::Refused`] if the session cannot be read or contains no model replies.
 pub fn open_recording(
     role: &str,
     name: &str,
@@ -117,19 +117,19 @@ pub fn open_recording(
 ) -> Result<RecordedProvider, DriverError> {
     let (session, timeline) = find(name)?;
     let recorded = RecordedProvider::from_timeline(&session, timeline, prompt::render)
-        .map_err(|why| DriverError::Refused(why, "name a session whose files are whole".to_owned()))?;
+        .map_err(|why| DriverError::Refused(why, "choose a session with intact files".to_owned()))?;
     if recorded.is_empty() {
         return Err(DriverError::Refused(
-            format!("--{role} recorded:{name}: no model answered anything in this session"),
-            format!("choose a session in which this {role} was asked"),
+            format!("--{role} recorded:{name}: this session contains no model replies"),
+            format!("choose a session in which a model was the {role}"),
         ));
     }
     Ok(recorded)
 }
 
-fn unknown_role_error(role: &str, name: &str, there_are: &str) -> DriverError {
+fn unknown_role_error(role: &str, name: &str, available: &str) -> DriverError {
     DriverError::Refused(
-        format!("there is no {role} {name:?}; there are {there_are}"),
+        format!("unknown {role} {name:?}; available: {available}"),
         "choose one of them".to_owned(),
     )
 }

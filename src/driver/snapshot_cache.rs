@@ -1,6 +1,6 @@
-//! The worlds of the last episodes, each with the way it took and snapshots along it: going back to a step is a restore and
-//! the few actions behind it. Snapshots are a shortcut and no evidence: one is believed only where the world, when it came by,
-//! had given every answer that is recorded up to there. Where one differs, every action is taken again.
+//! Caches the environments of the last episodes, each with its history and snapshots, so that going back to a step
+//! takes a restore and a few actions. Snapshots are only a shortcut: one is used only if the environment gave every
+//! recorded answer on the way to it. If an answer differs, every action is replayed.
 
 use super::OpenWorld;
 use crate::domain::{Enumeration, Observation, StepResult, Task};
@@ -11,29 +11,27 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Steps between two snapshots.
 const SNAPSHOT_SPACING: u32 = 64;
-/// Snapshots of one world at most; every second one goes when there are more.
+/// The maximum number of snapshots of an environment; every second one is dropped beyond that.
 const MAX_SNAPSHOTS: usize = 256;
-/// Worlds that are kept at most, the one that is listened to among them.
+/// The maximum number of cached environments, including the open one.
 const MAX_WORLDS: usize = 4;
 
-/// An episode to be taken again.
+/// An episode to be replayed.
 pub(super) struct RebuildPlan {
-    /// Which rebuild it is; the driver waits for the last one it ordered.
+    /// The number of the rebuild; the driver waits for the last one it requested.
     pub(super) number: u64,
-    /// The episode's number.
     pub(super) episode: u32,
-    /// Its task.
     pub(super) task: Task,
-    /// The recorded first answer.
+    /// The recorded first observation.
     pub(super) first_answer: Observation,
-    /// What the world was sent, with the recorded answers and the number of the step.
+    /// The steps' numbers, the actions sent to the environment, and the recorded answers.
     pub(super) actions: Vec<(u32, String, Observation)>,
 }
 
 impl RebuildPlan {
-    /// All that was taken in an episode; none where its world was not reset yet.
+    /// Returns the actions of an episode; `None` if its environment has not been reset yet.
     pub(super) fn from_episode(episode: &Episode, number: u64) -> Option<Self> {
-        let taken = episode
+        let actions = episode
             .steps
             .iter()
             .filter(|step| step.reached_world)
@@ -42,118 +40,111 @@ impl RebuildPlan {
                 Some((step.number, done.sent.clone().unwrap_or_else(|| done.action.clone()), answer.clone()))
             })
             .collect();
-        let first = episode.first_observation.clone()?;
-        Some(Self {
-            number,
-            episode: episode.number,
-            task: episode.task.clone(),
-            first_answer: first,
-            actions: taken,
-        })
+        let first_answer = episode.first_observation.clone()?;
+        Some(Self { number, episode: episode.number, task: episode.task.clone(), first_answer, actions })
     }
 }
 
-/// The exact way a world took: a hash over its task, and every action with the answer to it, in order. A journal that has
-/// another answer anywhere is on another way.
+/// A hash over a task, its actions and their answers, in order. A journal with any other answer has another hash.
 type HistoryHash = u64;
 
-/// A snapshot and where it was taken.
+/// A snapshot, with the history and the number of steps at which it was taken.
 struct StoredSnapshot {
     history: HistoryHash,
     depth: u32,
     snapshot: Snapshot,
 }
 
-/// A world with its way.
+/// An environment with its history.
 struct CachedWorld {
     world: Box<dyn Environment>,
     task: Task,
-    way: HistoryHash,
+    history: HistoryHash,
     depth: u32,
-    /// In the order of their depths on the ways they were taken on.
+    /// Along each history in the order of depth.
     snapshots: Vec<StoredSnapshot>,
     spacing: u32,
-    /// The way says what the world is: nothing else has changed it, and it is the same every time.
+    /// Whether the history determines the environment: it is deterministic and nothing else has changed it.
     can_restore: bool,
 }
 
-/// The worlds of the last episodes; the first is the one that is asked.
+/// The environments of the last episodes. The first one is used.
 #[derive(Default)]
 pub(super) struct SnapshotCache {
     worlds: VecDeque<CachedWorld>,
-    /// The first of them may be asked.
+    /// Whether the first of them is usable.
     is_open: bool,
 }
 
 impl SnapshotCache {
-    /// A world stands that can be asked.
+    /// Returns whether an environment is open.
     pub(super) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// The world cannot be asked any more, nor gone back in.
+    /// Drops the open environment and its snapshots.
     pub(super) fn drop_world(&mut self) {
         if std::mem::take(&mut self.is_open) {
             self.worlds.pop_front();
         }
     }
 
-    /// Opens a task's world anew.
+    /// Opens and resets a task's environment.
     pub(super) fn reset(&mut self, open: &OpenWorld, task: &Task) -> Result<StepResult, EnvError> {
-        // A world that was left half-way is not asked again; it may be gone back to.
+        // An abandoned environment is not used again, but may be restored.
         self.is_open = false;
         let mut world = open(task)?;
-        let said = world.reset()?;
+        let result = world.reset()?;
         let info = world.info();
-        let way = initial_hash(task, &compared_result(&said));
-        let mut stand = CachedWorld {
+        let history = initial_hash(task, &compared_result(&result));
+        let mut cached = CachedWorld {
             can_restore: info.deterministic && info.snapshots,
             world,
             task: task.clone(),
-            way,
+            history,
             depth: 0,
             snapshots: Vec::new(),
             spacing: SNAPSHOT_SPACING,
         };
-        stand.store_snapshot();
-        self.worlds.push_front(stand);
+        cached.store_snapshot();
+        self.worlds.push_front(cached);
         self.worlds.truncate(MAX_WORLDS);
         self.is_open = true;
-        Ok(said)
+        Ok(result)
     }
 
-    /// Takes an action in the open world.
+    /// Executes an action in the open environment.
     pub(super) fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        self.with_open_world(|stand| stand.step(action))
+        self.with_open_world(|cached| cached.step(action))
     }
 
-    /// Asks the open world something that is no action. One that failed by itself is dropped: it is built anew before it is
-    /// asked again.
+    /// Runs a query on the open environment that is not an action. Drops the environment if it fails, so that it is
+    /// rebuilt before it is used again.
     pub(super) fn query<T>(
         &mut self,
-        ask: impl FnOnce(&mut dyn Environment) -> Result<T, EnvError>,
+        query: impl FnOnce(&mut dyn Environment) -> Result<T, EnvError>,
     ) -> Result<T, EnvError> {
-        self.with_open_world(|stand| {
-            stand.can_restore &= stand.world.info().enumeration != Enumeration::ChangesWorld;
-            ask(stand.world.as_mut())
+        self.with_open_world(|cached| {
+            cached.can_restore &= cached.world.info().enumeration != Enumeration::ChangesWorld;
+            query(cached.world.as_mut())
         })
     }
 
-    /// What the world would answer; it is set back to where it stood. One that cannot be set back is never stepped, and one
-    /// that was not set back is no more.
+    /// Returns the result of an action and restores the environment. One that cannot be restored is never stepped; if
+    /// restoring fails, it is dropped.
     pub(super) fn preview_step(
         &mut self,
         action: &str,
         list: Option<StepResult>,
     ) -> Option<(StepResult, Vec<String>)> {
-        let open = self.worlds.front_mut().filter(|_| self.is_open)?;
-        let info = open.world.info();
-        let before = open.world.snapshot().filter(|_| info.snapshots && info.deterministic)?;
+        let cached = self.worlds.front_mut().filter(|_| self.is_open)?;
+        let info = cached.world.info();
+        let before = cached.world.snapshot().filter(|_| info.snapshots && info.deterministic)?;
         let answer = match list {
-            Some(turn) => open.world.admissible().map(|list| (turn, list)),
-            None => open.world.step(action).map(|turn| (turn, Vec::new())),
+            Some(result) => cached.world.admissible().map(|list| (result, list)),
+            None => cached.world.step(action).map(|result| (result, Vec::new())),
         };
-        if open.world.restore(&before).is_err() {
+        if cached.world.restore(&before).is_err() {
             self.drop_world();
         }
         answer.ok()
@@ -161,87 +152,89 @@ impl SnapshotCache {
 
     fn with_open_world<T>(
         &mut self,
-        ask: impl FnOnce(&mut CachedWorld) -> Result<T, EnvError>,
+        query: impl FnOnce(&mut CachedWorld) -> Result<T, EnvError>,
     ) -> Result<T, EnvError> {
-        let Some(stand) = self.worlds.front_mut().filter(|_| self.is_open) else {
-            return Err(EnvError::Died { what: "no world is open".to_owned() });
+        let Some(cached) = self.worlds.front_mut().filter(|_| self.is_open) else {
+            return Err(EnvError::Died { what: "no environment is open".to_owned() });
         };
-        let answer = ask(stand);
+        let answer = query(cached);
         if answer.as_ref().is_err_and(|e| !matches!(e, EnvError::Refused { .. })) {
             self.drop_world();
         }
         answer
     }
 
-    /// Brings a world to where an episode stands; the first answer that is not the recorded one, if there is one. `taking` is
-    /// told each step that is taken again.
+    /// Brings an environment to an episode's position. Returns the first difference from the recorded answers, if
+    /// any. Calls `on_step` before each replayed step.
     pub(super) fn rebuild(
         &mut self,
         open: &OpenWorld,
-        past: &RebuildPlan,
-        taking: &dyn Fn(u32),
+        plan: &RebuildPlan,
+        on_step: &dyn Fn(u32),
     ) -> Option<Reply> {
-        let ways = history_hashes(past);
+        let history = history_hashes(plan);
         if self
-            .restore_nearest(past, &ways)
-            .is_some_and(|from| self.replay_from(past, from, taking).is_none())
+            .restore_nearest(plan, &history)
+            .is_some_and(|from| self.replay_from(plan, from, on_step).is_none())
         {
             return None;
         }
-        let differs = |step: u32, (recorded, now): (String, String)| Reply::Diverged {
-            episode: past.episode,
+        let divergence = |step: u32, (recorded, actual): (String, String)| Reply::Diverged {
+            episode: plan.episode,
             step,
             recorded,
-            actual: now,
+            actual,
         };
-        let said = match self.reset(open, &past.task) {
-            Ok(said) => said,
+        let result = match self.reset(open, &plan.task) {
+            Ok(result) => result,
             Err(error) => {
-                let now = format!("the world could not be opened: {error}");
-                return Some(differs(0, (past.first_answer.raw.clone(), now)));
+                let actual = format!("the environment could not be opened: {error}");
+                return Some(divergence(0, (plan.first_answer.raw.clone(), actual)));
             }
         };
-        let first = find_difference(&past.first_answer, &said).map(|d| differs(0, d));
-        let later = self.replay_from(past, 0, taking).map(|(step, texts)| differs(step, texts));
+        let first = find_difference(&plan.first_answer, &result).map(|d| divergence(0, d));
+        let later = self.replay_from(plan, 0, on_step).map(|(step, texts)| divergence(step, texts));
         first.or(later)
     }
 
-    /// Goes back to the last snapshot on the way of an episode; how many of its actions that has taken.
-    fn restore_nearest(&mut self, past: &RebuildPlan, ways: &[HistoryHash]) -> Option<usize> {
+    /// Restores the last snapshot on an episode's history. Returns how many of its actions that covers.
+    fn restore_nearest(&mut self, plan: &RebuildPlan, history: &[HistoryHash]) -> Option<usize> {
         self.is_open = false;
-        let (place, kept) = self
+        let (place, snapshot) = self
             .worlds
             .iter()
             .enumerate()
-            .filter(|(_, stand)| stand.can_restore && stand.task == past.task)
-            .filter_map(|(place, stand)| Some((place, stand.deepest_snapshot_on(ways)?)))
+            .filter(|(_, cached)| cached.can_restore && cached.task == plan.task)
+            .filter_map(|(place, cached)| Some((place, cached.deepest_snapshot_on(history)?)))
             .max_by_key(|(_, (depth, _))| *depth)?;
-        let mut stand = self.worlds.remove(place)?;
-        let depth = stand.restore(kept);
-        // Whatever comes of it, it is the one that was used last.
-        self.worlds.push_front(stand);
+        let mut cached = self.worlds.remove(place)?;
+        let depth = cached.restore(snapshot);
+        // Whatever the outcome, it is the most recently used one.
+        self.worlds.push_front(cached);
         self.is_open = depth.is_some();
         depth
     }
 
-    /// Takes the actions behind the first `from` again; the first answer that differs.
+    /// Replays the actions after the first `from`. Returns the first answer that differs.
     fn replay_from(
         &mut self,
-        past: &RebuildPlan,
+        plan: &RebuildPlan,
         from: usize,
-        taking: &dyn Fn(u32),
+        on_step: &dyn Fn(u32),
     ) -> Option<(u32, (String, String))> {
         let mut first = None;
-        for (step, sent, recorded) in past.actions.iter().skip(from) {
-            // The deadline is for one answer, however many there are to be had again.
-            taking(*step);
+        for (step, sent, recorded) in plan.actions.iter().skip(from) {
+            // The deadline applies to one answer, however many are replayed.
+            on_step(*step);
             match self.step(sent) {
-                Ok(turn) if first.is_none() => first = find_difference(recorded, &turn).map(|d| (*step, d)),
+                Ok(result) if first.is_none() => {
+                    first = find_difference(recorded, &result).map(|d| (*step, d));
+                }
                 Ok(_) => {}
                 Err(error) => {
                     self.drop_world();
-                    let now = format!("the world failed: {error}");
-                    return first.or_else(|| Some((*step, (recorded.raw.clone(), now))));
+                    let actual = format!("the environment failed: {error}");
+                    return first.or_else(|| Some((*step, (recorded.raw.clone(), actual))));
                 }
             }
         }
@@ -251,17 +244,17 @@ impl SnapshotCache {
 
 impl CachedWorld {
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        let said = self.world.step(action)?;
-        self.way = extend_hash(self.way, action, &compared_result(&said));
+        let result = self.world.step(action)?;
+        self.history = extend_hash(self.history, action, &compared_result(&result));
         self.depth += 1;
         if self.depth.is_multiple_of(self.spacing) {
             self.store_snapshot();
         }
-        Ok(said)
+        Ok(result)
     }
 
     fn store_snapshot(&mut self) {
-        if !self.can_restore || self.snapshots.iter().any(|k| k.history == self.way) {
+        if !self.can_restore || self.snapshots.iter().any(|k| k.history == self.history) {
             return;
         }
         let Some(snapshot) = self.world.snapshot() else { return };
@@ -273,73 +266,81 @@ impl CachedWorld {
             });
             self.spacing = self.spacing.saturating_mul(2);
         }
-        self.snapshots.push(StoredSnapshot { history: self.way, depth: self.depth, snapshot });
+        self.snapshots.push(StoredSnapshot { history: self.history, depth: self.depth, snapshot });
     }
 
-    /// The deepest snapshot on a way: its depth and place.
-    fn deepest_snapshot_on(&self, ways: &[HistoryHash]) -> Option<(u32, usize)> {
-        let on = |k: &StoredSnapshot| ways.get(k.depth as usize) == Some(&k.history);
-        self.snapshots.iter().enumerate().filter(|(_, k)| on(k)).map(|(n, k)| (k.depth, n)).max()
+    /// Returns the depth and the index of the deepest snapshot on a history.
+    fn deepest_snapshot_on(&self, history: &[HistoryHash]) -> Option<(u32, usize)> {
+        let is_on_history = |k: &StoredSnapshot| history.get(k.depth as usize) == Some(&k.history);
+        self.snapshots.iter().enumerate().filter(|(_, k)| is_on_history(k)).map(|(n, k)| (k.depth, n)).max()
     }
 
-    /// Restores a snapshot; how deep it was taken.
+    /// Restores a snapshot. Returns its depth.
     fn restore(&mut self, (depth, place): (u32, usize)) -> Option<usize> {
-        let kept = self.snapshots.get(place)?;
-        if self.world.restore(&kept.snapshot).is_err() {
+        let stored = self.snapshots.get(place)?;
+        if self.world.restore(&stored.snapshot).is_err() {
             self.can_restore = false;
             return None;
         }
-        (self.way, self.depth) = (kept.history, depth);
+        (self.history, self.depth) = (stored.history, depth);
         Some(depth as usize)
     }
 }
 
-/// The ways to every place of an episode, the first before any action.
-fn history_hashes(past: &RebuildPlan) -> Vec<HistoryHash> {
-    let mut way = initial_hash(&past.task, &compared_record(&past.first_answer));
-    let mut ways = Vec::with_capacity(past.actions.len() + 1);
-    ways.push(way);
-    for (_, sent, answer) in &past.actions {
-        way = extend_hash(way, sent, &compared_record(answer));
-        ways.push(way);
+/// Returns the hashes of all positions of an episode; the first is before any action.
+fn history_hashes(plan: &RebuildPlan) -> Vec<HistoryHash> {
+    let mut hash = initial_hash(&plan.task, &compared_record(&plan.first_answer));
+    let mut hashes = Vec::with_capacity(plan.actions.len() + 1);
+    hashes.push(hash);
+    for (_, sent, answer) in &plan.actions {
+        hash = extend_hash(hash, sent, &compared_record(answer));
+        hashes.push(hash);
     }
-    ways
+    hashes
 }
 
-/// All that is compared of an answer.
+/// The compared parts of an answer.
 type ComparedAnswer<'a> = (&'a str, [u64; 2], [bool; 3]);
 
-fn compared_result(turn: &StepResult) -> ComparedAnswer<'_> {
-    (&turn.observation, [turn.reward.to_bits(), turn.progress.to_bits()], [turn.done, turn.won, turn.valid])
+fn compared_result(result: &StepResult) -> ComparedAnswer<'_> {
+    (
+        &result.observation,
+        [result.reward.to_bits(), result.progress.to_bits()],
+        [result.done, result.won, result.valid],
+    )
 }
 
-fn compared_record(seen: &Observation) -> ComparedAnswer<'_> {
-    (&seen.raw, [seen.reward.to_bits(), seen.progress.to_bits()], [seen.done, seen.won, seen.valid])
+fn compared_record(recorded: &Observation) -> ComparedAnswer<'_> {
+    (
+        &recorded.raw,
+        [recorded.reward.to_bits(), recorded.progress.to_bits()],
+        [recorded.done, recorded.won, recorded.valid],
+    )
 }
 
-fn initial_hash(task: &Task, said: &ComparedAnswer<'_>) -> HistoryHash {
+fn initial_hash(task: &Task, answer: &ComparedAnswer<'_>) -> HistoryHash {
     let mut hash = DefaultHasher::new();
-    (&task.env, &task.id, task.seed, said).hash(&mut hash);
+    (&task.env, &task.id, task.seed, answer).hash(&mut hash);
     hash.finish()
 }
 
-fn extend_hash(way: HistoryHash, action: &str, said: &ComparedAnswer<'_>) -> HistoryHash {
+fn extend_hash(history: HistoryHash, action: &str, answer: &ComparedAnswer<'_>) -> HistoryHash {
     let mut hash = DefaultHasher::new();
-    (way, action, said).hash(&mut hash);
+    (history, action, answer).hash(&mut hash);
     hash.finish()
 }
 
-/// What was recorded and what is answered now, where they differ: the text, else what the world says beside it.
-fn find_difference(recorded: &Observation, now: &StepResult) -> Option<(String, String)> {
-    if recorded.raw != now.observation {
-        return Some((recorded.raw.clone(), now.observation.clone()));
+/// Returns the recorded and the actual answer if they differ: the observation, otherwise the other fields.
+fn find_difference(recorded: &Observation, actual: &StepResult) -> Option<(String, String)> {
+    if recorded.raw != actual.observation {
+        return Some((recorded.raw.clone(), actual.observation.clone()));
     }
-    let beside = |reward: f64, progress: f64, done: bool, won: bool, valid: bool| {
+    let describe = |reward: f64, progress: f64, done: bool, won: bool, valid: bool| {
         format!("reward {reward}, progress {progress}, done {done}, won {won}, valid {valid}")
     };
-    let was = beside(recorded.reward, recorded.progress, recorded.done, recorded.won, recorded.valid);
-    let is = beside(now.reward, now.progress, now.done, now.won, now.valid);
-    (was != is).then_some((was, is))
+    let expected = describe(recorded.reward, recorded.progress, recorded.done, recorded.won, recorded.valid);
+    let found = describe(actual.reward, actual.progress, actual.done, actual.won, actual.valid);
+    (expected != found).then_some((expected, found))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Starting a driver: a new session, or one that goes on.
+//! Starts a driver: for a new session, or for one that is resumed.
 
 use super::branch::CachedBranch;
 use super::call_runner::CallRunner;
@@ -19,63 +19,59 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// Everything a driver needs beside its session.
+/// Everything a driver needs besides its session.
 #[derive(Clone)]
 pub struct RunConfig {
-    /// Method, prompts, interface, detectors.
+    /// The method, its prompts, interface and detectors.
     pub policy: Policy,
-    /// Rebuilds prompts.
     pub render_prompt: RenderPrompt,
-    /// Who acts.
     pub actor: Arc<dyn Provider>,
-    /// Who reflects, where a model does.
+    /// The model that writes reflections, if any.
     pub mentor: Option<Arc<dyn Provider>>,
-    /// Opens worlds.
     pub open_world: OpenWorld,
-    /// How long a world may take for one answer before it is left behind.
+    /// How long an environment may take for one answer before it is abandoned.
     pub answer_deadline: std::time::Duration,
-    /// Opens a recording that a person takes a reply from; without it none is to be had.
+    /// Opens a recording from which a person takes a reply; `None` if recordings are not available.
     pub reply_override: Option<ReplyOverride>,
-    /// The next question is asked while a person reads a proposal.
+    /// Whether the next request is made while a person reads a proposal.
     pub prefetch: bool,
-    /// Outfits another run of the same session; without it a run cannot be changed on its way.
+    /// Builds another run of the same session; `None` if the run cannot be changed.
     pub run_factory: Option<RunFactory>,
-    /// What is written down with the run when it is changed to this one: of whom its roles ask, by the names of its settings.
+    /// Settings recorded in the journal when the run is changed to this one, by name; they describe the models of its
+    /// roles.
     pub recorded_settings: Vec<(String, Setting)>,
-    /// What an episode that is played again had at its start; a run that is begun takes it.
+    /// The initial state of an episode that is replayed, for a new run.
     pub replay_seed: Option<Box<ReplaySeed>>,
-    /// Conditions of the breakpoints and watches that a run begins with.
+    /// Conditions of the breakpoints and watches with which a run starts.
     pub breakpoints: Vec<String>,
 }
 
-/// Makes what a run needs beside its session, from the words of its spec.
+/// Builds the configuration of a run from its spec.
 pub type RunFactory = Arc<dyn Fn(&RunSpec) -> Result<RunConfig, DriverError> + Send + Sync>;
 
 /// Why a driver could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// The session's files.
+    /// The session's files cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The system gave no thread or runtime.
-    #[error("the system gave no thread: {0}")]
+    /// The system refused a thread or a runtime.
+    #[error("a thread could not be started: {0}")]
     Thread(#[from] std::io::Error),
-    /// The run could not be begun.
+    /// The run could not be started: the reason, and what to do.
     #[error("{0}; {1}")]
     Refused(String, String),
 }
 
-/// A session that was taken up again.
+/// A session that was resumed.
 pub struct Resumed {
     /// The running driver.
     pub handle: Handle,
-    /// Its thread.
     pub thread: JoinHandle<()>,
-    /// The session.
     pub session: Session,
-    /// What was cut off the end of its file, or which events are missing there.
+    /// Describes what was truncated from its file, or which events are missing.
     pub cut_off_tail: Option<String>,
-    /// Its state as it was put down.
+    /// Its state before it was resumed.
     pub initial_state: Arc<State>,
 }
 
@@ -90,34 +86,33 @@ pub struct Driver {
     pub(super) handle: Handle,
     pub(super) env_worker: EnvWorker,
     pub(super) call_runner: CallRunner,
-    /// Inputs that wait while a write has failed, or while the world of a fork is brought back.
+    /// Inputs that wait while a write has failed.
     pub(super) queued_messages: VecDeque<Message>,
     /// Events whose write failed.
     pub(super) unwritten_events: Vec<Arc<crate::engine::Envelope>>,
-    /// Another program removed, replaced or cut the journal.
+    /// Whether another program removed, replaced or truncated the journal.
     pub(super) journal_changed: bool,
     /// Where its events were saved then.
     pub(super) rescue: Option<RescueOutcome>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
-    /// How often another branch was taken up: what was asked for before is not heard any more.
+    /// How often another branch was made active. Replies of an earlier epoch are ignored.
     pub(super) epoch: u64,
-    /// The outfit of a changed run, until its event is acknowledged.
+    /// The configuration of a changed run, until its event is acknowledged.
     pub(super) next_run_config: Option<RunConfig>,
-    /// What the world was told and has not answered.
+    /// The requests that the environment has not answered yet.
     pub(super) pending_requests: PendingRequests,
-    /// Who asks what worlds of past moments accept.
     pub(super) past_queries: PastQueries,
     pub(super) prefetcher: Prefetcher,
-    /// Calls that are made again because their answer could not be used.
+    /// Calls that are repeated because their reply was unusable, and bypass the cache.
     pub(super) calls_to_refresh: HashSet<CallId>,
-    /// The lines that were left last.
+    /// The branches left most recently.
     pub(super) cached_branches: VecDeque<CachedBranch>,
     pub(super) has_quit: bool,
 }
 
 impl RunConfig {
-    /// Completes a changed run: what it is outfitted with is known only now.
+    /// Adds the recorded settings to the event of a changed run, because they are known only now.
     pub(super) fn record_settings(&self, events: &mut [(Cause, Event)]) {
         for (_, event) in events {
             let Event::RunChanged { spec } = event else { continue };
@@ -129,69 +124,69 @@ impl RunConfig {
 }
 
 impl Driver {
-    /// Makes a session below `root` and starts its run, paused.
+    /// Creates a session below `root` and starts its run, paused.
     ///
     /// # Errors
-    /// [`DriverError`] when the folder or the thread cannot be had.
+    /// Returns [`DriverError`] if the folder or the thread cannot be created.
     pub fn start(
         root: &Path,
         meta: Meta,
         spec: RunSpec,
         pool: Vec<(String, LessonCommand)>,
-        launch: RunConfig,
+        run_config: RunConfig,
     ) -> Result<(Handle, JoinHandle<()>, Session), DriverError> {
         super::commit::check_clock()?;
         let (session, writer) = Session::create(root, meta)?;
-        let (handle, thread) = Self::start_in(session.clone(), writer, spec, pool, launch)?;
+        let (handle, thread) = Self::start_in(session.clone(), writer, spec, pool, run_config)?;
         Ok((handle, thread, session))
     }
 
-    /// Starts the run of a session that has just been made.
+    /// Starts the run of a session that has just been created.
     pub(super) fn start_in(
         session: Session,
         writer: Writer,
         spec: RunSpec,
         pool: Vec<(String, LessonCommand)>,
-        launch: RunConfig,
+        run_config: RunConfig,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let store = Arc::new(Store::default());
         store.set_fetcher(writer.event_file().fetcher());
-        let engine = Engine::new(launch.policy.clone());
-        let (carried, breaks) = (launch.replay_seed.clone(), launch.breakpoints.clone());
+        let engine = Engine::new(run_config.policy.clone());
+        let (replay_seed, breakpoints) = (run_config.replay_seed.clone(), run_config.breakpoints.clone());
         let begin = Command::Start {
             session: session.meta.session.clone(),
             spec: Box::new(spec),
             pool,
-            replay_seed: carried,
-            breakpoints: breaks,
+            replay_seed,
+            breakpoints,
         };
-        let keeper =
+        let checkpoint_writer =
             CheckpointWriter::new(Checkpoints::for_branch(&session.trunk()), writer.event_file().clone());
-        Self::spawn(engine, writer, keeper, session, launch, store, &begin)
+        Self::spawn(engine, writer, checkpoint_writer, session, run_config, store, &begin)
     }
 
-    /// Takes a session up again on the branch that was written last, as [`Driver::resume_at`].
+    /// Resumes a session on the branch written last; see [`Driver::resume_at`].
     ///
     /// # Errors
-    /// As [`Driver::resume_at`].
+    /// The same as [`Driver::resume_at`].
     pub fn resume(
         dir: &Path,
-        launch: impl FnOnce(&RunSpec) -> Result<RunConfig, DriverError>,
+        make_config: impl FnOnce(&RunSpec) -> Result<RunConfig, DriverError>,
     ) -> Result<Resumed, DriverError> {
         let branch = Session::open(dir)?.last_written();
-        Self::resume_at(dir, &branch, launch)
+        Self::resume_at(dir, &branch, make_config)
     }
 
-    /// Takes a branch up again: folds its journal, cuts a torn end, rebuilds the world and makes the calls in flight again.
-    /// Where acknowledged events are missing, what is left goes on as a fork, so that the branch still shows that they are.
+    /// Resumes a branch: folds its journal, truncates a torn end, restores the environment and repeats the calls in
+    /// flight. If acknowledged events are missing, the rest continues as a fork, so that the branch still shows the
+    /// loss. `make_config` builds the configuration from the run's spec.
     ///
     /// # Errors
-    /// [`DriverError`] when the session is broken, has no such branch, or another program writes it. `launch` is made from the
-    /// run's spec.
+    /// Returns [`DriverError`] if the session is broken or has no such branch, or if another program is writing it.
     pub fn resume_at(
         dir: &Path,
         branch: &BranchId,
-        launch: impl FnOnce(&RunSpec) -> Result<RunConfig, DriverError>,
+        make_config: impl FnOnce(&RunSpec) -> Result<RunConfig, DriverError>,
     ) -> Result<Resumed, DriverError> {
         super::commit::check_clock()?;
         let session = Session::open(dir)?;
@@ -202,55 +197,60 @@ impl Driver {
         let Some(run) = state.run.clone() else {
             let why = match opened.missing {
                 Some(missing) => missing.to_string(),
-                None => format!("{}: this session ended before its run began", dir.display()),
+                None => format!("{}: this session ended before its run started", dir.display()),
             };
             return Err(DriverError::Refused(why, "start a new one".to_owned()));
         };
-        let launch = launch(&run)?;
-        let mut torn = opened.torn_tail.take().map(|torn| torn.description);
+        let run_config = make_config(&run)?;
+        let mut torn_tail = opened.torn_tail.take().map(|torn_tail| torn_tail.description);
         let mut writer = writer;
         if let Some(missing) = opened.missing.take() {
             let reason = format!("events {} to {} of {branch} are missing", missing.first, missing.last);
-            let (fork, own) = session.fork(branch, state.head, &reason, super::wall_clock_now())?;
-            torn = Some(format!("{missing}; what is left goes on as branch {}", fork.id));
+            let (fork, fork_writer) = session.fork(branch, state.head, &reason, super::wall_clock_now())?;
+            torn_tail = Some(format!("{missing}; the rest continues as branch {}", fork.id));
             opened = open_branch(&session.branch_file(&fork.id), OpenMode::Resume)?;
-            writer = own;
+            writer = fork_writer;
         }
-        let OpenBranch {
-            header, timeline, valid_len: whole, event_file: places, checkpoints, parents, ..
-        } = opened;
-        let mut writer = writer.truncate_to(whole, places)?;
+        let OpenBranch { header, timeline, valid_len, event_file, checkpoints, parents, .. } = opened;
+        let mut writer = writer.truncate_to(valid_len, event_file)?;
         writer.stand_on(parents);
         let store = Arc::new(Store::default());
         store.set_timeline(timeline, header.id.clone());
-        let engine = Engine::resume((*state).clone(), launch.policy.clone(), header.id);
-        let keeper = CheckpointWriter::new(checkpoints, writer.event_file().clone());
-        let (handle, thread) =
-            Self::spawn(engine, writer, keeper, session.clone(), launch, store, &Command::Reopen)?;
-        Ok(Resumed { handle, thread, session, cut_off_tail: torn, initial_state: state })
+        let engine = Engine::resume((*state).clone(), run_config.policy.clone(), header.id);
+        let checkpoint_writer = CheckpointWriter::new(checkpoints, writer.event_file().clone());
+        let (handle, thread) = Self::spawn(
+            engine,
+            writer,
+            checkpoint_writer,
+            session.clone(),
+            run_config,
+            store,
+            &Command::Reopen,
+        )?;
+        Ok(Resumed { handle, thread, session, cut_off_tail: torn_tail, initial_state: state })
     }
 
     fn spawn(
         engine: Engine,
         writer: Writer,
-        keeper: CheckpointWriter,
+        checkpoint_writer: CheckpointWriter,
         session: Session,
-        launch: RunConfig,
+        run_config: RunConfig,
         store: Arc<Store>,
         begin: &Command,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let (handle, inbox) = Handle::new(store.clone());
-        let host = EnvWorker::start(0, launch.open_world.clone(), handle.inbox())?;
+        let env_worker = EnvWorker::start(0, run_config.open_world.clone(), handle.inbox())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut driver = Self {
             engine,
             writer,
-            checkpoint_writer: keeper,
+            checkpoint_writer,
             session,
-            run_config: launch,
+            run_config,
             store,
             handle: handle.clone(),
-            env_worker: host,
+            env_worker,
             call_runner: CallRunner::default(),
             queued_messages: VecDeque::new(),
             unwritten_events: Vec::new(),
@@ -267,9 +267,9 @@ impl Driver {
             cached_branches: VecDeque::new(),
             has_quit: false,
         };
-        let begun = driver.run_first_command(begin, &runtime);
-        if let Err(refusal) = begun {
-            return Err(DriverError::Refused(refusal.message, refusal.hint));
+        let started = driver.run_first_command(begin, &runtime);
+        if let Err(error) = started {
+            return Err(DriverError::Refused(error.message, error.hint));
         }
         let thread = std::thread::Builder::new().name("driver".to_owned()).spawn(move || {
             runtime.block_on(driver.run_loop(inbox));
@@ -277,7 +277,7 @@ impl Driver {
         Ok((handle, thread))
     }
 
-    /// The first command is carried out before anyone else can speak, so that a handle always sees a begun run.
+    /// Executes the first command before any message can arrive, so that a handle always sees a started run.
     fn run_first_command(
         &mut self,
         command: &Command,
@@ -285,7 +285,8 @@ impl Driver {
     ) -> Result<(), crate::engine::CommandError> {
         let _inside = runtime.enter();
         let reopened = matches!(command, Command::Reopen);
-        // What was agreed to and not yet taken is taken as soon as the session is reopened: the world must stand first.
+        // An approved action that has not been executed yet is executed as soon as the session is reopened, so the
+        // environment must be restored first.
         self.pending_requests.is_rebuilding = reopened;
         self.run_command(command)?;
         if reopened {
@@ -295,10 +296,10 @@ impl Driver {
     }
 
     async fn run_loop(mut self, mut inbox: UnboundedReceiver<Message>) {
-        let _told = EndNotifier(self.store.clone());
+        let _notifier = EndNotifier(self.store.clone());
         while !self.has_quit {
             let message = if self.writer.is_unsynced() && !self.is_halted() {
-                // Data is synced at most a second after it was written, whatever else comes in or does not.
+                // Data is synced at most a second after it was written, whether other messages arrive or not.
                 let due = tokio::time::Instant::from_std(self.last_sync + std::time::Duration::from_secs(1));
                 if let Ok(message) = tokio::time::timeout_at(due, inbox.recv()).await {
                     message
@@ -315,11 +316,11 @@ impl Driver {
         self.shut_down();
     }
 
-    /// Takes a message and those that wait behind it, up to a measure; then the readers are told.
+    /// Handles a message and a limited number of those waiting behind it, then notifies the readers once.
     fn handle_messages(&mut self, message: Message, inbox: &mut UnboundedReceiver<Message>) {
         const MAX_MESSAGES_AT_ONCE: usize = 64;
         let store = self.store.clone();
-        let _told_at_the_end = store.batch_notifications();
+        let _batch = store.batch_notifications();
         self.handle_message(message);
         for _ in 1..MAX_MESSAGES_AT_ONCE {
             match inbox.try_recv() {
@@ -345,7 +346,7 @@ impl Driver {
     }
 }
 
-/// Tells whoever waits that the driver has ended, even when it ended by a panic.
+/// Notifies the readers that the driver has ended, even after a panic.
 struct EndNotifier(Arc<Store>);
 
 impl Drop for EndNotifier {
@@ -359,10 +360,11 @@ impl Drop for EndNotifier {
     }
 }
 
-/// A session to look at only: the timeline of the branch that was written last, and what was cut off its end.
+/// Opens a session for reading: returns the timeline of the branch written last, and a description of what is missing
+/// or torn at its end.
 ///
 /// # Errors
-/// [`JournalError`] when it cannot be read.
+/// Returns [`JournalError`] if it cannot be read.
 pub fn open_read_only(
     dir: &Path,
 ) -> Result<(Session, crate::timeline::Timeline, Option<String>), JournalError> {

@@ -1,5 +1,5 @@
-//! What the driver shares with everybody who only looks: an append-only store, what is being written just now, and a
-//! way to send wishes. A slow reader never blocks the driver.
+//! What the driver shares with its readers: an append-only store, the live state outside the journal, and a handle to
+//! send commands. A slow reader never blocks the driver.
 
 use super::{Fork, Halt, PastAdmissible, PastQuery};
 use crate::domain::{BranchId, CallId, ModelRole, PartialReply, Seq, Usage};
@@ -10,148 +10,140 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
-/// A call to a model while its answer comes in. Never part of the state.
+/// A model call while its reply arrives. Never part of the state.
 #[derive(Clone, Debug)]
 pub struct LiveCall {
-    /// The call.
     pub call: CallId,
-    /// Which role was asked.
     pub role: ModelRole,
-    /// What the model is doing.
     pub phase: Phase,
-    /// Reasoning so far.
+    /// The reasoning received so far.
     pub reasoning: String,
-    /// The answer so far.
+    /// The reply received so far.
     pub text: String,
-    /// Pieces received so far, a stand-in for tokens until the usage comes.
+    /// The number of deltas received, a stand-in for tokens until the usage arrives.
     pub pieces: u64,
-    /// When it was asked.
     pub started: Instant,
-    /// When its last word came, or the work came to another stage.
+    /// When the last text arrived or the phase last changed.
     pub last_progress: Instant,
-    /// Signs of life came after that: the server is there and says nothing.
+    /// Whether only keep-alives have arrived since: the server is up but sends no text.
     pub only_keep_alives: bool,
-    /// What it costs, once somebody has counted.
+    /// The usage, once the server has reported it.
     pub usage: Option<Usage>,
 }
 
 impl LiveCall {
-    /// A pause longer than this is told to a person.
+    /// Silences at least this long are reported.
     pub const LONG_SILENCE: Duration = Duration::from_secs(15);
 
-    /// What of the answer can be read by now.
+    /// Returns the part of the reply that has arrived.
     pub fn partial_reply(&self) -> PartialReply {
         PartialReply { text: self.text.clone(), reasoning: self.reasoning.clone(), usage: None }
     }
 
-    /// The seconds of silence up to this moment; none where it is short.
+    /// Returns the seconds of silence until `now`; `None` below [`Self::LONG_SILENCE`].
     pub fn silent_seconds(&self, now: Instant) -> Option<u64> {
         let quiet = now.saturating_duration_since(self.last_progress);
         (quiet >= Self::LONG_SILENCE).then_some(quiet.as_secs())
     }
 
-    /// What is said of that.
+    /// Describes the silence, if it is long.
     pub fn silence_message(&self, now: Instant) -> Option<String> {
         self.silent_seconds(now).map(|seconds| match (self.only_keep_alives, self.pieces) {
-            (true, 0) => format!("the server is alive but has written nothing for {seconds} s"),
-            (true, _) => format!("the server is alive but has written nothing more for {seconds} s"),
-            (false, _) => format!("nothing has come from the server for {seconds} s"),
+            (true, 0) => format!("the server is alive but has sent no text for {seconds} s"),
+            (true, _) => format!("the server is alive but has sent no more text for {seconds} s"),
+            (false, _) => format!("nothing received from the server for {seconds} s"),
         })
     }
 }
 
-/// How the driver is; outside the state.
+/// The condition of the driver. Not part of the state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Health {
-    /// All is well.
     #[default]
     Running,
     /// A write failed, or another program changed the journal; nothing is applied until the write succeeds.
     Halted(Halt),
-    /// The driver has ended.
     Ended,
-    /// There is no driver: the session is only looked at.
+    /// There is no driver: the session is read-only.
     ReadOnly,
 }
 
-/// Something worth a line on the screen that is not an event.
+/// A message for the screen that is not an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// A wish was not granted.
+    /// A command was rejected.
     CommandFailed(CommandError),
-    /// A sentence to show.
     Notice(String),
 }
 
-/// What is going on just now.
+/// What is in progress. Not part of the state.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
-    /// Calls to models under way.
+    /// Model calls in flight.
     pub calls: Vec<LiveCall>,
-    /// The driver's health.
     pub health: Health,
-    /// Signals with their running number, the newest last; only the last few are kept.
+    /// The last few signals with their numbers, newest last.
     pub signals: Vec<(u64, Signal)>,
 }
 
-/// The shared store.
+/// The timeline and the live state, shared by the driver and its readers.
 pub struct Store {
     timeline: Mutex<Timeline>,
-    /// The branch that the timeline is of, and how often it was another one.
+    /// The branch of the timeline, and how often it has changed.
     branch_epoch: Mutex<(BranchId, u64)>,
     live: Mutex<Live>,
     changes: watch::Sender<u64>,
-    /// The news are held back, and whether there are any.
+    /// `Some` while notifications are batched: whether there was a change.
     batched_change: Mutex<Option<bool>>,
 }
 
-/// What the driver's inbox takes from outside.
+/// A message in the driver's inbox.
 pub enum Message {
-    /// A wish, and who wants to know how it went.
+    /// A command, and where to send its result.
     Command(Command, Option<oneshot::Sender<Result<Seq, CommandError>>>),
-    /// The actions the world would accept now.
+    /// Returns the actions that are admissible now.
     Admissible(oneshot::Sender<Vec<String>>),
-    /// The actions that the world would have accepted where this state stands.
+    /// Returns the actions that were admissible at the point of this state.
     PastAdmissible(PastQuery, oneshot::Sender<PastAdmissible>),
-    /// Look for a way to the goal.
+    /// Returns a hint towards the goal.
     Hint(oneshot::Sender<Option<String>>),
-    /// Try the failed write again.
+    /// Retries the failed write.
     RetryWrite,
-    /// Close the session and end.
+    /// Closes the session and ends the driver.
     Quit,
-    /// Go on from the past of a branch as a new one.
+    /// Continues from a past event of a branch in a new branch.
     Fork(Fork, Option<oneshot::Sender<Result<BranchId, CommandError>>>),
-    /// Go on with another branch of the session.
+    /// Switches to another branch of the session.
     Switch(BranchId, Option<oneshot::Sender<Result<(), CommandError>>>),
-    /// An answer from the outside to a call of the line with this number; only the driver's own runners send it.
+    /// A reply to a call of the epoch with this number. Only the driver's own runners send it.
     Reply(u64, crate::engine::Reply),
-    /// A world was brought back; only the driver sends it to itself.
+    /// The environment was restored. Only the driver sends it, to itself.
     Rebuilt(super::env_worker::RebuildResult),
-    /// What a world's thread says; only the driver's own host sends it.
+    /// An answer of the environment's thread. Only the driver's own worker sends it.
     EnvResponse(super::env_worker::EnvResponse),
-    /// A world has not obeyed its order in time, by the clock with this number; only the driver's own clock sends it.
+    /// The environment has not answered in time, according to the timer with this number. Only the driver's own timer
+    /// sends it.
     TimedOut(u64),
-    /// An answer that was asked for ahead, by its number, is whole; on the line with this number. Only the driver's own tasks
-    /// send it.
+    /// The prefetch with this number has ended, in the epoch with this number (epoch first). Only the driver's own
+    /// tasks send it.
     PrefetchDone(u64, u64, Result<Usage, Usage>),
-    /// A piece of an answer under way on the line with this number; its permit is given back when it was taken.
+    /// A part of a reply in the epoch with this number. The permit is released once it has been handled.
     Delta(u64, CallId, crate::provider::Delta, Option<OwnedSemaphorePermit>),
 }
 
-/// The way to a running session: look at the store, send wishes.
+/// A handle to a running session: reads the store and sends commands.
 #[derive(Clone)]
 pub struct Handle {
-    /// What can be looked at.
     pub store: Arc<Store>,
     inbox: mpsc::UnboundedSender<Message>,
 }
 
 impl Live {
-    /// The calls whose model is silent for long by now: since how many seconds, and in words.
+    /// Returns the calls with a long silence: how many seconds, and its description.
     pub fn list_silences(&self) -> Vec<(CallId, u64, String)> {
         let now = Instant::now();
-        let of = |c: &LiveCall| Some((c.call, c.silent_seconds(now)?, c.silence_message(now)?));
-        self.calls.iter().filter_map(of).collect()
+        let silence = |c: &LiveCall| Some((c.call, c.silent_seconds(now)?, c.silence_message(now)?));
+        self.calls.iter().filter_map(silence).collect()
     }
 }
 
@@ -190,30 +182,31 @@ impl Store {
         self.timeline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The branch that is looked at.
+    /// Returns the current branch.
     pub fn branch(&self) -> BranchId {
         self.lock_branch_epoch().0.clone()
     }
 
-    /// Goes up whenever another branch is looked at: numbers of events that were kept are of another line then.
+    /// Returns a number that increases with every change of branch; event numbers kept from before belong to another
+    /// branch.
     pub fn epoch(&self) -> u64 {
         self.lock_branch_epoch().1
     }
 
-    /// Puts another branch in the place of the one that was looked at, and gives that one back.
+    /// Replaces the branch and returns the timeline of the previous one.
     pub fn swap_branch(&self, timeline: Timeline, branch: BranchId) -> Timeline {
-        let left = {
-            let mut here = self.lock_timeline();
-            let mut line = self.lock_branch_epoch();
-            let next = line.1 + 1;
-            *line = (branch, next);
-            std::mem::replace(&mut *here, timeline)
+        let previous = {
+            let mut current = self.lock_timeline();
+            let mut branch_epoch = self.lock_branch_epoch();
+            let next = branch_epoch.1 + 1;
+            *branch_epoch = (branch, next);
+            std::mem::replace(&mut *current, timeline)
         };
         self.notify_readers();
-        left
+        previous
     }
 
-    /// Says which branch the timeline is of from the beginning.
+    /// Sets the initial timeline and its branch.
     pub fn set_timeline(&self, timeline: Timeline, branch: BranchId) {
         let mut here = self.lock_timeline();
         *here = timeline;
@@ -224,33 +217,33 @@ impl Store {
         self.branch_epoch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state after the last event.
+    /// Returns the state after the last event.
     pub fn head(&self) -> Arc<State> {
         self.lock_timeline().head().clone()
     }
 
-    /// The state after an event. The store is not held while it is folded. Where old events cannot be read any more it
-    /// is an earlier state, and a signal says why.
+    /// Returns the state after an event. The store is not locked while the events are folded. If old events can no
+    /// longer be read, returns an earlier state and signals the reason.
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
-        let way = self.lock_timeline().fold_plan_to(seq);
-        let state = way.execute();
+        let plan = self.lock_timeline().fold_plan_to(seq);
+        let state = plan.execute();
         self.signal_fault();
         state
     }
 
-    /// What is going on just now.
+    /// Returns what is in progress.
     pub fn live(&self) -> Live {
         self.signal_fault();
         self.lock_live().clone()
     }
 
-    /// Changes what is going on just now and tells the readers.
+    /// Changes what is in progress and notifies the readers.
     pub fn edit_live(&self, edit: impl FnOnce(&mut Live)) {
         edit(&mut self.lock_live());
         self.notify_readers();
     }
 
-    /// Says something to the readers.
+    /// Sends a signal to the readers.
     pub fn signal(&self, signal: Signal) {
         const MAX_SIGNALS: usize = 16;
         self.edit_live(|live| {
@@ -267,7 +260,7 @@ impl Store {
         self.notify_readers();
     }
 
-    /// Events that could not be read again are said once.
+    /// Signals, once, that events could not be read again.
     fn signal_fault(&self) {
         let fault = self.lock_timeline().take_fetch_error();
         if let Some(why) = fault {
@@ -275,13 +268,13 @@ impl Store {
         }
     }
 
-    /// Wakes a reader after every change; several changes between two looks wake it once.
+    /// Returns a receiver that wakes after changes. Several changes between two polls wake it once.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Holds the news back while the driver is at work, so that a reader is woken once for what comes of one answer. Readers
-    /// who look meanwhile see everything. They are told when what is given back is dropped.
+    /// Holds notifications back while the driver works, so that readers wake once for all consequences of a reply.
+    /// Readers that poll meanwhile see every change. Dropping the returned guard notifies them.
     pub(super) fn batch_notifications(&self) -> BatchedNotifications<'_> {
         *self.lock_batched_change() = Some(false);
         BatchedNotifications(self)
@@ -303,85 +296,84 @@ impl Store {
     }
 }
 
-/// News that are held back.
+/// Batches notifications until it is dropped.
 pub(super) struct BatchedNotifications<'s>(&'s Store);
 
 impl Drop for BatchedNotifications<'_> {
     fn drop(&mut self) {
-        let held = self.0.lock_batched_change().take();
-        if held == Some(true) {
+        let changed = self.0.lock_batched_change().take();
+        if changed == Some(true) {
             self.0.notify_readers();
         }
     }
 }
 
 impl Handle {
-    /// A handle and the inbox it speaks to.
+    /// Creates a handle and the inbox to which it sends.
     pub fn new(store: Arc<Store>) -> (Self, mpsc::UnboundedReceiver<Message>) {
         let (inbox, receiver) = mpsc::unbounded_channel();
         (Self { store, inbox }, receiver)
     }
 
-    /// Sends a wish; a refusal comes back as a [`Signal`].
+    /// Sends a command. An error arrives as a [`Signal`].
     pub fn send(&self, command: Command) {
-        // A driver that has ended takes no wishes; the store's health says so.
+        // A driver that has ended ignores commands; the store's health shows that.
         let _ = self.inbox.send(Message::Command(command, None));
     }
 
-    /// Sends a wish and waits for how it went.
+    /// Sends a command and waits for its result.
     ///
     /// # Errors
-    /// The refusal in words; also when the session has ended.
+    /// Returns the error of the command, or that the session has ended.
     pub async fn send_and_wait(&self, command: Command) -> Result<Seq, CommandError> {
-        let (tell, told) = oneshot::channel();
-        let ended =
-            || CommandError::new("the session has ended", "take it up again with `retrospect resume`");
-        self.inbox.send(Message::Command(command, Some(tell))).map_err(|_| ended())?;
-        told.await.map_err(|_| ended())?
+        let (sender, receiver) = oneshot::channel();
+        let ended = || CommandError::new("the session has ended", "resume it with `retrospect resume`");
+        self.inbox.send(Message::Command(command, Some(sender))).map_err(|_| ended())?;
+        receiver.await.map_err(|_| ended())?
     }
 
-    /// The actions the world would accept now; empty where they cannot be listed.
+    /// Returns the actions that are admissible now; empty if they cannot be listed.
     pub async fn admissible(&self) -> Vec<String> {
-        let (tell, told) = oneshot::channel();
-        if self.inbox.send(Message::Admissible(tell)).is_err() {
+        let (sender, receiver) = oneshot::channel();
+        if self.inbox.send(Message::Admissible(sender)).is_err() {
             return Vec::new();
         }
-        told.await.unwrap_or_default()
+        receiver.await.unwrap_or_default()
     }
 
-    /// The actions the world would have accepted at a moment of the past, whose state `then` brings on a thread of
-    /// its own. The run goes on meanwhile.
+    /// Returns the actions that were admissible at a past point. `load_state` loads its state on a separate thread;
+    /// the run continues meanwhile.
     ///
     /// # Errors
-    /// In words, where the world of then cannot be had.
+    /// Returns why the environment of that point is not available.
     pub async fn past_admissible(
         &self,
-        then: impl FnOnce() -> Arc<State> + Send + 'static,
+        load_state: impl FnOnce() -> Arc<State> + Send + 'static,
     ) -> PastAdmissible {
-        let (tell, told) = oneshot::channel();
-        let gone = || "the world of then cannot be asked".to_owned();
-        self.inbox.send(Message::PastAdmissible(Box::new(then), tell)).map_err(|_| gone())?;
-        told.await.map_err(|_| gone())?
+        let (sender, receiver) = oneshot::channel();
+        let no_answer = || "the environment of that point does not answer".to_owned();
+        self.inbox.send(Message::PastAdmissible(Box::new(load_state), sender)).map_err(|_| no_answer())?;
+        receiver.await.map_err(|_| no_answer())?
     }
 
-    /// What a person who asks is told of the way to the goal; none where this world knows no way to look for one.
+    /// Returns a hint towards the goal for a person; `None` if the environment has none.
     pub async fn hint(&self) -> Option<String> {
-        let (tell, told) = oneshot::channel();
-        self.inbox.send(Message::Hint(tell)).ok()?;
-        told.await.ok()?
+        let (sender, receiver) = oneshot::channel();
+        self.inbox.send(Message::Hint(sender)).ok()?;
+        receiver.await.ok()?
     }
 
-    /// The inbox itself, for the driver's runners.
+    /// Returns the inbox, for the driver's own tasks.
     pub(super) fn inbox(&self) -> mpsc::UnboundedSender<Message> {
         self.inbox.clone()
     }
 
-    /// Asks for the failed write to be tried again.
+    /// Retries the failed write.
     pub fn retry_write(&self) {
         let _ = self.inbox.send(Message::RetryWrite);
     }
 
-    /// The driver has ended, and closed the session if it could.
+    /// Returns whether the driver has ended. It has then closed the session, if possible.
     pub fn has_ended(&self) -> bool {
         self.inbox.is_closed()
     }
@@ -397,20 +389,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readers_see_at_once_and_are_told_once_when_the_driver_rests() {
+    fn changes_are_visible_at_once_and_notified_once_per_batch() {
         let store = Store::default();
-        let news = store.changes();
-        let held = store.batch_notifications();
+        let changes = store.changes();
+        let batch = store.batch_notifications();
         for _ in 0..3 {
             store.edit_live(|live| live.health = Health::ReadOnly);
         }
         assert_eq!(store.live().health, Health::ReadOnly);
-        assert!(!news.has_changed().unwrap());
-        drop(held);
-        assert_eq!(*news.borrow(), 1, "told once");
+        assert!(!changes.has_changed().unwrap());
+        drop(batch);
+        assert_eq!(*changes.borrow(), 1, "notified once");
         drop(store.batch_notifications());
-        assert_eq!(*news.borrow(), 1, "nothing has happened");
+        assert_eq!(*changes.borrow(), 1, "nothing has happened");
         store.edit_live(|_| ());
-        assert_eq!(*news.borrow(), 2, "nothing is held any more");
+        assert_eq!(*changes.borrow(), 2, "no longer batched");
     }
 }

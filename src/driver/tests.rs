@@ -1,4 +1,4 @@
-//! Cases on the driver: a toy world, scripted replies, real files.
+//! Tests of the driver with a toy environment, scripted replies and real files.
 
 use super::{Driver, Handle, Health, OpenWorld, RunConfig};
 use crate::domain::{
@@ -26,7 +26,7 @@ mod models;
 mod partial_replies;
 mod timeouts;
 
-/// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.
+/// Counts up and wins at `goal`. Its observation is the count, so a wrong rebuild is visible at once.
 struct Counter {
     count: u32,
     goal: u32,
@@ -165,27 +165,27 @@ fn meta(name: &str) -> Meta {
     }
 }
 
-fn start(root: &Path, tasks: usize, launch: RunConfig) -> (Handle, JoinHandle<()>, Session) {
-    Driver::start(root, meta("s"), spec(tasks), Vec::new(), launch).unwrap()
+fn start(root: &Path, tasks: usize, run_config: RunConfig) -> (Handle, JoinHandle<()>, Session) {
+    Driver::start(root, meta("s"), spec(tasks), Vec::new(), run_config).unwrap()
 }
 
-/// Waits until it is so.
+/// Waits until `ready` returns true.
 fn wait_until(handle: &Handle, mut ready: impl FnMut(&Handle) -> bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let waited = runtime.block_on(async {
         let mut news = handle.store.changes();
         tokio::time::timeout(std::time::Duration::from_secs(20), async {
             while !ready(handle) {
-                // What a test's own provider or world counts makes no news.
+                // A test's own counters don't notify the store's readers.
                 let _ = tokio::time::timeout(std::time::Duration::from_millis(20), news.changed()).await;
             }
         })
         .await
     });
-    assert!(waited.is_ok(), "it never came: {:?} {:?}", handle.store.head(), handle.store.live());
+    assert!(waited.is_ok(), "timed out: {:?} {:?}", handle.store.head(), handle.store.live());
 }
 
-/// Runs to the end and closes; the events.
+/// Runs to the end and closes the session.
 fn run_to_end(handle: &Handle, thread: JoinHandle<()>) {
     handle.send(Command::Run);
     wait_until(handle, |h| h.store.head().run_over);
@@ -193,13 +193,14 @@ fn run_to_end(handle: &Handle, thread: JoinHandle<()>) {
     thread.join().unwrap();
 }
 
-/// What must be equal between a broken and an unbroken run: everything but times, resume marks and calls made again.
+/// Returns the events that must be equal between an interrupted and an uninterrupted run: all but times, resume
+/// events and repeated calls.
 fn comparable_events(events: &[Arc<Envelope>]) -> Vec<Event> {
     let mut seen: Vec<Event> = Vec::new();
     for envelope in events {
         match &envelope.event {
             Event::Reopened | Event::Resumed | Event::Paused { .. } | Event::Closed => {}
-            // A call in flight is made again; its answer may be written twice, its proposal once.
+            // A call in flight is repeated; its reply may be written twice, its proposal only once.
             again @ Event::ReplyReceived { call, .. } if matches!(seen.last(), Some(Event::ReplyReceived { call: last, .. }) if last == call) =>
             {
                 let _ = again;
@@ -238,7 +239,7 @@ fn a_run_is_journaled_from_start_to_close() {
 }
 
 #[test]
-fn every_cut_of_the_file_resumes_to_the_same_events() {
+fn a_file_truncated_anywhere_resumes_to_the_same_events() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(2, false));
     run_to_end(&handle, thread);
@@ -261,7 +262,7 @@ fn every_cut_of_the_file_resumes_to_the_same_events() {
 }
 
 #[test]
-fn a_world_that_answers_otherwise_is_caught_at_the_first_difference() {
+fn a_diverging_environment_is_detected_at_the_first_difference() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     for _ in 0..3 {
@@ -282,21 +283,21 @@ fn a_world_that_answers_otherwise_is_caught_at_the_first_difference() {
 }
 
 #[test]
-fn a_dead_world_pauses_and_is_built_anew_on_retry() {
+fn a_dead_environment_pauses_and_is_rebuilt_on_retry() {
     let dir = tempfile::tempdir().unwrap();
-    let mut launch = test_config(4, false);
+    let mut run_config = test_config(4, false);
     let broke = std::sync::atomic::AtomicBool::new(false);
     let calls = std::sync::atomic::AtomicU32::new(0);
-    launch.actor = Arc::new(ScriptedProvider::new(move |_| {
+    run_config.actor = Arc::new(ScriptedProvider::new(move |_| {
         let n = calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let first = n == 2 && !broke.swap(true, std::sync::atomic::Ordering::Relaxed);
         Ok(if first { "break" } else { "count" }.to_owned())
     }));
-    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
     handle.send(Command::Run);
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     assert!(handle.store.head().failed_call.as_ref().unwrap().1.message.contains("it broke"));
-    // The same action would break it again: the person gives the episode up instead.
+    // The same action would fail again, so the person ends the episode instead.
     handle.send(Command::Retry);
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::EndEpisode(crate::domain::EndReason::Error));
@@ -306,17 +307,17 @@ fn a_dead_world_pauses_and_is_built_anew_on_retry() {
 }
 
 #[test]
-fn a_failed_model_call_is_a_plain_sentence_and_can_be_tried_again() {
+fn a_failed_model_call_is_reported_and_can_be_retried() {
     let dir = tempfile::tempdir().unwrap();
-    let mut launch = test_config(1, false);
+    let mut run_config = test_config(1, false);
     let tries = std::sync::atomic::AtomicU32::new(0);
-    launch.actor = Arc::new(ScriptedProvider::new(move |_| {
+    run_config.actor = Arc::new(ScriptedProvider::new(move |_| {
         if tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
             return Err(ProviderError::new("no one answers", "retry"));
         }
         Ok("count".to_owned())
     }));
-    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
     handle.send(Command::Run);
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     assert_eq!(handle.store.head().failed_call.as_ref().unwrap().1.message, "no one answers");
@@ -328,7 +329,7 @@ fn a_failed_model_call_is_a_plain_sentence_and_can_be_tried_again() {
 }
 
 #[test]
-fn admissible_actions_can_be_asked_for_at_a_proposal() {
+fn admissible_actions_can_be_listed_at_a_proposal() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, _session) = start(dir.path(), 1, test_config(3, false));
     handle.send(Command::Step);
@@ -353,7 +354,7 @@ fn nothing_is_applied_while_a_write_fails() {
     handle.send(Command::Step);
     handle.send(Command::Remark { step: 1, text: "kept for later".to_owned() });
     wait_until(&handle, |h| matches!(h.store.live().health, Health::Halted(_)));
-    assert_eq!(handle.store.head(), before, "nothing is shown that is not written");
+    assert_eq!(handle.store.head(), before, "unwritten events are not shown");
     handle.retry_write();
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 2));
     wait_until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
@@ -362,13 +363,13 @@ fn nothing_is_applied_while_a_write_fails() {
     assert_eq!(read_branch(&session.trunk()).unwrap().torn_tail, None);
 }
 
-/// Found by review: after a difference, the step in flight was still taken in the differing world.
+/// Regression: after a difference, the step in flight was still executed in the diverged environment.
 #[test]
-fn nothing_is_taken_in_a_world_that_differs_until_it_is_accepted() {
+fn a_diverged_environment_is_not_stepped_until_it_is_accepted() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(4, false));
     run_to_end(&handle, thread);
-    // Cut behind the second action: its step is in flight.
+    // Truncates after the second action, whose step is in flight.
     let text = std::fs::read_to_string(session.trunk()).unwrap();
     let mut kept = String::new();
     let mut taken = 0;
@@ -389,7 +390,7 @@ fn nothing_is_taken_in_a_world_that_differs_until_it_is_accepted() {
     wait_until(&resumed.handle, |h| h.store.head().head > before.head);
     assert!(
         resumed.handle.store.head().last_step().unwrap().answer.is_none(),
-        "the step was taken all the same"
+        "the step was executed anyway"
     );
     resumed.handle.send(Command::Retry);
     wait_until(&resumed.handle, |h| {

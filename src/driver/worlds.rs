@@ -1,7 +1,8 @@
-//! Where worlds and tasks come from: the one place that turns names on the command line into files and games.
+//! Environments and tasks: turns the names on the command line into files and games.
 //!
-//! A task's id stands in the journal, so it has to find the same game again: for `household` the name alone decides, for
-//! `alfworld` it is the path below the data folder (or the whole path, for a game that lies elsewhere), for `pddl` a name or two paths.
+//! A task's id is journaled, so it must find the same game again. For `household` the name alone determines the game;
+//! for `alfworld` the id is the path below the data folder (or the full path of a game outside it); for `pddl` it is
+//! a name or two paths.
 
 mod alfworld;
 mod babyai;
@@ -21,55 +22,44 @@ use crate::env::pddl::GoalSeparator;
 use crate::env::{EnvError, Environment};
 use std::path::{Path, PathBuf};
 
-/// The environments of this program, in the order in which screens list them.
+/// The environments of this program, in the order in which they are listed.
 pub const NAMES: &[&str] = &["household", "alfworld", "babyai", "pddl"];
 
-/// What opening and listing depend on besides the task.
+/// Options for opening and listing, besides the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorldOptions {
     /// The folder of ALFWorld's data.
     pub data: Option<PathBuf>,
-    /// The seed of a task that is made from one and does not name its own.
+    /// The seed of generated tasks whose name contains none.
     pub seed: u64,
     /// How the sentences of a PDDL goal are joined.
     pub joining: GoalSeparator,
 }
 
-/// Why a world or a list of tasks is not to be had.
+/// Why an environment or a list of tasks is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
     /// No environment has this name.
-    #[error("there is no environment {env:?}; there are {list}", list = NAMES.join(", "))]
-    UnknownEnv {
-        /// What was asked for.
-        env: String,
-    },
+    #[error("unknown environment {env:?}; available: {list}", list = NAMES.join(", "))]
+    UnknownEnv { env: String },
     /// The environment has no such task.
     #[error("{env} has no task {task:?}: {why}")]
     UnknownTask {
-        /// The environment.
         env: String,
-        /// What was asked for.
         task: String,
-        /// Why it is none.
+        /// The reason.
         why: String,
     },
-    /// Nothing says which tasks of many are meant.
-    #[error("no task of {env} is chosen: say which with --task T, --tasks FILE, --split S or --only N")]
-    NoTaskChosen {
-        /// The environment.
-        env: String,
-    },
-    /// ALFWorld's data are needed.
+    /// Nothing selects from many tasks.
+    #[error("no task of {env} is selected: use --task T, --tasks FILE, --split S or --only N")]
+    NoTaskChosen { env: String },
+    /// ALFWorld's data is required.
     #[error("{what}")]
-    NoData {
-        /// What is missing.
-        what: String,
-    },
-    /// The tasks can be listed, and this program has no world to play them in.
+    NoData { what: String },
+    /// The task can be listed but not played, because this program doesn't have its environment.
     #[error("{what}")]
     Unplayable {
-        /// Which, and why.
+        /// Which task, and the reason.
         what: String,
     },
     /// A file or folder could not be read.
@@ -77,10 +67,10 @@ pub enum WorldError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The system's word.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// A list of tasks is not understood.
+    /// A list of tasks is invalid.
     #[error("{path}:{line}: {reason}")]
     List {
         /// The file.
@@ -90,13 +80,13 @@ pub enum WorldError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The world itself.
+    /// The environment reported an error.
     #[error(transparent)]
     Env(#[from] EnvError),
 }
 
 impl WorldError {
-    /// What to do next.
+    /// Describes what to do next.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::UnknownEnv { .. } => "choose one of them with --env",
@@ -104,23 +94,23 @@ impl WorldError {
                 "`retrospect tasks --env ENV` lists the tasks"
             }
             Self::NoData { .. } => {
-                "set ALFWORLD_DATA or --data to the folder that holds json_2.1.1, or play the built-in --env household"
+                "set ALFWORLD_DATA or --data to the folder that contains json_2.1.1, or play the built-in --env household"
             }
             Self::Unplayable { .. } => "choose tasks of household, alfworld, babyai or pddl",
             Self::Io { .. } => "check the path and its permissions",
             Self::List { .. } => {
-                "write one task id a line, JSON lines with a `task`, or rows as AgentBoard's label files have them"
+                "write one task id per line, JSON lines with a `task`, or rows of AgentBoard's label files"
             }
-            Self::Env(EnvError::Broken { .. }) => "mend or replace the file, or choose another task",
+            Self::Env(EnvError::Broken { .. }) => "fix or replace the file, or choose another task",
             Self::Env(_) => "choose another task",
         }
     }
 }
 
-/// Opens the world of a task; it has still to be reset.
+/// Opens the environment of a task, without resetting it.
 ///
 /// # Errors
-/// [`EnvError::Broken`] for a damaged game, [`EnvError::Refused`] for a task that is not to be found.
+/// Returns [`EnvError::Broken`] for a damaged game, and [`EnvError::Refused`] for a task that is not found.
 pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
     if let Some(opened) = labels::open(task, options) {
         return opened;
@@ -134,10 +124,10 @@ pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>,
     }
 }
 
-/// The task that a text names in an environment.
+/// Returns the task that a text names in an environment.
 ///
 /// # Errors
-/// [`WorldError`] when there is none.
+/// Returns [`WorldError`] if there is none.
 pub fn find(env: &str, text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
     if let Some(found) = labels::find(text) {
         return found;
@@ -151,18 +141,19 @@ pub fn find(env: &str, text: &str, options: &WorldOptions) -> Result<Task, World
     }
 }
 
-/// The tasks that a list shows, with their goals. For ALFWorld those its own loader would keep.
+/// Returns the tasks to list, with their goals. For ALFWorld, those that its own loader accepts.
 ///
 /// # Errors
-/// [`WorldError`] when the environment or its data are not there.
+/// Returns [`WorldError`] if the environment or its data is not available.
 pub fn list_tasks(env: &str, selection: &Selection, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     selection::select_tasks(env, selection, options, true)
 }
 
-/// The tasks a start screen offers, found fast: for ALFWorld the smallest split there is, with the goals of the first few.
+/// Returns the tasks that a start screen offers, quickly: for ALFWorld the smallest available split, with the goals
+/// of the first few tasks.
 ///
 /// # Errors
-/// [`WorldError`] as [`tasks`].
+/// The same as [`list_tasks`].
 pub fn list_offered_tasks(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     match env {
         "household" => {
@@ -177,11 +168,11 @@ pub fn list_offered_tasks(env: &str, options: &WorldOptions) -> Result<Vec<Task>
     }
 }
 
-/// The tasks a run is to play, without goals: those are read when each is reset. Nothing selected is the preselected
-/// task of the built-in world.
+/// Returns the tasks for a run to play, without their goals, which are read at reset. An empty selection means the
+/// preselected task of the built-in environment.
 ///
 /// # Errors
-/// [`WorldError`] as [`tasks`]; also for an ALFWorld run that names no task, file or split.
+/// The same as [`list_tasks`]. An ALFWorld run without a task, file or split is an error too.
 pub fn select_tasks(
     env: &str,
     selection: &Selection,
@@ -190,7 +181,7 @@ pub fn select_tasks(
     selection::select_tasks(env, selection, options, false)
 }
 
-/// The same task with another seed of its world's chance.
+/// Returns the task with another random seed.
 pub fn with_seed(mut task: Task, seed: u64) -> Task {
     task.seed = seed;
     if task.env == "babyai" {
@@ -199,16 +190,16 @@ pub fn with_seed(mut task: Task, seed: u64) -> Task {
     task
 }
 
-/// What is odd about a task without keeping anybody from playing it, a sentence each.
+/// Returns warnings about a task that can be played nevertheless, one sentence each.
 pub fn warnings(task: &Task) -> Vec<String> {
     if task.env == "pddl" { pddl::warnings(task) } else { Vec::new() }
 }
 
-/// The tasks that a calibration may choose from: ALFWorld's train split, for `household` the first `each` of every kind
-/// among numbers that no list shows, and what the environment offers elsewhere.
+/// Returns the tasks from which a calibration may choose: ALFWorld's train split; for `household` the first `each`
+/// tasks of every kind among seeds that no list shows; for other environments what they offer.
 ///
 /// # Errors
-/// [`WorldError`] as [`tasks`].
+/// The same as [`list_tasks`].
 pub fn list_calibration_tasks(
     env: &str,
     each: usize,
@@ -225,14 +216,14 @@ fn to_env_error(error: &WorldError) -> EnvError {
     EnvError::Refused { what: format!("{error}; {}", error.hint()) }
 }
 
-/// Bytes of a file of tasks or of a game; what takes the file has bounds of its own, which are lower.
+/// The maximum size of a task file or a game, in bytes. Their parsers have lower limits.
 const MAX_FILE_BYTES: u64 = 64 << 20;
 
 fn read_file(path: &Path) -> Result<Vec<u8>, WorldError> {
     read_bytes(path).map_err(|source| WorldError::Io { path: path.to_owned(), source })
 }
 
-/// Reads a regular file, but no endless one.
+/// Reads a regular file of bounded size.
 fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     crate::files::read(path, MAX_FILE_BYTES)
 }

@@ -69,7 +69,8 @@ impl Session {
     }
 
     /// Returns the headers of all readable branches: the trunk first, then the forks in the order of their creation. A
-    /// file without a complete header is a fork that was never created; [`Session::passed_over`] returns the other
+    /// file without a complete header is a fork that was never created; [`Session::unreadable_branches`] returns the
+    /// other
     /// unreadable files.
     ///
     /// # Errors

@@ -193,11 +193,11 @@ impl Checkpoints {
         }
     }
 
-    /// Discards all checkpoints; `anew` says that they will be rebuilt and so are removed from disk.
-    pub(super) fn clear(&mut self, anew: bool) {
+    /// Discards all checkpoints; `rebuild` says that they will be rebuilt and so are removed from disk.
+    pub(super) fn clear(&mut self, rebuild: bool) {
         self.older.clear();
         (self.newest, self.last_written) = ((self.parents.fork_seq, 0), (self.parents.fork_seq, 0));
-        if let Some(dir) = self.dir.as_deref().filter(|_| anew) {
+        if let Some(dir) = self.dir.as_deref().filter(|_| rebuild) {
             checkpoint_file::clear(dir);
         }
     }

@@ -20,7 +20,7 @@ pub struct EventFile {
     path: PathBuf,
     /// The number before the first event of the file.
     base_seq: u64,
-    /// Byte offsets of the first event and of every [`SPACING`]th after it.
+    /// Byte offsets of the first event and of every [`POSITION_INTERVAL`]th after it.
     positions: Mutex<Vec<u64>>,
     /// The writer's open file: events are read from it even if the path changes.
     open_file: Mutex<Option<Arc<File>>>,
@@ -218,7 +218,7 @@ impl EventFile {
         Some((offset, Seq(self.base_seq + place * POSITION_INTERVAL)))
     }
 
-    /// Returns the recorded offsets up to an event: those of the first event and of every [`SPACING`]th after it.
+    /// Returns the recorded offsets up to an event: those of the first event and of every [`POSITION_INTERVAL`]th after it.
     pub(super) fn positions_up_to(&self, seq: Seq) -> Vec<u64> {
         let places = self.lock_positions();
         places.get(..self.position_count(seq).min(places.len())).unwrap_or_default().to_vec()

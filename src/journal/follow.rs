@@ -19,9 +19,9 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Continues after an opened branch; `whole` is its length in bytes, `last` its last event.
-    pub fn new(path: &Path, whole: u64, last: Seq) -> Self {
-        Self { path: path.to_owned(), valid_len: whole, last_seq: last, seen_len: whole }
+    /// Continues after an opened branch; `valid_len` is its length in bytes, `last` its last event.
+    pub fn new(path: &Path, valid_len: u64, last: Seq) -> Self {
+        Self { path: path.to_owned(), valid_len, last_seq: last, seen_len: valid_len }
     }
 
     /// Returns the complete batches written since the last call.
@@ -39,16 +39,16 @@ impl Follower {
             return Err(JournalError::io(&self.path, "has changed")(cut));
         }
         lines.seek_to(self.valid_len, self.last_seq.0.max(header.at_seq.0), header.at_seq.0)?;
-        let (mut events, mut whole) = (Vec::new(), 0);
+        let (mut events, mut complete) = (Vec::new(), 0);
         while let Some((envelope, _)) = lines.next_event()? {
             let ends_batch = !envelope.batch_continues;
             events.push(Arc::new(envelope));
             if ends_batch {
-                whole = events.len();
+                complete = events.len();
                 self.valid_len = lines.offset;
             }
         }
-        events.truncate(whole);
+        events.truncate(complete);
         self.last_seq = events.last().map_or(self.last_seq, |e| e.seq);
         self.seen_len = metadata.len();
         Ok(events)

@@ -143,7 +143,7 @@ impl Summary {
     /// Returns the summary of the branch written last.
     ///
     /// # Errors
-    /// The same as [`Summary::of_branch`].
+    /// The same as [`Summary::load_branch`].
     pub fn load(session: &Session) -> Result<Self, JournalError> {
         let summary = Self::load_branch(session, &session.last_written())?;
         Ok(Self { branches: session.branch_count(), ..summary })

@@ -181,10 +181,10 @@ fn check_length(change: &LabelChange) -> Result<(), JournalError> {
 
 /// Turns blank names and notes into `None`.
 fn normalize(change: LabelChange) -> LabelChange {
-    let said = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
+    let trimmed = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     match change {
-        LabelChange::Name(name) => LabelChange::Name(said(name)),
-        LabelChange::Note(note) => LabelChange::Note(said(note)),
+        LabelChange::Name(name) => LabelChange::Name(trimmed(name)),
+        LabelChange::Note(note) => LabelChange::Note(trimmed(note)),
         archived @ LabelChange::Archived(_) => archived,
     }
 }

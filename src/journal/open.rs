@@ -190,24 +190,24 @@ impl<'p> BranchOpener<'p> {
         from.rewind().map_err(JournalError::io(self.path, "could not be read"))?;
         let (header, mut lines) = EventLines::from_file(self.path, from)?;
         let begins = header.at_seq;
-        let places = Arc::new(EventFile::new(self.path, begins));
-        let keeps = self.mode != OpenMode::Verify
+        let event_file = Arc::new(EventFile::new(self.path, begins));
+        let writes_checkpoints = self.mode != OpenMode::Verify
             && upto.is_none()
             && !self.cut
             && (self.mode == OpenMode::Resume || is_unlocked(&self.file));
         let fetch = match &self.base {
-            Some(base) => chain_fetchers(base.fetcher.clone(), begins, places.fetcher()),
-            None => places.fetcher(),
+            Some(base) => chain_fetchers(base.fetcher.clone(), begins, event_file.fetcher()),
+            None => event_file.fetcher(),
         };
         let mut known = Seq(0);
-        let start = found.and_then(|found| self.start_state(found, upto, &places));
+        let start = found.and_then(|found| self.start_state(found, upto, &event_file));
         let (state, timeline) = if let Some((state, offset, before)) = start {
             known = state.head;
             lines.seek_to(offset, before.0, begins.0)?;
             (State::clone(&state), Timeline::from_head(state.clone(), fetch, self.checkpoint_index(&state)))
         } else {
             if upto.is_none() {
-                self.checkpoints.clear(keeps);
+                self.checkpoints.clear(writes_checkpoints);
             }
             match &self.base {
                 Some(base) => {
@@ -218,33 +218,33 @@ impl<'p> BranchOpener<'p> {
             }
         };
         let mut unfolding = BatchFolder { state, timeline, batch: Vec::new(), folded_count: 0 };
-        let mut whole = lines.offset;
+        let mut valid_len = lines.offset;
         while upto.is_none_or(|upto| lines.next_seq <= upto.0)
             && let Some((envelope, at)) = lines.next_event()?
         {
-            places.record_position(envelope.seq, at);
+            event_file.record_position(envelope.seq, at);
             if envelope.seq > known && unfolding.push_event(envelope) {
-                whole = lines.offset;
-                if keeps && self.checkpoints.is_due(&unfolding.state, whole) {
-                    self.checkpoints.write_older(&unfolding.state, whole);
+                valid_len = lines.offset;
+                if writes_checkpoints && self.checkpoints.is_due(&unfolding.state, valid_len) {
+                    self.checkpoints.write_older(&unfolding.state, valid_len);
                 }
             } else {
-                whole = if unfolding.batch.is_empty() { lines.offset } else { whole };
+                valid_len = if unfolding.batch.is_empty() { lines.offset } else { valid_len };
             }
         }
         let cut = unfolding.batch.len() - unfolding.folded_count;
-        let torn = if upto.is_none() { lines.torn_tail(whole, cut) } else { None };
+        let torn_tail = if upto.is_none() { lines.torn_tail(valid_len, cut) } else { None };
         let mut timeline = unfolding.finish();
         let head = timeline.head().clone();
         if upto.is_none() {
-            places.forget_after(head.head.max(begins));
+            event_file.forget_after(head.head.max(begins));
         }
-        if keeps && self.checkpoints.is_tail_long_enough(&head, whole) {
+        if writes_checkpoints && self.checkpoints.is_tail_long_enough(&head, valid_len) {
             self.checkpoints.write_newest(
                 &head,
-                whole,
-                &places,
-                self.mode == OpenMode::Read && torn.is_none(),
+                valid_len,
+                &event_file,
+                self.mode == OpenMode::Read && torn_tail.is_none(),
             );
         }
         timeline.set_checkpoint_index(self.checkpoint_index(&head));
@@ -254,9 +254,9 @@ impl<'p> BranchOpener<'p> {
         Ok(OpenBranch {
             header,
             timeline,
-            valid_len: whole,
-            torn_tail: torn,
-            event_file: places,
+            valid_len,
+            torn_tail,
+            event_file,
             checkpoints,
             parents,
             missing,
@@ -270,16 +270,16 @@ impl<'p> BranchOpener<'p> {
         &self,
         found: LoadedCheckpoint,
         upto: Option<Seq>,
-        places: &EventFile,
+        event_file: &EventFile,
     ) -> Option<(Arc<State>, u64, Seq)> {
         let newest = Arc::new(found.state);
-        places.set_positions(found.positions);
+        event_file.set_positions(found.positions);
         let Some(upto) = upto.filter(|upto| *upto < newest.head) else {
             let head = newest.head;
             return Some((newest, found.offset, head));
         };
         let older = (self.checkpoints.index(&newest).load)(upto)?;
-        let (offset, before) = places.position_before(older.head)?;
+        let (offset, before) = event_file.position_before(older.head)?;
         Some((Arc::new(older), offset, before))
     }
 
@@ -317,9 +317,9 @@ struct BatchFolder {
 impl BatchFolder {
     /// Adds an event. Returns whether it completes its batch.
     fn push_event(&mut self, envelope: Envelope) -> bool {
-        let whole = !envelope.batch_continues;
+        let ends_batch = !envelope.batch_continues;
         self.batch.push(Arc::new(envelope));
-        if whole {
+        if ends_batch {
             for envelope in &self.batch[self.folded_count..] {
                 self.state.apply(envelope);
             }
@@ -328,7 +328,7 @@ impl BatchFolder {
                 self.flush_batch();
             }
         }
-        whole
+        ends_batch
     }
 
     fn flush_batch(&mut self) {

@@ -105,15 +105,15 @@ pub fn read_with_parents<'b>(
     let read = |id: &BranchId| {
         read_branch_bytes(&path.join(format!("branches/{id}.jsonl")), files(id).ok_or_else(|| missing(id))?)
     };
-    let mut whole = read(branch)?;
-    let mut next = whole.header.parent.clone().map(|parent| (parent, whole.header.at_seq));
-    let mut line = 0;
+    let mut joined = read(branch)?;
+    let mut next = joined.header.parent.clone().map(|parent| (parent, joined.header.at_seq));
+    let mut depth = 0;
     while let Some((id, at)) = next {
-        line += 1;
-        let mut below = read(&id)?;
-        below.events.retain(|e| e.seq <= at);
-        let has = below.events.last().map_or(below.header.at_seq.min(at), |e| e.seq);
-        if has < at || line > MOST_PARENTS {
+        depth += 1;
+        let mut parent = read(&id)?;
+        parent.events.retain(|e| e.seq <= at);
+        let has = parent.events.last().map_or(parent.header.at_seq.min(at), |e| e.seq);
+        if has < at || depth > MOST_PARENTS {
             return Err(JournalError::Malformed {
                 path: path.join(format!("branches/{id}.jsonl")),
                 line: 1,
@@ -122,11 +122,11 @@ pub fn read_with_parents<'b>(
                 ),
             });
         }
-        next = below.header.parent.map(|parent| (parent, below.header.at_seq.min(at)));
-        below.events.append(&mut whole.events);
-        whole.events = below.events;
+        next = parent.header.parent.map(|id| (id, parent.header.at_seq.min(at)));
+        parent.events.append(&mut joined.events);
+        joined.events = parent.events;
     }
-    Ok(whole)
+    Ok(joined)
 }
 
 /// Returns the branch written last, like [`super::Session::last_written`], given the contents of the branch files.
@@ -145,22 +145,22 @@ fn read_all_events<R: BufRead>(
     mut lines: EventLines<R>,
 ) -> Result<ReadBranch, JournalError> {
     let mut events: Vec<Arc<Envelope>> = Vec::new();
-    let mut whole = lines.offset;
-    let mut kept = 0;
-    let places = Arc::new(EventFile::new(path, header.at_seq));
-    while let Some((envelope, begins)) = lines.next_event()? {
-        places.record_position(envelope.seq, begins);
+    let mut valid_len = lines.offset;
+    let mut complete = 0;
+    let event_file = Arc::new(EventFile::new(path, header.at_seq));
+    while let Some((envelope, offset)) = lines.next_event()? {
+        event_file.record_position(envelope.seq, offset);
         let ends_batch = !envelope.batch_continues;
         events.push(Arc::new(envelope));
         if ends_batch {
-            whole = lines.offset;
-            kept = events.len();
+            valid_len = lines.offset;
+            complete = events.len();
         }
     }
-    let torn = lines.torn_tail(whole, events.len() - kept);
-    events.truncate(kept);
-    places.forget_after(events.last().map_or(header.at_seq, |e| e.seq));
-    Ok(ReadBranch { header, events, valid_len: whole, torn_tail: torn, event_file: places })
+    let torn_tail = lines.torn_tail(valid_len, events.len() - complete);
+    events.truncate(complete);
+    event_file.forget_after(events.last().map_or(header.at_seq, |e| e.seq));
+    Ok(ReadBranch { header, events, valid_len, torn_tail, event_file })
 }
 
 /// Folds events into a timeline that keeps them all in memory.

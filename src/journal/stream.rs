@@ -150,13 +150,13 @@ impl<R: BufRead> EventLines<R> {
     }
 
     /// Describes what follows the last complete batch; `cut` is the number of events read from an unfinished one.
-    pub(super) fn torn_tail(&self, whole: u64, cut: usize) -> Option<TornTail> {
+    pub(super) fn torn_tail(&self, valid_len: u64, cut: usize) -> Option<TornTail> {
         let broken = match self.broken_tail {
             // `at` already includes an invalid line that has a line break.
             Some(bytes) if self.line.last() != Some(&b'\n') => bytes,
             _ => 0,
         };
-        let bytes = self.offset + broken - whole;
+        let bytes = self.offset + broken - valid_len;
         (bytes > 0).then(|| TornTail {
             bytes,
             description: if cut > 0 {
@@ -217,7 +217,7 @@ impl EventLines<BufReader<File>> {
     /// Returns the lines of an open file from its start.
     ///
     /// # Errors
-    /// The same as [`Lines::begin`].
+    /// The same as [`EventLines::new`].
     pub(super) fn from_file(path: &Path, file: File) -> Result<(BranchHeader, Self), JournalError> {
         Self::new(path, BufReader::with_capacity(BUFFER_BYTES, file))
     }

@@ -1,4 +1,4 @@
-//! Cases on the journal: what is read back, what is cut, what is refused.
+//! Tests of the journal: reading back, truncation and rejected input.
 
 mod branches;
 
@@ -49,7 +49,7 @@ fn meta(name: &str) -> Meta {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_events_are_read_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trunk.jsonl");
     let mut writer = Writer::create(&path, &header()).unwrap();
@@ -73,7 +73,7 @@ fn files_are_private() {
 }
 
 #[test]
-fn every_cut_of_the_end_leaves_the_whole_batches_before_it() {
+fn truncation_anywhere_keeps_the_complete_batches() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trunk.jsonl");
     let mut writer = Writer::create(&path, &header()).unwrap();
@@ -91,7 +91,7 @@ fn every_cut_of_the_end_leaves_the_whole_batches_before_it() {
 }
 
 #[test]
-fn a_failed_write_leaves_whole_lines_and_is_retried_with_the_same_bytes() {
+fn a_failed_write_leaves_complete_lines_and_retries_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trunk.jsonl");
     let mut writer = Writer::create(&path, &header()).unwrap();
@@ -116,9 +116,9 @@ fn one_branch_has_one_writer() {
     assert_eq!(Summary::load(&session).unwrap().status(&session), SessionStatus::Crashed);
 }
 
-/// A list of sessions looks at the lock, and a program that took a session up in that moment used to fail.
+/// Regression: listing sessions checks the lock, and a program that resumed a session at that moment failed.
 #[test]
-fn a_look_at_the_lock_does_not_stop_a_writer() {
+fn checking_the_lock_does_not_stop_a_writer() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("a")).unwrap();
     drop(writer);
@@ -132,7 +132,7 @@ fn a_look_at_the_lock_does_not_stop_a_writer() {
 }
 
 #[test]
-fn reading_makes_no_index_in_a_shipped_session() {
+fn reading_creates_no_index_in_a_shipped_session() {
     let dir = tempfile::tempdir().unwrap();
     let (session, _writer) = Session::create(dir.path(), meta("a")).unwrap();
     let index = session.dir.join("index");
@@ -144,7 +144,7 @@ fn reading_makes_no_index_in_a_shipped_session() {
     assert!(index.join("summary.json").is_file());
 }
 
-/// The size alone used to be believed.
+/// Regression: only the size was compared.
 #[test]
 fn a_journal_edited_to_the_same_size_is_noticed() {
     let dir = tempfile::tempdir().unwrap();
@@ -161,7 +161,7 @@ fn a_journal_edited_to_the_same_size_is_noticed() {
 }
 
 #[test]
-fn what_is_broken_is_named_with_file_line_and_reason() {
+fn errors_name_file_line_and_reason() {
     let head = serde_json::to_string(&header()).unwrap();
     let event = |e: &Envelope| serde_json::to_string(e).unwrap();
     let one = event(&remark(1, false));
@@ -179,8 +179,11 @@ fn what_is_broken_is_named_with_file_line_and_reason() {
     for (text, line, words) in cases {
         match read_branch_bytes(Path::new("b.jsonl"), text.as_bytes()) {
             Err(error @ JournalError::Malformed { .. }) => {
-                let said = error.to_string();
-                assert!(said.contains(words) && said.starts_with(&format!("b.jsonl:{line}:")), "{said}");
+                let message = error.to_string();
+                assert!(
+                    message.contains(words) && message.starts_with(&format!("b.jsonl:{line}:")),
+                    "{message}"
+                );
             }
             other => panic!("{text:?} gave {other:?}"),
         }
@@ -208,7 +211,7 @@ fn a_folder_of_sessions_is_listed_newest_first_and_broken_ones_say_why() {
 }
 
 #[test]
-fn names_are_stamped_slugged_and_told_apart() {
+fn session_names_have_a_timestamp_a_slug_and_a_salt() {
     let at: Timestamp = "2026-11-20T10:41:00Z".parse().unwrap();
     let name = session_name(at, "Put a hot Apple in the fridge!", 1);
     assert!(name.starts_with("20261120T104100Z-put-a-hot-apple-in-the-fridge-"), "{name}");
@@ -219,7 +222,7 @@ fn names_are_stamped_slugged_and_told_apart() {
 }
 
 #[test]
-fn old_events_are_read_again_from_their_place() {
+fn old_events_are_read_again_from_their_offset() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trunk.jsonl");
     let mut writer = Writer::create(&path, &header()).unwrap();
@@ -237,9 +240,9 @@ fn old_events_are_read_again_from_their_place() {
     }
 }
 
-/// A batch that is cut off leaves no place behind that the next event would not stand at.
+/// After a torn batch is dropped, the next event must not get the offset of a dropped one.
 #[test]
-fn places_of_a_torn_batch_are_forgotten() {
+fn offsets_of_a_torn_batch_are_discarded() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trunk.jsonl");
     let mut writer = Writer::create(&path, &header()).unwrap();
@@ -261,7 +264,7 @@ fn places_of_a_torn_batch_are_forgotten() {
 }
 
 #[test]
-fn numbers_at_the_end_of_their_range_are_refused_or_folded() {
+fn extreme_numbers_are_rejected_or_folded() {
     let file = Path::new("trunk.jsonl");
     let header = |at: u64| serde_json::to_string(&BranchHeader { at_seq: Seq(at), ..header() }).unwrap();
     let error =
@@ -294,14 +297,14 @@ fn every_progress_rate_is_read_as_it_was_written() {
 
 #[test]
 #[cfg(unix)]
-fn a_summary_that_is_a_pipe_or_far_too_long_is_made_anew() {
+fn a_summary_that_is_a_pipe_or_too_long_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("piped")).unwrap();
     drop(writer);
     let summary = session.dir.join("index/summary.json");
     let made = std::process::Command::new("mkfifo").arg(&summary).status().unwrap();
     assert!(made.success());
-    assert_eq!(Summary::load(&session).unwrap().head, Seq(0), "nobody waits for a writer of the pipe");
+    assert_eq!(Summary::load(&session).unwrap().head, Seq(0), "the pipe is not waited for");
     std::fs::File::create(&summary).unwrap().set_len(2 << 30).unwrap();
     assert_eq!(Summary::load(&session).unwrap().head, Seq(0));
     std::fs::File::create(session.dir.join("meta.toml")).unwrap().set_len(2 << 30).unwrap();

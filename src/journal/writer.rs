@@ -53,7 +53,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Opens and locks a branch file without changing it, so that it can be read before [`Writer::cut_to`].
+    /// Opens and locks a branch file without changing it, so that it can be read before [`Writer::truncate_to`].
     ///
     /// # Errors
     /// Returns [`JournalError::Locked`] if another program is writing it.
@@ -67,31 +67,36 @@ impl Writer {
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn truncate_to(mut self, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
+    pub fn truncate_to(mut self, valid_len: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
         self.event_file.set_open_file(None);
         events.set_open_file(shared_reader(&self.file));
         self.event_file = events;
-        if whole < self.valid_len {
+        if valid_len < self.valid_len {
             self.file
-                .set_len(whole)
+                .set_len(valid_len)
                 .map_err(JournalError::io(&self.path, "could not be truncated to its last complete line"))?;
-            self.valid_len = whole;
+            self.valid_len = valid_len;
             self.unsynced = true;
         }
         Ok(self)
     }
 
-    fn with_lock(file: File, path: &Path, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
+    fn with_lock(
+        file: File,
+        path: &Path,
+        valid_len: u64,
+        events: Arc<EventFile>,
+    ) -> Result<Self, JournalError> {
         // Listing sessions takes the lock for a moment to see whether a session is being written, so the writer tries
         // again.
         let mut tries = 0;
-        let mut got = file.try_lock();
-        while tries < LOCK_TRIES && matches!(got, Err(TryLockError::WouldBlock)) {
+        let mut locked = file.try_lock();
+        while tries < LOCK_TRIES && matches!(locked, Err(TryLockError::WouldBlock)) {
             std::thread::park_timeout(LOCK_TIMEOUT / LOCK_TRIES);
             tries += 1;
-            got = file.try_lock();
+            locked = file.try_lock();
         }
-        match got {
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path: path.to_owned() }),
             Err(TryLockError::Error(source)) => {
@@ -107,7 +112,7 @@ impl Writer {
         Ok(Self {
             file,
             path: path.to_owned(),
-            valid_len: whole,
+            valid_len,
             pending: Vec::new(),
             has_partial_line: false,
             line: Vec::new(),
@@ -161,7 +166,7 @@ impl Writer {
         written
     }
 
-    /// Sets the files of the branch's ancestors, which [`Writer::check`] checks too.
+    /// Sets the files of the branch's ancestors, which [`Writer::check_unchanged`] checks too.
     pub fn stand_on(&mut self, parents: Vec<Arc<ParentFile>>) {
         self.parents = parents;
     }
@@ -200,7 +205,7 @@ impl Writer {
     /// Syncs what was written to the disk.
     ///
     /// # Errors
-    /// Returns [`JournalError::Io`], or [`JournalError::Changed`] like [`Writer::check`].
+    /// Returns [`JournalError::Io`], or [`JournalError::Changed`] like [`Writer::check_unchanged`].
     pub fn sync(&mut self) -> Result<(), JournalError> {
         self.check_unchanged()?;
         if self.unsynced {

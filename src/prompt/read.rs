@@ -1,5 +1,5 @@
-//! Parses model output: an actor's reply ([`read()`]), a mentor's list of lessons ([`items`]), a mentor's free text
-//! ([`plan()`]).
+//! Parses model output: an actor's reply ([`read_reply()`]), a mentor's list of lessons ([`read_items`]), a mentor's free text
+//! ([`read_plan`]).
 //!
 //! Guarantees, each held by a property test: parsing never fails and takes time linear in the length of the reply;
 //! every word of the result occurs in the reply, in the same order; every word of the reply is in the result, in a

@@ -1,7 +1,7 @@
-//! Answers kept on disk: exactly the same question to exactly the same endpoint gets the same answer, at no cost.
+//! A cache of replies on disk: the same request to the same endpoint gets the same reply, at no cost.
 //!
-//! A key is a hash of all that an answer may depend on: the endpoint without its secrets, who speaks which words, the seed,
-//! the stop texts and the wishes. One file an answer, whole or not there.
+//! The key is a hash of everything that a reply may depend on: the endpoint without its secrets, the prompt's messages
+//! with their roles, the seed, the stop texts and the sampling overrides. Each reply is one file, written atomically.
 
 use super::{Delta, Phase, Provider, ProviderError, Request};
 use crate::domain::{Truncation, Usage, hex};
@@ -13,24 +13,23 @@ use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The version of the files; others are not read.
+/// Version of the file format; files of other versions are ignored.
 const FORMAT_VERSION: u32 = 1;
 
-/// What a cache does.
+/// How a cache is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheMode {
-    /// Nothing.
     #[default]
     Off,
-    /// Known answers are given; new ones are not kept.
+    /// Returns cached replies; new ones are not cached.
     Read,
-    /// Known answers are given, new ones are kept.
+    /// Returns cached replies and caches new ones.
     ReadWrite,
-    /// Known answers are given, and nobody is asked for others.
+    /// Returns cached replies and fails if there is none, without calling the inner provider.
     Only,
 }
 
-/// A provider whose answers are kept.
+/// A provider that caches the replies of another.
 #[derive(Clone)]
 pub struct CachedProvider {
     inner: Arc<dyn Provider>,
@@ -51,15 +50,16 @@ struct CacheEntry {
 }
 
 impl CachedProvider {
-    /// Keeps the answers of a provider in a folder; `identity` holds all of it that an answer depends on.
+    /// Caches the replies of `inner` in the folder `dir`. `identity` holds everything about `inner` that a reply
+    /// depends on.
     pub fn new(inner: Arc<dyn Provider>, identity: String, dir: &Path, mode: CacheMode) -> Self {
         Self { inner, identity, dir: dir.to_owned(), mode }
     }
 
-    /// The file of a question.
+    /// Returns the path of the file that caches the reply to a request.
     fn entry_path(&self, request: &Request) -> PathBuf {
         let mut hash = Sha256::new();
-        // Every part with its length, so that no two questions are one text.
+        // Each part is preceded by its length, so that different requests never hash the same bytes.
         let mut part = |bytes: &[u8]| {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
@@ -72,7 +72,7 @@ impl CachedProvider {
             part(stop.as_bytes());
         }
         part(b"");
-        // Answers that were kept before there was such a choice are found again.
+        // Hashed only if set, so that entries written before this setting existed are still found.
         if request.accept_truncated {
             part(b"accept truncated");
         }
@@ -85,20 +85,20 @@ impl CachedProvider {
     }
 }
 
-/// A file that is not there or cannot be read is no answer.
+/// Reads a cached reply. Returns `None` if the file is missing or unreadable.
 fn read_entry(path: &Path) -> Option<CacheEntry> {
     let bytes = files::read(path, MAX_ENTRY_BYTES).ok()?;
     serde_json::from_slice::<CacheEntry>(&bytes).ok().filter(|k| k.v == FORMAT_VERSION)
 }
 
-/// The longest kept answer that is read, in bytes.
+/// Maximum size of a cache file, in bytes.
 const MAX_ENTRY_BYTES: u64 = 64 << 20;
 
-/// Writes beside and renames, so that nobody ever reads half an answer.
-fn write_entry(path: &Path, kept: &CacheEntry) -> std::io::Result<()> {
+/// Writes a temporary file and renames it, so that no reader ever sees half a reply.
+fn write_entry(path: &Path, entry: &CacheEntry) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     files::create_folder(folder)?;
-    files::replace_unsynced(path, &serde_json::to_vec(kept)?)
+    files::replace_unsynced(path, &serde_json::to_vec(entry)?)
 }
 
 impl Provider for CachedProvider {
@@ -127,7 +127,7 @@ impl Provider for CachedProvider {
             return self.inner.stream(request);
         }
         let path = self.entry_path(&request);
-        // Who may ask nobody has only what is kept.
+        // With `Only` there is no other source, even for a reply that was unusable.
         let known =
             if request.refresh_cache && self.mode != CacheMode::Only { None } else { read_entry(&path) };
         if let Some(kept) = known {
@@ -143,16 +143,19 @@ impl Provider for CachedProvider {
         }
         if self.mode == CacheMode::Only {
             let what = format!(
-                "no answer to exactly this request (prompt, seed and sampling) of {} is kept in {}",
+                "no cached reply of {} to this request (prompt, seed and sampling) in {}",
                 self.inner.name(),
                 self.dir.display()
             );
-            let error = ProviderError::new(what, "try again, take a recorded session, or act by hand");
+            let error = ProviderError::new(
+                what,
+                "call the model with --cache read-write, choose another actor (--actor), or enter the action yourself",
+            );
             return stream::once(std::future::ready(Err(error))).boxed();
         }
-        let answer = self.inner.stream(request);
+        let reply = self.inner.stream(request);
         if self.mode == CacheMode::Read {
-            return answer;
+            return reply;
         }
         let kept = CacheEntry {
             v: FORMAT_VERSION,
@@ -161,18 +164,18 @@ impl Provider for CachedProvider {
             truncated: None,
             usage: Usage::default(),
         };
-        stream::unfold((answer, kept, path, false), |(mut answer, mut kept, path, mut failed)| async move {
-            let Some(piece) = answer.next().await else {
+        stream::unfold((reply, kept, path, false), |(mut reply, mut kept, path, mut failed)| async move {
+            let Some(piece) = reply.next().await else {
                 if failed {
                     return None;
                 }
-                let notice = write_entry(&path, &kept).err()?;
-                let words = format!("{}: the answer was not kept: {notice}", path.display());
-                return Some((Ok(Delta::Notice(words)), (answer, kept, path, true)));
+                let error = write_entry(&path, &kept).err()?;
+                let notice = format!("could not cache the reply in {}: {error}", path.display());
+                return Some((Ok(Delta::Notice(notice)), (reply, kept, path, true)));
             };
             match &piece {
-                Ok(Delta::Text(words)) => kept.text.push_str(words),
-                Ok(Delta::Reasoning(words)) => kept.reasoning.push_str(words),
+                Ok(Delta::Text(text)) => kept.text.push_str(text),
+                Ok(Delta::Reasoning(text)) => kept.reasoning.push_str(text),
                 Ok(Delta::WasReasoning) => kept.reasoning.push_str(&std::mem::take(&mut kept.text)),
                 Ok(Delta::Restarted) => {
                     kept.text.clear();
@@ -184,7 +187,7 @@ impl Provider for CachedProvider {
                 Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::KeepAlive) => {}
                 Err(_) => failed = true,
             }
-            Some((piece, (answer, kept, path, failed)))
+            Some((piece, (reply, kept, path, failed)))
         })
         .boxed()
     }

@@ -1,30 +1,29 @@
-//! Why no answer came, as a person reads it and as a policy may ask for it.
+//! Failures of calls: a message for the person and a kind for the policy.
 
 pub use crate::domain::FailureKind;
 
-/// Why no answer came, in words for a person.
+/// Why a call failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
-    /// What happened.
+    /// What failed, and where.
     pub message: String,
     /// What to do next.
     pub hint: String,
-    /// Which kind of failure.
     pub kind: FailureKind,
-    /// The status of the HTTP answer, where there was one.
+    /// The HTTP status, if the server sent a response.
     pub status: Option<u16>,
-    /// What had come of the answer before it failed; it is no answer.
+    /// Text that had arrived before the failure. It is not a reply.
     pub partial_reply: String,
 }
 
 impl ProviderError {
-    /// A failure in words, of no more precise a kind.
-    pub fn new(what: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { message: what.into(), hint: next.into(), ..Self::default() }
+    /// Creates a failure of the default kind.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into(), ..Self::default() }
     }
 
-    /// The same failure of this kind.
+    /// Returns the failure with another kind.
     pub fn with_kind(mut self, kind: FailureKind) -> Self {
         self.kind = kind;
         self

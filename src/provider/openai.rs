@@ -1,15 +1,19 @@
 //! A model behind an OpenAI-compatible server: chat completions or completions, streamed.
 //!
-//! Responsibilities: one question in, its answer piece by piece; what is known of servers that answer otherwise than their
-//! documents say (see the tests, which hold a server for each of them). Every failure is a [`ProviderError`] in plain words;
-//! a key is in none of them, nor in anything else that leaves this module.
-//! Not here: what a prompt holds, what an answer means, what is done about a failure.
+//! Takes one request and streams its reply, working around servers that deviate from their documentation (the tests
+//! simulate each of them). Every failure is a [`ProviderError`] in plain words. No key ever appears in a failure or in
+//! anything else that leaves this module.
+//! Not here: the content of prompts, the meaning of replies, the reaction to failures.
 //!
-//! `endpoint` describes a server as data, `profile` reads such a description; `ask` is a call with its retries, `answer` one
-//! answer coming in; `gate` admits requests to a server, and `call_timer` leaves the wait for that out of a call's time;
-//! `frames` and `chunk` read the answer, `think` tells reasoning from text; `rejected_param` and `learned_quirks` learn what a
-//! server refuses; `received` is what came from a server with its secrets taken out (`redactor`, `secrets`, `key`); `tls` says
-//! whom https believes; `check` is what `doctor` asks.
+//! - `endpoint` describes a server as data; `profile` reads such descriptions.
+//! - `call` performs a call with its retries; `reply_reader` reads one reply.
+//! - `request_limiter` admits requests to a server; `call_timer` excludes the wait for admission from a call's
+//!   duration.
+//! - `frame_parser` and `chunk` parse the body; `reasoning_parser` separates reasoning from text.
+//! - `rejected_param` and `learned_quirks` learn what a server rejects.
+//! - `server_data` holds data from a server with secrets redacted (`redactor`, `secret_parts`, `secret`).
+//! - `tls` decides which certificates https trusts.
+//! - `check` implements the server checks of `doctor`.
 
 mod call;
 mod call_timer;
@@ -65,34 +69,35 @@ pub struct OpenAi {
 }
 
 impl OpenAi {
-    /// Speaks to this endpoint; what was learnt about it in this process is known already.
+    /// Creates a provider for an endpoint, using what this process has learned about it so far.
     pub fn new(endpoint: Endpoint) -> Self {
-        let memory = QuirkStore::for_endpoint(&endpoint);
-        Self::with_quirks(endpoint, memory)
+        let quirks = QuirkStore::for_endpoint(&endpoint);
+        Self::with_quirks(endpoint, quirks)
     }
 
-    /// Speaks to this endpoint with a memory of its own.
-    pub fn with_quirks(endpoint: Endpoint, memory: Arc<QuirkStore>) -> Self {
+    /// Creates a provider for an endpoint with the given store of learned quirks.
+    pub fn with_quirks(endpoint: Endpoint, quirks: Arc<QuirkStore>) -> Self {
         let redactor = endpoint.redactor();
-        Self { endpoint: Arc::new(endpoint), quirks: memory, http: Arc::default(), redactor }
+        Self { endpoint: Arc::new(endpoint), quirks, http: Arc::default(), redactor }
     }
 
-    /// The endpoint.
+    /// Returns the endpoint.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// What was learnt about it.
+    /// Returns what was learned about the endpoint.
     pub fn learned(&self) -> LearnedQuirks {
         self.quirks.learned()
     }
 
-    /// The model and its server, for what holds of no other.
+    /// Returns the model and its URL, which scope the notes about learned quirks.
     fn model_and_url(&self) -> String {
         format!("{} at {}", self.endpoint.model, self.endpoint.display_url())
     }
 
-    /// What is told of a model whose answers take more than a line.
+    /// Returns the note about a model whose replies span several lines. `restore_quirks` compares it with recorded
+    /// notes, so its text must not change.
     fn newline_stop_note(&self) -> String {
         format!("stop at a newline: it cut off the action of {}", self.model_and_url())
     }
@@ -106,16 +111,14 @@ impl Provider for OpenAi {
     fn unsent_settings(&self) -> Vec<String> {
         let mut unsent = self.endpoint.unsent_settings();
         let learnt = self.quirks.learned();
-        unsent.extend(learnt.dropped_fields.iter().map(|field| format!("{field}: the server refused it")));
+        unsent.extend(learnt.dropped_fields.iter().map(|field| format!("{field}: rejected by the server")));
         if learnt.uses_other_max_field && self.endpoint.api == Api::Chat {
             let own = self.endpoint.effective_max_tokens_field();
             let (own, other) = (own.name(), own.other().name());
-            unsent.push(format!("{own}: sent as {other}, as the server wants it"));
+            unsent.push(format!("{own}: sent as {other}, as the server requires"));
         }
         if learnt.one_message && self.endpoint.api == Api::Chat && !self.endpoint.one_message {
-            unsent.push(
-                "roles: the prompt is sent as one message of the user, as the server wants it".to_owned(),
-            );
+            unsent.push("roles: the prompt is sent as one user message, as the server requires".to_owned());
         }
         unsent.extend(learnt.skip_newline_stop.then(|| self.newline_stop_note()));
         unsent.extend(learnt.describe(&self.model_and_url()));
@@ -123,10 +126,10 @@ impl Provider for OpenAi {
     }
 
     fn restore_quirks(&self, unsent: &[String]) {
-        // Fields that were refused are learnt again by a refusal, which costs nothing.
-        let lines = unsent.contains(&self.newline_stop_note());
+        // Rejected fields are not restored: learning them again costs one rejected request, which is free.
+        let skip_newline_stop = unsent.contains(&self.newline_stop_note());
         self.quirks.update(|learnt| {
-            learnt.skip_newline_stop |= lines;
+            learnt.skip_newline_stop |= skip_newline_stop;
             learnt.restore(&self.model_and_url(), unsent);
         });
     }
@@ -136,40 +139,35 @@ impl Provider for OpenAi {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let (tell, told) = unbounded_channel();
+        let (delta_sender, deltas) = unbounded_channel();
         let call = Call {
             endpoint: self.endpoint.clone(),
             quirks: self.quirks.clone(),
             http: self.http.clone(),
             redactor: self.redactor.clone(),
             request,
-            delta_sender: tell,
+            delta_sender,
             timer: CallTimer::start(),
         };
         let work = async move { call.run().await.map(drop) };
-        Box::pin(CallStream {
-            work: Some(Box::pin(work)),
-            deltas: told,
-            error: None,
-            partial_reply: String::new(),
-        })
+        Box::pin(CallStream { work: Some(Box::pin(work)), deltas, error: None, partial_reply: String::new() })
     }
 }
 
-/// A stream that does its work while it is asked for pieces. There is no task behind it: dropping it drops the
-/// connection in the same moment, and nothing runs ahead of its reader.
+/// The stream of a call. It runs the call only while it is polled, without a task of its own: dropping the stream
+/// closes the connection at once, and nothing runs ahead of the reader.
 struct CallStream {
     work: Option<BoxFuture<'static, Result<(), ProviderError>>>,
     deltas: UnboundedReceiver<Delta>,
     error: Option<ProviderError>,
-    /// The answer so far, which a failure keeps.
+    /// The text so far, attached to a failure.
     partial_reply: String,
 }
 
 impl CallStream {
     fn collect_partial_reply(&mut self, delta: &Delta) {
         match delta {
-            Delta::Text(words) => self.partial_reply.push_str(words),
+            Delta::Text(text) => self.partial_reply.push_str(text),
             Delta::WasReasoning | Delta::Restarted => self.partial_reply.clear(),
             _ => {}
         }
@@ -186,14 +184,14 @@ impl Stream for CallStream {
                     self.work = None;
                     self.error = outcome.err();
                 }
-                // The connection tells something too, without waking the work.
+                // Deltas also arrive from the connection's own task, which does not wake `work`.
                 Poll::Pending => {
-                    let told = std::task::ready!(self.deltas.poll_recv(context));
-                    return Poll::Ready(told.inspect(|delta| self.collect_partial_reply(delta)).map(Ok));
+                    let delta = std::task::ready!(self.deltas.poll_recv(context));
+                    return Poll::Ready(delta.inspect(|delta| self.collect_partial_reply(delta)).map(Ok));
                 }
             }
         }
-        // What was told before a failure comes before it.
+        // Deliver the deltas that were sent before the failure first.
         if let Ok(delta) = self.deltas.try_recv() {
             self.collect_partial_reply(&delta);
             return Poll::Ready(Some(Ok(delta)));

@@ -1,4 +1,4 @@
-//! Answers as they were given before: the same question gets the same answer, and no question gets a made-up one.
+//! Replays the replies of a recorded session: the same prompt gets the same reply, and a prompt without one gets none.
 
 use super::{Delta, Phase, Provider, ProviderError, Request};
 use crate::domain::{CallId, ModelRole, Prompt, PromptRecord, Seq, Usage};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 /// Rebuilds a prompt from its record.
 type RenderPrompt = fn(&State, &PromptRecord) -> Prompt;
 
-/// The role that was asked, and the SHA-256 of its prompt's body.
+/// The role that was called, and the SHA-256 of the prompt's body.
 type RequestKey = (ModelRole, [u8; 32]);
 
-/// One question with its answer, by the events that hold them.
+/// A recorded request and its reply, as the sequence numbers of their events.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     seed: u64,
@@ -24,31 +24,32 @@ struct Exchange {
     reply_seq: Seq,
 }
 
-/// A question as it went out last under its call's number.
+/// The latest request of a call.
 struct OpenCall {
     key: (ModelRole, Option<[u8; 32]>),
     seed: u64,
     sent: Seq,
-    /// The place of its exchange, once it was answered.
+    /// Index of its exchange, once there is a reply.
     exchange_index: Option<usize>,
 }
 
-/// The answers of a recorded session. The texts stay in its file; what is held is where they are.
+/// A provider that replays a recorded session. It holds only the positions of the replies; their texts stay in the
+/// session's file.
 #[derive(Clone)]
 pub struct RecordedProvider {
     session_name: String,
     timeline: Arc<Timeline>,
     render: RenderPrompt,
-    /// In the order of the answers.
+    /// In the order of the replies.
     exchanges: Arc<HashMap<RequestKey, Vec<Exchange>>>,
 }
 
 impl RecordedProvider {
-    /// Finds the answers of a session. `render` rebuilds a prompt from its record; it is asked only for words about a
-    /// prompt that was not recorded.
+    /// Indexes the replies of a session. `render` rebuilds a prompt from its record; it is called only to explain how a
+    /// prompt without a recorded reply differs.
     ///
     /// # Errors
-    /// Why the session's events cannot be read.
+    /// Returns why the session's events cannot be read.
     pub fn from_timeline(source: &str, events: Timeline, render: RenderPrompt) -> Result<Self, String> {
         let mut exchanges: HashMap<RequestKey, Vec<Exchange>> = HashMap::new();
         let mut open: HashMap<CallId, OpenCall> = HashMap::new();
@@ -61,15 +62,15 @@ impl RecordedProvider {
                     open.insert(prompt.call, OpenCall { key, seed, sent, exchange_index: None });
                 }
                 Event::ReplyReceived { call, .. } => {
-                    let Some(question) = open.get_mut(call) else { continue };
-                    let (asked, Some(hash)) = question.key else { continue };
-                    let (seed, sent, reply) = (question.seed, question.sent, envelope.seq);
-                    let all = exchanges.entry((asked, hash)).or_default();
-                    // A reply that could not be used was asked for again: the one that came last is the one that stood.
-                    if let Some(before) = question.exchange_index.and_then(|place| all.get_mut(place)) {
+                    let Some(request) = open.get_mut(call) else { continue };
+                    let (role, Some(hash)) = request.key else { continue };
+                    let (seed, sent, reply) = (request.seed, request.sent, envelope.seq);
+                    let all = exchanges.entry((role, hash)).or_default();
+                    // An unusable reply was requested again: the last reply is the one that was used.
+                    if let Some(before) = request.exchange_index.and_then(|index| all.get_mut(index)) {
                         before.reply_seq = reply;
                     } else {
-                        question.exchange_index = Some(all.len());
+                        request.exchange_index = Some(all.len());
                         all.push(Exchange { seed, prompt_seq: sent, reply_seq: reply });
                     }
                 }
@@ -80,18 +81,18 @@ impl RecordedProvider {
         Ok(Self { session_name: source.to_owned(), timeline: events, render, exchanges })
     }
 
-    /// How many answers there are.
+    /// Returns the number of replies.
     pub fn len(&self) -> usize {
         self.exchanges.values().map(Vec::len).sum()
     }
 
-    /// There is no answer at all.
+    /// Returns whether there are no replies.
     pub fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
     }
 
-    /// The answer to a question: of those with the same words the one with the same seed, else the first. None where
-    /// there is no such question.
+    /// Returns the reply to a request: among the recorded requests with the same prompt the one with the same seed,
+    /// else the first. Returns `None` if the prompt was not recorded.
     fn find_reply(&self, request: &Request) -> Option<Result<Vec<Delta>, ProviderError>> {
         let key = (request.role, Sha256::digest(request.prompt.body()).into());
         let found = self.exchanges.get(&key)?;
@@ -109,14 +110,14 @@ impl RecordedProvider {
             }));
             return Some(Ok(pieces));
         }
-        let why = self.timeline.take_fetch_error().unwrap_or_else(|| "its reply is gone".to_owned());
+        let why = self.timeline.take_fetch_error().unwrap_or_else(|| "the reply is missing".to_owned());
         Some(Err(no_reply_error(format!("{}: event {}: {why}", self.session_name, exact.reply_seq))))
     }
 
-    /// Where the question leaves the recorded one that is most like it. Goes through the whole session.
+    /// Describes where the prompt first differs from the most similar recorded one. Reads the whole session.
     fn explain_mismatch(&self, request: &Request) -> String {
         let now = &request.prompt.segments;
-        let of_role = self.exchanges.iter().filter(|((asked, _), _)| *asked == request.role);
+        let of_role = self.exchanges.iter().filter(|((role, _), _)| *role == request.role);
         let answered: HashSet<Seq> = of_role.flat_map(|(_, all)| all.iter().map(|e| e.prompt_seq)).collect();
         let mut state = State::default();
         let mut nearest: Option<(usize, Prompt)> = None;
@@ -129,38 +130,38 @@ impl RecordedProvider {
             if let Event::PromptSent { prompt } = &envelope.event
                 && answered.contains(&envelope.seq)
             {
-                let words = (self.render)(&state, prompt);
-                let same = words.segments.iter().zip(now);
+                let recorded = (self.render)(&state, prompt);
+                let same = recorded.segments.iter().zip(now);
                 let shared = same.take_while(|(a, b)| a.label == b.label && a.text == b.text).count();
                 if nearest.as_ref().is_none_or(|(most, _)| shared >= *most) {
-                    nearest = Some((shared, words));
+                    nearest = Some((shared, recorded));
                 }
             }
         }
         let Some((at, nearest)) = nearest else {
-            return format!("{} has no answers of this role", self.session_name);
+            return format!("{} has no replies for the {} role", self.session_name, request.role.name());
         };
-        let words = |prompt: &Prompt| {
+        let describe = |prompt: &Prompt| {
             prompt.segments.get(at).map_or_else(
-                || "nothing more".to_owned(),
+                || "end of prompt".to_owned(),
                 |s| format!("[{}] {:?}", s.label.name(), s.text.chars().take(80).collect::<String>()),
             )
         };
         format!(
-            "{} has no answer to this prompt; segment {} differs first: recorded {}, now {}",
+            "{} has no reply to this prompt; the first difference is in segment {}: recorded {}, now {}",
             self.session_name,
             at + 1,
-            words(&nearest),
-            words(&request.prompt)
+            describe(&nearest),
+            describe(&request.prompt)
         )
     }
 }
 
 fn no_reply_error(what: String) -> ProviderError {
-    ProviderError::new(what, "choose another actor with --actor, or take the action yourself")
+    ProviderError::new(what, "choose another actor with --actor, or enter the action yourself")
 }
 
-/// The bytes of a hash in hexadecimal.
+/// Parses a hexadecimal SHA-256 digest.
 fn parse_digest(hexadecimal: &str) -> Option<[u8; 32]> {
     let mut digest = [0; 32];
     if hexadecimal.len() != 64 {
@@ -179,19 +180,19 @@ impl Provider for RecordedProvider {
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let recorded = self.clone();
-        let answer = async move {
-            if let Some(answer) = recorded.find_reply(&request) {
-                return answer;
+        let reply = async move {
+            if let Some(reply) = recorded.find_reply(&request) {
+                return reply;
             }
-            // Whoever waits for other things must not wait for a long session to be read.
-            let (own, asked) = (recorded.clone(), request);
-            let searched = tokio::task::spawn_blocking(move || own.explain_mismatch(&asked)).await;
-            let what = searched
-                .unwrap_or_else(|_| format!("{} has no answer to this prompt", recorded.session_name));
+            // Reading a long session must not block the other tasks of this runtime.
+            let provider = recorded.clone();
+            let searched = tokio::task::spawn_blocking(move || provider.explain_mismatch(&request)).await;
+            let what =
+                searched.unwrap_or_else(|_| format!("{} has no reply to this prompt", recorded.session_name));
             Err(no_reply_error(what))
         };
-        let pieces = stream::once(answer).flat_map(|answer| {
-            let pieces = match answer {
+        let pieces = stream::once(reply).flat_map(|reply| {
+            let pieces = match reply {
                 Ok(pieces) => pieces.into_iter().map(Ok).collect(),
                 Err(error) => vec![Err(error)],
             };
@@ -218,8 +219,8 @@ mod tests {
         Prompt { segments: words.iter().map(segment).collect() }
     }
 
-    /// A session with these questions, seeds and answers; the words of a question are in the text its record is about. Where
-    /// answers are parted by `|` each but the last could not be used, and the call was made again.
+    /// Builds a session from prompts, seeds and replies; the memory event before each prompt holds its segments. Where
+    /// a reply contains `|`, each part but the last was unusable and the call was made again.
     fn recorded_session(exchanges: &[(&[&str], u64, &str)]) -> RecordedProvider {
         let mut events = Vec::new();
         let mut write = |event| {
@@ -281,24 +282,24 @@ mod tests {
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let deltas: Vec<_> = runtime.block_on(recorded.stream(request).collect());
-        let mut told = Err("no text".to_owned());
+        let mut reply = Err("no text".to_owned());
         for delta in deltas {
             match delta {
-                Ok(Delta::Text(text)) => told = Ok(text),
+                Ok(Delta::Text(text)) => reply = Ok(text),
                 Ok(Delta::Usage(usage)) => {
-                    // It was estimated anew, and counted as spent.
+                    // Regression: usage was estimated again and counted as spent.
                     assert!(usage.recorded && !usage.estimated && usage.cost_nano == 0, "{usage:?}");
                     assert_eq!((usage.prompt_tokens, usage.reply_tokens), (90, 3));
                 }
                 Ok(_) => {}
-                Err(error) => told = Err(error.message),
+                Err(error) => reply = Err(error.message),
             }
         }
-        told
+        reply
     }
 
     #[test]
-    fn the_same_question_gets_the_same_answer() {
+    fn same_prompt_gets_the_recorded_reply() {
         let recorded =
             recorded_session(&[(&["a", "b"], 1, "one"), (&["a", "b"], 2, "two"), (&["a", "c"], 1, "three")]);
         assert_eq!(ask(&recorded, &["a", "b"], 1).unwrap(), "one");
@@ -307,9 +308,9 @@ mod tests {
         assert_eq!(ask(&recorded, &["a", "c"], 9).unwrap(), "three");
     }
 
-    /// The first reply was paired alone: a session whose reply could not be used and was asked for again was played with that.
+    /// Regression: only the first reply was indexed, so an unusable reply was replayed in place of its retry.
     #[test]
-    fn of_a_call_that_was_answered_again_the_last_answer_stands() {
+    fn last_reply_of_a_repeated_call_is_replayed() {
         let recorded =
             recorded_session(&[(&["a"], 1, "|Hm.|one"), (&["a"], 2, "two"), (&["b"], 1, "|three")]);
         assert_eq!(recorded.len(), 3);
@@ -319,14 +320,16 @@ mod tests {
     }
 
     #[test]
-    fn another_question_is_told_where_it_differs() {
+    fn unrecorded_prompt_reports_the_first_difference() {
         let recorded = recorded_session(&[(&["x"], 1, "no"), (&["a", "b", "c"], 1, "yes")]);
-        let told = ask(&recorded, &["a", "B", "c"], 1).unwrap_err();
+        let error = ask(&recorded, &["a", "B", "c"], 1).unwrap_err();
         assert!(
-            told.contains("segment 2 differs first: recorded [observation] \"b\", now [observation] \"B\""),
-            "{told}"
+            error.contains(
+                "first difference is in segment 2: recorded [observation] \"b\", now [observation] \"B\""
+            ),
+            "{error}"
         );
-        let told = ask(&recorded, &["a", "b"], 1).unwrap_err();
-        assert!(told.contains("segment 3") && told.contains("now nothing more"), "{told}");
+        let error = ask(&recorded, &["a", "b"], 1).unwrap_err();
+        assert!(error.contains("segment 3") && error.contains("now end of prompt"), "{error}");
     }
 }

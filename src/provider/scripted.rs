@@ -5,17 +5,17 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use std::sync::Arc;
 
-/// What a script makes of a request: the answer, or why there is none.
+/// Maps a request to its reply or failure.
 pub type Script = Arc<dyn Fn(&Request) -> Result<String, ProviderError> + Send + Sync>;
 
-/// Answers from a script.
+/// A provider that answers from a function.
 #[derive(Clone)]
 pub struct ScriptedProvider {
     script: Script,
 }
 
 impl ScriptedProvider {
-    /// A provider that answers with what the script says.
+    /// Creates a provider that answers every request with `script`.
     pub fn new(script: impl Fn(&Request) -> Result<String, ProviderError> + Send + Sync + 'static) -> Self {
         Self { script: Arc::new(script) }
     }
@@ -27,7 +27,7 @@ impl Provider for ScriptedProvider {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let answer = (self.script)(&request).map(Delta::Text);
-        stream::iter([Ok(Delta::Phase(Phase::Answering)), answer]).boxed()
+        let reply = (self.script)(&request).map(Delta::Text);
+        stream::iter([Ok(Delta::Phase(Phase::Answering)), reply]).boxed()
     }
 }

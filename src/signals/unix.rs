@@ -1,4 +1,4 @@
-//! The handlers, through `signal-hook`: they only wake a thread, which does the rest.
+//! Signal handlers, installed with `signal-hook`. They only wake a thread, which does the work.
 
 use super::{EndSignal, HUB, restore_terminal};
 use signal_hook::consts::{
@@ -8,19 +8,19 @@ use signal_hook::consts::{
 use signal_hook::iterator::Signals;
 use std::io::{self, PipeReader, Read, Write};
 
-/// Signals whose own action ends the process and that a program can do something about. Those of its own faults (SIGSEGV,
-/// SIGBUS, SIGILL, SIGFPE) are not among them: the instruction that faulted would only be carried out again.
+/// Signals whose default action ends the process and that a program can handle. Those for faults of the program
+/// itself (SIGSEGV, SIGBUS, SIGILL, SIGFPE) are left out: the faulting instruction would only be executed again.
 const TERMINATING_SIGNALS: &[i32] = &[
     SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,
     SIGSYS, SIGTRAP,
 ];
 
-/// The same, where only some systems have them.
+/// Returns further such signals that only some systems have.
 fn more_signals() -> impl Iterator<Item = i32> {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::Signal;
-        // Those for programs' own purposes; the C library keeps the first two or three for itself.
+        // The real-time signals; the C library reserves the first two or three.
         const REAL_TIME: std::ops::RangeInclusive<i32> = 34..=64;
         [Signal::POWER.as_raw(), Signal::STKFLT.as_raw()].into_iter().chain(REAL_TIME)
     }
@@ -35,10 +35,10 @@ pub(super) fn install() -> io::Result<()> {
         .filter(|signal| **signal == SIGABRT || (ignored >> (**signal - 1)) & 1 == 0);
     let mut signals = Signals::new(wanted)?;
     for signal in more_signals().filter(|signal| (ignored >> (signal - 1)) & 1 == 0) {
-        // One that this system keeps for itself does not come either.
+        // A signal that the system reserves is never delivered either.
         let _ = signals.add_signal(signal);
     }
-    // A file that may not grow is a failed write, which the journal knows how to handle.
+    // Exceeding the file size limit then is a failed write, which the journal handles.
     signals.add_signal(SIGXFSZ)?;
     let mut aborting = delay_abort()?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -48,7 +48,7 @@ pub(super) fn install() -> io::Result<()> {
             }
             if signal == SIGABRT {
                 restore_terminal();
-                // Whatever it reads: there is room in the pipe again, and the handler returns.
+                // Whatever it reads, the pipe has room again and the handler returns.
                 let _ = aborting.read(&mut vec![0; 1 << 16]);
             }
             HUB.deliver(EndSignal(signal));
@@ -57,26 +57,26 @@ pub(super) fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the handler of SIGABRT wait until the terminal is restored: `abort()` ends the process as soon as it returns. It
-/// does so by writing to a pipe that is full until the thread reads from it.
+/// Makes the handler of SIGABRT wait until the terminal is restored, because `abort()` ends the process as soon as
+/// the handler returns. The handler writes to a pipe that is full until the thread reads from it.
 fn delay_abort() -> io::Result<PipeReader> {
     let (reader, writer) = io::pipe()?;
     let mut filler = writer.try_clone()?;
-    // Behind the handler that wakes the thread. It sets the pipe to not waiting, which serves to fill it.
+    // Runs after the handler that wakes the thread. It makes the pipe non-blocking, which allows filling it here.
     signal_hook::low_level::pipe::register(SIGABRT, writer)?;
     while filler.write(&[0; 4096]).is_ok() {}
     rustix::fs::fcntl_setfl(&filler, rustix::fs::OFlags::empty())?;
     Ok(reader)
 }
 
-/// Waits on a thread of its own until the terminal is gone.
+/// Starts a thread that waits until the terminal is gone.
 pub(super) fn watch_terminal() {
     use rustix::event::{PollFd, PollFlags, poll};
-    // Without the thread a failed write tells it.
+    // Without the thread a failed write reports it.
     let _ = std::thread::Builder::new().name("terminal".to_owned()).spawn(|| {
         let input = io::stdin();
         loop {
-            // No keys are waited for; an end is always told.
+            // Waits for no input: a hang-up is always reported.
             let mut watched = [PollFd::new(&input, PollFlags::empty())];
             match poll(&mut watched, None) {
                 Err(rustix::io::Errno::INTR) => continue,
@@ -90,7 +90,7 @@ pub(super) fn watch_terminal() {
     });
 }
 
-/// The signals that this process was started to ignore, as bits: `nohup` means it.
+/// Returns a bit mask of the signals that this process was started to ignore, as with `nohup`.
 fn ignored_signals() -> u64 {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! The loop: keys, news of the store, signals, and a clock that runs only while something moves.
+//! The event loop: keys, store changes, signals, and a timer that runs only while something moves.
 
 mod background_tasks;
 
@@ -28,50 +28,46 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// Data is drawn at most this often; a key is drawn at once.
+/// Shortest time between two frames that show new data; a key press is drawn at once.
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
-/// Seconds that run are drawn this often.
+/// How often running clocks (seconds of a call) are redrawn.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
-/// The mark that turns while a model works is drawn this often.
+/// How often the spinner is redrawn while a model works.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(SPINNER_FRAME_MILLIS);
 
-/// How the screen is set up.
+/// Options of the screen.
 #[derive(Clone)]
 pub struct Options {
-    /// The colours.
     pub theme: Theme,
-    /// Other themes by name, which a key goes through.
+    /// Themes to cycle through with a key, each with its name.
     pub themes: Vec<(String, Theme)>,
-    /// The keys.
     pub keymap: Keymap,
-    /// The drawing characters.
     pub glyphs: Glyphs,
-    /// The mouse belongs to the screen from the start.
+    /// Whether the mouse is captured from the start.
     pub capture_mouse: bool,
-    /// Marks may move while a model works.
+    /// Whether the spinner may move; `false` means reduced motion.
     pub motion: bool,
-    /// A newcomer is told what to press.
+    /// Whether to show the first-run hints.
     pub first_run_hints: bool,
-    /// What is shown opens at this moment.
+    /// The point in time that the screen opens at.
     pub start_cursor: Cursor,
-    /// Editor, files, reports; none: these keys say that there is none.
+    /// Access to the editor, files and reports. With `None`, keys that need them show a notice instead.
     pub host: Option<HostServices>,
-    /// The command that takes the session up again; none where nothing can be taken up.
+    /// The command that resumes the session, or `None` if it can't be resumed.
     pub resume_command: Option<String>,
-    /// The templates that the next prompt would be made of; none where they are not known.
+    /// The templates for the next prompt, or `None` if they aren't known.
     pub templates: Option<Arc<Templates>>,
-    /// Models of the configuration, as they are written: `openai:MODEL profile NAME`.
+    /// Models from the configuration, as written there: `openai:MODEL profile NAME`.
     pub configured_models: Arc<[String]>,
 }
 
-/// Why the screen was left.
+/// Why the screen closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The person quit.
     Quit,
-    /// This episode is to be played again, in a session of its own.
+    /// The person wants to rerun this episode in a new session.
     Rerun(u32),
-    /// The terminal went away, or a signal ends the program.
+    /// The terminal is gone, or a signal ends the program.
     Terminated,
 }
 
@@ -94,22 +90,22 @@ impl Default for Options {
     }
 }
 
-/// What the loop holds.
+/// State of the event loop.
 struct App {
     handle: Handle,
     options: Options,
     model: Model,
     frame: FrameInput,
-    scratch: ViewCache,
+    cache: ViewCache,
     screen: Screen,
-    /// The number of the search that is wanted; an older one stops.
+    /// The number of the current search; searches with an older number stop.
     current_search: Arc<AtomicU64>,
 }
 
-/// Shows a session until the person leaves it. Prints nothing; the terminal is given back before it returns.
+/// Shows a session until the person leaves it. Prints nothing, and restores the terminal before it returns.
 ///
 /// # Errors
-/// When the terminal cannot be used.
+/// Returns an error if the terminal can't be used.
 pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     let mut screen = Screen::enter()?;
     screen.capture_mouse(options.capture_mouse)?;
@@ -124,17 +120,16 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     };
     model.hint = if options.first_run_hints { FirstRunHint::Step } else { FirstRunHint::None };
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
-    let (moment, scratch) = (FrameInput::default(), ViewCache::default());
+    let (frame, cache) = (FrameInput::default(), ViewCache::default());
     let search = Arc::default();
-    match (App { handle, options, model, frame: moment, scratch, screen, current_search: search }).run().await
-    {
-        // What is written to a terminal that has gone fails before anything else says so.
+    match (App { handle, options, model, frame, cache, screen, current_search: search }).run().await {
+        // A write to a vanished terminal fails before anything else reports that it is gone.
         Err(error) if is_terminal_gone(&error) => Ok(Exit::Terminated),
         left => left,
     }
 }
 
-/// The error of a terminal that has gone.
+/// Returns whether an error means that the terminal is gone.
 pub(super) fn is_terminal_gone(error: &io::Error) -> bool {
     const EIO: i32 = 5;
     error.kind() == io::ErrorKind::BrokenPipe || cfg!(unix) && error.raw_os_error() == Some(EIO)
@@ -143,16 +138,16 @@ pub(super) fn is_terminal_gone(error: &io::Error) -> bool {
 impl App {
     async fn run(mut self) -> io::Result<Exit> {
         let mut events = EventStream::new();
-        let mut news = self.handle.store.changes();
+        let mut changes = self.handle.store.changes();
         let mut signals = Signals::new()?;
-        let (tell, mut told) = mpsc::channel::<Answer>(4);
+        let (answers, mut received) = mpsc::channel::<Answer>(4);
         self.frame.refresh(&self.handle.store, self.model.cursor);
         self.model.end_card_shown_for = update::ended_episode(&make_context(&self.options, &self.frame));
-        for want in self.handle_message(UiMessage::StoreChanged) {
-            self.perform_request(want, &tell)?;
+        for request in self.handle_message(UiMessage::StoreChanged) {
+            self.perform_request(request, &answers)?;
         }
-        // How many branches there are decides whether the screen names them.
-        self.load_branches(None, tell.clone());
+        // The number of branches decides whether the screen names them.
+        self.load_branches(None, answers.clone());
         self.draw()?;
         let mut drawn = Instant::now();
         let mut stale = false;
@@ -166,15 +161,15 @@ impl App {
                     None => LoopEvent::Terminated,
                 },
                 signal = signals.next() => signal,
-                Some(answer) = told.recv() => LoopEvent::Answer(answer),
+                Some(answer) = received.recv() => LoopEvent::Answer(answer),
                 () = sleep_until(due.unwrap_or(drawn)), if due.is_some() => LoopEvent::Tick,
-                changed = news.changed(), if !stale => match changed {
+                changed = changes.changed(), if !stale => match changed {
                     Ok(()) => LoopEvent::StoreChanged,
                     Err(_) => LoopEvent::Terminated,
                 },
             };
             let mut now = true;
-            let wants = match wake {
+            let requests = match wake {
                 LoopEvent::Terminated => return Ok(Exit::Terminated),
                 LoopEvent::Terminal(event) => match to_message(event) {
                     Some(msg) => self.handle_message(msg),
@@ -187,31 +182,32 @@ impl App {
                 }
                 LoopEvent::Suspended => vec![Request::Suspend],
                 LoopEvent::Resumed => {
-                    // Whoever stopped us may have changed the terminal behind our back: it is taken anew.
+                    // The process that stopped us may have changed the terminal: set it up again.
                     self.screen.leave();
                     self.screen.reenter()?;
                     Vec::new()
                 }
                 LoopEvent::StoreChanged => {
-                    // The news waits until a frame is due; until then nothing else is looked at.
+                    // Redraw once a frame is due; until then, ignore further changes.
                     now = drawn.elapsed() >= FRAME_INTERVAL;
                     stale = !now;
                     if now { self.handle_message(UiMessage::StoreChanged) } else { Vec::new() }
                 }
             };
-            for want in wants {
-                match want {
+            for request in requests {
+                match request {
                     Request::Quit => return Ok(Exit::Quit),
                     Request::Rerun(number) => return Ok(Exit::Rerun(number)),
                     _ => {}
                 }
-                if want == Request::Suspend || matches!(want, Request::OpenEditor(_)) {
-                    // The stream reads the terminal in a thread of its own; it must not while another program has it.
+                if request == Request::Suspend || matches!(request, Request::OpenEditor(_)) {
+                    // The stream reads the terminal on its own thread; it must not while another program uses the
+                    // terminal.
                     drop(events);
-                    self.with_terminal_released(want, &tell)?;
+                    self.with_terminal_released(request, &answers)?;
                     events = EventStream::new();
                 } else {
-                    self.perform_request(want, &tell)?;
+                    self.perform_request(request, &answers)?;
                 }
             }
             if now {
@@ -222,7 +218,7 @@ impl App {
         }
     }
 
-    /// When the clock must ring next; never while nothing moves.
+    /// Returns when the loop must wake up next, or `None` while nothing moves.
     fn next_wake(&self, drawn: Instant, stale: bool) -> Option<Instant> {
         let frame = stale.then(|| drawn + FRAME_INTERVAL);
         let moving = !self.frame.live.calls.is_empty() && self.frame.live.health == Health::Running;
@@ -234,79 +230,79 @@ impl App {
 
     fn handle_message(&mut self, msg: UiMessage) -> Vec<Request> {
         self.frame.refresh(&self.handle.store, self.model.cursor);
-        let Self { options, model, frame: moment, scratch, .. } = self;
-        update::update(model, &make_context(options, moment), scratch, msg)
+        let Self { options, model, frame, cache, .. } = self;
+        update::update(model, &make_context(options, frame), cache, msg)
     }
 
     fn draw(&mut self) -> io::Result<()> {
         self.frame.refresh(&self.handle.store, self.model.cursor);
         self.screen.ensure_active()?;
-        let Self { options, model, frame: moment, scratch, screen, .. } = self;
-        let look = make_context(options, moment);
+        let Self { options, model, frame: input, cache, screen, .. } = self;
+        let context = make_context(options, input);
         screen.terminal.draw(|frame| {
             let area = frame.area();
             model.size = (area.width, area.height);
-            view::draw(model, &look, scratch, frame.buffer_mut());
+            view::draw(model, &context, cache, frame.buffer_mut());
         })?;
         Ok(())
     }
 
-    fn perform_request(&mut self, want: Request, tell: &mpsc::Sender<Answer>) -> io::Result<()> {
-        match want {
+    fn perform_request(&mut self, request: Request, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
+        match request {
             Request::Send(command) => self.handle.send(command),
             Request::ListAdmissible => {
-                let (handle, tell) = (self.handle.clone(), tell.clone());
+                let (handle, answers) = (self.handle.clone(), answers.clone());
                 tokio::spawn(async move {
-                    // A screen that has gone needs no answer.
-                    let _ = tell.send(Answer::Admissible(handle.admissible().await)).await;
+                    // The answer is dropped if the screen has closed.
+                    let _ = answers.send(Answer::Admissible(handle.admissible().await)).await;
                 });
             }
             Request::ListAdmissibleAt(at) => {
-                let (handle, tell) = (self.handle.clone(), tell.clone());
+                let (handle, answers) = (self.handle.clone(), answers.clone());
                 tokio::spawn(async move {
                     let store = handle.store.clone();
-                    // Of another line by now, the answer is one that nobody waits for.
+                    // If the branch changed meanwhile, the update drops the answer.
                     let listed = handle.past_admissible(move || store.state_at(at.seq)).await;
-                    let _ = tell.send(Answer::AdmissibleAt { at, actions: listed }).await;
+                    let _ = answers.send(Answer::AdmissibleAt { at, actions: listed }).await;
                 });
             }
-            Request::Search { query: words, searched_episode: shown } => {
-                self.search_episodes(words, shown, tell.clone());
+            Request::Search { query, searched_episode } => {
+                self.search_episodes(query, searched_episode, answers.clone());
             }
             Request::ListComparable | Request::Compare { .. } | Request::LoadPreceding { .. } => {
-                self.run_comparison(want, tell.clone());
+                self.run_comparison(request, answers.clone());
             }
             Request::Hint => {
-                let (handle, tell) = (self.handle.clone(), tell.clone());
+                let (handle, answers) = (self.handle.clone(), answers.clone());
                 tokio::spawn(async move {
-                    let _ = tell.send(Answer::Hint(handle.hint().await)).await;
+                    let _ = answers.send(Answer::Hint(handle.hint().await)).await;
                 });
             }
             Request::ListSessions => {
-                let (listing, tell) =
-                    (self.options.host.as_ref().map(|o| o.list_sessions.clone()), tell.clone());
-                // Where the system gives no thread, a name can still be typed.
+                let (list, answers) =
+                    (self.options.host.as_ref().map(|o| o.list_sessions.clone()), answers.clone());
+                // If no thread can be started, a name can still be typed.
                 let _ = std::thread::Builder::new().name("sessions".to_owned()).spawn(move || {
-                    let sessions = listing.map_or_else(Vec::new, |list| list());
-                    let _ = tell.blocking_send(Answer::Sessions(sessions));
+                    let sessions = list.map_or_else(Vec::new, |list| list());
+                    let _ = answers.blocking_send(Answer::Sessions(sessions));
                 });
             }
-            Request::ListModels(asked) => {
-                let (run, tell) = (self.frame.head.run.clone(), tell.clone());
+            Request::ListModels(role) => {
+                let (run, answers) = (self.frame.head.run.clone(), answers.clone());
                 let list = self.options.host.as_ref().map(|o| o.list_models.clone());
-                // Where the system gives no thread, a name can still be typed.
+                // If no thread can be started, a name can still be typed.
                 let _ = std::thread::Builder::new().name("models".to_owned()).spawn(move || {
                     let listed = match (list, run) {
-                        (Some(list), Some(run)) => list(&(run, asked)),
-                        _ => Err("no server is asked here".to_owned()),
+                        (Some(list), Some(run)) => list(&(run, role)),
+                        _ => Err("this screen can't list the server's models".to_owned()),
                     };
-                    let _ = tell.blocking_send(Answer::Models { role: asked, models: listed });
+                    let _ = answers.blocking_send(Answer::Models { role, models: listed });
                 });
             }
             Request::Fork(fork) => self.handle.send_fork(fork),
             Request::SwitchBranch(branch) => self.handle.send_switch(branch),
-            Request::LoadBranches => self.load_branches(None, tell.clone()),
-            Request::EditBranch(branch, change) => self.load_branches(Some((branch, change)), tell.clone()),
+            Request::LoadBranches => self.load_branches(None, answers.clone()),
+            Request::EditBranch(branch, edit) => self.load_branches(Some((branch, edit)), answers.clone()),
             Request::RetryWrite => self.handle.retry_write(),
             Request::CaptureMouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.switch_to_next_theme(),
@@ -314,7 +310,7 @@ impl App {
             Request::Copy(text) => self.copy_text(&text)?,
             Request::Export => {
                 let done = self.options.host.as_ref().map(|o| (o.export_report)(&self.handle.store));
-                self.report_result(done, "the report is in ");
+                self.report_result(done, "report written to ");
             }
             Request::OpenEditor(_)
             | Request::Suspend
@@ -332,7 +328,7 @@ impl App {
         Ok(())
     }
 
-    /// The theme after the present one in the list, and its name.
+    /// Switches to the next theme in the list and shows its name.
     fn switch_to_next_theme(&mut self) {
         let themes = &self.options.themes;
         let at = themes.iter().position(|(_, theme)| *theme == self.options.theme);
@@ -350,18 +346,18 @@ impl App {
         Ok(())
     }
 
-    fn report_result(&mut self, done: Option<Result<String, String>>, before: &str) {
-        let (text, tone) = match done {
-            Some(Ok(place)) => (format!("{before}{place}"), Severity::Info),
+    fn report_result(&mut self, done: Option<Result<String, String>>, prefix: &str) {
+        let (text, severity) = match done {
+            Some(Ok(place)) => (format!("{prefix}{place}"), Severity::Info),
             Some(Err(why)) => (why, Severity::Warning),
-            None => ("this screen has no way to files".to_owned(), Severity::Warning),
+            None => ("this screen can't write files".to_owned(), Severity::Warning),
         };
-        self.model.show_notice(text, tone, Instant::now().into_std());
+        self.model.show_notice(text, severity, Instant::now().into_std());
     }
 
-    /// What needs the terminal for itself.
-    fn with_terminal_released(&mut self, want: Request, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
-        match want {
+    /// Performs a request during which another program has the terminal.
+    fn with_terminal_released(&mut self, request: Request, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
+        match request {
             Request::Suspend => self.screen.suspend()?,
             Request::OpenEditor(text) => {
                 self.screen.leave();
@@ -376,7 +372,7 @@ impl App {
                     }
                     None => None,
                 };
-                // The queue holds several answers, and only one editor is open at a time.
+                // The channel has room for several answers, and only one editor is open at a time.
                 let _ = answers.try_send(Answer::Edited(text));
             }
             _ => {}
@@ -385,9 +381,9 @@ impl App {
     }
 }
 
-fn make_context<'a>(options: &'a Options, moment: &'a FrameInput) -> Context<'a> {
+fn make_context<'a>(options: &'a Options, frame: &'a FrameInput) -> Context<'a> {
     Context {
-        frame: moment,
+        frame,
         now: Instant::now().into_std(),
         theme: &options.theme,
         glyphs: &options.glyphs,

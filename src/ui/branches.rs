@@ -3,12 +3,11 @@
 use crate::domain::{BranchId, Seq};
 use std::collections::HashMap;
 
-/// One branch.
+/// A branch of the session, as its header and events describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchInfo {
-    /// Which.
     pub id: BranchId,
-    /// The one it left; none: the session's first.
+    /// The branch it was forked from, or `None` for the session's first.
     pub parent: Option<BranchId>,
     /// The last event it shares with its parent.
     pub fork_seq: Seq,
@@ -16,125 +15,124 @@ pub struct BranchInfo {
     pub name: String,
     /// A person's note on it; may be empty.
     pub note: String,
-    /// It is put away, not deleted.
+    /// Archived: hidden from the list, but not deleted.
     pub archived: bool,
-    /// How it stands, or how it ended.
+    /// Its current state, or how it ended.
     pub outcome: String,
-    /// Ended episodes on its line.
+    /// Number of ended episodes, including those shared with its parent.
     pub episodes: u32,
-    /// Steps of its open or last episode.
+    /// Number of steps of its open or last episode.
     pub steps: u32,
-    /// Tokens of all calls on its line.
+    /// Tokens of all its calls.
     pub tokens: u64,
-    /// What it was made for.
+    /// Why it was created.
     pub reason: String,
-    /// What changed at its root.
+    /// What differs from the parent in its first events.
     pub root_change: String,
-    /// When it was made.
     pub created: String,
 }
 
-/// A change of what people call a branch.
+/// An edit of a branch's metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchEdit {
-    /// Another name.
     Name(String),
-    /// Another note.
     Note(String),
-    /// Put away, or taken out again.
+    /// Archived, or restored.
     Archived(bool),
 }
 
-/// A branch in its place in the tree.
+/// A branch at its position in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeRow<'t> {
-    /// The branch.
     pub branch: &'t BranchInfo,
-    /// For each level from the root on, whether the line beside it goes on below; the last one is the branch's own.
+    /// A bit per level, counted from the root: whether the vertical guide at that level continues below this row. The
+    /// highest relevant bit is the branch's own level.
     pub guides: u32,
-    /// How many levels below the root it hangs.
+    /// Number of levels below the root.
     pub depth: u8,
 }
 
-/// A row of the tree that is kept: a branch by its place in the list it was made of.
+/// A row of the tree that refers to its branch by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeIndex {
-    /// The branch's place.
+    /// Index into the list that the tree was built from.
     pub branch_index: usize,
-    /// As [`TreeRow::lines`].
+    /// See [`TreeRow::guides`].
     pub lines: u32,
-    /// As [`TreeRow::depth`].
+    /// See [`TreeRow::depth`].
     pub depth: u8,
 }
 
 impl BranchInfo {
-    /// What it is called: its name, else its id.
+    /// Returns the branch's name, or its id if it has none.
     pub fn display_name(&self) -> &str {
         if self.name.is_empty() { &self.id.0 } else { &self.name }
     }
 }
 
 impl TreeRow<'_> {
-    /// Whether the line at a level goes on below this row.
+    /// Returns whether the vertical guide at a level continues below this row.
     pub fn has_guide(&self, level: u8) -> bool {
         self.guides >> level.min(31) & 1 == 1
     }
 }
 
-/// The branches in the order of the tree: each below its parent, those of one parent in the order in which they left it.
-/// Archived ones are left out unless they are wanted, or others that are shown hang on them. Total: branches that hang on
-/// nothing stand at the end.
-pub fn tree_rows(twigs: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
-    let place: HashMap<&BranchId, usize> = twigs.iter().enumerate().map(|(at, t)| (&t.id, at)).collect();
+/// Returns the branches in tree order: each below its parent, and siblings in the order of their forks. Archived
+/// branches are left out unless `archived` is set or a visible branch descends from them. Branches whose parent is
+/// missing are roots.
+pub fn tree_rows(branches: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
+    let place: HashMap<&BranchId, usize> = branches.iter().enumerate().map(|(at, t)| (&t.id, at)).collect();
     let parent =
         |t: &BranchInfo| t.parent.as_ref().filter(|p| **p != t.id).and_then(|p| place.get(p)).copied();
     let mut roots = Vec::new();
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); twigs.len()];
-    for (at, twig) in twigs.iter().enumerate() {
-        parent(twig).map_or(&mut roots, |p| &mut children[p]).push(at);
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); branches.len()];
+    for (at, branch) in branches.iter().enumerate() {
+        parent(branch).map_or(&mut roots, |p| &mut children[p]).push(at);
     }
-    // One that is shown keeps the line it hangs on. Each line is walked only as far as no other has been.
-    let mut shown = vec![false; twigs.len()];
-    for (from, twig) in twigs.iter().enumerate().filter(|(_, t)| archived || !t.archived) {
-        let mut next = Some((from, twig));
-        while let Some((at, twig)) = next.filter(|(at, _)| !shown[*at]) {
+    // A visible branch keeps its ancestors visible. Each ancestor chain is walked only up to the first branch already
+    // marked.
+    let mut shown = vec![false; branches.len()];
+    for (from, branch) in branches.iter().enumerate().filter(|(_, t)| archived || !t.archived) {
+        let mut next = Some((from, branch));
+        while let Some((at, branch)) = next.filter(|(at, _)| !shown[*at]) {
             shown[at] = true;
-            next = parent(twig).map(|p| (p, &twigs[p]));
+            next = parent(branch).map(|p| (p, &branches[p]));
         }
     }
-    for of_one in children.iter_mut().chain([&mut roots]) {
-        of_one.retain(|at| shown[*at]);
-        of_one.sort_by_key(|at| (twigs[*at].fork_seq, &twigs[*at].created, &twigs[*at].id));
+    for siblings in children.iter_mut().chain([&mut roots]) {
+        siblings.retain(|at| shown[*at]);
+        siblings.sort_by_key(|at| (branches[*at].fork_seq, &branches[*at].created, &branches[*at].id));
     }
     order_depth_first(&children, &roots)
 }
 
-/// Hangs each branch below its parent. What hangs on itself, by a detour, is reached from no root and left out.
+/// Lists each branch below its parent, depth first. Branches in a parent cycle can't be reached from a root and are
+/// left out.
 fn order_depth_first(children: &[Vec<usize>], roots: &[usize]) -> Vec<TreeIndex> {
-    /// Deeper ones are drawn at this level; a session of a person hardly gets there.
+    /// Deeper branches are drawn at this level; real sessions hardly get there.
     const MAX_DEPTH: u8 = 24;
-    let mut limbs = Vec::new();
-    // The last one is the next: those of one parent are pushed from the last to the first.
+    let mut rows = Vec::new();
+    // The last entry is visited next, so children are pushed in reverse order.
     let mut due: Vec<(usize, u8, u32)> = roots.iter().rev().map(|at| (*at, 0, 0)).collect();
     while let Some((at, depth, lines)) = due.pop() {
-        limbs.push(TreeIndex { branch_index: at, lines, depth });
+        rows.push(TreeIndex { branch_index: at, lines, depth });
         let depth = (depth + 1).min(MAX_DEPTH);
         for (nth, child) in children[at].iter().rev().enumerate() {
             let lines = if nth > 0 { lines | 1 << depth } else { lines & !(1 << depth) };
             due.push((*child, depth, lines));
         }
     }
-    limbs
+    rows
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn tree(twigs: &[BranchInfo], archived: bool) -> Vec<TreeRow<'_>> {
-        let rows = tree_rows(twigs, archived).into_iter();
-        rows.map(|TreeIndex { branch_index: twig, lines, depth }| TreeRow {
-            branch: &twigs[twig],
+    fn tree(branches: &[BranchInfo], archived: bool) -> Vec<TreeRow<'_>> {
+        let rows = tree_rows(branches, archived).into_iter();
+        rows.map(|TreeIndex { branch_index: branch, lines, depth }| TreeRow {
+            branch: &branches[branch],
             guides: lines,
             depth,
         })
@@ -159,8 +157,8 @@ mod tests {
         }
     }
 
-    fn display_names(twigs: &[BranchInfo], archived: bool) -> Vec<String> {
-        tree(twigs, archived)
+    fn display_names(branches: &[BranchInfo], archived: bool) -> Vec<String> {
+        tree(branches, archived)
             .iter()
             .map(|l| format!("{}{}", " ".repeat(l.depth.into()), l.branch.id))
             .collect()
@@ -175,9 +173,9 @@ mod tests {
             branch("of-early", Some("early"), 30, false),
         ];
         assert_eq!(display_names(&all, false), ["trunk", " early", "  of-early", " late"]);
-        let limbs = tree(&all, false);
-        assert!(limbs[1].has_guide(1) && limbs[2].has_guide(1), "the line goes on to the later one");
-        assert!(!limbs[3].has_guide(1));
+        let rows = tree(&all, false);
+        assert!(rows[1].has_guide(1) && rows[2].has_guide(1), "the guide continues to the later sibling");
+        assert!(!rows[3].has_guide(1));
     }
 
     #[test]
@@ -200,7 +198,8 @@ mod tests {
 
     #[test]
     fn many_branches_are_sorted_quickly() {
-        // A line of half of them, and as many on one: neither the stack nor the time may grow with what was known before.
+        // A chain of half of them, and as many children of one branch: neither the stack depth nor the time per
+        // branch may grow.
         let name = |n: usize| format!("b{n}");
         let of = |n: usize| if n < 20_000 { name(n - 1) } else { name(0) };
         let all: Vec<BranchInfo> = (0..40_000)
@@ -208,7 +207,7 @@ mod tests {
             .collect();
         let begun = std::time::Instant::now();
         assert_eq!(tree(&all, true).len(), all.len());
-        // Of the line only what nothing hangs on may be hidden, of the others each third.
+        // In the chain, only a childless branch may be hidden; of the children, every third.
         let hidden = (20_000..40_000).filter(|n| n % 3 == 1).count();
         assert_eq!(tree(&all, false).len(), all.len() - hidden - usize::from(19_999 % 3 == 1));
         assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());

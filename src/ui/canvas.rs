@@ -1,4 +1,4 @@
-//! A buffer to paint on, and the last gate for text: nothing reaches a cell that is not clean.
+//! A drawing buffer. All text passes through it, so no control character reaches a cell.
 
 use super::glyphs::Glyphs;
 use super::theme::{Role, Theme};
@@ -8,24 +8,21 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A buffer with the colours and characters to paint it with.
+/// A buffer with the colours and characters to draw with.
 pub struct Canvas<'a> {
-    /// The cells.
     pub buffer: &'a mut Buffer,
-    /// The colours.
     pub theme: &'a Theme,
-    /// The drawing characters.
     pub glyphs: &'a Glyphs,
 }
 
 impl Canvas<'_> {
-    /// The style of a role.
+    /// Returns the style of a role.
     pub fn style(&self, role: Role) -> Style {
         self.theme.style(role)
     }
 
-    /// Writes text in one row of at most `columns` cells and returns how many it took. What does not fit is cut and
-    /// marked. Text far longer than the row is never looked at as a whole.
+    /// Writes text into one row of at most `columns` cells and returns the number of cells written. Text that doesn't
+    /// fit is cut and marked with an ellipsis. Only the part of a long text that fits is examined.
     pub fn put(&mut self, x: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
         let area = self.buffer.area;
         if y < area.y || y >= area.bottom() || x < area.x || x >= area.right() {
@@ -34,7 +31,7 @@ impl Canvas<'_> {
         let columns = columns.min(area.right() - x);
         let text = truncate(text, usize::from(columns), self.glyphs.ellipsis);
         let text = if self.glyphs.ellipsis.is_ascii() { to_ascii(&text) } else { text };
-        // What lay in the cells before (a frame under a title) must not shine through.
+        // Reset what was in the cells before, such as a frame under a title.
         let style = Style::reset().patch(self.theme.style(Role::Background)).patch(style);
         let end = self.buffer.set_stringn(x, y, text, usize::from(columns), style).0;
         end - x
@@ -49,7 +46,7 @@ impl Canvas<'_> {
         x
     }
 
-    /// Empties an area: the cells keep nothing of what lay there, and have the theme's ground, if it has one.
+    /// Clears an area: resets its cells and sets the theme's background, if it has one.
     pub fn clear(&mut self, area: Rect) {
         for y in area.top()..area.bottom() {
             for x in area.left()..area.right() {
@@ -67,27 +64,27 @@ impl Canvas<'_> {
     }
 }
 
-/// Text for a terminal that shows ASCII alone: every other character by one that means the same, or by question marks,
-/// as wide as before.
+/// Converts text for an ASCII-only terminal: replaces every other character with an ASCII equivalent or question
+/// marks, keeping the width.
 fn to_ascii(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
     }
-    let mut kept = String::with_capacity(text.len());
+    let mut ascii = String::with_capacity(text.len());
     for piece in text.graphemes(true) {
         match piece {
-            "←" => kept.push('<'),
-            "→" => kept.push('>'),
-            "↑" => kept.push('^'),
-            "↓" => kept.push('v'),
-            "·" | "–" | "—" => kept.push('-'),
-            "…" => kept.push('~'),
-            "‘" | "’" => kept.push('\''),
-            "“" | "”" => kept.push('"'),
-            "\u{a0}" => kept.push(' '),
-            one if one.is_ascii() => kept.push_str(one),
-            other => kept.extend(std::iter::repeat_n('?', width(other))),
+            "←" => ascii.push('<'),
+            "→" => ascii.push('>'),
+            "↑" => ascii.push('^'),
+            "↓" => ascii.push('v'),
+            "·" | "–" | "—" => ascii.push('-'),
+            "…" => ascii.push('~'),
+            "‘" | "’" => ascii.push('\''),
+            "“" | "”" => ascii.push('"'),
+            "\u{a0}" => ascii.push(' '),
+            one if one.is_ascii() => ascii.push_str(one),
+            other => ascii.extend(std::iter::repeat_n('?', width(other))),
         }
     }
-    kept
+    ascii
 }

@@ -1,4 +1,4 @@
-//! What is compared, and the work of it, which is done on a thread of its own: states are brought back for it.
+//! Episodes that can be compared. Comparing restores states, so it runs on a separate thread.
 
 use super::HostServices;
 use crate::driver::Store;
@@ -10,23 +10,24 @@ use std::sync::Arc;
 /// An episode that can be compared: of the session on the screen, of another branch of it, or of another session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpisodeRef {
-    /// Another session, as the outside names it; none: the one on the screen.
+    /// Another session, by the host's name for it, or `None` for the one on the screen.
     pub session: Option<String>,
-    /// A branch by its id; none: the one on the screen, or the one of another session that was written last.
+    /// A branch by its id. `None` means the branch on the screen, or the most recently written branch of another
+    /// session.
     pub branch: Option<String>,
-    /// An episode by its number; none: the one of the other side's task and trial.
+    /// An episode by its number. `None` means the episode with the other side's task and trial.
     pub episode: Option<u32>,
-    /// What a list calls it; one line.
+    /// Title for lists; one line.
     pub title: String,
-    /// How it went, which a list always shows; one line.
+    /// Outcome, always shown in lists; one line.
     pub outcome: String,
-    /// The goal of its task, of its newest one where there are several; empty: it is not known.
+    /// Goal of its task (the newest of several), or empty if unknown.
     pub goal: String,
-    /// The tasks of its episodes ([`crate::domain::Task::key`]).
+    /// The tasks of its episodes, as [`crate::domain::Task::key`]s.
     pub tasks: Arc<[u64]>,
 }
 
-/// Something large that is handed around; two are the same when they are the very same.
+/// A shared large value. Two are equal only if they are the same allocation.
 pub struct PtrEqArc<T>(pub Arc<T>);
 
 impl<T> Clone for PtrEqArc<T> {
@@ -49,18 +50,18 @@ impl<T> fmt::Debug for PtrEqArc<T> {
     }
 }
 
-/// Two places side by side.
+/// Compares two episodes.
 ///
 /// # Errors
-/// In words, where one of them cannot be had.
+/// Returns a message if one of them can't be loaded.
 pub fn compare_episodes(
     here: &Arc<Store>,
-    outside: Option<&HostServices>,
+    host: Option<&HostServices>,
     a: &EpisodeRef,
     b: &EpisodeRef,
 ) -> Result<PtrEqArc<Comparison>, String> {
-    let (x, y) = (open_store(here, outside, a)?, open_store(here, outside, b)?);
-    // The side that names its episode says which one the other's is.
+    let (x, y) = (open_store(here, host, a)?, open_store(here, host, b)?);
+    // The side with an explicit episode determines the other side's.
     let (left, right) = if a.episode.is_none() && b.episode.is_some() {
         let right = load_side(&y, b, None)?;
         (load_side(&x, a, Some(&right))?, right)
@@ -72,45 +73,45 @@ pub fn compare_episodes(
     Comparison::new(left, right, render).map(|c| PtrEqArc(Arc::new(c)))
 }
 
-/// What preceded a row.
+/// Returns the differences that precede a row.
 ///
 /// # Errors
-/// In words, where events cannot be read again.
-pub fn load_preceding(of: &Comparison, row: usize) -> Result<PtrEqArc<PriorDifferences>, String> {
-    of.prior_differences(row, render).map(|b| PtrEqArc(Arc::new(b)))
+/// Returns a message if events can't be read again.
+pub fn load_preceding(comparison: &Comparison, row: usize) -> Result<PtrEqArc<PriorDifferences>, String> {
+    comparison.prior_differences(row, render).map(|b| PtrEqArc(Arc::new(b)))
 }
 
 fn open_store(
     here: &Arc<Store>,
-    outside: Option<&HostServices>,
-    place: &EpisodeRef,
+    host: Option<&HostServices>,
+    episode: &EpisodeRef,
 ) -> Result<Arc<Store>, String> {
-    if place.session.is_none() && place.branch.as_ref().is_none_or(|b| *b == here.branch().0) {
+    if episode.session.is_none() && episode.branch.as_ref().is_none_or(|b| *b == here.branch().0) {
         return Ok(here.clone());
     }
-    let outside = outside.ok_or("this screen has no way to other sessions")?;
-    (outside.open_comparable)(place)
+    let host = host.ok_or("this screen can't open other sessions")?;
+    (host.open_comparable)(episode)
 }
 
-fn load_side(store: &Arc<Store>, place: &EpisodeRef, other: Option<&Side>) -> Result<Side, String> {
+fn load_side(store: &Arc<Store>, episode: &EpisodeRef, other: Option<&Side>) -> Result<Side, String> {
     let head = store.head();
-    let name = match (&place.session, &place.branch) {
+    let name = match (&episode.session, &episode.branch) {
         (None, None) => "here".to_owned(),
         (None, Some(branch)) => format!("branch {branch}"),
         (Some(_), None) => head.session.clone(),
         (Some(_), Some(branch)) => format!("{}@{branch}", head.session),
     };
-    let number = match (place.episode, other) {
+    let number = match (episode.episode, other) {
         (Some(number), _) => Some(number),
         (None, Some(other)) => {
-            let of = (&other.episode.task, other.episode.trial);
-            let found = find_counterpart(of, &head);
-            Some(found.ok_or_else(|| format!("{name} has no episode of this task ({})", of.0.id))?)
+            let attempt = (&other.episode.task, other.episode.trial);
+            let found = find_counterpart(attempt, &head);
+            Some(found.ok_or_else(|| format!("{name} has no episode of this task ({})", attempt.0.id))?)
         }
         (None, None) => None,
     };
-    let kept = store.clone();
-    let mut side = Side::load(&name, &head, number, Arc::new(move |seq| kept.state_at(seq)))?;
+    let states = store.clone();
+    let mut side = Side::load(&name, &head, number, Arc::new(move |seq| states.state_at(seq)))?;
     side.name = format!("{name}, episode {}", side.episode.number);
     Ok(side)
 }

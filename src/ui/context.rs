@@ -1,4 +1,5 @@
-//! What there is to see: the state now, the state at the cursor, what is going on, and how it is to be painted.
+//! What the views and overlays draw from: the current state, the state at the cursor, calls in flight, and colours
+//! and keys.
 
 use super::glyphs::Glyphs;
 use super::keymap::{Action, Keymap};
@@ -19,11 +20,11 @@ use std::time::Instant;
 pub struct FrameInput {
     /// The state after the last event.
     pub head: Arc<State>,
-    /// The state all panes show; the same as `head` in the present.
+    /// The state all panes show; equal to `head` in the present.
     pub displayed: Arc<State>,
-    /// The state whose episode the story lists: the episode of `shown` as it is now, or as it ended.
+    /// The state whose episode the story lists: the episode of `displayed` as it is now, or as it ended.
     pub story: Arc<State>,
-    /// What is going on just now.
+    /// Calls in flight and the driver's health.
     pub live: Arc<Live>,
     /// The events of the branch, for what the states don't hold.
     pub timeline: Timeline,
@@ -32,21 +33,18 @@ pub struct FrameInput {
     /// The store's count of branch changes when this was taken.
     pub epoch: u64,
     cursor_seq: Option<Seq>,
-    /// How many lanes of the method are shown.
+    /// Number of the method's lanes that are shown.
     lane_count: usize,
 }
 
-/// Everything a view or an overlay may look at.
+/// Everything a view or an overlay may read.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub frame: &'a FrameInput,
-    /// The time, for seconds that run.
+    /// The current time, for running clocks.
     pub now: Instant,
-    /// The colours.
     pub theme: &'a Theme,
-    /// The drawing characters.
     pub glyphs: &'a Glyphs,
-    /// The keys.
     pub keymap: &'a Keymap,
 }
 
@@ -67,7 +65,7 @@ impl Default for FrameInput {
 }
 
 impl FrameInput {
-    /// Brings the states up to date with the store and the cursor. A moment of the past is folded once.
+    /// Updates the states from the store and the cursor. The state at a past cursor is folded only once.
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
         let (timeline, branch, epoch) = store.branch_timeline();
@@ -106,35 +104,35 @@ impl FrameInput {
         self.cursor_seq = Some(seq);
     }
 
-    /// The cursor stands in the past.
+    /// Returns whether the cursor is in the past.
     pub fn is_in_past(&self) -> bool {
         self.cursor_seq.is_some()
     }
 
-    /// The chosen step: the last one of the moment shown; 0 before the first.
+    /// Returns the selected step: the last step of the displayed state, or 0 before the first.
     pub fn selected_step(&self) -> u32 {
         self.displayed.episode.as_ref().map_or(0, |e| e.steps.len() as u32)
     }
 }
 
 impl<'a> Context<'a> {
-    /// The state all panes show.
+    /// Returns the state all panes show.
     pub fn displayed_state(&self) -> &'a State {
         &self.frame.displayed
     }
 
-    /// The episode the story lists.
+    /// Returns the episode the story lists.
     pub fn episode(&self) -> Option<&'a Episode> {
         self.frame.story.episode.as_deref()
     }
 
-    /// The lanes.
+    /// Returns the lanes that are shown.
     pub fn lanes(&self) -> &'static [Lane] {
         let all = lanes_for_method(self.method());
         all.get(..self.frame.lane_count).unwrap_or(all)
     }
 
-    /// The kinds of the method's own lanes.
+    /// Returns the lesson kinds of the method's own lanes.
     pub fn lesson_kinds(&self) -> Vec<ReflectionKind> {
         let mut kinds: Vec<ReflectionKind> = Vec::new();
         for lane in self.lanes().iter().filter(|l| l.format != LaneFormat::Other) {
@@ -143,51 +141,48 @@ impl<'a> Context<'a> {
         kinds
     }
 
-    /// The name of the method.
+    /// Returns the method's id, or an empty string before the run has begun.
     pub fn method(&self) -> &'a str {
         self.frame.head.run.as_ref().map_or("", |r| r.method.as_str())
     }
 
-    /// A step of the listed episode by its number: up to the chosen one as it was at the moment shown, later ones as they
-    /// came to be.
+    /// Returns a step of the listed episode by its number: up to the selected step as of the cursor, later steps as
+    /// they turned out.
     pub fn step(&self, number: u32) -> Option<&'a Arc<Step>> {
         self.state_for_step(number).episode.as_deref()?.shared_step(number)
     }
 
-    /// The state that tells what a step of the listed episode was.
+    /// Returns the state that holds a step of the listed episode; see [`Self::step`].
     pub fn state_for_step(&self, number: u32) -> &'a State {
-        let moment = self.frame;
-        if moment.is_in_past() && number <= moment.selected_step() {
-            &moment.displayed
-        } else {
-            &moment.story
+        let frame = self.frame;
+        if frame.is_in_past() && number <= frame.selected_step() { &frame.displayed } else { &frame.story }
+    }
+
+    /// Returns advice written for the command line with `--set` replaced by the key of the model dialog, where
+    /// settings are changed on the screen.
+    pub fn advice<'t>(&self, advice: &'t str) -> Cow<'t, str> {
+        match self.keymap.key_label(Action::ChangeModel).filter(|_| advice.contains("--set ")) {
+            Some(key) => Cow::Owned(advice.replace("--set ", &format!("{key}: "))),
+            None => Cow::Borrowed(advice),
         }
     }
 
-    /// Advice in the words of the command line, with the key of the box where its settings are changed here.
-    pub fn advice<'t>(&self, words: &'t str) -> Cow<'t, str> {
-        match self.keymap.key_label(Action::ChangeModel).filter(|_| words.contains("--set ")) {
-            Some(key) => Cow::Owned(words.replace("--set ", &format!("{key}: "))),
-            None => Cow::Borrowed(words),
-        }
-    }
-
-    /// A call to a model is under way.
+    /// Returns whether a model call is in flight.
     pub fn is_thinking(&self) -> bool {
         self.frame.head.calls.values().any(|c| matches!(c, Effect::Ask { .. }))
     }
 
-    /// The session is only looked at: no wish is granted.
+    /// Returns whether the session is read-only: commands are rejected.
     pub fn is_read_only(&self) -> bool {
         self.frame.live.health == Health::ReadOnly
     }
 
-    /// The driver has ended without having been told to: nothing will ever move here again.
+    /// Returns whether the driver ended without closing the session: nothing will change any more.
     pub fn has_driver_died(&self) -> bool {
         self.frame.live.health == Health::Ended && !self.frame.head.closed
     }
 
-    /// Why nothing moves and nothing can be saved, if it is so.
+    /// Returns why the driver halted (nothing can be saved), if it did.
     pub fn halt_reason(&self) -> Option<&'a Halt> {
         match &self.frame.live.health {
             Health::Halted(why) => Some(why),
@@ -197,10 +192,10 @@ impl<'a> Context<'a> {
 }
 
 impl FrameInput {
-    /// The moment of a model's cursor in a store.
+    /// Creates the input for a model's cursor in a store.
     pub fn for_model(store: &Store, model: &Model) -> Self {
-        let mut moment = Self::default();
-        moment.refresh(store, model.cursor);
-        moment
+        let mut frame = Self::default();
+        frame.refresh(store, model.cursor);
+        frame
     }
 }

@@ -1,5 +1,5 @@
-//! Words in the steps of a whole session. The listed episode is searched at once; the others are brought back one by one,
-//! as the timeline does it, on a thread of their own, so that a long session holds no key up.
+//! Text search in the steps of a whole session. The listed episode is searched at once. The others are searched on a
+//! separate thread, so that a long session never blocks a key.
 
 mod journal_lines;
 
@@ -10,41 +10,36 @@ use crate::text::{one_line, search};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// Places that are kept at most; nobody walks through more.
+/// Maximum number of hits; nobody walks through more.
 pub const MAX_HITS: usize = 5000;
-/// Places, or episodes without any, after which what was found so far is told.
+/// Number of hits, or of episodes without any, after which the hits so far are reported.
 const BATCH_SIZE: usize = 100;
 
-/// What of a step a place lies in.
+/// The part of a step in which a hit lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepPart {
-    /// A thought.
     Thought,
-    /// An action.
     Action,
-    /// What the world said.
+    /// What the environment replied.
     Observation,
-    /// A person's remark.
     Remark,
 }
 
-/// One place in which the words stand.
+/// An occurrence of the search text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchHit {
-    /// The episode's number.
     pub episode: u32,
-    /// The step's number in it.
+    /// The step's number in the episode; 0 is the reset.
     pub step: u32,
-    /// What of the step it lies in.
     pub part: StepPart,
-    /// The whole text, as one line.
+    /// The whole text in which it was found, as one line.
     pub text: Arc<str>,
-    /// Where in the text the words stand, in bytes.
+    /// The byte range of the occurrence in `text`.
     pub range: Range<usize>,
 }
 
-/// The places in one episode, in order, at most so many.
-pub fn search_episode(episode: &Episode, words: &str, most: usize) -> Vec<SearchHit> {
+/// Searches one episode in order and returns at most `most` hits.
+pub fn search_episode(episode: &Episode, query: &str, most: usize) -> Vec<SearchHit> {
     let mut found = Vec::new();
     let first = episode
         .first_observation
@@ -58,11 +53,11 @@ pub fn search_episode(episode: &Episode, words: &str, most: usize) -> Vec<Search
     for (number, texts) in std::iter::once((0, start)).chain(steps) {
         for (part, text) in texts {
             let text = one_line(text);
-            let places = search(&text, words);
+            let places = search(&text, query);
             if places.is_empty() {
                 continue;
             }
-            // One text for all of its places: a line of a megabyte can hold a hundred thousand.
+            // All hits in a text share it: one megabyte of text can have a hundred thousand hits.
             let text: Arc<str> = text.into();
             let room = most.saturating_sub(found.len());
             found.extend(places.into_iter().take(room).map(|at| SearchHit {
@@ -88,57 +83,57 @@ fn searchable_texts(step: &Step) -> impl Iterator<Item = (StepPart, &str)> {
     thought.into_iter().chain(done).chain(seen).chain(remarks)
 }
 
-/// Whether there are episodes beside this one.
+/// Returns whether the session has episodes besides this one.
 pub fn has_other_episodes(head: &State, shown: u32) -> bool {
     let now = head.episode.as_ref().map_or(0, |e| e.number);
     (now != 0 && now != shown) || head.ended_episodes.iter().any(|p| p.number != shown)
 }
 
-/// Searches every episode but the one that is shown, the newest first, and tells what it finds piece by piece until it is
-/// told to stop. The last piece says that it is the last. Where the journal's lines can be looked at, only those that hold
-/// the words are read; else every episode is brought back.
+/// Searches every episode except the one that is shown, newest first, and passes hits to `report` in batches until it
+/// returns `Break`. The last batch is marked `Complete`. If the journal's lines can be searched, only events whose
+/// lines contain the text are read; otherwise every episode is restored.
 pub fn search_other_episodes(
     store: &Store,
     shown: u32,
-    words: &str,
-    mut tell: impl FnMut(Vec<SearchHit>, SearchStatus) -> ControlFlow<()>,
+    query: &str,
+    mut report: impl FnMut(Vec<SearchHit>, SearchStatus) -> ControlFlow<()>,
 ) {
     let head = store.head();
     let now = head.episode.as_deref().filter(|e| e.outcome.is_none() && e.number != shown);
-    let found = now.map_or_else(Vec::new, |e| search_episode(e, words, MAX_HITS));
+    let found = now.map_or_else(Vec::new, |e| search_episode(e, query, MAX_HITS));
     let fetch = store.timeline().fetcher().cloned();
-    let held = match fetch {
-        Some(fetch) => journal_lines::search_journal(&head, &fetch, shown, words, found, &mut tell),
+    let result = match fetch {
+        Some(fetch) => journal_lines::search_journal(&head, &fetch, shown, query, found, &mut report),
         None => Err(journal_lines::LineSearchError::Unsupported(found)),
     };
-    match held {
+    match result {
         Ok(()) => {}
         Err(journal_lines::LineSearchError::Unsupported(found)) => {
-            search_restored_episodes(store, &head, shown, words, found, &mut tell);
+            search_restored_episodes(store, &head, shown, query, found, &mut report);
         }
         Err(journal_lines::LineSearchError::ReadFailed(why)) => {
             store.signal(Signal::Notice(why));
-            // Whoever stopped listening by now has missed nothing.
-            let _ = tell(Vec::new(), SearchStatus::Complete);
+            // A receiver that stopped listening misses nothing.
+            let _ = report(Vec::new(), SearchStatus::Complete);
         }
     }
 }
 
-/// Every episode is brought back and looked through.
+/// Restores every episode and searches it.
 fn search_restored_episodes(
     store: &Store,
     head: &State,
     shown: u32,
-    words: &str,
+    query: &str,
     mut found: Vec<SearchHit>,
-    tell: &mut OnHits<'_>,
+    report: &mut OnHits<'_>,
 ) {
-    let (mut total, mut walked) = (0, 0);
+    let (mut total, mut visited) = (0, 0);
     for past in head.ended_episodes.iter().rev().filter(|p| p.number != shown) {
-        walked += 1;
-        if found.len() >= BATCH_SIZE || walked % BATCH_SIZE == 0 {
+        visited += 1;
+        if found.len() >= BATCH_SIZE || visited % BATCH_SIZE == 0 {
             total += found.len();
-            if tell(std::mem::take(&mut found), SearchStatus::Partial).is_break() {
+            if report(std::mem::take(&mut found), SearchStatus::Partial).is_break() {
                 return;
             }
         }
@@ -148,22 +143,20 @@ fn search_restored_episodes(
         let state = store.state_at(Seq(past.seq_range.1));
         let episode = state.episode.as_deref().filter(|e| e.number == past.number);
         found.extend(
-            episode.map_or_else(Vec::new, |e| search_episode(e, words, MAX_HITS - total - found.len())),
+            episode.map_or_else(Vec::new, |e| search_episode(e, query, MAX_HITS - total - found.len())),
         );
     }
-    // Whoever stopped listening by now has missed nothing.
-    let _ = tell(found, SearchStatus::Complete);
+    // A receiver that stopped listening misses nothing.
+    let _ = report(found, SearchStatus::Complete);
 }
 
-/// Takes what was found so far, and says whether it wants more.
+/// Receives a batch of hits and decides whether to continue.
 type OnHits<'t> = dyn FnMut(Vec<SearchHit>, SearchStatus) -> ControlFlow<()> + 't;
 
-/// Whether more is to come.
+/// Whether more hits may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchStatus {
-    /// More may come.
     Partial,
-    /// This was all.
     Complete,
 }
 

@@ -1,5 +1,5 @@
-//! A plausible session for tests and benchmarks: real events, folded into a real store. No method and no world is
-//! behind it; the words are what such an episode could say.
+//! Sessions for tests and benchmarks: real events, folded into a real store, without a method or an environment behind
+//! them. The texts are made up.
 
 mod method_sessions;
 mod sample_session;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Writes events as a driver would and keeps them in a store.
 pub struct Fixture {
-    /// What the screen looks at.
+    /// The store that the screen reads.
     pub store: Arc<Store>,
     pub(in crate::ui) state: State,
     step: u32,
@@ -38,12 +38,12 @@ impl Default for Fixture {
 }
 
 impl Fixture {
-    /// A run that has begun, without an episode.
+    /// Creates a run that has started and has no episode yet.
     pub fn new() -> Self {
         Self::for_method("omnireflect", "symbolic", 1)
     }
 
-    /// The same by this method and mentor, with so many trials.
+    /// Creates such a run with a method, a mentor and a number of trials.
     pub fn for_method(method: &str, mentor: &str, trials: u32) -> Self {
         let mut fixture = Self::empty();
         fixture.write(
@@ -68,13 +68,13 @@ impl Fixture {
         fixture
     }
 
-    /// Before the first event.
+    /// Creates a session without events.
     pub fn empty() -> Self {
         let store = Arc::new(Store::default());
         Self { store, state: State::default(), step: 0, progress: 0.0, lessons: 0, calls: 0 }
     }
 
-    /// Journals and folds one event.
+    /// Appends and applies one event. Returns its sequence number.
     pub fn write(&mut self, cause: Cause, event: Event) -> Seq {
         let seq = Seq(self.state.head.0 + 1);
         let at = jiff::Timestamp::from_second(1_795_171_200 + seq.0.cast_signed())
@@ -85,7 +85,7 @@ impl Fixture {
         seq
     }
 
-    /// Begins an episode in the kitchen.
+    /// Begins an episode in a kitchen.
     pub fn begin_episode(&mut self) -> &mut Self {
         self.step = 0;
         self.progress = 0.0;
@@ -100,13 +100,15 @@ impl Fixture {
         };
         self.write(Cause::Policy, event);
         let shown = json!({"receptacles": PLACES});
-        let turn = StepResult { observation: INTRO.to_owned(), valid: true, shown, ..StepResult::default() };
+        let result =
+            StepResult { observation: INTRO.to_owned(), valid: true, shown, ..StepResult::default() };
         let goal = "put a hot apple in the fridge".to_owned();
-        self.write(Cause::World, Event::WorldReset { call, result: Box::new(turn), agent_view: None, goal });
+        let reset = Event::WorldReset { call, result: Box::new(result), agent_view: None, goal };
+        self.write(Cause::World, reset);
         self
     }
 
-    /// Asks the actor and reads its reply; the step waits for a decision.
+    /// Calls the actor and records its reply; the step then waits for a decision.
     pub fn propose(&mut self, thought: Option<&str>, action: Option<&str>) -> &mut Self {
         let call = self.send_prompt();
         let usage = Usage {
@@ -169,7 +171,7 @@ impl Fixture {
         call
     }
 
-    /// Runs an action and takes the answer of the world in.
+    /// Executes an action and records the environment's response.
     pub fn execute(
         &mut self,
         action: &str,
@@ -191,7 +193,7 @@ impl Fixture {
         self.write(if by == DecidedBy::Person { Cause::Person } else { Cause::Policy }, event);
         let gained = progress > self.progress;
         self.progress = progress;
-        let turn = StepResult {
+        let result = StepResult {
             observation: observation.to_owned(),
             progress,
             valid: observation != "Nothing happens.",
@@ -201,7 +203,7 @@ impl Fixture {
         let step = self.step;
         self.write(
             Cause::World,
-            Event::Observed { step, call: Some(call), result: Box::new(turn), agent_view: None },
+            Event::Observed { step, call: Some(call), result: Box::new(result), agent_view: None },
         );
         let mut notes = Vec::new();
         if gained {
@@ -214,7 +216,7 @@ impl Fixture {
         self
     }
 
-    /// A whole step of a person who plays.
+    /// Writes a complete step of a person who plays.
     pub fn person_step(&mut self, action: &str, observation: &str) -> &mut Self {
         self.step += 1;
         let step = self.step;
@@ -222,20 +224,20 @@ impl Fixture {
         self.execute(action, DecidedBy::Person, observation, self.progress, Value::Null)
     }
 
-    /// A whole step of the actor.
+    /// Writes a complete step of the actor.
     pub fn actor_step(&mut self, action: &str, observation: &str, progress: f64, shown: Value) -> &mut Self {
         self.propose(None, Some(action));
         self.execute(action, DecidedBy::Actor, observation, progress, shown)
     }
 
-    /// A step that only thinks.
+    /// Writes a step that only thinks.
     pub fn thinking_step(&mut self, thought: &str) -> &mut Self {
         self.propose(Some(thought), None);
         let progress = self.progress;
         self.execute(&format!("think: {thought}"), DecidedBy::Actor, "OK.", progress, Value::Null)
     }
 
-    /// A reflection, and the lesson kept from it.
+    /// Writes a reflection and the lesson kept from it.
     pub fn add_reflection(&mut self, kind: ReflectionKind, text: LessonText) -> &mut Self {
         let item = ReflectionItem { text: text.clone(), ..ReflectionItem::default() };
         let reflection = Reflection {
@@ -257,7 +259,7 @@ impl Fixture {
         self.add_lesson(kind, text, LessonOrigin::Mentor)
     }
 
-    /// A lesson without a reflection before it.
+    /// Adds a lesson without a reflection.
     pub fn add_lesson(&mut self, kind: ReflectionKind, text: LessonText, origin: LessonOrigin) -> &mut Self {
         self.lessons += 1;
         let op = LessonOp::Add {
@@ -303,13 +305,13 @@ impl Fixture {
         self
     }
 
-    /// Stands still, as after a step.
+    /// Pauses, as after a step.
     pub fn pause(&mut self) -> &mut Self {
         self.write(Cause::Policy, Event::Paused { reason: PauseReason::StepDone });
         self
     }
 
-    /// The state after the last event.
+    /// Returns the state after the last event.
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -324,18 +326,18 @@ fn note(detector: &str, kind: NoteKind, evidence: &str) -> Note {
     Note { detector: detector.to_owned(), kind, evidence: evidence.to_owned(), parts: BTreeMap::new() }
 }
 
-/// A session of at least this many events: one long episode after a short one.
+/// Returns a session of at least `events` events: a short episode, then a long one.
 pub fn long_session(events: u64) -> Fixture {
     let mut f = sample_session();
     f.end_episode(false, EndReason::StepLimit);
     f.begin_episode();
-    let mut turn = 0_u32;
+    let mut step = 0_u32;
     while f.state.head.0 < events {
-        turn += 1;
-        let place = PLACES[turn as usize % PLACES.len()];
+        step += 1;
+        let place = PLACES[step as usize % PLACES.len()];
         f.actor_step(
             &format!("go to {place}"),
-            &format!("On the {place}, you see a apple {turn}, and a mug 2."),
+            &format!("On the {place}, you see a apple {step}, and a mug 2."),
             0.0,
             shown_at(place, None, &["apple 1", "mug 2"]),
         );

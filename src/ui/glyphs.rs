@@ -1,53 +1,49 @@
-//! The drawing characters, and what stands for them where only ASCII is to be had.
+//! Drawing characters, in Unicode and ASCII.
 
-/// One set of drawing characters. Every one is a single cell wide.
+/// A set of drawing characters. Each is one cell wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glyphs {
-    /// Sixteen joints, by the arms they have: 1 up, 2 right, 4 down, 8 left.
+    /// Sixteen line joints, indexed by their arms: 1 up, 2 right, 4 down, 8 left.
     pub box_drawing: [&'static str; 16],
-    /// A progress cell that is reached, and one that is not.
+    /// A filled and an empty cell of the progress bar.
     pub progress_cells: [&'static str; 2],
-    /// Heights of the sparkline, from nothing to full.
+    /// Sparkline levels, from empty to full.
     pub sparkline: [&'static str; 8],
-    /// Now, on the sparkline.
+    /// The selected step on the sparkline.
     pub now: &'static str,
-    /// The proposal that waits.
+    /// The pending proposal.
     pub proposal: &'static str,
-    /// The chosen step's edge.
+    /// The left edge of the selected step or lesson.
     pub selection_edge: &'static str,
-    /// Something new.
     pub new_lesson: &'static str,
-    /// What to do instead.
+    /// Precedes what to do instead of a mistake.
     pub solution: &'static str,
-    /// Something was cut off.
+    /// Marks cut text.
     pub ellipsis: &'static str,
-    /// There are rows above, and below, what is to be seen.
+    /// Marks that more rows are above, and below.
     pub scroll_arrows: [&'static str; 2],
-    /// Between parts of a line.
+    /// Separates the parts of a line.
     pub separator: &'static str,
-    /// A subgoal reached.
+    /// A reached subgoal.
     pub subgoal: &'static str,
-    /// Pinned.
+    /// A pinned lesson.
     pub pin: &'static str,
-    /// Switched off.
+    /// A lesson that is off, and other inactive things.
     pub off: &'static str,
-    /// A person's hand.
+    /// A human intervention.
     pub person: &'static str,
-    /// A breakpoint, and where it stopped.
+    /// A breakpoint, and a step at which it stopped.
     pub breakpoint: &'static str,
-    /// A watch, and where it told.
+    /// A watch, and a step that it marked.
     pub watch: &'static str,
-    /// A mistake.
     pub mistake: &'static str,
-    /// A remark.
     pub remark: &'static str,
-    /// The left margin of reasoning.
     pub reasoning_margin: &'static str,
-    /// The pictures of a mark that turns while a model works.
+    /// The frames of the spinner that turns while a model works.
     pub spinner: [&'static str; 4],
 }
 
-/// For terminals with Unicode.
+/// Characters for terminals with Unicode.
 pub const UNICODE: Glyphs = Glyphs {
     box_drawing: ["─", "│", "─", "└", "│", "│", "┌", "├", "─", "┘", "─", "┴", "┐", "┤", "┬", "┼"],
     progress_cells: ["▮", "▯"],
@@ -72,7 +68,7 @@ pub const UNICODE: Glyphs = Glyphs {
     spinner: ["◐", "◓", "◑", "◒"],
 };
 
-/// For terminals without.
+/// Characters for ASCII-only terminals.
 pub const ASCII: Glyphs = Glyphs {
     box_drawing: ["-", "|", "-", "+", "|", "|", "+", "+", "-", "+", "-", "+", "+", "+", "+", "+"],
     progress_cells: ["#", "."],

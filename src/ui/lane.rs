@@ -1,29 +1,28 @@
-//! The lanes of each method: which kinds of lessons stand in which, and how.
+//! The lesson lanes of each method: the kinds of lessons each one shows, and their format.
 
 use crate::domain::{Lesson, LessonStatus, ReflectionKind, Scope};
 use crate::engine::State;
 
-/// How the lessons of a lane are shown.
+/// How a lane shows its lessons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneFormat {
-    /// Text and source; an Error has its solution below.
+    /// Text and source; an Error lesson has its solution below.
     Plain,
-    /// Sweet&Sour's memories: the reflection, what the agent saw, what it did, and its reward; short-term memory first.
+    /// Sweet&Sour's memories: the reflection, what the agent saw, what it did, and the reward; short-term memory
+    /// comes first.
     Tuples,
-    /// The plan of planning-only: its actions, a numbered row each, with a mark at the one that is taken.
+    /// The plan of the planning method: one numbered row per action, with a mark at the current one.
     Actions,
-    /// Lessons of kinds that the method has no lane for, each named by its kind.
+    /// Lessons of kinds for which the method has no lane, each labelled with its kind.
     Other,
 }
 
-/// A lane.
+/// A list of lessons of certain kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// Its title.
     pub title: &'static str,
-    /// The kinds it holds; the first is that of a lesson that is added here.
+    /// The kinds it shows; a lesson added here gets the first.
     pub kinds: &'static [ReflectionKind],
-    /// How they are shown.
     pub format: LaneFormat,
 }
 
@@ -44,7 +43,7 @@ const MEMORY: Lane = Lane {
     format: LaneFormat::Tuples,
 };
 
-/// What has no lane where plans alone have one.
+/// All other kinds, for methods whose only lane shows plans.
 const ALL_BUT_PLANS: Lane = other_lane(&[
     ReflectionKind::Abstract,
     ReflectionKind::Error,
@@ -100,8 +99,8 @@ const DEFAULT_LANES: &[Lane] = &[
     ]),
 ];
 
-/// The lanes of a method, in their order on the screen. The last holds what the others have no place for, and is shown only
-/// where there is such a lesson.
+/// Returns a method's lanes in screen order. The last one holds the kinds without a lane of their own, and is shown
+/// only if the pool has such a lesson.
 pub fn lanes_for_method(method: &str) -> &'static [Lane] {
     match method {
         "reflexion" => REFLEXION_LANES,
@@ -112,7 +111,7 @@ pub fn lanes_for_method(method: &str) -> &'static [Lane] {
     }
 }
 
-/// The lanes that are shown of a method's, with the last where the pool needs it.
+/// Returns how many of a method's lanes are shown: all but the last, plus the last if the pool needs it.
 pub(super) fn visible_lane_count(method: &str, state: &State) -> usize {
     let lanes = lanes_for_method(method);
     let Some((rest, own)) = lanes.split_last() else { return 0 };
@@ -121,19 +120,19 @@ pub(super) fn visible_lane_count(method: &str, state: &State) -> usize {
 }
 
 impl Lane {
-    /// A lesson that is shown here: all of its kinds but the retired.
+    /// Returns whether the lane shows a lesson: one of its kinds that isn't retired.
     pub fn can_show(&self, lesson: &Lesson) -> bool {
         self.kinds.contains(&lesson.kind) && lesson.status != LessonStatus::Retired
     }
 
-    /// Its lessons.
+    /// Returns the lessons it shows, in prompt order.
     pub fn lessons<'a>(&self, state: &'a State) -> impl DoubleEndedIterator<Item = &'a Lesson> + use<'a> {
         let lane = *self;
         state.pool.all().filter(move |l| lane.can_show(l))
     }
 
-    /// Its lessons from the top: the last in the prompt, which is the newest unless somebody moved it, first; short-term
-    /// memory before long-term.
+    /// Returns the lessons from the top: reverse prompt order, which is newest first unless somebody moved one;
+    /// short-term memory comes before long-term.
     pub fn newest_first<'a>(&self, state: &'a State) -> Vec<&'a Lesson> {
         let mut lessons: Vec<&Lesson> = self.lessons(state).rev().collect();
         if self.format == LaneFormat::Tuples {

@@ -1,71 +1,67 @@
-//! Which pane lies where. Pure arithmetic on rectangles: any size gives a plan, down to a single cell.
+//! Computes where each pane lies: pure arithmetic on rectangles that works for any size, down to a single cell.
 
 use super::model::Focus;
 use ratatui::layout::Rect;
 
-/// How the panes are put together.
+/// How the panes are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// One column: Story, one line of World, one lane, Time.
+    /// One column: Story, one row of World, one lane, Time.
     OneColumn,
-    /// Story at the left; World and all lanes stacked at the right.
+    /// Story on the left; World and all lanes stacked on the right.
     TwoColumns,
-    /// World and Observations, Thoughts & actions, the lanes.
+    /// World and Observations, Thoughts & actions, and the lanes.
     ThreeColumns,
 }
 
-/// What a block shows.
+/// The content of a screen area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pane {
-    /// Thoughts, actions and observations as one.
+    /// Thoughts, actions and observations together.
     Story,
-    /// Thoughts and actions.
     Thoughts,
-    /// Observations.
     Observations,
-    /// The world.
+    /// The environment, as far as the agent knows it.
     World,
-    /// The chosen lane, with the others as tabs.
+    /// The selected lane, with the others as tabs.
     LaneTabs,
-    /// One lane, by its place among the method's lanes.
+    /// One lane, by its index among the method's lanes.
     Lane(usize),
-    /// Progress over the steps, with marks.
+    /// The progress rate over the steps, with marks.
     Timeline,
 }
 
-/// A pane in its place.
+/// A pane and where it lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaneArea {
-    /// What it shows.
     pub pane: Pane,
-    /// The row of its title; none where the pane has no title.
+    /// The row of its title, or `None` if it has no title.
     pub title: Option<Rect>,
-    /// The cells below the title; possibly none.
+    /// The cells below the title; may be empty.
     pub body: Rect,
 }
 
-/// The whole screen.
+/// The layout of the whole screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScreenLayout {
-    /// Goal, progress, turn, mode.
+    /// The first row: goal, progress, step and mode.
     pub status: Rect,
-    /// The panes.
     pub areas: Vec<PaneArea>,
-    /// Columns of upright lines, each from row to row (exclusive).
+    /// Vertical dividers: column, first row, and last row (exclusive).
     pub dividers: Vec<(u16, u16, u16)>,
-    /// A line without a title that closes the columns, if there is one.
+    /// A rule without a title that closes the columns, if there is one.
     pub bottom_rule: Option<Rect>,
-    /// Hints and messages.
+    /// The last row: keys and messages.
     pub footer: Rect,
 }
 
-/// Width from which panes are separate by themselves.
+/// Smallest width for three columns.
 const THREE_COLUMN_WIDTH: u16 = 160;
-/// Width from which the lanes stand beside the story.
+/// Smallest width for two columns.
 const TWO_COLUMN_WIDTH: u16 = 104;
 
 impl Arrangement {
-    /// The arrangement for a size when nobody has chosen one.
+    /// Returns the default arrangement for a size.
     pub fn for_size(width: u16, height: u16) -> Self {
         match (width, height) {
             (THREE_COLUMN_WIDTH.., 20..) => Self::ThreeColumns,
@@ -74,7 +70,7 @@ impl Arrangement {
         }
     }
 
-    /// The next arrangement that makes sense at this width.
+    /// Returns the next arrangement that makes sense at this width.
     pub fn next(self, width: u16) -> Self {
         match self {
             Self::OneColumn if width >= 84 => Self::TwoColumns,
@@ -84,7 +80,7 @@ impl Arrangement {
     }
 }
 
-/// Lays the screen out. `lanes` is the number of lanes of the method; `zoom` gives one pane all of the room.
+/// Computes the layout. `lanes` is the number of the method's lanes; `zoom` gives the whole area to one pane.
 pub fn compute_layout(
     area: Rect,
     arrangement: Arrangement,
@@ -112,7 +108,7 @@ pub fn compute_layout(
 }
 
 fn lay_out_one_column(plan: &mut ScreenLayout, area: Rect) {
-    // The parts below the story, from the least needed: they appear as soon as the story keeps six rows.
+    // Parts below the story, most important first: each appears as soon as the story keeps six rows.
     let lane_rows = if area.height >= 20 { 4 } else { 2 };
     let mut spare = area.height.saturating_sub(7);
     let mut take = |rows: u16| {
@@ -171,7 +167,7 @@ fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
     }
 }
 
-/// Lanes one under the other, with the rest of an uneven division to the middle ones: errors need two lines each.
+/// Stacks the lanes. Rows left over from an uneven division go to the middle ones: errors need two rows each.
 fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
     let lanes = lanes.max(1);
     let mut rest = area;
@@ -200,12 +196,12 @@ impl ScreenLayout {
         }
     }
 
-    /// The block that shows a pane of this focus.
+    /// Returns the area of the pane with a focus.
     pub fn area_for(&self, focus: Focus, lane: usize) -> Option<&PaneArea> {
         self.areas.iter().find(|b| b.pane.has_focus(focus, lane))
     }
 
-    /// The block under a cell.
+    /// Returns the area under a cell.
     pub fn area_at(&self, x: u16, y: u16) -> Option<&PaneArea> {
         let inside = |r: Rect| x >= r.x && x < r.right() && y >= r.y && y < r.bottom();
         self.areas.iter().find(|b| inside(b.body) || b.title.is_some_and(inside))
@@ -213,7 +209,7 @@ impl ScreenLayout {
 }
 
 impl Pane {
-    /// The focus it belongs to.
+    /// Returns the focus it belongs to.
     pub fn focus(self) -> Focus {
         match self {
             Self::Story | Self::Thoughts => Focus::Story,
@@ -224,7 +220,7 @@ impl Pane {
         }
     }
 
-    /// Whether it has this focus; of several lanes only the chosen one has.
+    /// Returns whether it has a focus; of several lanes only the selected one does.
     pub fn has_focus(self, focus: Focus, lane: usize) -> bool {
         self.focus() == focus && !matches!(self, Self::Lane(n) if n != lane)
     }
@@ -242,7 +238,7 @@ fn cut_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
     (top, bottom)
 }
 
-/// Left part, one column for the line, right part.
+/// Splits an area into a left part, one column for the divider, and a right part.
 fn split_with_divider(area: Rect, left: u16) -> (Rect, Rect, Rect) {
     let left_width = left.min(area.width);
     let line_width = (area.width - left_width).min(1);

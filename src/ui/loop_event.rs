@@ -1,17 +1,17 @@
-//! What the loop of the screen wakes up for.
+//! What wakes the event loop.
 
 use super::overlay::Answer;
 use crossterm::event::Event;
 
-/// One of them.
+/// A reason to wake up.
 pub(super) enum LoopEvent {
     Terminal(Event),
     StoreChanged,
     Tick,
     Answer(Answer),
-    /// Somebody asks us to stop, as Ctrl-Z does.
+    /// The program was asked to stop, as Ctrl-Z does.
     Suspended,
     Resumed,
-    /// The terminal has gone, or a signal ends the program.
+    /// The terminal is gone, or a signal ends the program.
     Terminated,
 }

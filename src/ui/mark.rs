@@ -1,26 +1,26 @@
-//! What a turn can be marked for, and at which marks `<` and `>` stop.
+//! Marks on steps, and the filter for `<` and `>`.
 
 use super::theme::Role;
 use crate::domain::{NoteKind, Step};
 
-/// What a turn is marked for.
+/// Why a step is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkKind {
     /// A reflection was written after it.
     Reflection,
-    /// A person acted, rejected, or edited what was thought or seen.
+    /// A person overrode or rejected the action, or edited a thought, observation or prompt.
     Override,
-    /// A detector saw a mistake.
+    /// A detector found a mistake.
     Error,
     /// A subgoal was reached: reward or progress rose.
     Progress,
     /// A person left a remark.
     Bookmark,
-    /// A breakpoint or a watch came true.
+    /// A breakpoint or watch matched.
     Breakpoint,
 }
 
-/// At which kinds of marks `<` and `>` stop: all of them, unless a person chose.
+/// The kinds of marks at which `<` and `>` stop; all of them by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkFilter([bool; MarkKind::ALL.len()]);
 
@@ -31,11 +31,11 @@ impl Default for MarkFilter {
 }
 
 impl MarkKind {
-    /// Every kind, in the order of the list.
+    /// All kinds, in list order.
     pub const ALL: [Self; 6] =
         [Self::Reflection, Self::Override, Self::Error, Self::Progress, Self::Bookmark, Self::Breakpoint];
 
-    /// Its name.
+    /// Returns its name in lists.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reflection => "reflections",
@@ -43,23 +43,23 @@ impl MarkKind {
             Self::Error => "errors",
             Self::Progress => "progress",
             Self::Bookmark => "bookmarks",
-            Self::Breakpoint => "stops",
+            Self::Breakpoint => "breakpoints",
         }
     }
 
-    /// What it stands at.
+    /// Returns what it marks.
     pub const fn description(self) -> &'static str {
         match self {
             Self::Reflection => "a reflection was written",
-            Self::Override => "you acted, rejected or edited",
-            Self::Error => "a mistake was seen",
+            Self::Override => "your action, rejection or edit",
+            Self::Error => "a mistake was detected",
             Self::Progress => "reward or progress rose",
             Self::Bookmark => "you left a remark",
-            Self::Breakpoint => "a breakpoint or a watch came true",
+            Self::Breakpoint => "a breakpoint or watch matched",
         }
     }
 
-    /// Its colour on the time bar.
+    /// Returns its colour on the time bar.
     pub const fn role(self) -> Role {
         match self {
             Self::Reflection => Role::MarkReflection,
@@ -70,7 +70,7 @@ impl MarkKind {
         }
     }
 
-    /// Whether a turn has it.
+    /// Returns whether a step has this mark.
     pub fn is_set_on(self, step: &Step) -> bool {
         let noted = |kind| step.notes.iter().any(|n| n.kind == kind);
         match self {
@@ -88,12 +88,13 @@ impl MarkKind {
 }
 
 impl MarkFilter {
-    /// Whether `<` and `>` stop at a kind.
+    /// Returns whether `<` and `>` stop at a kind.
     pub fn has_kind(&self, kind: MarkKind) -> bool {
         self.0[kind as usize]
     }
 
-    /// Stops at a kind, or no more. Where it was the last, all are taken again: keys that stop nowhere say nothing.
+    /// Adds or removes a kind. Removing the last kind selects all again, because keys that never stop would look
+    /// broken.
     pub fn toggle(&mut self, kind: MarkKind) {
         self.0[kind as usize] = !self.has_kind(kind);
         if self.0 == [false; MarkKind::ALL.len()] {
@@ -101,19 +102,19 @@ impl MarkFilter {
         }
     }
 
-    /// Stops at this kind alone; where it was alone already, at all again.
+    /// Selects this kind only, or all kinds if it is already the only one.
     pub fn toggle_only(&mut self, kind: MarkKind) {
         let mut alone = Self([false; MarkKind::ALL.len()]);
         alone.0[kind as usize] = true;
         *self = if *self == alone { Self::default() } else { alone };
     }
 
-    /// Whether `<` and `>` stop at a turn.
+    /// Returns whether `<` and `>` stop at a step.
     pub fn is_match(&self, step: &Step) -> bool {
         MarkKind::ALL.iter().any(|kind| self.has_kind(*kind) && kind.is_set_on(step))
     }
 
-    /// The kinds in words; none where it is all of them.
+    /// Returns the names of the selected kinds, or `None` if all are selected.
     pub fn kind_names(&self) -> Option<String> {
         let named = MarkKind::ALL.iter().filter(|k| self.has_kind(**k)).map(|k| k.name());
         (*self != Self::default()).then(|| named.collect::<Vec<_>>().join(", "))

@@ -1,4 +1,4 @@
-//! What reaches the update, and what the update wants from the outside.
+//! Messages to the update, and its requests to the outside.
 
 use super::branches::BranchEdit;
 use super::compare::{EpisodeRef, PtrEqArc};
@@ -11,129 +11,119 @@ use crate::engine::Command;
 use crate::timeline::compare::Comparison;
 use crossterm::event::{KeyEvent, MouseEvent};
 
-/// Something happened to the screen.
+/// An event for the screen.
 #[derive(Clone, Debug)]
 pub enum UiMessage {
-    /// A key was pressed.
     Key(KeyEvent),
-    /// Text was pasted.
     Paste(String),
-    /// The mouse did something.
     Mouse(MouseEvent),
-    /// The window has this many columns and rows now.
+    /// The terminal was resized to this many columns and rows.
     Resize(u16, u16),
-    /// The store has something new.
+    /// The store has new events or call progress.
     StoreChanged,
-    /// Time went on.
+    /// A timer fired.
     Tick,
-    /// What an overlay asked for is here.
+    /// The answer to an overlay's request.
     Answer(Answer),
 }
 
-/// A moment of the past: an event, and the line that it is of. Numbers of events mean others on another line.
+/// An event and the epoch it belongs to: in another epoch, the same number means another event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRef {
-    /// The line, as the store counts them.
+    /// The store's epoch.
     pub epoch: u64,
-    /// The event.
     pub seq: Seq,
 }
 
-/// What the update wants from the outside.
+/// What the update asks the event loop to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// Send this wish to the driver.
+    /// Send this command to the driver.
     Send(Command),
-    /// Ask for the actions the world accepts; the answer goes to the topmost overlay.
+    /// List the currently admissible actions; the answer goes to the topmost overlay.
     ListAdmissible,
-    /// Ask for the actions the world accepted after an event of the past; the answer goes to the topmost overlay.
+    /// List the actions that were admissible after a past event; the answer goes to the topmost overlay.
     ListAdmissibleAt(EventRef),
-    /// Look for these words in all episodes but this one; the answers go to the topmost overlay. No words: look no more.
+    /// Search all episodes except one; the answers go to the topmost overlay. An empty query cancels the search.
     Search {
-        /// The words.
         query: String,
-        /// The episode that has been searched.
+        /// The episode that has been searched already.
         searched_episode: u32,
     },
-    /// List the sessions there are; the answer goes to the topmost overlay.
+    /// List the sessions; the answer goes to the topmost overlay.
     ListSessions,
-    /// Ask the server of a role for its models; the answer goes to the topmost overlay.
+    /// List the models of a role's server; the answer goes to the topmost overlay.
     ListModels(ModelRole),
-    /// Ask what can be compared beside the session's own episodes; the answer goes to the topmost overlay.
+    /// List the episodes outside this branch that can be compared; the answer goes to the topmost overlay.
     ListComparable,
-    /// Bring two episodes and put them side by side; the answer goes to the topmost overlay.
+    /// Load two episodes and compare them; the answer goes to the topmost overlay.
     Compare {
-        /// The left side.
         a: EpisodeRef,
-        /// The right side.
         b: EpisodeRef,
     },
-    /// Look up what preceded a row; the answer goes to the topmost overlay.
+    /// Compute the differences that precede a row; the answer goes to the topmost overlay.
     LoadPreceding {
-        /// The comparison.
         comparison: PtrEqArc<Comparison>,
-        /// The row.
         row: usize,
     },
-    /// Put the episode on the screen beside another one.
+    /// Compare the episode on the screen with another one.
     CompareWith(EpisodeRef),
-    /// Ask for a way to the goal; the answer is said in the footer.
+    /// Ask the environment for a hint towards the goal; the answer is shown in the footer.
     Hint,
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.
     OpenEditor(String),
-    /// Copy this text.
     Copy(String),
     /// Write a report of the session.
     Export,
-    /// Move all panes to this moment.
+    /// Move all panes to this point in time.
     MoveCursor(Cursor),
-    /// Go on from the past as a new branch.
+    /// Continue from the past on a new branch.
     Fork(Fork),
-    /// Write the lesson with which a branch begins; then go on there.
+    /// Write the first lesson edit of a new branch, then continue there.
     TeachOnFork {
-        /// Where it begins, and what is done there after the lesson.
+        /// The fork, and what is done there after the lesson edit.
         fork: Fork,
-        /// The lesson that gets other words; none: a new one.
+        /// The lesson to edit, or `None` for a new one.
         lesson: Option<LessonId>,
     },
-    /// Open the lesson editor over words of the mentor that were not kept.
+    /// Open the lesson editor with mentor text that was not kept as a lesson.
     AcceptAsLesson {
-        /// The lesson that they would have been.
+        /// The lesson it would become.
         draft: LessonDraft,
-        /// Where they come from.
+        /// Where the text comes from.
         evidence: String,
     },
-    /// Go on with another branch.
+    /// Switch to another branch.
     SwitchBranch(BranchId),
-    /// Read the branches anew; the answer goes to the screen and to the topmost overlay.
+    /// Reload the branches; the answer goes to the screen and to the topmost overlay.
     LoadBranches,
-    /// Call a branch otherwise.
+    /// Edit a branch's name, note or archived flag.
     EditBranch(BranchId, BranchEdit),
-    /// Stop at these marks from now on.
+    /// Set the marks at which `<` and `>` stop.
     SetMarkFilter(MarkFilter),
-    /// Do an action of the main screen by its name, as the palette does.
+    /// Run an action of the main screen by name, as the palette does.
     RunAction(crate::ui::keymap::Action),
-    /// Keep what was typed for a lesson and not saved, or forget it.
+    /// Keep an unsaved lesson draft, or discard it.
     SaveDraft {
-        /// The lesson it is about; none: a new one.
+        /// The lesson it belongs to, or `None` for a new one.
         of: Option<LessonId>,
-        /// What was typed.
+        /// The draft, or `None` to discard it.
         draft: Option<LessonDraft>,
     },
-    /// Take the next theme.
+    /// Switch to the next theme.
     NextTheme,
-    /// Say a line in the footer.
+    /// Show a notice in the footer.
     ShowNotice(String),
-    /// Try the failed write again.
+    /// Retry the failed write.
     RetryWrite,
-    /// Give the mouse to the screen, or back to the terminal.
+    /// Capture the mouse, or release it to the terminal.
     CaptureMouse(bool),
-    /// Put the program into the background.
+    /// Suspend the program.
     Suspend,
-    /// Draw everything anew.
+    /// Redraw everything.
     Redraw,
-    /// Leave the screen, and play this episode again as it began.
+    /// Close the screen and rerun this episode from its start.
     Rerun(u32),
-    /// Leave the screen.
+    /// Close the screen.
     Quit,
 }

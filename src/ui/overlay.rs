@@ -1,7 +1,7 @@
-//! What lies over the panes: help, palette, boxes. The topmost takes the keys; `q` and Esc close it.
+//! Overlays over the panes: help, palette, dialogs. The topmost one receives the keys; `q` and Esc close it.
 //!
-//! An overlay holds its own state, reads everything else from [`Context`], and answers with a [`Response`]. It sends
-//! nothing itself: what it wants goes into [`Response::requests`], so that every wish passes through one place.
+//! An overlay holds its own state, reads everything else from [`Context`], and returns a [`Response`]. It never sends
+//! anything itself: its requests go into [`Response::requests`], so that every request passes through one place.
 
 mod action_dialog;
 mod action_input;
@@ -74,144 +74,133 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// What comes back to an overlay that asked for something.
+/// The answer to a request of an overlay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The actions the world accepts now, in its own order.
+    /// The admissible actions now, in the environment's order.
     Admissible(Vec<String>),
-    /// The actions the world accepted at a moment of the past, in its own order, or why they cannot be had.
+    /// The admissible actions at a past event, in the environment's order, or why they aren't available.
     AdmissibleAt {
-        /// The moment that was asked for: another one's answer comes too late.
+        /// The requested event; an answer for any other event is stale.
         at: EventRef,
-        /// The actions.
         actions: PastAdmissible,
     },
-    /// What is known of the way to the goal; none where the world cannot look for one. Said in the footer.
+    /// A hint about the path to the goal, shown in the footer. `None` if the environment can't search for one.
     Hint(Option<String>),
-    /// The sessions there are, the newest first, each with a few words about it.
+    /// The known sessions, newest first, each as its name and a short description.
     Sessions(Vec<(String, String)>),
-    /// The models of a role's server, or why they cannot be had.
-    Models {
-        /// The role.
-        role: ModelRole,
-        /// The models.
-        models: Result<ModelList, String>,
-    },
-    /// The text as the editor left it; none when nothing was saved.
+    /// The models of a role's server, or why they aren't available.
+    Models { role: ModelRole, models: Result<ModelList, String> },
+    /// The text as saved in the external editor. `None` if nothing was saved.
     Edited(Option<String>),
-    /// The session's branches, or why they cannot be read or called otherwise.
+    /// The session's branches, or why they couldn't be read or edited.
     Branches(Result<Arc<[BranchInfo]>, String>),
-    /// Places that were found in other episodes.
+    /// Search hits in other episodes.
     SearchResults {
-        /// The words they were looked for with.
         query: String,
-        /// The places.
         hits: Vec<SearchHit>,
-        /// Whether more is to come.
+        /// Whether more hits may follow.
         progress: SearchStatus,
     },
-    /// What can be compared beside the session's own episodes, or why that cannot be said.
+    /// Branches and sessions to compare with besides the session's own episodes, or why they can't be listed.
     Comparable(Result<Vec<EpisodeRef>, String>),
-    /// Two episodes side by side, or why they cannot be had.
+    /// A comparison of two episodes, or why it failed.
     Compared {
         /// The left side.
         a: Box<EpisodeRef>,
         /// The right side.
         b: Box<EpisodeRef>,
-        /// The comparison.
         result: Result<PtrEqArc<Comparison>, String>,
     },
-    /// What preceded a row of a comparison.
+    /// The differences that preceded a row of a comparison.
     Preceding {
-        /// The comparison.
         comparison: PtrEqArc<Comparison>,
-        /// The row.
         row: usize,
-        /// What preceded it, or why that cannot be had.
+        /// The differences, or why they aren't available.
         before: Result<PtrEqArc<PriorDifferences>, String>,
     },
 }
 
-/// What an overlay makes of a key.
+/// The result of handling an input event in an overlay.
 #[derive(Debug, Default, PartialEq)]
 pub struct Response {
-    /// What it wants from the outside, in order.
+    /// Requests to execute, in order.
     pub requests: Vec<Request>,
-    /// It is done and goes away. Requests are carried out after it has gone.
+    /// Whether to close the overlay. Requests are executed after it has closed.
     pub close: bool,
 }
 
-/// Something that lies over the panes.
+/// A component drawn over the panes.
 pub trait Overlay: Send {
-    /// Its name, as tests and the footer call it.
+    /// Returns the name used in tests and the footer.
     fn name(&self) -> &'static str;
 
-    /// The mode in which the keymap reads keys while it is on top.
+    /// Returns the mode in which the keymap reads keys while the overlay is on top.
     fn mode(&self) -> Mode;
 
-    /// A key to which the keymap gives a meaning in this mode. `Action::Close` is answered by going away.
-    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response;
+    /// Handles a key that is bound to an action in this mode. `Action::Close` must close the overlay.
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response;
 
-    /// A key to which the keymap gives none: typing.
-    fn on_key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
-        let _ = (key, look);
+    /// Handles an unbound key, such as typed text.
+    fn on_key(&mut self, key: KeyEvent, context: &Context<'_>) -> Response {
+        let _ = (key, context);
         Response::default()
     }
 
-    /// Text was pasted. A paste never saves or runs anything.
-    fn on_paste(&mut self, text: &str, look: &Context<'_>) -> Response {
-        let _ = (text, look);
+    /// Handles pasted text. A paste never saves or runs anything.
+    fn on_paste(&mut self, text: &str, context: &Context<'_>) -> Response {
+        let _ = (text, context);
         Response::default()
     }
 
-    /// The mouse did something.
-    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
-        let _ = (event, look);
+    /// Handles a mouse event.
+    fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
+        let _ = (event, context);
         Response::default()
     }
 
-    /// What it asked for is here.
-    fn on_answer(&mut self, answer: Answer, look: &Context<'_>) -> Response {
-        let _ = (answer, look);
+    /// Handles the answer to an earlier request.
+    fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
+        let _ = (answer, context);
         Response::default()
     }
 
-    /// What it was about is no longer there, so that it would draw nothing; it goes away unasked.
-    fn is_stale(&self, look: &Context<'_>) -> bool {
-        let _ = look;
+    /// Returns whether the overlay's subject no longer exists; a stale overlay is closed automatically.
+    fn is_stale(&self, context: &Context<'_>) -> bool {
+        let _ = context;
         false
     }
 
-    /// Rows at the lower edge of the screen, the footer's among them, that it lies on while the panes above are read; 0: it
-    /// lies in the middle. The panes of steps end above them.
-    fn rows_covered(&self, look: &Context<'_>, screen: Rect) -> u16 {
-        let _ = (look, screen);
+    /// Returns the number of rows covered at the bottom of the screen, including the footer's, or 0 if the overlay is
+    /// centred. The panes that show steps end above these rows.
+    fn rows_covered(&self, context: &Context<'_>, screen: Rect) -> u16 {
+        let _ = (context, screen);
         0
     }
 
-    /// Draws it over the panes; it chooses its own place in the screen it is given.
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>);
+    /// Draws the overlay. It chooses its own position on the screen.
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>);
 }
 
 impl Response {
-    /// It goes away and wants nothing.
+    /// Closes the overlay.
     pub fn close() -> Self {
         Self { requests: Vec::new(), close: true }
     }
 
-    /// It stays and wants this.
+    /// Makes a request; the overlay stays open.
     pub fn request(request: Request) -> Self {
         Self { requests: vec![request], close: false }
     }
 
-    /// It goes away and wants this.
+    /// Closes the overlay, then makes a request.
     pub fn request_and_close(request: Request) -> Self {
         Self { requests: vec![request], close: true }
     }
 }
 
-/// How many rows a key moves in a list of which a page has so many; none: it means something else. `isize::MIN` and
-/// `isize::MAX` are its ends.
+/// Returns the number of rows an action moves the selection by in a list with `page` rows a page. `isize::MIN` and
+/// `isize::MAX` stand for the list's ends. Returns `None` if the action doesn't move the selection.
 pub(crate) fn row_delta(action: Action, page: isize) -> Option<isize> {
     match action {
         Action::Down | Action::NextField => Some(1),
@@ -224,36 +213,36 @@ pub(crate) fn row_delta(action: Action, page: isize) -> Option<isize> {
     }
 }
 
-/// The place so many rows from this one, in a list of so many: its ends hold.
+/// Returns `at` moved by `by`, clamped to a list of `all` rows.
 pub(crate) fn clamped_index(at: usize, by: isize, all: usize) -> usize {
     at.saturating_add_signed(by).min(all.saturating_sub(1))
 }
 
-/// Keys that move in rows and close; the rest is nothing.
+/// Handles the actions that scroll and close; ignores all others.
 pub(crate) fn scroll_or_close(scroll: &window::Scroll, action: Action) -> Response {
     match action {
         Action::Close => return Response::close(),
-        // What was not drawn yet has an end, too.
+        // The extent is unknown before the first draw, so that scrolling by rows would stop short.
         Action::Live => scroll.scroll_to(usize::MAX),
         other => scroll.scroll_by(row_delta(other, scroll.page_rows()).unwrap_or(0)),
     }
     Response::default()
 }
 
-/// The overlay an action of the main screen opens, or in words why there is nothing to open.
+/// Creates the overlay that an action of the main screen opens.
 ///
 /// # Errors
-/// A sentence for the person.
+/// Returns a message for the user if there is nothing to open.
 pub fn open_for_action(
     action: Action,
     model: &Model,
-    look: &Context<'_>,
+    context: &Context<'_>,
 ) -> Result<Box<dyn Overlay>, String> {
-    let head = &look.frame.head;
-    let key = |a: Action| look.keymap.key_label(a).unwrap_or_else(|| a.name().to_owned());
-    // Where nothing can be added, nobody is told how.
+    let head = &context.frame.head;
+    let key = |a: Action| context.keymap.key_label(a).unwrap_or_else(|| a.name().to_owned());
+    // Don't mention the key in read-only sessions, where nothing can be added.
     let adds =
-        if look.is_read_only() { String::new() } else { format!("; {} adds one", key(Action::AddLesson)) };
+        if context.is_read_only() { String::new() } else { format!("; {} adds one", key(Action::AddLesson)) };
     let none = |what: &str| format!("{what}{adds}");
     Ok(match action {
         Action::Help => Box::<Help>::default(),
@@ -261,17 +250,17 @@ pub fn open_for_action(
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::PromptPreview => Box::new(PromptView::new(model.templates.clone()).showing_preview()),
         Action::Summary => {
-            let change = head.waiting_summaries.first().ok_or("no summary is waiting for review")?;
+            let change = head.waiting_summaries.first().ok_or("no mentor summary to review")?;
             Box::new(SummaryReview::new(change))
         }
         Action::Compare => {
-            look.episode().ok_or("there is no episode to compare yet")?;
-            Box::new(CompareDialog::with_shown_episode(look))
+            context.episode().ok_or("no episode to compare yet")?;
+            Box::new(CompareDialog::with_shown_episode(context))
         }
-        Action::EpisodeList => Box::new(EpisodeList::at_shown_episode(look)),
-        Action::Breakpoints => Box::new(BreakpointList::new(look)),
+        Action::EpisodeList => Box::new(EpisodeList::at_shown_episode(context)),
+        Action::Breakpoints => Box::new(BreakpointList::new(context)),
         Action::Branches => {
-            Box::new(BranchTree::new(model.branches.clone(), look, model.previous_branch.clone()))
+            Box::new(BranchTree::new(model.branches.clone(), context, model.previous_branch.clone()))
         }
         Action::FilterMarks => Box::new(MarkList::new(model.mark_filter)),
         Action::Search => Box::new(Search::new(model.cursor)),
@@ -289,10 +278,7 @@ pub fn open_for_action(
                 return Ok(Box::new(ActionDialog::new(head, None, true)));
             }
             if step.is_none() && !plays {
-                return Err(format!(
-                    "there is no proposal to override; {} goes to the next",
-                    key(Action::Step)
-                ));
+                return Err(format!("no proposal to override; {} goes to the next", key(Action::Step)));
             }
             Box::new(ActionDialog::new(head, step, plays))
         }
@@ -300,74 +286,73 @@ pub fn open_for_action(
         Action::RejectOrToggle => {
             let step = head.step_awaiting_decision().filter(|s| s.call.is_some());
             let Some(step) = step else {
-                return Err(format!(
-                    "there is no proposal to reject; {} goes to the next",
-                    key(Action::Step)
-                ));
+                return Err(format!("no proposal to reject; {} goes to the next", key(Action::Step)));
             };
             let proposal = step.proposed.clone().or_else(|| step.thought.clone()).unwrap_or_default();
             Box::new(InputDialog::new(Purpose::Reject { proposal }))
         }
-        Action::ChangeModel => Box::new(ModelDialog::for_model(model.configured_models.clone(), look)),
+        Action::ChangeModel => Box::new(ModelDialog::for_model(model.configured_models.clone(), context)),
         Action::UseRecordedReply => {
             if !head.has_undecided_call(ModelRole::Actor) && !head.has_undecided_call(ModelRole::Mentor) {
                 return Err(
-                    "no model call has failed or was cancelled; a recorded reply can only replace one of those"
+                    "no failed or cancelled model call; a recorded reply can only replace one of these"
                         .to_owned(),
                 );
             }
-            Box::new(ModelDialog::for_recorded_reply(look))
+            Box::new(ModelDialog::for_recorded_reply(context))
         }
-        Action::Remark => Box::new(InputDialog::new(Purpose::Remark { step: look.frame.selected_step() })),
+        Action::Remark => Box::new(InputDialog::new(Purpose::Remark { step: context.frame.selected_step() })),
         Action::AddLesson => {
-            let kind = kind_of_new_lesson(model, look);
-            Box::new(editor_with_draft(model, look, LessonDraft::new(kind), 0))
+            let kind = kind_of_new_lesson(model, context);
+            Box::new(editor_with_draft(model, context, LessonDraft::new(kind), 0))
         }
         Action::LessonFromOverride => {
-            let steps = look.episode().map(|e| &e.steps);
+            let steps = context.episode().map(|e| &e.steps);
             let last = steps
                 .and_then(|s| s.iter().rev().find(|s| s.is_person_action() && s.proposal_text().is_some()));
-            let kinds = look.lesson_kinds();
+            let kinds = context.lesson_kinds();
             let error = kinds.iter().find(|k| **k == ReflectionKind::Error);
-            let kind = error.copied().unwrap_or_else(|| kind_of_new_lesson(model, look));
+            let kind = error.copied().unwrap_or_else(|| kind_of_new_lesson(model, context));
             let draft = last.and_then(|s| Some((s, LessonDraft::from_override(s, kind)?)));
             let Some((step, draft)) = draft else {
-                return Err("no proposal of this episode has been overridden".to_owned());
+                return Err("no proposal overridden in this episode".to_owned());
             };
             let seen = step.observation().unwrap_or_default();
             let evidence = format!("step {}: {}", step.number, truncate(seen, 120, "..."));
             Box::new(LessonEditor::new(&draft, draft.clone(), &kinds, 0).with_evidence(evidence))
         }
         Action::EditLesson => {
-            let lesson = chosen_lesson(model, look).ok_or_else(|| none("there is no lesson to edit"))?;
-            Box::new(editor_with_draft(model, look, LessonDraft::from_lesson(lesson), lesson.number))
+            let lesson = chosen_lesson(model, context).ok_or_else(|| none("no lesson to edit"))?;
+            Box::new(editor_with_draft(model, context, LessonDraft::from_lesson(lesson), lesson.number))
         }
         Action::Open | Action::ShowDetails if model.focus == Focus::Lanes => {
-            let lesson = chosen_lesson(model, look).ok_or_else(|| none("there is no lesson here"))?;
+            let lesson = chosen_lesson(model, context).ok_or_else(|| none("no lesson here"))?;
             Box::new(LessonDetails::new(lesson.id.clone()))
         }
-        Action::Open | Action::ShowDetails => Box::new(StepDetails::new(look.frame.selected_step(), look)),
+        Action::Open | Action::ShowDetails => {
+            Box::new(StepDetails::new(context.frame.selected_step(), context))
+        }
         _ => return Err(format!("`{}` does nothing here", action.name())),
     })
 }
 
-/// The editor over the lesson with which a branch begins: a new one, or one of the moment shown.
+/// Opens the editor for the lesson that a new branch starts with: a new lesson, or one of the displayed state.
 pub(super) fn open_branch_lesson_editor(
     model: &Model,
-    look: &Context<'_>,
+    context: &Context<'_>,
     fork: Fork,
-    of: Option<&LessonId>,
+    lesson: Option<&LessonId>,
 ) -> Option<Box<dyn Overlay>> {
-    let lesson = of.map(|id| look.displayed_state().pool.get(id));
+    let lesson = lesson.map(|id| context.displayed_state().pool.get(id));
     let editor = match lesson {
-        Some(lesson) => editor_with_draft(model, look, LessonDraft::from_lesson(lesson?), lesson?.number),
-        None => editor_with_draft(model, look, LessonDraft::new(kind_of_new_lesson(model, look)), 0),
+        Some(lesson) => editor_with_draft(model, context, LessonDraft::from_lesson(lesson?), lesson?.number),
+        None => editor_with_draft(model, context, LessonDraft::new(kind_of_new_lesson(model, context)), 0),
     };
     Some(Box::new(editor.saving_on_branch(fork)))
 }
 
-/// The editor over a lesson, with what was typed before and not saved.
-fn editor_with_draft(model: &Model, look: &Context<'_>, before: LessonDraft, number: u32) -> LessonEditor {
+/// Opens the editor for a lesson, restoring its unsaved draft if there is one.
+fn editor_with_draft(model: &Model, context: &Context<'_>, before: LessonDraft, number: u32) -> LessonEditor {
     let kept = model.drafts.iter().find(|d| d.lesson == before.lesson).cloned();
-    LessonEditor::new(&kept.unwrap_or_else(|| before.clone()), before, &look.lesson_kinds(), number)
+    LessonEditor::new(&kept.unwrap_or_else(|| before.clone()), before, &context.lesson_kinds(), number)
 }

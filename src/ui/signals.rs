@@ -1,4 +1,4 @@
-//! What the system tells the program while it has the terminal: to end, to stop, to continue.
+//! Signals that the screen handles: end, stop and continue.
 
 use super::loop_event::LoopEvent;
 use crate::signals;
@@ -17,7 +17,8 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let kind = |s: rustix::process::Signal| SignalKind::from_raw(s.as_raw());
         Ok(Self {
-            // A key does not send it in raw mode; `kill -TSTP` does, and would stop the program with the terminal still taken.
+            // In raw mode Ctrl-Z does not send it, but `kill -TSTP` does; unhandled, it would stop the program in the
+            // alternate screen.
             suspend: signal(kind(rustix::process::Signal::TSTP))?,
             resume: signal(kind(rustix::process::Signal::CONT))?,
         })
@@ -32,7 +33,7 @@ impl Signals {
     }
 }
 
-/// Where there are no such signals only Ctrl-C is told.
+/// On other systems only Ctrl-C is reported.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 

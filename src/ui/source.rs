@@ -1,18 +1,18 @@
-//! A configuration text in TOML with a name, whose every complaint says the file, the line and what to do.
+//! Parses named TOML texts; every problem names the file, the line, and what to do.
 
 use std::fmt;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Something that is wrong with a configuration file; the rest of the file still counts.
+/// A problem in a configuration file; the rest of the file still applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The file, as the person knows it.
+    /// The file, as shown to the person.
     pub file: String,
-    /// The line, counted from 1.
+    /// 1-based line number.
     pub line: usize,
-    /// What is wrong and what is possible instead.
+    /// What is wrong and what is allowed instead.
     pub reason: String,
 }
 
@@ -22,20 +22,20 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A text with its name, and the problems found so far.
+/// A named text, and the problems found so far.
 pub(crate) struct ConfigSource<'a> {
     file: &'a str,
     text: &'a str,
-    /// The problems, in the order in which they were found.
+    /// In the order in which they were found.
     pub(crate) problems: Vec<Problem>,
     broken_line: Option<usize>,
 }
 
 impl<'a> ConfigSource<'a> {
-    /// Reads as much of a text as can be read.
+    /// Parses as much of the text as possible.
     pub(crate) fn parse(file: &'a str, text: &'a str) -> (Self, DeTable<'a>) {
         let mut source = Self { file, text, problems: Vec::new(), broken_line: None };
-        // The place of a mistake decides what of the rest is understood, so the first is the one to be told.
+        // The first syntax error determines how the rest is parsed, so only that one is reported.
         let (table, errors) = DeTable::parse_recoverable(text);
         if let Some(error) = errors.first() {
             let span = error.span().unwrap_or(0..0);
@@ -45,22 +45,22 @@ impl<'a> ConfigSource<'a> {
         (source, table.into_inner())
     }
 
-    /// The line of a byte, counted from 1.
+    /// Returns the 1-based line number of a byte offset.
     pub(crate) fn line_number(&self, at: usize) -> usize {
         self.text.as_bytes().iter().take(at).filter(|b| **b == b'\n').count() + 1
     }
 
-    /// Notes a problem.
+    /// Records a problem.
     pub(crate) fn report(&mut self, span: Range<usize>, reason: impl Into<String>) {
         let line = self.line_number(span.start);
-        // What a broken line was taken for is not worth a second complaint.
+        // A line with a syntax error is not worth a second problem.
         if self.broken_line == Some(line) {
             return;
         }
         self.problems.push(Problem { file: self.file.to_owned(), line, reason: reason.into() });
     }
 
-    /// A string, or a problem.
+    /// Returns the value as a string, or records a problem.
     pub(crate) fn expect_string<'v>(
         &mut self,
         what: &str,
@@ -76,7 +76,7 @@ impl<'a> ConfigSource<'a> {
         text
     }
 
-    /// A table, or a problem.
+    /// Returns the value as a table, or records a problem.
     pub(crate) fn expect_table<'v, 'i>(
         &mut self,
         what: &str,
@@ -93,13 +93,14 @@ impl<'a> ConfigSource<'a> {
     }
 }
 
-/// The known word nearest to a mistyped one, if one is near enough to be meant.
+/// Returns the known word nearest to a misspelt one, if it is near enough to be a typo.
 pub(crate) fn nearest_word<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let near = known.map(|k| (edit_distance(word, k), k)).min_by_key(|d| d.0)?;
     (near.0 <= (word.chars().count() / 3).max(2)).then_some(near.1)
 }
 
-/// Changed, left out or added characters between two words.
+/// Returns the edit distance: the number of substituted, deleted or inserted characters. Only the first 64 characters
+/// count.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(64).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,7 +1,7 @@
-//! The start screen: which world and task, by what method and actor, or which session to go on with.
+//! The start screen: choose an environment, a task and settings for a new run, or a session to resume.
 //!
-//! Pure over a [`StartModel`] that the command line fills; what the person chose comes back as a [`StartChoice`]. What is
-//! preselected starts with Enter.
+//! It is pure over a [`StartModel`] that the command line fills; the result is a [`StartChoice`]. Enter starts what is
+//! preselected.
 
 mod chooser;
 mod view;
@@ -23,146 +23,134 @@ use tokio::sync::mpsc::UnboundedReceiver;
 /// A task that can be started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskRow {
-    /// Its id.
     pub id: String,
-    /// Its goal, in words; empty where it is not known before the start.
+    /// The goal text; empty if it isn't known before the start.
     pub goal: String,
-    /// Its type.
     pub task_type: String,
 }
 
 /// An environment with its tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnvironmentRow {
-    /// Its name, as on the command line.
+    /// The name that `--env` takes.
     pub name: String,
-    /// What a person should know about it: built in, where its data are, or why it offers nothing here.
+    /// Whether it is built in, where its data are, or why it has no tasks here.
     pub description: String,
-    /// Its tasks.
     pub tasks: Vec<TaskRow>,
 }
 
-/// A setting with where its value comes from.
+/// A setting with its value and where that comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingRow {
-    /// Its name in the configuration, such as `run.method`.
+    /// The name in the configuration, such as `run.method`.
     pub name: String,
-    /// Its word on the screen.
+    /// The name on the screen.
     pub label: String,
-    /// Its value.
     pub value: String,
-    /// Where the value comes from.
     pub origin: SettingOrigin,
-    /// What it may be.
     pub allowed: AllowedValues,
-    /// What it does, in a sentence.
+    /// One sentence about what the setting does.
     pub summary: String,
 }
 
-/// What a setting may be.
+/// The values that a setting accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedValues {
     /// One of these words.
     OneOf(Vec<String>),
-    /// A whole number that is typed, from the first to the last.
+    /// An integer between the two, both included.
     Number(u64, u64),
-    /// A text that is typed, such as a path or the name of a model.
+    /// Free text, such as a path or the name of a model.
     Text {
-        /// What counts where there is none, in words.
+        /// What is shown for an empty value.
         none_label: &'static str,
-        /// Texts that are offered.
         suggestions: Vec<String>,
-        /// What is typed, in words.
+        /// A phrase for what to type, such as "a path".
         expected: &'static str,
     },
 }
 
-/// The settings of one choice of preset, method and reading.
+/// The settings for one combination of preset, method and `run.as`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SettingsVariant {
-    /// The preset; `none` where there is none.
+    /// The preset, or `none`.
     pub preset: String,
-    /// The method.
     pub method: String,
     /// `paper` or `code`.
     pub paper_or_code: String,
-    /// All settings with their values.
     pub settings: Vec<SettingRow>,
 }
 
-/// A session that can be taken up again.
+/// A session that can be resumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
-    /// Its folder.
+    /// The session's folder.
     pub path: PathBuf,
-    /// What it is about.
     pub goal: String,
-    /// How it stands: `crashed`, `stopped`, `over`.
+    /// `crashed`, `stopped` or `over`.
     pub status: String,
-    /// Where it stands: episodes, steps, when.
+    /// Episodes, steps and time.
     pub about: String,
 }
 
-/// All there is to choose from.
+/// Everything the start screen offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StartModel {
-    /// The environments.
     pub environments: Vec<EnvironmentRow>,
-    /// The preselected environment.
+    /// The index of the preselected environment.
     pub environment: usize,
-    /// The preselected task in it.
+    /// The index of the preselected task of that environment.
     pub task: usize,
-    /// Method, actor and the other settings.
-    pub knobs: Vec<SettingRow>,
-    /// The same for each choice of preset (`run.preset`), method (`run.method`) and reading (`run.as`): they have settings and
-    /// defaults of their own.
+    /// The settings, such as method and actor.
+    pub settings: Vec<SettingRow>,
+    /// The settings and their defaults for each combination of `run.preset`, `run.method` and `run.as`.
     pub variants: Vec<SettingsVariant>,
-    /// Models (`openai:MODEL`) and the profile that each is of.
+    /// Models (`openai:MODEL`), each with the server profile it uses.
     pub model_profiles: Vec<(String, String)>,
-    /// Sessions, the newest first.
+    /// The sessions, newest first.
     pub sessions: Vec<SessionRow>,
 }
 
-/// What the person chose.
+/// The person's choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartChoice {
     /// Start a run.
     Run {
-        /// The environment.
         env: String,
-        /// The task.
         task: String,
-        /// Settings that the person changed, by name.
+        /// The settings that the person changed: name and value.
         changed: Vec<(String, String)>,
     },
-    /// Go on with a session.
+    /// Resume the session in this folder.
     Resume(PathBuf),
 }
 
-/// What was found out while the screen is shown.
+/// Data that is loaded while the screen is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartUpdate {
-    /// An environment as it is; it takes the place of the one with its name.
+    /// Replaces the environment of the same name.
     Environment(EnvironmentRow),
-    /// The sessions.
+    /// Replaces the list of sessions.
     Sessions(Vec<SessionRow>),
 }
 
-/// Shows the start screen until the person has chosen; none: they left. The terminal is given back before it returns.
-/// `check` says in words why a choice cannot be; the person is told and chooses on. `said` is told at once.
+/// Shows the start screen until the person has chosen. Returns None if they quit.
+///
+/// The terminal is restored before the function returns. `check` returns why a choice is invalid; the reason is shown
+/// and the screen stays open. `notice` is shown at once. `updates` fills in what is loaded in the background.
 ///
 /// # Errors
-/// When the terminal cannot be used.
+/// Fails if the terminal can't be set up, read or drawn to.
 pub async fn run_start_screen(
     model: StartModel,
     options: &Options,
-    mut news: UnboundedReceiver<StartUpdate>,
-    said: Option<String>,
+    mut updates: UnboundedReceiver<StartUpdate>,
+    notice: Option<String>,
     check: impl Fn(&StartChoice) -> Result<(), String>,
 ) -> io::Result<Option<StartChoice>> {
     let mut screen = Screen::enter()?;
     let mut chooser = Chooser::new(model);
-    chooser.note = said;
+    chooser.note = notice;
     let mut events = EventStream::new();
     let mut signals = Signals::new()?;
     loop {
@@ -170,8 +158,8 @@ pub async fn run_start_screen(
         screen.terminal.draw(|frame| draw(&chooser, options, frame.buffer_mut()))?;
         let event = tokio::select! {
             event = events.next() => event,
-            Some(news) = news.recv() => {
-                chooser.apply_update(news);
+            Some(update) = updates.recv() => {
+                chooser.apply_update(update);
                 continue;
             }
             signal = signals.next() => {
@@ -203,7 +191,7 @@ pub async fn run_start_screen(
             ChooserOutcome::Quit => return Ok(None),
             ChooserOutcome::Chosen(choice) => match check(&choice) {
                 Ok(()) => return Ok(Some(choice)),
-                Err(why) => chooser.note = Some(why),
+                Err(reason) => chooser.note = Some(reason),
             },
             ChooserOutcome::Redraw => screen.terminal.clear()?,
             ChooserOutcome::Suspend => {

@@ -1,4 +1,4 @@
-//! The terminal: taken, and always given back, whatever happens.
+//! Sets up the terminal, and restores it in every case, including panics and signals.
 
 use crate::signals;
 use crossterm::event::{
@@ -16,18 +16,18 @@ use std::io::{self, Stdout, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The terminal is ours now; what must be given back is known here, also to the panic hook.
+/// Whether the terminal is set up and must be restored; the panic hook reads it too.
 static TERMINAL_ACTIVE: AtomicBool = AtomicBool::new(false);
 
-/// Collects a frame and writes it with one call, wrapped so that a terminal that knows how shows it at once.
+/// Collects a frame and writes it with one call, as a synchronized update.
 pub struct FrameWriter {
     buffer: Vec<u8>,
     out: Stdout,
 }
 
-/// The terminal while it is ours. Dropping it gives the terminal back.
+/// The terminal while the screen uses it. Dropping it restores the terminal.
 pub struct Screen {
-    /// What draws.
+    /// The ratatui terminal.
     pub terminal: Terminal<CrosstermBackend<FrameWriter>>,
     mouse_captured: bool,
 }
@@ -42,26 +42,26 @@ impl Write for FrameWriter {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        // Restored already: nothing more is drawn. The library shows the cursor when it is dropped, and panics where it cannot
-        // say that this failed.
+        // Restored already: draw nothing more. ratatui shows the cursor when it is dropped, and panics if it can't
+        // report that this failed.
         if !TERMINAL_ACTIVE.load(Ordering::SeqCst) {
             self.buffer.clear();
             return Ok(());
         }
-        let mut whole = Vec::with_capacity(self.buffer.len() + 16);
-        queue!(whole, BeginSynchronizedUpdate)?;
-        whole.append(&mut self.buffer);
-        queue!(whole, EndSynchronizedUpdate)?;
+        let mut frame = Vec::with_capacity(self.buffer.len() + 16);
+        queue!(frame, BeginSynchronizedUpdate)?;
+        frame.append(&mut self.buffer);
+        queue!(frame, EndSynchronizedUpdate)?;
         let mut out = self.out.lock();
-        signals::blocking_write(|| out.write_all(&whole).and_then(|()| out.flush()))
+        signals::blocking_write(|| out.write_all(&frame).and_then(|()| out.flush()))
     }
 }
 
 impl Screen {
-    /// Takes the terminal: alternate screen, raw mode, bracketed paste.
+    /// Sets up the terminal: alternate screen, raw mode, bracketed paste.
     ///
     /// # Errors
-    /// When the terminal cannot be switched; it is given back then.
+    /// Returns an error if the terminal can't be switched; it is restored in that case.
     pub fn enter() -> io::Result<Self> {
         check_size(crossterm::terminal::size()?)?;
         restore_on_panic();
@@ -78,10 +78,10 @@ impl Screen {
         }
     }
 
-    /// Gives the mouse to the screen, or back to the terminal for selecting text.
+    /// Captures the mouse, or releases it so that the terminal can select text.
     ///
     /// # Errors
-    /// When the terminal cannot be written to.
+    /// Returns an error if the terminal can't be written to.
     pub fn capture_mouse(&mut self, on: bool) -> io::Result<()> {
         self.mouse_captured = on;
         if on {
@@ -91,15 +91,15 @@ impl Screen {
         }
     }
 
-    /// Gives the terminal back for a while.
+    /// Restores the terminal temporarily; see [`Self::reenter`].
     pub fn leave(&mut self) {
         restore();
     }
 
-    /// Takes the terminal again; the next frame is drawn whole.
+    /// Sets the terminal up again; the next frame is drawn in full.
     ///
     /// # Errors
-    /// When the terminal cannot be switched.
+    /// Returns an error if the terminal can't be switched.
     pub fn reenter(&mut self) -> io::Result<()> {
         activate()?;
         if self.mouse_captured {
@@ -108,33 +108,33 @@ impl Screen {
         self.clear()
     }
 
-    /// Empties the screen; the next frame is drawn whole.
+    /// Clears the screen; the next frame is drawn in full.
     ///
     /// # Errors
-    /// When the terminal cannot be written to.
+    /// Returns an error if the terminal can't be written to.
     pub fn clear(&mut self) -> io::Result<()> {
-        // The library's own clearing asks the terminal where its cursor is, and the keys that come meanwhile get in the
-        // way of the answer. Taking the size anew clears as well, and asks nothing.
+        // ratatui's own clear asks the terminal for its cursor position, and keys that arrive meanwhile break the
+        // answer. Resizing clears as well, and asks nothing.
         let size = self.terminal.size()?;
         check_size((size.width, size.height))?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
-    /// Takes the terminal again where a panic elsewhere in the program has given it back behind the screen's back.
+    /// Sets the terminal up again if a panic elsewhere in the program has restored it.
     ///
     /// # Errors
-    /// When the terminal cannot be switched, or has become too large.
+    /// Returns an error if the terminal can't be switched, or has become too large.
     pub fn ensure_active(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         check_size((size.width, size.height))?;
         if TERMINAL_ACTIVE.load(Ordering::SeqCst) { Ok(()) } else { self.reenter() }
     }
 
-    /// Gives the terminal back, stops the program as the terminal's own Ctrl-Z would, and takes it again afterwards. Where
-    /// nobody could continue it, it is not stopped.
+    /// Restores the terminal, stops the program as the terminal's Ctrl-Z would, and sets the terminal up again
+    /// afterwards. Does not stop it if no shell could continue it.
     ///
     /// # Errors
-    /// When the terminal cannot be switched.
+    /// Returns an error if the terminal can't be switched.
     pub fn suspend(&mut self) -> io::Result<()> {
         self.leave();
         stop_process_group();
@@ -148,7 +148,7 @@ impl Drop for Screen {
     }
 }
 
-/// A terminal can claim any size; cells of all of it are held in memory.
+/// Rejects terminals that claim an excessive size: all cells are held in memory.
 fn check_size((columns, rows): (u16, u16)) -> io::Result<()> {
     const MAX_SIDE: u16 = 4096;
     const MAX_CELLS: u32 = 1 << 20;
@@ -156,29 +156,29 @@ fn check_size((columns, rows): (u16, u16)) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::other(format!(
-        "it has {columns} columns and {rows} rows; at most {MAX_SIDE} of each and {MAX_CELLS} cells in all can be drawn"
+        "it has {columns} columns and {rows} rows; the limit is {MAX_SIDE} of each and {MAX_CELLS} cells in all"
     )))
 }
 
 #[cfg(unix)]
 fn stop_process_group() {
     use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
-    // In the group of the session's leader there is no shell above us that could continue us: we would freeze, so we go on.
+    // In the session leader's process group there is no shell above us that could continue us, so don't stop.
     if getsid(None) == Ok(getpgrp()) {
         return;
     }
-    // The whole group, so that a program that started us (such as cargo) stops with us and the shell gets its turn. The
-    // milder signal would only come back to us, since we listen to it.
+    // Stop the whole group, so that a program that started us (such as cargo) stops with us and the shell gets
+    // control. SIGTSTP would only reach our own handler.
     let _ = kill_current_process_group(Signal::STOP);
 }
 
 #[cfg(not(unix))]
-fn stop() {}
+fn stop_process_group() {}
 
 fn activate() -> io::Result<()> {
     TERMINAL_ACTIVE.store(true, Ordering::SeqCst);
-    // Not every terminal hands out its other screen blank, and the start screen may have just left it.
-    let taken = enable_raw_mode().and_then(|()| {
+    // Not every terminal starts the alternate screen blank, and the start screen may have just left it.
+    let entered = enable_raw_mode().and_then(|()| {
         execute!(
             io::stdout(),
             EnterAlternateScreen,
@@ -187,13 +187,13 @@ fn activate() -> io::Result<()> {
             cursor::Hide
         )
     });
-    if taken.is_err() {
+    if entered.is_err() {
         restore();
     }
-    taken
+    entered
 }
 
-/// Gives the terminal back, once; errors are of no use to anybody here.
+/// Restores the terminal, once; errors can't be reported here.
 fn restore() {
     if !TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
         return;
@@ -203,10 +203,10 @@ fn restore() {
     let _ = disable_raw_mode();
 }
 
-/// What makes the terminal again what it was.
+/// Returns the escape sequences that restore the terminal.
 fn restore_sequence() -> Vec<u8> {
     let mut bytes = Vec::new();
-    // Writing to memory cannot fail.
+    // Writing to memory can't fail.
     let _ = queue!(
         bytes,
         EndSynchronizedUpdate,
@@ -218,7 +218,7 @@ fn restore_sequence() -> Vec<u8> {
     bytes
 }
 
-/// The same where the program itself is stuck, perhaps in a write that holds the lock of the output.
+/// Restores the terminal without the output lock, for a program that is stuck, perhaps in a write that holds it.
 fn restore_without_lock() {
     if !TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
         return;
@@ -237,10 +237,10 @@ fn restore_without_lock() {
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let before = std::panic::take_hook();
+        let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             restore();
-            before(panic);
+            previous(panic);
         }));
     });
 }
@@ -250,13 +250,13 @@ mod size_tests {
     use super::check_size;
 
     #[test]
-    fn oversized_terminals_are_refused() {
+    fn oversized_terminals_are_rejected() {
         for fine in [(0, 0), (1, 1), (80, 24), (4096, 200), (1024, 1024)] {
             check_size(fine).unwrap();
         }
         for large in [(65535, 65535), (65535, 24), (80, 65535), (4096, 4096)] {
-            let refused = check_size(large).unwrap_err().to_string();
-            assert!(refused.contains(&format!("{} columns", large.0)), "{refused}");
+            let error = check_size(large).unwrap_err().to_string();
+            assert!(error.contains(&format!("{} columns", large.0)), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The screen on a plausible session: pictures, hostile text, every size.
+//! Tests of the whole screen on made-up sessions: pictures, keys, hostile text, every size.
 
 use super::context::{Context, FrameInput};
 use super::fixture::{Fixture, sample_session};
@@ -41,45 +41,45 @@ impl TestScreen {
         }
     }
 
-    /// The states the screen shows.
+    /// Returns the states that the screen shows.
     pub(super) fn frame_input(&self) -> FrameInput {
         FrameInput::for_model(&self.fixture.store, &self.model)
     }
 
-    /// Presses a key by its name, and says what the outside is asked for.
+    /// Presses a key by its name and returns the requests.
     pub(super) fn press(&mut self, name: &str) -> Vec<Request> {
         self.send(UiMessage::Key(key_event(name)))
     }
 
     pub(super) fn send(&mut self, msg: UiMessage) -> Vec<Request> {
-        let moment = self.frame_input();
-        let look = Context {
-            frame: &moment,
+        let frame = self.frame_input();
+        let context = Context {
+            frame: &frame,
             now: self.now,
             theme: &self.theme,
             glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
-        update(&mut self.model, &look, &self.cache, msg)
+        update(&mut self.model, &context, &self.cache, msg)
     }
 
     pub(super) fn draw(&mut self) -> Buffer {
         let (width, height) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        let moment = self.frame_input();
-        let look = Context {
-            frame: &moment,
+        let frame = self.frame_input();
+        let context = Context {
+            frame: &frame,
             now: self.now,
             theme: &self.theme,
             glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
-        draw(&self.model, &look, &mut self.cache, &mut buffer);
+        draw(&self.model, &context, &mut self.cache, &mut buffer);
         buffer
     }
 }
 
-/// A key event by the name of the key.
+/// Returns the key event for a key's name.
 fn key_event(name: &str) -> KeyEvent {
     let (modifiers, name) = match name.strip_prefix("Ctrl-") {
         Some(rest) => (KeyModifiers::CONTROL, rest),
@@ -104,7 +104,7 @@ fn key_event(name: &str) -> KeyEvent {
     KeyEvent::new(code, modifiers)
 }
 
-/// The characters of a buffer, row by row, without blanks at the ends.
+/// Returns the characters of a buffer, row by row, without trailing blanks.
 pub(super) fn screen_text(buffer: &Buffer) -> String {
     let mut text = String::new();
     for y in 0..buffer.area.height {
@@ -124,7 +124,7 @@ pub(super) fn screen_text(buffer: &Buffer) -> String {
     text
 }
 
-/// Which look every cell has: a letter for each different one, and what the letters stand for.
+/// Returns the styles of a buffer: a letter per cell for each distinct style, then a legend of the letters.
 fn style_grid(buffer: &Buffer) -> String {
     let mut known: Vec<Style> = Vec::new();
     let mut text = String::new();
@@ -151,7 +151,7 @@ fn style_grid(buffer: &Buffer) -> String {
     text
 }
 
-/// The bytes that a terminal would be sent for a whole frame.
+/// Returns the bytes that a terminal is sent for a full frame.
 fn terminal_bytes(buffer: &Buffer) -> Vec<u8> {
     use ratatui::backend::{Backend, CrosstermBackend};
     let mut bytes = b"\x1b[2J".to_vec();
@@ -191,10 +191,10 @@ mod session_search;
 mod steps_and_modes;
 mod undo_notices;
 
-/// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:
+/// Writes frames as escape sequences below `target/pictures`, to view in a terminal:
 /// `cargo test --lib ui::tests::pictures -- --ignored`.
 #[test]
-#[ignore = "draws pictures for eyes"]
+#[ignore = "writes pictures to look at"]
 fn pictures() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target/pictures");
     std::fs::create_dir_all(&folder).unwrap();

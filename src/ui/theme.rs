@@ -1,17 +1,17 @@
-//! Colours by meaning. A theme is a TOML file that gives [`Role`]s their look; only this room and the files in `themes/`
-//! name colours.
+//! Themes. A theme is a TOML file that gives each [`Role`] a style; only this module and the files in `themes/` name
+//! colours.
 //!
 //! ```toml
-//! inherits = "dark"                 # take everything that is not said here from there
+//! inherits = "dark"                 # defaults for everything this file doesn't set
 //! [palette]
-//! sand = "#e8d5b5"                  # #rrggbb, a number of the 256, a name of the sixteen, or "default"
+//! sand = "#e8d5b5"                  # #rrggbb, a palette index, an ANSI name, or "default"
 //! [role]
 //! text = "sand"                     # a foreground
 //! "frame.focus" = { fg = "sand", bg = "#201810", attrs = ["bold"] }
 //! ```
 //!
-//! A role that no file gives a look falls back by its dots, then to `text`. Nothing in a file can stop a theme from being
-//! made: what is wrong is a [`Problem`] with its line, and the rest counts.
+//! A role that no file styles falls back to the prefixes of its dotted name, then to `text`. Parsing never fails: errors
+//! are reported as [`Problem`]s with their lines, and the rest applies.
 
 mod colour;
 mod parse;
@@ -23,7 +23,7 @@ pub use role::Role;
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// The themes that come with the program: name and file.
+/// The shipped themes: name and TOML source.
 pub const SHIPPED: [(&str, &str); 7] = [
     ("default", include_str!("../../themes/default.toml")),
     ("light", include_str!("../../themes/light.toml")),
@@ -34,20 +34,19 @@ pub const SHIPPED: [(&str, &str); 7] = [
     ("fjord", include_str!("../../themes/fjord.toml")),
 ];
 
-/// A look for every role.
+/// A style for every role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Theme {
     styles: Vec<Style>,
 }
 
-/// What a terminal can show and a person wants, by the environment of the program.
+/// What the terminal can show and the person wants, detected from environment variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalCapabilities {
-    /// Colours.
     pub depth: ColourDepth,
-    /// Drawing characters beyond ASCII.
+    /// Characters beyond ASCII may be drawn.
     pub unicode: bool,
-    /// Nothing may move that does not have to.
+    /// Nothing is animated.
     pub reduced_motion: bool,
 }
 
@@ -57,7 +56,7 @@ impl TerminalCapabilities {
         let set = |name| variable(name).filter(|v| !v.is_empty());
         let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
         let utf8 = |l: &String| l.to_ascii_lowercase().replace('-', "").contains("utf8");
-        // Without a locale nothing is known; Windows and macOS set none for programs that are not started in a shell.
+        // Windows and macOS set no locale for programs that aren't started from a shell; their terminals use UTF-8.
         let unicode = locale.as_ref().map_or(cfg!(any(windows, target_os = "macos")), utf8);
         let term = variable("TERM").unwrap_or_default();
         Self {
@@ -69,23 +68,23 @@ impl TerminalCapabilities {
 }
 
 impl Theme {
-    /// The look of a role.
+    /// Returns the style of a role.
     pub fn style(&self, role: Role) -> Style {
         self.styles.get(role as usize).copied().unwrap_or_default()
     }
 
-    /// The file of a theme that comes with the program.
+    /// Returns the TOML source of a shipped theme.
     pub fn shipped_source(name: &str) -> Option<&'static str> {
         SHIPPED.iter().find(|t| t.0 == name).map(|t| t.1)
     }
 
-    /// A theme from the text of its file. `lookup` gives the text of a theme by its name, for `inherits`; the shipped ones
-    /// are known anyway, after it. Total: what is wrong is told, and the rest counts.
+    /// Parses a theme. For `inherits`, `lookup` returns the source of a theme by name; the shipped themes are searched
+    /// after it. Never fails: valid definitions apply, the others are returned as problems.
     pub fn parse(file: &str, text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> (Self, Vec<Problem>) {
         parse::parse_theme(file, text, lookup)
     }
 
-    /// The theme as a terminal of this depth can show it. Without colours it is the attributes of `mono`.
+    /// Returns the theme reduced to a terminal's depth. Without colours that is `mono`.
     #[must_use]
     pub fn with_depth(&self, depth: ColourDepth) -> Self {
         if depth == ColourDepth::None {
@@ -98,7 +97,7 @@ impl Theme {
             style.fg = style.fg.map(|c| colour::reduce(c, depth));
             style.bg = style.bg.map(|c| colour::reduce(c, depth));
             let back = style.bg.or(ground.map(|c| colour::reduce(c, depth)));
-            // Two colours may fall together where there are few: then the letters are what stays apart.
+            // Reduction may make the text colour equal to its background: then use black or white.
             if before.0 != before.1 && style.fg.is_some() && style.fg == back {
                 let light = back
                     .and_then(to_rgb)
@@ -114,7 +113,7 @@ impl Theme {
         Self::parse(shipped, Self::shipped_source(shipped).unwrap_or_default(), &|_| None).0
     }
 
-    /// A theme whose roles have these looks; the rest fall back.
+    /// Builds a theme from the known styles; other roles fall back.
     fn resolve(known: impl Fn(&str) -> Option<Style>) -> Self {
         let text = known("text").unwrap_or_default();
         let ground = known("ground").unwrap_or_default();
@@ -125,7 +124,7 @@ impl Theme {
             let mut name = role.name();
             loop {
                 if let Some(style) = known(name) {
-                    // A role without a colour of its own has that of the text, whatever lies under it.
+                    // A role without a foreground takes that of `text`.
                     let reversed = style.add_modifier.contains(Modifier::REVERSED);
                     return if style.fg.is_none() && !reversed {
                         Style { fg: text.fg, ..style }

@@ -1,4 +1,4 @@
-//! What happened, turned into changes of the model and wishes for the outside.
+//! The update half of the screen: a message changes the model and may return requests for the application.
 
 mod availability;
 mod breakpoint_hits;
@@ -34,75 +34,75 @@ use std::time::Duration;
 /// Two presses of Ctrl-C within this time quit.
 const QUIT_WINDOW: Duration = Duration::from_secs(2);
 
-/// Handles a message. What the outside must do is returned, in order.
-pub fn update(model: &mut Model, look: &Context<'_>, scratch: &ViewCache, msg: UiMessage) -> Vec<Request> {
-    model.expire_notice(look.now);
-    // What has nothing left to show takes no key either.
-    let there = model.overlays.len();
-    model.overlays.retain(|o| !o.is_stale(look));
-    let gone = model.overlays.len() < there;
+/// Handles a message and returns what the application must do, in order.
+pub fn update(model: &mut Model, context: &Context<'_>, cache: &ViewCache, msg: UiMessage) -> Vec<Request> {
+    model.expire_notice(context.now);
+    // An overlay with nothing left to show closes before the message, so that it takes no key either.
+    let open_before = model.overlays.len();
+    model.overlays.retain(|o| !o.is_stale(context));
+    let closed_itself = model.overlays.len() < open_before;
     let requests = match msg {
         UiMessage::Key(key) if key.kind == KeyEventKind::Press => {
-            key::on_key(model, look, scratch, key, gone)
+            key::on_key(model, context, cache, key, closed_itself)
         }
         UiMessage::Key(_) => Vec::new(),
-        UiMessage::Paste(text) => on_top_overlay(model, |top| top.on_paste(&text, look)),
-        UiMessage::Mouse(event) => mouse::on_mouse(model, look, scratch, event),
+        UiMessage::Paste(text) => on_top_overlay(model, |top| top.on_paste(&text, context)),
+        UiMessage::Mouse(event) => mouse::on_mouse(model, context, cache, event),
         UiMessage::Resize(columns, rows) => {
             model.size = (columns, rows);
             Vec::new()
         }
         UiMessage::Answer(overlay::Answer::Hint(hint)) => {
-            let (words, tone) = match hint {
+            let (text, severity) = match hint {
                 Some(hint) => (format!("hint: {hint}"), Severity::Info),
-                None => ("this world cannot look for a way to its goal".to_owned(), Severity::Warning),
+                None => ("no hint: this environment has no solver".to_owned(), Severity::Warning),
             };
-            model.show_notice(words, tone, look.now);
+            model.show_notice(text, severity, context.now);
             Vec::new()
         }
-        UiMessage::Answer(overlay::Answer::Branches(told)) => {
-            match &told {
-                Ok(twigs) => model.branches = twigs.clone(),
-                Err(why) if model.overlays.is_empty() => {
-                    model.show_notice(why.clone(), Severity::Warning, look.now);
+        UiMessage::Answer(overlay::Answer::Branches(loaded)) => {
+            match &loaded {
+                Ok(branches) => model.branches = branches.clone(),
+                Err(error) if model.overlays.is_empty() => {
+                    model.show_notice(error.clone(), Severity::Warning, context.now);
                 }
                 Err(_) => {}
             }
-            on_top_overlay(model, |top| top.on_answer(overlay::Answer::Branches(told), look))
+            on_top_overlay(model, |top| top.on_answer(overlay::Answer::Branches(loaded), context))
         }
-        UiMessage::Answer(answer) => on_top_overlay(model, |top| top.on_answer(answer, look)),
+        UiMessage::Answer(answer) => on_top_overlay(model, |top| top.on_answer(answer, context)),
         UiMessage::StoreChanged | UiMessage::Tick => {
-            let mut wants = fork::follow_branch(model, look);
-            on_store_change(model, look);
-            fork::show_divergence(model, look);
-            wants.extend(stepping::continue_stepping(model, look));
-            wants
+            let mut requests = fork::follow_branch(model, context);
+            on_store_change(model, context);
+            fork::show_divergence(model, context);
+            requests.extend(stepping::continue_stepping(model, context));
+            requests
         }
     };
-    handle_requests(model, look, scratch, requests)
+    handle_requests(model, context, cache, requests)
 }
 
-/// Carries out what concerns the screen itself and keeps the rest.
+/// Handles the requests that concern only the screen and returns the rest for the application.
 fn handle_requests(
     model: &mut Model,
-    look: &Context<'_>,
-    scratch: &ViewCache,
+    context: &Context<'_>,
+    cache: &ViewCache,
     requests: Vec<Request>,
 ) -> Vec<Request> {
     let mut rest = Vec::new();
-    let requests = availability::while_halted(model, look, requests);
+    let requests = availability::while_halted(model, context, requests);
     for request in requests {
-        if let Some(kind) = added_lesson_kind(&request).filter(|_| !look.is_read_only()) {
-            lesson::show_lane(model, look, kind);
+        if let Some(kind) = added_lesson_kind(&request).filter(|_| !context.is_read_only()) {
+            lesson::show_lane(model, context, kind);
         }
         match request {
-            Request::MoveCursor(cursor) => cursor::move_to(model, look, cursor),
+            Request::MoveCursor(cursor) => cursor::move_to(model, context, cursor),
             Request::SetMarkFilter(marks) => model.mark_filter = marks,
-            Request::ShowNotice(text) => model.show_notice(text, Severity::Info, look.now),
-            // What an action wants in turn is settled as well; an action never wants another action.
+            Request::ShowNotice(text) => model.show_notice(text, Severity::Info, context.now),
+            // The requests of an action are handled here too. The recursion ends: no action returns `RunAction`.
             Request::RunAction(action) => {
-                let wants = run_action(model, look, scratch, action);
-                rest.extend(handle_requests(model, look, scratch, wants));
+                let requests = run_action(model, context, cache, action);
+                rest.extend(handle_requests(model, context, cache, requests));
             }
             Request::SaveDraft { of, draft } => {
                 model.drafts.retain(|d| d.lesson != of);
@@ -122,50 +122,56 @@ fn handle_requests(
             | Request::AcceptAsLesson { .. }
             | Request::SwitchBranch(_)
             | Request::EditBranch(..)
-                if look.is_read_only() =>
+                if context.is_read_only() =>
             {
-                notify_read_only(model, look);
+                notify_read_only(model, context);
             }
-            // A change of the past's lessons is one on a branch of its own.
+            // Lessons of the past can only change on a new branch.
             Request::Send(command @ Command::Lesson(_))
                 if model.is_in_past() && !is_accept_command(&command) =>
             {
-                let words = fork::describe_command(&command, look);
-                fork::open_fork_dialog(model, look, &overlay::ForkChange::Command(Box::new(command), words));
+                let description = fork::describe_command(&command, context);
+                let change = overlay::ForkChange::Command(Box::new(command), description);
+                fork::open_fork_dialog(model, context, &change);
             }
             Request::CompareWith(place) => {
-                let (compare, want) =
-                    overlay::CompareDialog::between(overlay::CompareDialog::shown_episode(look), place);
+                let (compare, request) =
+                    overlay::CompareDialog::between(overlay::CompareDialog::shown_episode(context), place);
                 model.overlays.push(Box::new(compare));
-                rest.push(want);
+                rest.push(request);
             }
-            Request::TeachOnFork { fork, lesson: of } => {
-                model.overlays.extend(overlay::open_branch_lesson_editor(model, look, fork, of.as_ref()));
+            Request::TeachOnFork { fork, lesson } => {
+                model.overlays.extend(overlay::open_branch_lesson_editor(
+                    model,
+                    context,
+                    fork,
+                    lesson.as_ref(),
+                ));
             }
             Request::AcceptAsLesson { draft, evidence } => {
-                let editor = overlay::LessonEditor::new(&draft, draft.clone(), &look.lesson_kinds(), 0);
+                let editor = overlay::LessonEditor::new(&draft, draft.clone(), &context.lesson_kinds(), 0);
                 model.overlays.push(Box::new(editor.with_evidence(evidence).written_by_mentor()));
             }
             other => {
-                let other = undo::apply_branch_undo(model, look, other);
-                let edit = matches!(
+                let other = undo::apply_branch_undo(model, context, other);
+                let edits_lessons = matches!(
                     other,
                     Request::Send(
                         Command::Lesson(_) | Command::Undo | Command::UndoChange(_) | Command::Redo
                     )
                 );
-                let mut words = match &other {
-                    Request::Send(Command::Lesson(wish)) => {
-                        lesson::describe_change(wish, look).unwrap_or_default()
+                let mut notice = match &other {
+                    Request::Send(Command::Lesson(command)) => {
+                        lesson::describe_change(command, context).unwrap_or_default()
                     }
                     _ => String::new(),
                 };
-                if edit && look.is_thinking() && words.is_empty() {
-                    let key = look.keymap.key_label(Action::AskAgain).unwrap_or_default();
-                    words = format!("counts from the next prompt; {key} asks this turn again");
+                if edits_lessons && context.is_thinking() && notice.is_empty() {
+                    let key = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
+                    notice = format!("counts from the next prompt; {key} retries this step with it");
                 }
-                if !words.is_empty() {
-                    model.show_notice(words, Severity::Info, look.now);
+                if !notice.is_empty() {
+                    model.show_notice(notice, Severity::Info, context.now);
                 }
                 rest.push(other);
             }
@@ -174,7 +180,10 @@ fn handle_requests(
     rest
 }
 
-/// Lets the topmost overlay react, and takes it away when it is done.
+/// Lets the topmost overlay respond and removes it if it asks to close.
+///
+/// An overlay that closes with a fork or a command is kept until the command is accepted, so that what was typed
+/// in it isn't lost if the command fails.
 fn on_top_overlay(
     model: &mut Model,
     react: impl FnOnce(&mut Box<dyn overlay::Overlay>) -> Response,
@@ -182,44 +191,46 @@ fn on_top_overlay(
     let Some(top) = model.overlays.last_mut() else { return Vec::new() };
     let Response { requests, close } = react(top);
     if close {
-        let gone = model.overlays.pop();
+        let closed = model.overlays.pop();
         if requests.iter().any(|r| matches!(r, Request::Fork(_) | Request::Send(_))) {
-            model.awaiting_answer = gone;
+            model.awaiting_answer = closed;
         }
     }
     requests
 }
 
-/// An action of the main screen.
-fn run_action(model: &mut Model, look: &Context<'_>, scratch: &ViewCache, action: Action) -> Vec<Request> {
-    let state = &look.frame.head;
-    if look.is_read_only() && is_driver_required(action) {
-        notify_read_only(model, look);
+/// Runs an action of the main screen.
+fn run_action(model: &mut Model, context: &Context<'_>, cache: &ViewCache, action: Action) -> Vec<Request> {
+    let state = &context.frame.head;
+    if context.is_read_only() && is_driver_required(action) {
+        notify_read_only(model, context);
         return Vec::new();
     }
-    let story = model.focus == Focus::Story && action == Action::Open && !look.is_read_only();
-    if model.is_in_past() && (is_present_only(action) || action == Action::AddLesson || story) {
-        return fork::offer_fork(model, look, action);
+    let opens_proposal = model.focus == Focus::Story && action == Action::Open && !context.is_read_only();
+    if model.is_in_past() && (is_present_only(action) || action == Action::AddLesson || opens_proposal) {
+        return fork::offer_fork(model, context, action);
     }
     dismiss_hint(model, action);
     let send = |command| vec![Request::Send(command)];
     match action {
-        _ if stepping::is_summary_due(model, look, action) => open_overlay(model, look, Action::Summary),
-        Action::Step | Action::NextTask => stepping::request_step(model, look),
+        _ if stepping::is_summary_due(model, context, action) => {
+            open_overlay(model, context, Action::Summary)
+        }
+        Action::Step | Action::NextTask => stepping::request_step(model, context),
         Action::StepStage => send(Command::StepStage),
         Action::Open => match model.focus {
-            Focus::Story if !model.is_in_past() && !look.is_read_only() => match ended_episode(look) {
-                Some(_) => open_overlay(model, look, Action::EndCard),
-                None => stepping::request_step(model, look),
+            Focus::Story if !model.is_in_past() && !context.is_read_only() => match ended_episode(context) {
+                Some(_) => open_overlay(model, context, Action::EndCard),
+                None => stepping::request_step(model, context),
             },
-            _ => open_overlay(model, look, action),
+            _ => open_overlay(model, context, action),
         },
         Action::PauseRun if state.run_over && state.open_episode().is_none() => {
-            let key = look.keymap.key_label(Action::AskAgain).unwrap_or_default();
+            let key = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
             model.show_notice(
                 format!("the run is over; {key} plays the task again"),
                 Severity::Warning,
-                look.now,
+                context.now,
             );
             Vec::new()
         }
@@ -236,69 +247,69 @@ fn run_action(model: &mut Model, look: &Context<'_>, scratch: &ViewCache, action
             let to = if state.autonomy == Autonomy::Human { Autonomy::Auto } else { Autonomy::Human };
             send(Command::SetAutonomy(to))
         }
-        Action::RejectOrToggle if model.focus == Focus::Lanes => lesson::toggle(model, look),
-        Action::PinLesson => lesson::pin(model, look),
-        Action::DeleteLesson => lesson::delete(model, look),
-        Action::ChangeLessonScope => lesson::rescope(model, look),
-        Action::ReflectNow => match lesson::selected_kind(model, look) {
-            kind if look.lesson_kinds().contains(&kind) => send(Command::Reflect(kind)),
+        Action::RejectOrToggle if model.focus == Focus::Lanes => lesson::toggle(model, context),
+        Action::PinLesson => lesson::pin(model, context),
+        Action::DeleteLesson => lesson::delete(model, context),
+        Action::ChangeLessonScope => lesson::rescope(model, context),
+        Action::ReflectNow => match lesson::selected_kind(model, context) {
+            kind if context.lesson_kinds().contains(&kind) => send(Command::Reflect(kind)),
             kind => {
-                let words = format!("{} writes no {} reflections", look.method(), kind.name());
-                model.show_notice(words, Severity::Warning, look.now);
+                let text = format!("{} writes no {} reflections", context.method(), kind.name());
+                model.show_notice(text, Severity::Warning, context.now);
                 Vec::new()
             }
         },
-        Action::MoveLessonUp => lesson::reorder(model, look, -1),
-        Action::MoveLessonDown => lesson::reorder(model, look, 1),
-        Action::AskAgain | Action::Retry if look.halt_reason().is_some() => vec![Request::RetryWrite],
+        Action::MoveLessonUp => lesson::reorder(model, context, -1),
+        Action::MoveLessonDown => lesson::reorder(model, context, 1),
+        Action::AskAgain | Action::Retry if context.halt_reason().is_some() => vec![Request::RetryWrite],
         Action::AskAgain if state.failed_call.is_some() || state.divergence.is_some() => send(Command::Retry),
-        Action::AskAgain if ended_episode(look).is_some() => play_again(model, look),
+        Action::AskAgain if ended_episode(context).is_some() => play_again(model, context),
         Action::AskAgain => send(Command::AskAgain),
         Action::Retry => send(Command::Retry),
         Action::GiveUp => send(Command::GiveUp),
         Action::Undo => send(Command::Undo),
         Action::Redo => send(Command::Redo),
-        Action::PlayAgain => play_again(model, look),
-        Action::LastProgress => cursor::go_to_last_progress(model, look),
+        Action::PlayAgain => play_again(model, context),
+        Action::LastProgress => cursor::go_to_last_progress(model, context),
         Action::Export => vec![Request::Export],
         Action::NextTheme => vec![Request::NextTheme],
         Action::EndEpisode if state.open_episode().is_some() => {
-            let key = look.keymap.key_label(action).unwrap_or_default();
+            let key = context.keymap.key_label(action).unwrap_or_default();
             model.show_notice(
-                format!("end this episode? {key} again ends it; any other key does not"),
+                format!("end this episode? press {key} again; any other key keeps it"),
                 Severity::Warning,
-                look.now,
+                context.now,
             );
             model.confirming_end = true;
             Vec::new()
         }
         Action::EndEpisode => send(Command::EndEpisode(EndReason::Person)),
-        Action::Back => cursor::move_steps(model, look, -1),
-        Action::Forward => cursor::move_steps(model, look, 1),
-        Action::PreviousMark => cursor::go_to_mark(model, look, -1),
-        Action::NextMark => cursor::go_to_mark(model, look, 1),
+        Action::Back => cursor::move_steps(model, context, -1),
+        Action::Forward => cursor::move_steps(model, context, 1),
+        Action::PreviousMark => cursor::go_to_mark(model, context, -1),
+        Action::NextMark => cursor::go_to_mark(model, context, 1),
         Action::Fork => {
-            fork::open_fork_dialog(model, look, &overlay::ForkChange::Continue);
+            fork::open_fork_dialog(model, context, &overlay::ForkChange::Continue);
             Vec::new()
         }
         Action::Branches => {
-            let wants = open_overlay(model, look, action);
-            wants.into_iter().chain([Request::LoadBranches]).collect()
+            let requests = open_overlay(model, context, action);
+            requests.into_iter().chain([Request::LoadBranches]).collect()
         }
-        Action::PreviousEpisode => cursor::move_episodes(model, look, -1),
-        Action::NextEpisode => cursor::move_episodes(model, look, 1),
-        Action::EpisodeStart => cursor::go_to_episode_start(model, look),
+        Action::PreviousEpisode => cursor::move_episodes(model, context, -1),
+        Action::NextEpisode => cursor::move_episodes(model, context, 1),
+        Action::EpisodeStart => cursor::go_to_episode_start(model, context),
         Action::Live => {
-            cursor::move_to(model, look, Cursor::Live);
+            cursor::move_to(model, context, Cursor::Live);
             Vec::new()
         }
-        Action::Up => scroll::scroll_rows(model, look, scratch, -1),
-        Action::Down => scroll::scroll_rows(model, look, scratch, 1),
-        Action::PageUp => scroll::scroll_page(model, look, scratch, -1),
-        Action::PageDown => scroll::scroll_page(model, look, scratch, 1),
-        Action::NextPane => scroll::focus_next_pane(model, look, scratch, 1),
-        Action::PreviousPane => scroll::focus_next_pane(model, look, scratch, -1),
-        Action::Pane(number) => scroll::focus_pane(model, look, number),
+        Action::Up => scroll::scroll_rows(model, context, cache, -1),
+        Action::Down => scroll::scroll_rows(model, context, cache, 1),
+        Action::PageUp => scroll::scroll_page(model, context, cache, -1),
+        Action::PageDown => scroll::scroll_page(model, context, cache, 1),
+        Action::NextPane => scroll::focus_next_pane(model, context, cache, 1),
+        Action::PreviousPane => scroll::focus_next_pane(model, context, cache, -1),
+        Action::Pane(number) => scroll::focus_pane(model, context, number),
         Action::Zoom => {
             model.zoomed = !model.zoomed;
             Vec::new()
@@ -316,12 +327,12 @@ fn run_action(model: &mut Model, look: &Context<'_>, scratch: &ViewCache, action
             Vec::new()
         }
         Action::ToggleMouse => {
-            let words = if model.mouse_captured {
-                "the mouse belongs to the terminal"
+            let text = if model.mouse_captured {
+                "mouse off: the terminal selects text again"
             } else {
-                "the mouse belongs to the screen"
+                "mouse on: click, drag and scroll"
             };
-            model.show_notice(words, Severity::Info, look.now);
+            model.show_notice(text, Severity::Info, context.now);
             vec![Request::CaptureMouse(!model.mouse_captured)]
         }
         Action::Close => close_topmost(model),
@@ -333,42 +344,45 @@ fn run_action(model: &mut Model, look: &Context<'_>, scratch: &ViewCache, action
             }
         }
         Action::Hint => vec![Request::Hint],
-        Action::Copy => copy::copy_step(look),
-        Action::Cancel => cancel_calls(model, look),
+        Action::Copy => copy::copy_step(context),
+        Action::Cancel => cancel_calls(model, context),
         Action::Suspend => vec![Request::Suspend],
         Action::Redraw => vec![Request::Redraw],
-        _ => open_overlay(model, look, action),
+        _ => open_overlay(model, context, action),
     }
 }
 
-/// Opens the overlay of an action.
-fn open_overlay(model: &mut Model, look: &Context<'_>, action: Action) -> Vec<Request> {
-    if action == Action::Breakpoints && look.is_read_only() && look.frame.head.breakpoints.all.is_empty() {
-        notify_read_only(model, look);
+/// Opens the overlay of an action, or shows a notice that says why it can't.
+fn open_overlay(model: &mut Model, context: &Context<'_>, action: Action) -> Vec<Request> {
+    if action == Action::Breakpoints
+        && context.is_read_only()
+        && context.frame.head.breakpoints.all.is_empty()
+    {
+        notify_read_only(model, context);
         return Vec::new();
     }
-    match overlay::open_for_action(action, model, look) {
+    match overlay::open_for_action(action, model, context) {
         Ok(overlay) => {
             model.overlays.push(overlay);
-            // What the world accepts now fills the box; a world at work is not asked for a mere list of words.
-            let waits = !look.is_read_only() && look.frame.head.step_awaiting_decision().is_some();
+            // The override box lists the admissible commands. For completions alone, only an idle environment is asked.
+            let is_idle = !context.is_read_only() && context.frame.head.step_awaiting_decision().is_some();
             match action {
                 Action::Override => vec![Request::ListAdmissible],
-                Action::Breakpoints if waits => vec![Request::ListAdmissible],
+                Action::Breakpoints if is_idle => vec![Request::ListAdmissible],
                 Action::Compare => vec![Request::ListComparable],
                 Action::UseRecordedReply => vec![Request::ListSessions],
-                Action::ChangeModel => vec![Request::ListModels(overlay::default_role(&look.frame.head))],
+                Action::ChangeModel => vec![Request::ListModels(overlay::default_role(&context.frame.head))],
                 _ => Vec::new(),
             }
         }
-        Err(why) => {
-            model.show_notice(why, Severity::Warning, look.now);
+        Err(reason) => {
+            model.show_notice(reason, Severity::Warning, context.now);
             Vec::new()
         }
     }
 }
 
-/// Closes the topmost thing: zoom, then the past. Never cancels anything.
+/// Leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
 fn close_topmost(model: &mut Model) -> Vec<Request> {
     if model.zoomed {
         model.zoomed = false;
@@ -381,41 +395,42 @@ fn close_topmost(model: &mut Model) -> Vec<Request> {
     Vec::new()
 }
 
-/// Ctrl-C: breaks the calls off and pauses; twice within two seconds it quits.
-fn cancel_calls(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    let again = model.last_interrupt.is_some_and(|at| look.now.saturating_duration_since(at) <= QUIT_WINDOW);
+/// Handles Ctrl-C: cancels the calls in flight and pauses; pressed twice within [`QUIT_WINDOW`], quits.
+fn cancel_calls(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    let again =
+        model.last_interrupt.is_some_and(|at| context.now.saturating_duration_since(at) <= QUIT_WINDOW);
     if again {
         return vec![Request::Quit];
     }
-    model.last_interrupt = Some(look.now);
-    let state = &look.frame.head;
-    let words = if look.is_thinking() || !state.calls.is_empty() {
-        "cancelled; once more within two seconds quits"
+    model.last_interrupt = Some(context.now);
+    let state = &context.frame.head;
+    let text = if context.is_thinking() || !state.calls.is_empty() {
+        "call cancelled; again within two seconds quits"
     } else if state.run_status != RunStatus::Paused || state.grant.is_some() {
-        "paused; once more within two seconds quits"
+        "paused; again within two seconds quits"
     } else {
-        "nothing is going on; once more within two seconds quits"
+        "nothing to cancel; again within two seconds quits"
     };
-    model.show_notice(words, Severity::Info, look.now);
+    model.show_notice(text, Severity::Info, context.now);
     vec![Request::Send(Command::Cancel)]
 }
 
-/// Plays the task of the listed episode once more.
-fn play_again(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    let Some(episode) = look.episode() else {
-        model.show_notice("there is no task to play again", Severity::Warning, look.now);
+/// Starts another episode of the listed episode's task.
+fn play_again(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    let Some(episode) = context.episode() else {
+        model.show_notice("no task to play again", Severity::Warning, context.now);
         return Vec::new();
     };
-    // It stops at its first proposal, also where the run before it did not stop.
-    let mut wants = Vec::new();
-    if look.frame.head.run_status != RunStatus::Paused {
-        wants.push(Request::Send(Command::Pause));
+    // Pausing first makes it stop at its first proposal, even if the run was not paused before.
+    let mut requests = Vec::new();
+    if context.frame.head.run_status != RunStatus::Paused {
+        requests.push(Request::Send(Command::Pause));
     }
-    wants.push(Request::Send(Command::BeginEpisode(Box::new(episode.task.clone()))));
-    wants
+    requests.push(Request::Send(Command::BeginEpisode(Box::new(episode.task.clone()))));
+    requests
 }
 
-/// The kind of a lesson that a request adds.
+/// Returns the kind of the lesson that a request adds, if it adds one.
 fn added_lesson_kind(request: &Request) -> Option<ReflectionKind> {
     let commands = match request {
         Request::Send(command) => std::slice::from_ref(command),
@@ -428,7 +443,9 @@ fn added_lesson_kind(request: &Request) -> Option<ReflectionKind> {
     })
 }
 
-/// Words of the mentor that a person accepts are a lesson from now on, also where they were found in the past.
+/// Returns true if the command keeps a dropped item of the mentor as a lesson.
+///
+/// Such a lesson counts from now on, even if the item was found while looking at the past.
 fn is_accept_command(command: &Command) -> bool {
     matches!(command, Command::Lesson(LessonCommand::Accept { .. }))
 }

@@ -1,4 +1,4 @@
-//! Draws model and state into a buffer. Pure but for [`Scratch`], which only keeps what could be reckoned again.
+//! Draws model and state into a buffer. Pure except for [`ViewCache`], which holds only what can be recomputed.
 
 pub mod footer;
 pub mod lanes;
@@ -28,173 +28,179 @@ use rows::{Offer, PaneContent, Row, RowLayout};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the view learns while it draws. Dropping it changes nothing on the screen.
+/// What the view computes while it draws. Dropping it changes nothing on the screen.
 #[derive(Default)]
 pub struct ViewCache {
     step_rows: HashMap<RowKey, CachedRows>,
-    /// Where the panes lay at the last draw, for the mouse and for pages.
+    /// The layout of the last draw, for the mouse and for page scrolling.
     pub layout: ScreenLayout,
-    /// How far a pane of steps can be scrolled from its resting place: rows towards the past, rows towards the end.
+    /// How far each step pane can scroll from its default position: rows towards the past, rows towards the end.
     pub scroll_limits: HashMap<PaneContent, (i32, i32)>,
-    /// Which step lies in which row of which pane.
+    /// The step shown in each row of each pane: pane, row, step.
     pub step_hits: Vec<(Pane, u16, u32)>,
-    /// Which column of the time bar is which step.
+    /// The time bar's mapping from columns to steps.
     pub ruler: Option<timeline_bar::StepRuler>,
-    /// How far the world pane can be scrolled.
+    /// How many rows the World pane can scroll.
     pub world_max_scroll: u16,
 }
 
-/// The digit that focuses the first lane; Story has 1, World 2, and what comes after the lanes the digits after theirs.
+/// The digit that focuses the first lane. Story has 1 and World 2; what follows the lanes has the next digits.
 const FIRST_LANE: usize = 3;
 
-/// Where a step lies in memory, how its rows are laid out, whether its episode goes on, and what is on offer at it.
+/// The step's address, the row layout, whether its episode is open, and the offer shown at it.
 type RowKey = (usize, RowLayout, bool, Option<Offer>);
 
 /// A step and its rows.
 type CachedRows = (Arc<Step>, Arc<[Row]>);
 
-/// Rows of steps that are kept at most; a screen shows far fewer.
+/// Maximum number of steps whose rows are cached; a screen shows far fewer.
 const MAX_CACHED_STEPS: usize = 1024;
 
 impl ViewCache {
-    /// The rows of a step, kept for as long as the step is the same one.
+    /// Returns the rows of a step, cached as long as the step stays the same.
     fn cached_step_rows(
         &mut self,
         step: &Arc<Step>,
         state: &State,
         offer: Option<&Offer>,
-        measure: RowLayout,
+        layout: RowLayout,
         glyphs: &Glyphs,
     ) -> Arc<[Row]> {
-        // A kept step holds its memory, so no other step can have the same address.
-        let key = (Arc::as_ptr(step) as usize, measure, state.open_episode().is_some(), offer.cloned());
+        // A cached step keeps its memory, so no other step can have the same address.
+        let key = (Arc::as_ptr(step) as usize, layout, state.open_episode().is_some(), offer.cloned());
         if let Some((_, rows)) = self.step_rows.get(&key) {
             return rows.clone();
         }
         if self.step_rows.len() >= MAX_CACHED_STEPS {
             self.step_rows.clear();
         }
-        let rows: Arc<[Row]> = rows::step_rows(step, state, offer, measure, glyphs).into();
+        let rows: Arc<[Row]> = rows::step_rows(step, state, offer, layout, glyphs).into();
         self.step_rows.insert(key, (step.clone(), rows.clone()));
         rows
     }
 }
 
 /// Draws one frame into the buffer.
-pub fn draw(model: &Model, look: &Context<'_>, scratch: &mut ViewCache, buffer: &mut Buffer) {
+pub fn draw(model: &Model, context: &Context<'_>, cache: &mut ViewCache, buffer: &mut Buffer) {
     let screen = buffer.area;
-    let mut canvas = Canvas { buffer, theme: look.theme, glyphs: look.glyphs };
+    let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
     canvas.clear(screen);
-    let plan =
-        compute_layout(screen, model.arrangement(), look.lanes().len(), model.zoomed_pane(look.lanes()));
-    status::draw(model, look, plan.status, &mut canvas);
-    let role = if look.frame.is_in_past() { Role::FramePast } else { Role::Frame };
-    pane_frame::draw(&plan, screen, role, &mut canvas);
-    scratch.step_hits.clear();
-    scratch.ruler = None;
-    let covered = model.overlays.iter().map(|o| o.rows_covered(look, screen)).max().unwrap_or(0);
-    for block in &plan.areas {
-        draw_pane(model, look, &shrink_above(*block, screen.bottom() - covered), scratch, &mut canvas);
+    let layout = compute_layout(
+        screen,
+        model.arrangement(),
+        context.lanes().len(),
+        model.zoomed_pane(context.lanes()),
+    );
+    status::draw(model, context, layout.status, &mut canvas);
+    let role = if context.frame.is_in_past() { Role::FramePast } else { Role::Frame };
+    pane_frame::draw(&layout, screen, role, &mut canvas);
+    cache.step_hits.clear();
+    cache.ruler = None;
+    let covered = model.overlays.iter().map(|o| o.rows_covered(context, screen)).max().unwrap_or(0);
+    for area in &layout.areas {
+        draw_pane(model, context, &shrink_above(*area, screen.bottom() - covered), cache, &mut canvas);
     }
-    footer::draw(model, look, plan.footer, &mut canvas);
+    footer::draw(model, context, layout.footer, &mut canvas);
     for overlay in &model.overlays {
-        // The keys of one that lies below another do not count.
-        if model.notice.is_none() && look.halt_reason().is_none() && !look.has_driver_died() {
-            canvas.clear(plan.footer);
+        // The keys of an overlay below another one don't apply.
+        if model.notice.is_none() && context.halt_reason().is_none() && !context.has_driver_died() {
+            canvas.clear(layout.footer);
         }
-        overlay.draw(look, screen, &mut canvas);
+        overlay.draw(context, screen, &mut canvas);
     }
-    scratch.layout = plan;
+    cache.layout = layout;
 }
 
-/// A pane of steps ends above what lies at the lower edge, so that its newest rows are to be seen; where that would leave
-/// next to nothing of it, it stays as it is.
-fn shrink_above(block: PaneArea, end: u16) -> PaneArea {
+/// Shrinks a step pane so that it ends above an overlay at the bottom and its newest rows stay visible. If too few
+/// rows would remain, returns it unchanged.
+fn shrink_above(area: PaneArea, end: u16) -> PaneArea {
     const MIN_ROWS: u16 = 3;
-    let steps = matches!(block.pane, Pane::Story | Pane::Thoughts | Pane::Observations);
-    let height = end.saturating_sub(block.body.y);
-    if !steps || height < MIN_ROWS || height >= block.body.height {
-        return block;
+    let steps = matches!(area.pane, Pane::Story | Pane::Thoughts | Pane::Observations);
+    let height = end.saturating_sub(area.body.y);
+    if !steps || height < MIN_ROWS || height >= area.body.height {
+        return area;
     }
-    PaneArea { body: Rect { height, ..block.body }, ..block }
+    PaneArea { body: Rect { height, ..area.body }, ..area }
 }
 
 fn draw_pane(
     model: &Model,
-    look: &Context<'_>,
-    block: &PaneArea,
-    scratch: &mut ViewCache,
+    context: &Context<'_>,
+    area: &PaneArea,
+    cache: &mut ViewCache,
     canvas: &mut Canvas<'_>,
 ) {
-    let simple = |words: &str, focus: Focus, canvas: &mut Canvas<'_>| {
+    let draw_title = |title: &str, focus: Focus, canvas: &mut Canvas<'_>| {
         let role = if model.focus == focus { Role::TitleFocus } else { Role::Title };
-        if let Some(area) = block.title {
+        if let Some(title_area) = area.title {
             let digit = match focus {
                 Focus::Story => 1,
                 Focus::World => 2,
                 Focus::Lanes => FIRST_LANE,
-                Focus::Observations => FIRST_LANE + look.lanes().len(),
-                Focus::Timeline => FIRST_LANE + 1 + look.lanes().len(),
+                Focus::Observations => FIRST_LANE + context.lanes().len(),
+                Focus::Timeline => FIRST_LANE + 1 + context.lanes().len(),
             };
-            pane_frame::draw_title(area, &[(Role::Muted, &format!("{digit} ")), (role, words)], canvas);
+            pane_frame::draw_title(title_area, &[(Role::Muted, &format!("{digit} ")), (role, title)], canvas);
             // The first row of a narrow screen has no room for the branch.
             let narrow = canvas.buffer.area.width < status::MIN_BRANCH_COLUMNS;
             let branch =
                 model.branch_name().filter(|_| narrow).map(|b| format!("on {}", truncate(b, 16, "")));
-            if look.frame.is_in_past() && focus == Focus::Story {
-                // The letter is for those who see no colour.
-                let branch = branch.map_or_else(String::new, |b| format!("{b} {} ", look.glyphs.separator));
-                pane_frame::draw_right_title(area, Role::FramePast, &format!("{branch}P"), canvas);
+            if context.frame.is_in_past() && focus == Focus::Story {
+                // The letter is for people who see no colour.
+                let branch =
+                    branch.map_or_else(String::new, |b| format!("{b} {} ", context.glyphs.separator));
+                pane_frame::draw_right_title(title_area, Role::FramePast, &format!("{branch}P"), canvas);
             } else if focus == Focus::Story {
                 pane_frame::draw_right_title(
-                    area,
+                    title_area,
                     Role::Muted,
-                    &branch.unwrap_or_else(|| actor_and_method(look)),
+                    &branch.unwrap_or_else(|| actor_and_method(context)),
                     canvas,
                 );
             }
         }
     };
-    match block.pane {
+    match area.pane {
         Pane::Story => {
-            simple(&title_with_episode("Story", look), Focus::Story, canvas);
-            story::draw(model, look, PaneContent::All, block, scratch, canvas);
+            draw_title(&title_with_episode("Story", context), Focus::Story, canvas);
+            story::draw(model, context, PaneContent::All, area, cache, canvas);
         }
         Pane::Thoughts => {
-            simple(&title_with_episode("Thoughts & actions", look), Focus::Story, canvas);
-            story::draw(model, look, PaneContent::ThoughtsAndActions, block, scratch, canvas);
+            draw_title(&title_with_episode("Thoughts & actions", context), Focus::Story, canvas);
+            story::draw(model, context, PaneContent::ThoughtsAndActions, area, cache, canvas);
         }
         Pane::Observations => {
-            simple("Observations", Focus::Observations, canvas);
-            story::draw(model, look, PaneContent::Observations, block, scratch, canvas);
+            draw_title("Observations", Focus::Observations, canvas);
+            story::draw(model, context, PaneContent::Observations, area, cache, canvas);
         }
-        Pane::World => world::draw(model, look, block, scratch, canvas),
-        Pane::LaneTabs | Pane::Lane(_) => lanes::draw(model, look, block, canvas),
+        Pane::World => world::draw(model, context, area, cache, canvas),
+        Pane::LaneTabs | Pane::Lane(_) => lanes::draw(model, context, area, canvas),
         Pane::Timeline => {
-            simple("Time", Focus::Timeline, canvas);
-            scratch.ruler = timeline_bar::draw(look, first_row(block.body), canvas);
+            draw_title("Time", Focus::Timeline, canvas);
+            cache.ruler = timeline_bar::draw(context, first_row(area.body), canvas);
         }
     }
 }
 
-/// The title of a pane of steps, with the episode where it is not the only one.
-fn title_with_episode(name: &str, look: &Context<'_>) -> String {
-    let number = look.episode().map_or(0, |e| e.number);
-    if number > 1 { format!("{name} {} episode {number}", look.glyphs.separator) } else { name.to_owned() }
+/// Returns the title of a step pane, with the episode's number unless it is the first.
+fn title_with_episode(name: &str, context: &Context<'_>) -> String {
+    let number = context.episode().map_or(0, |e| e.number);
+    if number > 1 { format!("{name} {} episode {number}", context.glyphs.separator) } else { name.to_owned() }
 }
 
-/// Who acts and by which method; the built-in actor is named as what it is. Where a plan is followed, who writes it.
-fn actor_and_method(look: &Context<'_>) -> String {
-    let Some(run) = &look.frame.head.run else { return String::new() };
-    let plans = run.method == "planning" && look.frame.head.autonomy != Autonomy::Human;
+/// Returns the actor and the method; the built-in actor is labelled as a stand-in. For the planning method, names the
+/// mentor, who writes the plan.
+fn actor_and_method(context: &Context<'_>) -> String {
+    let Some(run) = &context.frame.head.run else { return String::new() };
+    let plans = run.method == "planning" && context.frame.head.autonomy != Autonomy::Human;
     let who = if plans { &run.mentor } else { &run.actor };
     let who = match who.as_str() {
-        "rules" => "rules, a stand-in",
-        "symbolic" if plans => "rules, a stand-in",
+        "rules" => "rules (a stand-in)",
+        "symbolic" if plans => "rules (a stand-in)",
         "human" => "you play",
         other => other,
     };
-    format!("{who} {} {}", look.glyphs.separator, run.method)
+    format!("{who} {} {}", context.glyphs.separator, run.method)
 }
 
 fn first_row(area: Rect) -> Rect {

@@ -1,22 +1,22 @@
-//! Branches on the command line: going on from the past line by line, and every verb that reads a session.
+//! Branches on the command line: forks in `--plain` mode, and every verb that reads a session.
 
 use crate::Home;
 
-/// A session whose third turn was gone back to, with another action there; and then the trunk again.
+/// Creates a session with a fork at step 3 (another action), then continues on the trunk.
 fn session_with_fork(home: &Home) -> String {
     let input = "step\nstep\nstep\nstep\nfork 3 go to shelf 1\nstep\nbranches\nbranch-name b1 shelf first\nswitch trunk\nstep\nquit\n";
-    let said = home
+    let output = home
         .run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
         .assert_success();
-    assert!(said.stdout.contains("Branch b1, from step 3"), "{}", said.stdout);
+    assert!(output.stdout.contains("Branch b1, from step 3"), "{}", output.stdout);
     assert!(
-        said.stdout.contains("* b1 from trunk after event")
-            && said.stdout.contains("override: go to shelf 1"),
+        output.stdout.contains("* b1 from trunk after event")
+            && output.stdout.contains("override: go to shelf 1"),
         "{}",
-        said.stdout
+        output.stdout
     );
-    assert!(said.stdout.contains("b1 (shelf first)"), "{}", said.stdout);
-    assert!(said.stdout.contains("Branch trunk, from step"), "{}", said.stdout);
+    assert!(output.stdout.contains("b1 (shelf first)"), "{}", output.stdout);
+    assert!(output.stdout.contains("Branch trunk, from step"), "{}", output.stdout);
     home.session().display().to_string()
 }
 
@@ -31,17 +31,17 @@ fn every_verb_reads_a_branch_as_its_parent_and_then_itself() {
     };
     let (trunk, fork) = (transcript("trunk"), transcript("b1"));
     assert!(fork.contains("go to shelf 1") && trunk != fork);
-    assert_eq!(transcript("shelf first"), fork, "a branch answers to the name it was given");
+    assert_eq!(transcript("shelf first"), fork, "a branch is found by its name");
     let shared = fork.lines().zip(trunk.lines()).take_while(|(a, b)| a == b).count();
-    assert!(shared > 5, "both begin alike:\n{fork}\n{trunk}");
-    // The branch that was written last is the one that is meant where none is named.
+    assert!(shared > 5, "both start alike:\n{fork}\n{trunk}");
+    // Without a name, the branch written last is used.
     assert_eq!(home.run(&["export", &session, "--format", "text"]).assert_success().stdout, trunk);
     let listed = home.run(&["sessions", "--json"]).assert_success();
     assert_eq!(listed.json_lines()[0]["branches"], 2);
     assert!(home.run(&["sessions"]).assert_success().stdout.contains("2 branches"));
     let verified = home.run(&["verify", &session]).assert_success();
     assert!(
-        verified.stdout.contains("on 2 branches") && verified.stdout.contains("whole:"),
+        verified.stdout.contains("on 2 branches") && verified.stdout.contains("OK:"),
         "{}",
         verified.stdout
     );
@@ -49,7 +49,7 @@ fn every_verb_reads_a_branch_as_its_parent_and_then_itself() {
     assert_eq!(one.json_lines()[0]["branches"], 1);
     let opened = home.run(&["open", &format!("{session}@b1#1.3"), "--json"]).assert_success();
     assert!(opened.stdout.contains("go to shelf 1"));
-    // Gone on with without a screen, and by a report that carries both.
+    // Resumes without a screen, then reads a report that contains both branches.
     home.run(&["resume", &at("b1"), "--headless", "-q", "--break", "step=7"]);
     assert!(transcript("b1").starts_with(fork.trim_end().rsplit_once('\n').unwrap().0));
     assert_eq!(
@@ -68,36 +68,36 @@ fn every_verb_reads_a_branch_as_its_parent_and_then_itself() {
             .contains("go to shelf 1")
     );
     assert!(home.run(&["verify", &page]).assert_success().stdout.contains("on 2 branches"));
-    let refused = home.run(&["open", &at("b9"), "--json"]);
+    let rejected = home.run(&["open", &at("b9"), "--json"]);
     assert!(
-        refused.code != 0 && refused.stdout.contains("no branch") && refused.stdout.contains("trunk, b1"),
+        rejected.code != 0 && rejected.stdout.contains("no branch") && rejected.stdout.contains("trunk, b1"),
         "{}",
-        refused.stdout
+        rejected.stdout
     );
 }
 
-/// `diff` knew the ids of branches alone.
+/// Once, `diff` accepted only ids of branches.
 #[test]
 fn a_comparison_takes_the_name_of_a_branch() {
     let home = Home::new();
     let session = session_with_fork(&home);
-    let told = |branch: &str| {
+    let printed = |branch: &str| {
         home.run(&["diff", &format!("{session}@trunk"), &format!("{session}@{branch}"), "--json"])
     };
-    let named = told("shelf first").assert_success().json_lines();
-    assert_eq!(named, told("b1").assert_success().json_lines());
+    let named = printed("shelf first").assert_success().json_lines();
+    assert_eq!(named, printed("b1").assert_success().json_lines());
     assert_eq!(named[0]["b"]["branch"], "b1");
     assert_eq!((&named[0]["first"]["a"], &named[0]["first"]["b"]), (&3.into(), &3.into()));
-    let refused = told("shelf last");
-    let said = r#"there is no branch \"shelf last\""#;
+    let rejected = printed("shelf last");
+    let message = r#"no branch named \"shelf last\""#;
     assert!(
-        refused.code == 2 && refused.stdout.contains(said) && refused.stdout.contains("trunk, b1"),
+        rejected.code == 2 && rejected.stdout.contains(message) && rejected.stdout.contains("trunk, b1"),
         "{}",
-        refused.stdout
+        rejected.stdout
     );
 }
 
-/// An unknown name was answered with ids alone, and ended with 1 where the page says 2.
+/// Once, the error for an unknown name listed only ids, and the exit code was 1 instead of 2.
 #[test]
 fn an_unknown_branch_is_a_usage_error_that_lists_the_branches() {
     let home = Home::new();
@@ -130,30 +130,30 @@ fn an_unknown_branch_is_a_usage_error_that_lists_the_branches() {
     ] {
         for of in [&session, &page] {
             for args in verbs(&format!("{of}@{word}")) {
-                // What came out of a report is not gone on with.
+                // A session from a report cannot be resumed.
                 if of == &page && args[0] == "resume" {
                     continue;
                 }
                 let args: Vec<&str> = args.iter().map(String::as_str).collect();
-                let said = home.run(&args);
-                let words = format!("{}{}", said.stdout, said.stderr).replace("\\\"", "\"");
-                assert_eq!(said.code, 2, "{args:?}: {words}");
-                for due in [format!("there is no branch \"{word}\""), near.to_owned(), all.clone()] {
-                    assert!(words.contains(&due), "{args:?}: {due}: {words}");
+                let output = home.run(&args);
+                let words = format!("{}{}", output.stdout, output.stderr).replace("\\\"", "\"");
+                assert_eq!(output.code, 2, "{args:?}: {words}");
+                for expected in [format!("no branch named \"{word}\""), near.to_owned(), all.clone()] {
+                    assert!(words.contains(&expected), "{args:?}: {expected}: {words}");
                 }
             }
         }
     }
-    // Of two with one name the ids are told.
-    // The program gives no name twice; a file may have it all the same.
+    // For two branches with the same name, the error lists ids. The program never creates them, but a file may contain
+    // them.
     let labels = home.session().join("branches/labels.jsonl");
     let mut lines = std::fs::read_to_string(&labels).unwrap();
     lines.push_str("{\"branch\":\"trunk\",\"name\":\"shelf first\"}\n");
     std::fs::write(&labels, lines).unwrap();
     let two = home.run(&["open", &format!("{session}@shelf first"), "--json"]);
     assert_eq!(two.code, 2, "{}", two.stdout);
-    let due = "name one by its id: trunk (shelf first), b1 (shelf first)";
-    assert!(two.stdout.contains("2 branches are called") && two.stdout.contains(due), "{}", two.stdout);
+    let expected = "use an id: trunk (shelf first), b1 (shelf first)";
+    assert!(two.stdout.contains("2 branches are named") && two.stdout.contains(expected), "{}", two.stdout);
 }
 
 #[test]
@@ -168,29 +168,29 @@ fn verify_names_a_changed_fork() {
         text.replace(line, &line.replacen("\"observation\":\"", "\"observation\":\"Oh. ", 1)),
     )
     .unwrap();
-    let said = home.run(&["verify", &session]);
-    assert!(said.code == 1 && said.stdout.contains("PROBLEM branch b1, event"), "{}", said.stdout);
+    let output = home.run(&["verify", &session]);
+    assert!(output.code == 1 && output.stdout.contains("PROBLEM branch b1, event"), "{}", output.stdout);
 }
 
-/// Markdown and JSON did not say which branch they tell, and neither did the page.
+/// Once, exports did not name their branch.
 #[test]
 fn an_export_names_its_branch() {
     let home = Home::new();
     let session = session_with_fork(&home);
-    let told = |branch: &str, format: &str| {
+    let printed = |branch: &str, format: &str| {
         home.run(&["export", &format!("{session}@{branch}"), "--format", format]).assert_success().stdout
     };
     for (branch, words, name) in [("trunk", "trunk", None), ("b1", "b1 (shelf first)", Some("shelf first"))] {
-        let page = told(branch, "markdown");
+        let page = printed(branch, "markdown");
         assert!(page.contains(&format!("- branch: `{words}`\n")), "{page}");
-        let json: serde_json::Value = serde_json::from_str(&told(branch, "json")).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&printed(branch, "json")).unwrap();
         assert_eq!((json["branch"].as_str(), json["branch_name"].as_str()), (Some(branch), name));
-        let page = told(branch, "html");
+        let page = printed(branch, "html");
         assert!(page.contains(&format!("<dt>branch</dt><dd>{words}</dd>")), "{page}");
     }
 }
 
-/// A report was compared by its trunk, whatever branch it shows, and by that alone.
+/// Once, a report was always compared by its trunk, whatever branch it showed.
 #[test]
 fn a_report_opens_the_branch_on_its_page() {
     let home = Home::new();
@@ -202,48 +202,49 @@ fn a_report_opens_the_branch_on_its_page() {
         file
     };
     let (trunk, fork) = (page("trunk"), page("b1"));
-    let told = |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).assert_success().json_lines().remove(0);
-    let branches = |told: &serde_json::Value| {
-        ["a", "b"].map(|side| told[side]["branch"].as_str().unwrap_or_default().to_owned())
+    let printed =
+        |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).assert_success().json_lines().remove(0);
+    let branches = |printed: &serde_json::Value| {
+        ["a", "b"].map(|side| printed[side]["branch"].as_str().unwrap_or_default().to_owned())
     };
-    let compared = told(&trunk, &fork);
+    let compared = printed(&trunk, &fork);
     assert_eq!(branches(&compared), ["trunk", "b1"]);
     assert_eq!(compared["first"]["a"], 3);
-    assert_eq!(branches(&told(&format!("{fork}@trunk"), &format!("{trunk}@b1"))), ["trunk", "b1"]);
-    assert_eq!(branches(&told(&format!("{trunk}@shelf first#1"), &fork)), ["b1", "b1"], "by its name");
-    let refused = home.run(&["diff", &format!("{trunk}@b9"), &fork]);
-    assert!(refused.code != 0 && refused.stderr.contains("b9"), "{}", refused.stderr);
-    // The trunk was written last; the page of the other branch opens at that one.
+    assert_eq!(branches(&printed(&format!("{fork}@trunk"), &format!("{trunk}@b1"))), ["trunk", "b1"]);
+    assert_eq!(branches(&printed(&format!("{trunk}@shelf first#1"), &fork)), ["b1", "b1"], "by its name");
+    let rejected = home.run(&["diff", &format!("{trunk}@b9"), &fork]);
+    assert!(rejected.code != 0 && rejected.stderr.contains("b9"), "{}", rejected.stderr);
+    // The trunk was written last, but the other branch's page opens that branch.
     assert!(home.run(&["open", &fork, "--json"]).assert_success().stdout.contains("go to shelf 1"));
     assert!(!home.run(&["open", &trunk, "--json"]).assert_success().stdout.contains("go to shelf 1"));
-    // Pages of before say nothing of it: the branch that was written last is meant.
+    // Older pages don't name the branch: the branch written last is used.
     let old = home.path("old.html");
     let text = std::fs::read_to_string(&fork).unwrap();
     assert!(text.contains("\"branch\":\"b1\",\"files\""));
     std::fs::write(&old, text.replace("\"branch\":\"b1\",\"files\"", "\"files\"")).unwrap();
-    assert_eq!(branches(&told(&old.display().to_string(), &fork)), ["trunk", "b1"]);
+    assert_eq!(branches(&printed(&old.display().to_string(), &fork)), ["trunk", "b1"]);
 }
 
-/// What is passed over is said in a line, and the session is read without it.
+/// A skipped branch is reported in one line, and the session is read without it.
 #[test]
 fn a_broken_branch_file_is_skipped_with_a_message() {
     let home = Home::new();
     let session = session_with_fork(&home);
     let broken = home.session().join("branches/b7.jsonl");
     std::fs::write(&broken, "{\"v\":1,\"type\":\"branch\"}\n").unwrap();
-    let said = |said: &str| said.lines().filter(|l| l.contains("branch b7 was passed over: ")).count();
+    let count = |stderr: &str| stderr.lines().filter(|l| l.contains("branch b7 skipped: ")).count();
     let opened = home.run(&["open", &session, "--json"]).assert_success();
-    assert_eq!(said(&opened.stderr), 1, "{}", opened.stderr);
+    assert_eq!(count(&opened.stderr), 1, "{}", opened.stderr);
     assert!(opened.stderr.contains("b7.jsonl"), "it names the file: {}", opened.stderr);
     let resumed = home.run(&["resume", &session, "--headless", "-q", "--break", "step=6"]);
-    assert_eq!(said(&resumed.stderr), 1, "{}", resumed.stderr);
+    assert_eq!(count(&resumed.stderr), 1, "{}", resumed.stderr);
     let verified = home.run(&["verify", &session]);
-    assert_eq!((verified.code, said(&verified.stdout)), (1, 1), "{}", verified.stdout);
+    assert_eq!((verified.code, count(&verified.stdout)), (1, 1), "{}", verified.stdout);
     let named = home.run(&["open", &format!("{session}@b7"), "--json"]);
     assert!(named.code != 0 && named.stdout.contains("b7.jsonl"), "{} {}", named.stdout, named.stderr);
 }
 
-/// A kept summary of before names no tasks: it is made anew, and nothing of the session changes.
+/// An older cached summary without tasks is rebuilt; the session itself doesn't change.
 #[test]
 fn a_summary_names_the_tasks_and_an_old_one_is_rebuilt() {
     let home = Home::new();
@@ -262,15 +263,15 @@ fn a_summary_names_the_tasks_and_an_old_one_is_rebuilt() {
     assert_eq!(std::fs::read(session.join("branches/trunk.jsonl")).unwrap(), trunk);
 }
 
-/// After a branch was renamed, an undo took back the lesson before it without a word, and left the name.
+/// Once, after a branch was renamed, undo silently undid the lesson before it and kept the name.
 #[test]
 fn a_branch_rename_is_undone_before_earlier_changes() {
     let home = Home::new();
     let input = "step\nlesson Look first.\nbranch-name trunk one\nbranch-name trunk two\nundo\nbranches\nredo\nbranches\nundo\nundo\nundo\nquit\n";
-    let said = home
+    let output = home
         .run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
         .assert_success();
-    let told: Vec<&str> = said
+    let printed: Vec<&str> = output
         .stdout
         .lines()
         .map(str::trim)
@@ -279,16 +280,16 @@ fn a_branch_rename_is_undone_before_earlier_changes() {
             None => Some(l).filter(|l| l.starts_with("undone") || l.starts_with("redone")),
         })
         .collect();
-    let due = [
+    let expected = [
         "one",
         "two",
-        "undone: branch trunk called two",
+        "undone: branch trunk named two",
         "one",
-        "redone: branch trunk called two",
+        "redone: branch trunk named two",
         "two",
-        "undone: branch trunk called two",
-        "undone: branch trunk called one",
+        "undone: branch trunk named two",
+        "undone: branch trunk named one",
         "undone: lesson 1 added",
     ];
-    assert_eq!(told, due, "{}", said.stdout);
+    assert_eq!(printed, expected, "{}", output.stdout);
 }

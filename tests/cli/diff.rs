@@ -5,7 +5,7 @@ use retrospect::domain::{BranchId, Seq};
 use retrospect::journal::Session;
 use serde_json::Value;
 
-/// Two runs of the same task: the second may take a few steps only. Gives both paths.
+/// Runs the same task twice, the second time with a low step limit; returns both paths.
 fn two_runs(home: &Home) -> (String, String) {
     let run = |extra: &[&str]| {
         let before: Vec<_> = session_paths(home);
@@ -22,17 +22,17 @@ fn session_paths(home: &Home) -> Vec<String> {
 }
 
 #[test]
-fn a_session_beside_itself_has_no_difference() {
+fn session_compared_with_itself_has_no_difference() {
     let home = Home::new();
     let (a, _) = two_runs(&home);
-    let said = home.run(&["diff", &a, &a]).assert_success();
-    assert!(said.stdout.contains("no difference: all "), "{}", said.stdout);
-    let told = home.run(&["diff", &a, &a, "--json"]).assert_success().json_lines();
+    let output = home.run(&["diff", &a, &a]).assert_success();
+    assert!(output.stdout.contains("no difference: all "), "{}", output.stdout);
+    let printed = home.run(&["diff", &a, &a, "--json"]).assert_success().json_lines();
     assert_eq!(
-        (&told[0]["same"], &told[0]["first"], &told[0]["before"]),
+        (&printed[0]["same"], &printed[0]["first"], &printed[0]["before"]),
         (&true.into(), &Value::Null, &Value::Null)
     );
-    assert_eq!((&told[1]["type"], &told[1]["same"]), (&"summary".into(), &1.into()));
+    assert_eq!((&printed[1]["type"], &printed[1]["same"]), (&"summary".into(), &1.into()));
 }
 
 #[test]
@@ -40,15 +40,18 @@ fn two_runs_are_compared_side_by_side() {
     let home = Home::new();
     let (a, b) = two_runs(&home);
     for width in ["110", "80", "60"] {
-        let said = home.run(&["diff", &a, &b, "--width", width]).assert_success().stdout;
-        let most: usize = width.parse().unwrap();
-        for line in said.lines() {
-            assert!(line.chars().count() <= most, "{width}: {line}");
+        let output = home.run(&["diff", &a, &b, "--width", width]).assert_success().stdout;
+        let max_width: usize = width.parse().unwrap();
+        for line in output.lines() {
+            assert!(line.chars().count() <= max_width, "{width}: {line}");
         }
-        for words in ["first difference", "turns: ", "max_steps", "seed", "outcome"] {
-            assert!(said.replace("limits.steps", "max_steps").contains(words), "{words} at {width}: {said}");
+        for words in ["first difference", "steps: ", "max_steps", "seed", "outcome"] {
+            assert!(
+                output.replace("limits.steps", "max_steps").contains(words),
+                "{words} at {width}: {output}"
+            );
         }
-        assert!(!said.contains('\u{1b}'), "no colours where nobody sees them");
+        assert!(!output.contains('\u{1b}'), "no colours without a terminal");
     }
     let only = home.run(&["diff", &a, &b, "--only-differences"]).assert_success().stdout;
     assert!(only.contains("the same ...") && only.lines().count() < 400, "{only}");
@@ -62,7 +65,7 @@ fn reversed_arguments_swap_the_sides() {
     let (there, back) = (one(&a, &b), one(&b, &a));
     assert_eq!((&there["a"], &there["b"]), (&back["b"], &back["a"]));
     assert_eq!(there["reasons"], back["reasons"]);
-    let rows = |told: &Value| told["rows"].as_array().unwrap().len();
+    let rows = |printed: &Value| printed["rows"].as_array().unwrap().len();
     assert_eq!(rows(&there), rows(&back));
     for (x, y) in there["rows"].as_array().unwrap().iter().zip(back["rows"].as_array().unwrap()) {
         assert_eq!((&x["a"], &x["b"], &x["parts"]), (&y["b"], &y["a"], &y["parts"]));
@@ -95,7 +98,7 @@ fn trials_of_one_session_and_whole_sessions_are_compared() {
     assert!(whole.contains("#2 | #2") && whole.contains("no difference in 2 episodes"), "{whole}");
     let lines = home.run(&["diff", &path, &path, "--json"]).assert_success().json_lines();
     assert_eq!(lines.len(), 3);
-    // Where one side names an episode, the other's of the same trial stands beside it.
+    // If only one side names an episode, it is compared with the other side's of the same trial.
     let one = home.run(&["diff", &format!("{path}#2"), &path, "--json"]).assert_success().json_lines();
     assert_eq!((&one[0]["a"]["episode"], &one[0]["b"]["episode"]), (&2.into(), &2.into()));
 }
@@ -112,14 +115,14 @@ fn branches_of_one_session_share_their_past() {
     let session = Session::open(&path).unwrap();
     drop(session.fork(&BranchId::trunk(), at, "a test", jiff::Timestamp::UNIX_EPOCH).unwrap());
     let place = |branch: &str| format!("{}@{branch}", path.display());
-    let told =
+    let printed =
         home.run(&["diff", &place("trunk"), &place("b1"), "--json"]).assert_success().json_lines().remove(0);
     let kinds: Vec<&str> =
-        told["rows"].as_array().unwrap().iter().map(|r| r["kind"].as_str().unwrap()).collect();
+        printed["rows"].as_array().unwrap().iter().map(|r| r["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds[..4], ["same"; 4], "the first observation and three steps");
     assert!(kinds[4..].iter().all(|k| *k == "only_a"), "{kinds:?}");
-    assert_eq!((&told["a"]["branch"], &told["b"]["branch"]), (&"trunk".into(), &"b1".into()));
-    assert_eq!(told["reasons"], serde_json::json!(["end"]));
+    assert_eq!((&printed["a"]["branch"], &printed["b"]["branch"]), (&"trunk".into(), &"b1".into()));
+    assert_eq!(printed["reasons"], serde_json::json!(["end"]));
     let missing = home.run(&["diff", &place("trunk"), &place("b9")]);
     assert!(missing.code == 2 && missing.stderr.contains("b9"), "{}", missing.stderr);
 }
@@ -132,58 +135,70 @@ fn impossible_comparisons_are_reported() {
     let other = session_paths(&home).into_iter().find(|s| *s != a && *s != b).unwrap();
     let cases = [
         (vec!["diff", &a], 2, "required"),
-        (vec!["diff", &a, "nowhere"], 1, "there is no session"),
+        (vec!["diff", &a, "nowhere"], 1, "no session named"),
         (vec!["diff", &a, &other], 2, "no episode of the same task"),
         (vec!["diff", &a, &b, "--width", "7"], 2, "40"),
     ];
     for (args, code, words) in cases {
-        let said = home.run(&args);
-        assert!(said.code == code && said.stderr.contains(words), "{args:?}: {} {}", said.code, said.stderr);
+        let output = home.run(&args);
+        assert!(
+            output.code == code && output.stderr.contains(words),
+            "{args:?}: {} {}",
+            output.code,
+            output.stderr
+        );
     }
-    for (place, words) in [("#9", "no episode 9"), ("#x", "no episode"), ("#1.3", "whole episodes")] {
+    for (place, words) in
+        [("#9", "no episode 9"), ("#x", "not an episode number"), ("#1.3", "whole episodes")]
+    {
         let bad = format!("{a}{place}");
         for sides in [[&bad, &a], [&a, &bad], [&bad, &bad]] {
-            let said = home.run(&["diff", sides[0], sides[1]]);
-            assert!(said.code == 2 && said.stderr.contains(words), "{place}: {} {}", said.code, said.stderr);
+            let output = home.run(&["diff", sides[0], sides[1]]);
+            assert!(
+                output.code == 2 && output.stderr.contains(words),
+                "{place}: {} {}",
+                output.code,
+                output.stderr
+            );
         }
     }
     for (verb, place) in [("rerun", "#9"), ("open", "#9.1"), ("export", "#9.1")] {
-        let said = home.run(&[verb, &format!("{a}{place}")]);
-        assert!(said.code == 2, "{verb}: {} {}", said.code, said.stderr);
+        let output = home.run(&[verb, &format!("{a}{place}")]);
+        assert!(output.code == 2, "{verb}: {} {}", output.code, output.stderr);
     }
 }
 
-/// A pending proposal was a step in text and JSON, and none in the list of branches.
+/// Once, a pending proposal counted as a step in text and JSON, but not in the list of branches.
 #[test]
 fn a_pending_proposal_is_shown_as_not_taken_and_not_counted() {
     let home = Home::new();
     let input = "step\nstep\nstep\nfork 3\nbranches\nquit\n";
-    let said = home
+    let output = home
         .run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
         .assert_success()
         .stdout;
-    let tree = said.lines().find(|l| l.contains("* b1 from trunk")).unwrap();
+    let tree = output.lines().find(|l| l.contains("* b1 from trunk")).unwrap();
     let path = home.session().display().to_string();
     let sides = [format!("{path}@trunk"), format!("{path}@b1")];
-    let told = home.run(&["diff", &sides[0], &sides[1], "--json"]).assert_success().json_lines();
-    let (a, b) = (&told[0]["a"]["steps"], &told[0]["b"]["steps"]);
+    let printed = home.run(&["diff", &sides[0], &sides[1], "--json"]).assert_success().json_lines();
+    let (a, b) = (&printed[0]["a"]["steps"], &printed[0]["b"]["steps"]);
     assert!(tree.contains(&format!(", {b} steps,")), "{tree}");
     let page = home.run(&["export", &sides[1], "--format", "markdown"]).assert_success().stdout;
     assert!(page.contains(&format!("in progress at step {b}")), "{page}");
-    let rows = told[0]["rows"].as_array().unwrap();
+    let rows = printed[0]["rows"].as_array().unwrap();
     let taken = |side: &str| rows.iter().filter(|r| r[side]["taken"] == true).count();
     assert_eq!((&taken("a").into(), &taken("b").into()), (a, b));
     let waiting = rows.iter().filter(|r| r["a"]["taken"] == false || r["b"]["taken"] == false).count();
     assert!(waiting > 0);
-    assert_eq!(told[0]["counts"]["waiting"], waiting);
-    assert_eq!((&told[1]["steps"]["a"], &told[1]["steps"]["b"]), (a, b));
+    assert_eq!(printed[0]["counts"]["waiting"], waiting);
+    assert_eq!((&printed[1]["steps"]["a"], &printed[1]["steps"]["b"]), (a, b));
     for width in ["60", "120"] {
         let text = home.run(&["diff", &sides[0], &sides[1], "--width", width]).assert_success().stdout;
         assert!(text.contains("not taken"), "{text}");
     }
 }
 
-/// Two runs with the same turns were "no difference", whatever was set otherwise.
+/// Once, two runs with the same steps had "no difference", even if their settings differed.
 #[test]
 fn differences_before_the_first_step_come_first() {
     let home = Home::new();
@@ -196,23 +211,23 @@ fn differences_before_the_first_step_come_first() {
         run(&["--mentor", "none"]),
         run(&["--mentor", "none", "--seed", "3", "--set", "context_tokens=9000"]),
     );
-    let told = home.run(&["diff", &a, &b, "--json"]).assert_success().json_lines().remove(0);
-    assert_eq!(told["same"], true, "{told}");
+    let printed = home.run(&["diff", &a, &b, "--json"]).assert_success().json_lines().remove(0);
+    assert_eq!(printed["same"], true, "{printed}");
     let names: Vec<&str> =
-        told["beforehand"].as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap()).collect();
+        printed["beforehand"].as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"seed") && names.contains(&"context_tokens"), "{names:?}");
     for width in ["60", "120"] {
         let text = home.run(&["diff", &a, &b, "--width", width]).assert_success().stdout;
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
         assert!(at("differences before the first step") < at("context_tokens"), "{text}");
-        assert!(at("context_tokens") < at("the settings are not (above)"), "{text}");
+        assert!(at("context_tokens") < at("the settings differ (above)"), "{text}");
         assert!(!text.contains("no difference"), "{text}");
     }
     let itself = home.run(&["diff", &a, &a]).assert_success().stdout;
     assert!(!itself.contains("before the first step") && itself.contains("no difference: all "), "{itself}");
 }
 
-/// Every field that is printed is explained, and nothing else is.
+/// The page explains exactly the printed fields.
 #[test]
 fn the_page_explains_every_field_of_the_json() {
     let page = include_str!("../../docs/COMPARE.md");
@@ -234,15 +249,15 @@ fn the_page_explains_every_field_of_the_json() {
     let (a, b) = two_runs(&home);
     let out = home.run(&["diff", &a, &b, "--json"]).assert_success();
     let lines: Vec<&str> = out.stdout.lines().collect();
-    // The order of the fields of a line is part of the page.
+    // The page also documents the order of the fields.
     assert_eq!(named("comparison"), field_names(lines[0]));
     assert_eq!(named("summary"), field_names(lines[1]));
-    let told = out.json_lines().remove(0);
+    let printed = out.json_lines().remove(0);
     for (heading, value) in [
-        ("a and b", &told["a"]),
-        ("before", &told["before"]),
-        ("rows", &told["rows"][0]),
-        ("a step", &told["rows"][0]["a"]),
+        ("a and b", &printed["a"]),
+        ("before", &printed["before"]),
+        ("rows", &printed["rows"][0]),
+        ("a step", &printed["rows"][0]["a"]),
     ] {
         assert_eq!(sorted(named(heading)), sorted(keys(value)), "{heading}");
     }

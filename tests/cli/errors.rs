@@ -1,11 +1,11 @@
-//! What is wrong is said: what, where, and what to do next.
+//! Error messages: what failed, where, and what to do next.
 
 use crate::{Home, field_names};
 use serde_json::Value;
 use std::path::Path;
 
 #[test]
-fn every_error_says_what_where_and_what_next() {
+fn every_error_has_place_and_hint() {
     // Arguments, exit code, kind, and words of message and hint.
     let cases: &[(&[&str], i32, &str, &[&str])] = &[
         (&["frob"], 2, "usage", &["frob", "retrospect --help"]),
@@ -22,19 +22,19 @@ fn every_error_says_what_where_and_what_next() {
             &["run", "--actor", "openai:gpt"],
             2,
             "usage",
-            &["--actor openai:gpt: no model server is known", "--base-url or OPENAI_BASE_URL"],
+            &["--actor openai:gpt: no model server is configured", "--base-url or OPENAI_BASE_URL"],
         ),
         (
             &["run", "--actor", "openai:", "--base-url", "http://127.0.0.1:9/v1"],
             2,
             "usage",
-            &["names no model"],
+            &["has no model name"],
         ),
         (
             &["run", "--actor", "openai:m", "--profile", "mine"],
             2,
             "usage",
-            &["no profile \"mine\"", "llamacpp"],
+            &["no profile named \"mine\"", "llamacpp"],
         ),
         (&["run", "--actor", "openai:m", "--profile", "openrouter"], 1, "config", &["OPENROUTER_API_KEY"]),
         (&["run", "--api", "responses"], 2, "usage", &["--api", "chat, completions"]),
@@ -43,20 +43,30 @@ fn every_error_says_what_where_and_what_next() {
             2,
             "usage",
             &[
-                "no actor \"ghost\"",
+                "unknown actor \"ghost\"",
                 "openai:MODEL, rules (built in), human, and recorded:SESSION",
                 "choose one of them",
             ],
         ),
-        (&["run", "--mentor", "openai:gpt"], 2, "usage", &["--mentor openai:gpt: no model server is known"]),
+        (
+            &["run", "--mentor", "openai:gpt"],
+            2,
+            "usage",
+            &["--mentor openai:gpt: no model server is configured"],
+        ),
         (&["run", "--method", "dreams"], 2, "usage", &["dreams", "react, omnireflect"]),
         (&["run", "--set", "r_frek=5"], 2, "usage", &["did you mean \"r_freq\"?"]),
         (&["run", "--set", "r_freq=often"], 2, "usage", &["a whole number"]),
-        (&["run", "--set", "r_freq=5", "--method", "react"], 2, "usage", &["is for omnireflect", "--method"]),
+        (
+            &["run", "--set", "r_freq=5", "--method", "react"],
+            2,
+            "usage",
+            &["applies to omnireflect", "--method"],
+        ),
         (&["run", "--set", "context_tokens=4294967296"], 2, "usage", &["from 1 to 16000000"]),
         (&["run", "--set", "max_moves=4294967296"], 2, "usage", &["at most 4294967295"]),
         (&["run", "--preset", "fast"], 2, "usage", &["config.toml", "[preset.fast]", "fcrf-1"]),
-        (&["run", "--preset", "fcrf-1", "--method", "react"], 2, "usage", &["is of fcrf, not of react"]),
+        (&["run", "--preset", "fcrf-1", "--method", "react"], 2, "usage", &["is for method fcrf, not react"]),
         (&["run", "--preset", "omnireflect-3-neural"], 2, "usage", &["made beforehand", "--constitution"]),
         (&["rerun", "somewhere"], 2, "usage", &["names no episode", "--last#3"]),
         (&["report", "nothing"], 1, "session", &["nothing", "retrospect sessions"]),
@@ -71,7 +81,7 @@ fn every_error_says_what_where_and_what_next() {
             &["run", "--jobs", "2", "--tasks", "easy/*/1", "--headless"],
             2,
             "usage",
-            &["lessons cross", "--method react"],
+            &["lessons carry over", "--method react"],
         ),
         (
             &["run", "--jobs", "2", "--tasks", "easy/*/1", "--method", "fcrf", "--headless"],
@@ -124,9 +134,9 @@ fn every_error_says_what_where_and_what_next() {
             "usage",
             &["ALFWORLD_DATA is not set"],
         ),
-        (&["run", "--theme", "nope", "--headless"], 2, "usage", &["there is no theme \"nope\"", "--theme"]),
-        (&["--theme", "nope", "run", "--headless"], 2, "usage", &["there is no theme \"nope\"", "--theme"]),
-        (&["--plain", "tasks"], 2, "usage", &["shows no screen", "leave it out"]),
+        (&["run", "--theme", "nope", "--headless"], 2, "usage", &["no theme \"nope\"", "--theme"]),
+        (&["--theme", "nope", "run", "--headless"], 2, "usage", &["no theme \"nope\"", "--theme"]),
+        (&["--plain", "tasks"], 2, "usage", &["has no screen", "leave the flag out"]),
         (
             &["run", "--env", "alfworld", "--split", "valid_seen", "--headless"],
             2,
@@ -146,44 +156,44 @@ fn every_error_says_what_where_and_what_next() {
             &["7 tasks, counted from 0"],
         ),
         (&["resume", "nothing"], 1, "session", &["nothing", "retrospect sessions"]),
-        (&["resume", "--last"], 1, "session", &["no session here yet", "retrospect sessions"]),
+        (&["resume", "--last"], 1, "session", &["no sessions yet", "retrospect sessions"]),
         (&["open", "nothing#1.2"], 1, "session", &["nothing", "retrospect sessions"]),
         (&["open", "nothing#x"], 2, "usage", &["EPISODE.STEP"]),
-        (&["export", "--last"], 1, "session", &["no session here yet"]),
+        (&["export", "--last"], 1, "session", &["no sessions yet"]),
         (&["export", "x", "--format", "gif"], 2, "usage", &["gif", "html, markdown, json, svg, text"]),
         (&["verify", "nothing"], 1, "session", &["nothing"]),
         (&["tasks", "--env", "alfworld"], 2, "usage", &["ALFWORLD_DATA is not set", "json_2.1.1"]),
         (&["tasks", "--split", "train"], 2, "usage", &["no splits"]),
         (&["lessons", "edit", "1", "x"], 2, "usage", &["no lesson \"1\"", "lessons list"]),
-        (&["lessons"], 2, "usage", &["needs a word", "list, add, edit", "lessons --help"]),
+        (&["lessons"], 2, "usage", &["needs a subcommand", "list, add, edit", "lessons --help"]),
         (&["lessons", "add", " "], 2, "usage", &["the lesson is empty"]),
         (&["lessons", "add", "x", "--kind", "joke"], 2, "usage", &["joke", "abstract, error"]),
         (&["config", "show", "--config", "none.toml"], 1, "file", &["none.toml"]),
     ];
     for (args, code, kind, words) in cases {
         let home = Home::new();
-        let said = home.run(args);
-        assert_eq!(said.code, *code, "{args:?}: {}", said.stderr);
-        assert!(said.stdout.is_empty(), "{args:?}: {}", said.stdout);
+        let output = home.run(args);
+        assert_eq!(output.code, *code, "{args:?}: {}", output.stderr);
+        assert!(output.stdout.is_empty(), "{args:?}: {}", output.stdout);
         for word in *words {
-            assert!(said.stderr.contains(word), "{args:?}: {word:?} is not in {}", said.stderr);
+            assert!(output.stderr.contains(word), "{args:?}: {word:?} is not in {}", output.stderr);
         }
         assert!(
-            said.stderr.starts_with("retrospect: ") && said.stderr.lines().count() >= 2,
+            output.stderr.starts_with("retrospect: ") && output.stderr.lines().count() >= 2,
             "{args:?}: {}",
-            said.stderr
+            output.stderr
         );
         // The same as JSON, on standard output.
         let mut with_json = args.to_vec();
         with_json.push("--json");
-        let told = home.run(&with_json);
-        // Verbs without --json refuse it, and some of these calls are right when no person is asked for.
-        if told.code == *code && !told.stdout.is_empty() {
-            assert_eq!(field_names(&told.stdout), ["error"], "{args:?}");
-            let error: Value = serde_json::from_str(&told.stdout).unwrap();
+        let as_json = home.run(&with_json);
+        // Verbs without --json reject it, and some of these calls succeed without a screen.
+        if as_json.code == *code && !as_json.stdout.is_empty() {
+            assert_eq!(field_names(&as_json.stdout), ["error"], "{args:?}");
+            let error: Value = serde_json::from_str(&as_json.stdout).unwrap();
             assert!(error["error"]["message"].is_string() && error["error"]["hint"].is_string());
             assert_eq!(error["error"]["kind"], *kind, "{args:?}");
-            assert!(told.stderr.is_empty(), "{args:?}: {}", told.stderr);
+            assert!(as_json.stderr.is_empty(), "{args:?}: {}", as_json.stderr);
         }
     }
 }
@@ -193,12 +203,12 @@ fn a_broken_configuration_names_its_line() {
     let home = Home::new();
     std::fs::create_dir_all(home.path("config")).unwrap();
     std::fs::write(home.path("config/config.toml"), "[run]\nmethod = \"react\"\ntrails = 3\n").unwrap();
-    let said = home.run(&["run", "--headless"]);
-    assert_eq!(said.code, 1);
+    let output = home.run(&["run", "--headless"]);
+    assert_eq!(output.code, 1);
     assert!(
-        said.stderr.contains("config.toml:3: there is no key \"run.trails\"; did you mean \"run.trials\"?"),
+        output.stderr.contains("config.toml:3: unknown key \"run.trails\"; did you mean \"run.trials\"?"),
         "{}",
-        said.stderr
+        output.stderr
     );
 }
 
@@ -207,21 +217,21 @@ fn an_invalid_game_file_creates_no_session() {
     let home = Home::new();
     let file = home.path("passwd");
     std::fs::write(&file, "root:x:0:0").unwrap();
-    let said = home.run(&["run", "--env", "alfworld", "--task", file.to_str().unwrap(), "--headless"]);
-    assert_eq!(said.code, 2);
-    assert!(said.stderr.contains("passwd is no game.tw-pddl"), "{}", said.stderr);
+    let output = home.run(&["run", "--env", "alfworld", "--task", file.to_str().unwrap(), "--headless"]);
+    assert_eq!(output.code, 2);
+    assert!(output.stderr.contains("passwd is not a game.tw-pddl"), "{}", output.stderr);
     assert!(
         !home.path("sessions").exists() || std::fs::read_dir(home.path("sessions")).unwrap().count() == 0
     );
 }
 
-/// Two games below `games`; the goal of the second is misspelt, so that it is a game which cannot be played. Gives the
-/// folders and the second one's text as it should be.
+/// Writes two games below `games`. The second has a misspelt goal, which makes it unplayable. Returns the folders and
+/// the correct text of the second.
 fn broken_game(home: &Home) -> (String, String, String) {
     let write = |task: &str| {
-        let said =
+        let output =
             home.run(&["tasks", "--env", "household", "--tasks", task, "--write", "games"]).assert_success();
-        home.path(said.stdout.trim()).display().to_string()
+        home.path(output.stdout.trim()).display().to_string()
     };
     let (good, broken) = (write("easy/put/2"), write("easy/put/1"));
     let game = Path::new(&broken).join("game.tw-pddl");
@@ -231,16 +241,16 @@ fn broken_game(home: &Home) -> (String, String, String) {
 }
 
 #[test]
-fn a_broken_game_left_an_empty_session() {
+fn broken_game_leaves_no_session() {
     let home = Home::new();
     let (_, broken, _) = broken_game(&home);
-    for how in [&["--headless"][..], &["--json"], &["--plain"], &["-q"], &["--jobs", "2", "-q"]] {
-        let said = home.run(&[&["run", "--env", "alfworld", "--task", &broken], how].concat());
-        assert_eq!(said.code, 1, "{how:?}: {}", said.stderr);
-        let told = format!("{}{}", said.stdout, said.stderr);
-        assert!(told.contains("game.tw-pddl") && told.contains("gaol"), "{how:?}: {told}");
+    for flags in [&["--headless"][..], &["--json"], &["--plain"], &["-q"], &["--jobs", "2", "-q"]] {
+        let output = home.run(&[&["run", "--env", "alfworld", "--task", &broken], flags].concat());
+        assert_eq!(output.code, 1, "{flags:?}: {}", output.stderr);
+        let all = format!("{}{}", output.stdout, output.stderr);
+        assert!(all.contains("game.tw-pddl") && all.contains("gaol"), "{flags:?}: {all}");
         let left = std::fs::read_dir(home.path("sessions")).map_or(0, Iterator::count);
-        assert_eq!(left, 0, "{how:?}: an empty session is left");
+        assert_eq!(left, 0, "{flags:?}: an empty session is left");
     }
 }
 
@@ -252,10 +262,10 @@ fn a_run_stopped_by_a_failed_call_resumes_once_the_cause_is_fixed() {
     let run = home.run(&[&["run", "--env", "alfworld"], &games[..]].concat());
     assert_eq!(run.code, 3, "{}", run.stderr);
     let still = home.run(&["resume", "--last", "-q"]);
-    assert_eq!(still.code, 3, "one more try, and no more: {}", still.stderr);
+    assert_eq!(still.code, 3, "one retry and no more: {}", still.stderr);
     std::fs::write(Path::new(&broken).join("game.tw-pddl"), whole).unwrap();
-    let mended = home.run(&["resume", "--last", "-q"]).assert_success();
-    assert!(mended.stdout.starts_with("2 episodes"), "{}", mended.stdout);
+    let resumed = home.run(&["resume", "--last", "-q"]).assert_success();
+    assert!(resumed.stdout.starts_with("2 episodes"), "{}", resumed.stdout);
 }
 
 #[test]
@@ -268,11 +278,11 @@ fn unplayable_tasks_are_skipped_on_request() {
     let ends: Vec<Value> = run.json_lines().into_iter().filter(|l| l["type"] == "episode_end").collect();
     let reasons: Vec<&str> = ends.iter().map(|e| e["reason"].as_str().unwrap()).collect();
     assert_eq!(reasons, ["error", "step_limit"], "{}", run.stdout);
-    // Stopped at what cannot be played, and gone on with by somebody who skips it.
+    // Stopped at an unplayable task, then resumed with skip-task.
     let stopped = home.run(&[&["run", "--env", "alfworld", "--task", &good], &games[..]].concat());
     assert_eq!(stopped.code, 3, "{}", stopped.stderr);
-    let went_on = home.run(&[&["resume", "--last", "--json"], &skip[..]].concat()).assert_success();
-    let last = went_on.json_lines().pop().unwrap();
+    let resumed = home.run(&[&["resume", "--last", "--json"], &skip[..]].concat()).assert_success();
+    let last = resumed.json_lines().pop().unwrap();
     assert_eq!(
         (last["type"].as_str(), last["ended"].as_str()),
         (Some("summary"), Some("finished")),
@@ -281,12 +291,12 @@ fn unplayable_tasks_are_skipped_on_request() {
 }
 
 #[test]
-fn templates_and_settings_were_read_without_limit() {
+fn templates_and_settings_are_size_limited() {
     let home = Home::new();
     let endless = |name: &str| {
         let path = home.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // It has no blocks on the disk.
+        // A sparse file: it uses no disk blocks.
         std::fs::File::create(&path).unwrap().set_len(100 << 30).unwrap();
         path.display().to_string()
     };
@@ -300,12 +310,12 @@ fn templates_and_settings_were_read_without_limit() {
         (&["run", "--headless", "--tasks", &config], "big.toml"),
     ];
     for (args, name) in cases {
-        let said = home.run(args);
-        assert!(matches!(said.code, 1 | 2), "{args:?}: {}", said.stderr);
+        let output = home.run(args);
+        assert!(matches!(output.code, 1 | 2), "{args:?}: {}", output.stderr);
         assert!(
-            said.stderr.contains(name) && said.stderr.contains("longer than"),
+            output.stderr.contains(name) && output.stderr.contains("longer than"),
             "{args:?}: {}",
-            said.stderr
+            output.stderr
         );
     }
 }

@@ -1,15 +1,16 @@
-//! Text that wants to steer the reader's terminal, or to be more than text, at every place of a session, of a pool and of a
-//! command line: what every verb prints, on both outputs, is harmless. Nothing here is a terminal, so it is what pipes get.
+//! Hostile text (terminal control sequences, markup) in every field of a session, a pool and a command line: all verbs
+//! must print it harmlessly on both outputs. The outputs here are pipes, not terminals.
 
 use crate::{Home, ProgramOutput};
 use serde_json::Value;
 use std::path::Path;
 
-/// CSI, OSC, BEL, C1, DEL, backspace, bidirectional overrides, separators, a zero-width space, line breaks, HTML and Markdown.
+/// CSI, OSC, BEL, C1, DEL, backspace, bidirectional overrides, separators, a zero-width space, line breaks, HTML and
+/// Markdown.
 const HOSTILE: &str = "\u{1b}[31mx\u{1b}]0;t\u{7}\u{9b}2J\u{90}q\u{7f}\u{85}\u{8}\u{202e}\u{2066}\u{2028}\u{200b}\r\nROW | <script>x</script>\
                        <img src=q onerror=x> [l](javascript:x) `*_";
 
-/// The first character that may not reach a reader.
+/// Returns the first character that must not be printed.
 fn first_control_char(text: &str) -> Option<char> {
     text.chars().find(|c| {
         (c.is_control() && !matches!(c, '\n' | '\t'))
@@ -17,23 +18,23 @@ fn first_control_char(text: &str) -> Option<char> {
     })
 }
 
-fn assert_harmless(what: &str, said: &ProgramOutput) {
-    for (stream, text) in [("standard output", &said.stdout), ("standard error", &said.stderr)] {
+fn assert_harmless(what: &str, output: &ProgramOutput) {
+    for (stream, text) in [("standard output", &output.stdout), ("standard error", &output.stderr)] {
         if let Some(c) = first_control_char(text) {
             let at = text.find(c).unwrap();
             let near: String =
                 text[..at].chars().rev().take(80).collect::<Vec<_>>().into_iter().rev().collect();
-            panic!("{what}: {c:?} in {stream} behind {near:?}");
+            panic!("{what}: {c:?} in {stream} after {near:?}");
         }
     }
 }
 
-/// The text inside of a TOML string.
+/// Returns the hostile text escaped for a TOML string.
 fn toml_text() -> String {
     HOSTILE.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect::<Vec<_>>().concat()
 }
 
-/// Adds the text to everything that a person, a model or a world may have written.
+/// Appends the text to every value that a person, a model or an environment may have written.
 fn insert_hostile_text(value: &mut Value, key: &str) {
     const NAMES: [&str; 4] = ["goal", "actor", "mentor", "task_type"];
     match value {
@@ -48,7 +49,7 @@ fn insert_hostile_text(value: &mut Value, key: &str) {
     }
 }
 
-/// A copy of a recorded session full of it.
+/// Creates a copy of a recorded session with the hostile text inserted.
 fn hostile_session(home: &Home, name: &str) -> String {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded_sessions").join(name);
     let to = home.path("sessions").join(name);
@@ -75,20 +76,20 @@ fn hostile_session(home: &Home, name: &str) -> String {
     name.to_owned()
 }
 
-/// A piped report passed the escapes of a task's name on, and piped JSON the C1 controls.
+/// Once, a piped report contained the escapes of a task's name, and piped JSON the C1 controls.
 #[test]
 fn every_verb_prints_hostile_sessions_harmlessly() {
     let home = Home::new();
     let names = ["household-interventions", "household-omnireflect-neural", "household-reflexion-two-trials"];
     let sessions: Vec<String> = names.iter().map(|name| hostile_session(&home, name)).collect();
     let runs = |args: &[&str]| {
-        let said = home.run(args);
-        assert_harmless(&format!("{args:?}"), &said);
-        assert!([0, 1, 2].contains(&said.code), "{args:?}: {} {}", said.code, said.stderr);
-        said
+        let output = home.run(args);
+        assert_harmless(&format!("{args:?}"), &output);
+        assert!([0, 1, 2].contains(&output.code), "{args:?}: {} {}", output.code, output.stderr);
+        output
     };
     let listed = runs(&["sessions"]).assert_success();
-    assert_eq!(listed.stdout.lines().count(), sessions.len(), "one row a session: {}", listed.stdout);
+    assert_eq!(listed.stdout.lines().count(), sessions.len(), "one row per session: {}", listed.stdout);
     runs(&["sessions", "--json"]).assert_success().json_lines();
     runs(&["doctor"]);
     for s in &sessions {
@@ -104,14 +105,14 @@ fn every_verb_prints_hostile_sessions_harmlessly() {
         let rows = sheet.stdout.lines().filter(|l| l.starts_with('|'));
         assert!(rows.clone().count() > 3 && rows.clone().all(|l| l.ends_with('|')), "{}", sheet.stdout);
         for format in ["text", "markdown", "json", "html", "svg"] {
-            let said = runs(&["export", s, "--format", format]).assert_success();
+            let output = runs(&["export", s, "--format", format]).assert_success();
             match format {
-                "json" => drop(serde_json::from_str::<Value>(&said.stdout).unwrap()),
+                "json" => drop(serde_json::from_str::<Value>(&output.stdout).unwrap()),
                 "html" | "svg" => {
                     assert!(
-                        !said.stdout.contains("<script>x") && !said.stdout.contains("<img"),
+                        !output.stdout.contains("<script>x") && !output.stdout.contains("<img"),
                         "{}",
-                        said.stdout
+                        output.stdout
                     );
                 }
                 _ => {}
@@ -122,12 +123,12 @@ fn every_verb_prints_hostile_sessions_harmlessly() {
         assert_eq!(
             lessons.stdout.lines().count(),
             known.json_lines().len(),
-            "one row a lesson: {}",
+            "one row per lesson: {}",
             lessons.stdout
         );
         for format in ["text", "markdown", "pool"] {
-            let said = runs(&["lessons", "export", s, "--format", format]).assert_success();
-            assert!(format != "markdown" || !said.stdout.contains('<'), "no HTML: {}", said.stdout);
+            let output = runs(&["lessons", "export", s, "--format", format]).assert_success();
+            assert!(format != "markdown" || !output.stdout.contains('<'), "no HTML: {}", output.stdout);
         }
         runs(&["lessons", "promote", s]);
         runs(&["rerun", &format!("{s}#1"), "--headless"]);
@@ -145,14 +146,14 @@ fn every_verb_prints_hostile_sessions_harmlessly() {
 }
 
 #[test]
-fn every_verb_prints_hostile_words_of_a_person_harmlessly() {
+fn every_verb_prints_hostile_input_harmlessly() {
     let home = Home::new();
-    // A command line holds no zero byte, and one of these a line break is not kept on.
+    // Command lines cannot contain zero bytes, and each line of `--plain` ends at a line break.
     let word = HOSTILE;
     let runs = |args: &[&str], input: &str| {
-        let said = home.run_with_input(args, input);
-        assert_harmless(&format!("{args:?}"), &said);
-        said
+        let output = home.run_with_input(args, input);
+        assert_harmless(&format!("{args:?}"), &output);
+        output
     };
     runs(&["lessons", "add", word], "").assert_success();
     runs(&["lessons", "edit", "1", &format!("{word} {word}")], "").assert_success();
@@ -192,8 +193,8 @@ fn every_verb_prints_hostile_words_of_a_person_harmlessly() {
         vec!["config", "show", "--set", word],
         vec!["demo", word],
     ] {
-        let said = runs(&args, "");
-        assert_ne!(said.code, 0, "{args:?}");
+        let output = runs(&args, "");
+        assert_ne!(output.code, 0, "{args:?}");
         runs(&[&args[..], &["--json"]].concat(), "");
     }
     std::fs::create_dir_all(home.path("config")).unwrap();
@@ -219,7 +220,7 @@ fn every_verb_prints_hostile_words_of_a_person_harmlessly() {
     }
 }
 
-/// A password inside of the address stood in `config show`, and in whatever says where a server is.
+/// Once, `config show` and other messages showed a password inside an address.
 #[test]
 fn a_password_in_a_base_url_is_shown_nowhere() {
     let home = Home::new();
@@ -238,8 +239,8 @@ fn a_password_in_a_base_url_is_shown_nowhere() {
             &["run", "--task", "easy/put/1", "--actor", "openai:m", "--base-url", url, "--headless"],
             &["sessions", "--json"],
         ] {
-            let said = home.run(args);
-            let all = said.stdout + &said.stderr;
+            let output = home.run(args);
+            let all = output.stdout + &output.stderr;
             assert!(!all.contains("s3cr3t-pass"), "{args:?}: {all}");
         }
         let shown = home.run(&["config", "show"]).assert_success().stdout;

@@ -1,4 +1,4 @@
-//! Files that are pipes, devices, links or far too long, and files that change while they are written.
+//! Files that are pipes, devices, links or much too long, and files that change while they are written.
 #![cfg(unix)]
 
 use crate::{Home, ProgramOutput};
@@ -9,22 +9,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// As long as a loaded machine may take for what takes a moment.
+/// Limit for a short operation on a heavily loaded machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn make_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// What the program says when it ends by itself; it is killed where it waits without end, or reads without end.
+/// Runs a command and returns its output; kills it and panics after [`TIMEOUT`].
 fn run_with_timeout(mut command: Command) -> ProgramOutput {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > TIMEOUT {
+        if started.elapsed() > TIMEOUT {
             child.kill().unwrap();
-            panic!("{command:?} has not ended");
+            panic!("{command:?} timed out");
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -36,13 +36,13 @@ fn run_with_timeout(mut command: Command) -> ProgramOutput {
     }
 }
 
-/// A session that was played to its end.
+/// Runs an episode to its end and returns the session.
 fn finished_session(home: &Home) -> PathBuf {
     home.run(&["run", "--task", "easy/heat/23", "--headless", "--quiet"]).assert_success();
     home.session()
 }
 
-/// `sessions` hung on a pipe, and read `/dev/zero` until the memory ended.
+/// Once, `sessions` hung on a pipe, and read `/dev/zero` until memory was exhausted.
 #[test]
 fn one_session_of_pipes_and_devices_hides_no_other() {
     let home = Home::new();
@@ -69,12 +69,12 @@ fn one_session_of_pipes_and_devices_hides_no_other() {
     fs::remove_file(&zero).unwrap();
     symlink("/dev/zero", &zero).unwrap();
     for args in [&["sessions"][..], &["sessions", "--json"], &["doctor"], &["report", "--last"]] {
-        let said = run_with_timeout(home.command(args));
+        let output = run_with_timeout(home.command(args));
         if args[0] == "sessions" {
-            assert_eq!(said.code, 0, "{}", said.stderr);
+            assert_eq!(output.code, 0, "{}", output.stderr);
             let name = sound.file_name().unwrap().to_str().unwrap();
-            assert!(said.stdout.contains(name), "{}", said.stdout);
-            assert!(said.stdout.contains("a pipe, a socket or a device"), "{}", said.stdout);
+            assert!(output.stdout.contains(name), "{}", output.stdout);
+            assert!(output.stdout.contains("a pipe, a socket or a device"), "{}", output.stdout);
         }
     }
     for verb in ["verify", "open"] {
@@ -82,9 +82,9 @@ fn one_session_of_pipes_and_devices_hides_no_other() {
     }
 }
 
-/// Every file that a person or a session names is a regular one, or is refused with its path in a moment.
+/// Every file named by a person or a session must be a regular file; others are rejected at once, with their path.
 #[test]
-fn pipes_and_devices_are_refused_wherever_a_file_is_read() {
+fn pipes_and_devices_are_rejected_wherever_a_file_is_read() {
     let home = Home::new();
     let fifo = home.path("fifo");
     make_pipe(&fifo);
@@ -101,25 +101,29 @@ fn pipes_and_devices_are_refused_wherever_a_file_is_read() {
         ];
         for case in cases {
             let args = if case[0].starts_with("--") { [&run[..], case].concat() } else { case.to_vec() };
-            let said = run_with_timeout(home.command(&args));
-            assert_ne!(said.code, 0, "{args:?}: {}", said.stdout);
-            assert!(said.stderr.contains("a pipe, a socket or a device"), "{args:?}: {}", said.stderr);
-            assert!(said.stderr.contains(path), "{args:?}: {}", said.stderr);
+            let output = run_with_timeout(home.command(&args));
+            assert_ne!(output.code, 0, "{args:?}: {}", output.stdout);
+            assert!(output.stderr.contains("a pipe, a socket or a device"), "{args:?}: {}", output.stderr);
+            assert!(output.stderr.contains(path), "{args:?}: {}", output.stderr);
         }
     }
-    // A file of 3 GB is refused by its length.
+    // A file of 3 GiB is rejected by its length.
     let large = home.path("large.html");
     File::create(&large).unwrap().set_len(3 << 30).unwrap();
     let large = large.to_str().unwrap();
-    let said = run_with_timeout(home.command(&["open", large, "--plain"]));
-    assert!(said.code == 1 && said.stderr.contains("too large for an exported report"), "{}", said.stderr);
-    let said = run_with_timeout(home.command(&["lessons", "list", "--pool", large]));
-    assert!(said.code == 1 && said.stderr.contains("longer than"), "{}", said.stderr);
+    let output = run_with_timeout(home.command(&["open", large, "--plain"]));
+    assert!(
+        output.code == 1 && output.stderr.contains("too large for an exported report"),
+        "{}",
+        output.stderr
+    );
+    let output = run_with_timeout(home.command(&["lessons", "list", "--pool", large]));
+    assert!(output.code == 1 && output.stderr.contains("longer than"), "{}", output.stderr);
 }
 
-/// With a umask of 000 anybody could write into the folders of a pool, an answer cache and tasks.
+/// Once, with a umask of 000, anybody could write to the folders of a pool, the reply cache and tasks.
 #[test]
-fn new_folders_are_for_their_owner_alone_whatever_the_umask() {
+fn new_folders_are_private_whatever_the_umask() {
     let home = Home::new();
     for args in [
         &["lessons", "add", "Look first.", "--pool", "pools/mine/pool.jsonl"][..],
@@ -129,8 +133,8 @@ fn new_folders_are_for_their_owner_alone_whatever_the_umask() {
         let shell = "umask 000; exec \"$@\"";
         wrapped.args(["-c", shell, "sh"]).arg(home.command(&[]).get_program()).args(args);
         wrapped.current_dir(home.path("")).env("RETROSPECT_SESSIONS", home.path("sessions"));
-        let said = run_with_timeout(wrapped);
-        assert_eq!(said.code, 0, "{}", said.stderr);
+        let output = run_with_timeout(wrapped);
+        assert_eq!(output.code, 0, "{}", output.stderr);
     }
     for folder in ["pools", "pools/mine", "games", "games/here"] {
         let mode = fs::metadata(home.path(folder)).unwrap().permissions().mode() & 0o777;
@@ -138,9 +142,9 @@ fn new_folders_are_for_their_owner_alone_whatever_the_umask() {
     }
 }
 
-/// A link in a session's folder was carried out by an export, and one at the place of the export was followed.
+/// Once, an export included the target of a link in the session's folder, and followed a link at its own path.
 #[test]
-fn an_export_carries_and_writes_no_file_behind_a_link() {
+fn export_follows_no_links() {
     let home = Home::new();
     let session = finished_session(&home);
     let secret = home.path("secret");
@@ -159,32 +163,32 @@ fn an_export_carries_and_writes_no_file_behind_a_link() {
         wrapped.args(["export", session, "--format", "html", "--out", "page.html"]);
         wrapped.current_dir(home.path("")).env("RETROSPECT_SESSIONS", home.path("sessions"));
         command = wrapped;
-        let said = run_with_timeout(command);
-        assert_eq!(said.code, 0, "{umask}: {}", said.stderr);
+        let output = run_with_timeout(command);
+        assert_eq!(output.code, 0, "{umask}: {}", output.stderr);
         let there = fs::symlink_metadata(&page).unwrap();
         assert!(there.is_file() && there.permissions().mode() & 0o777 == 0o600, "{umask}");
         assert!(!fs::read_to_string(&page).unwrap().contains("do-not-carry-me"));
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     }
-    // What a person names as a device is written to.
-    let said = home.run(&["export", session, "--format", "text", "--out", "/dev/null"]).assert_success();
-    assert!(said.stderr.contains("wrote /dev/null"), "{}", said.stderr);
+    // A device that a person names is written to.
+    let output = home.run(&["export", session, "--format", "text", "--out", "/dev/null"]).assert_success();
+    assert!(output.stderr.contains("wrote /dev/null"), "{}", output.stderr);
 }
 
-/// Killed by the system while it writes: the file of that name is the old one, or there is none.
+/// If the system kills the program while it writes, the file is unchanged or missing.
 #[test]
-fn a_killed_export_leaves_no_half_file() {
+fn killed_export_leaves_no_partial_file() {
     let home = Home::new();
     let session = finished_session(&home);
     let page = home.path("page.html");
     let export = || {
         let program = env!("CARGO_BIN_EXE_retrospect");
         let mut command = Command::new("sh");
-        // Files of this process end after a few kB.
+        // Limits the file size of this process to a few kB.
         command.args(["-c", "ulimit -f 4; exec \"$@\"", "sh", program, "export"]).arg(&session);
         command.args(["--format", "html", "--out", "page.html"]).current_dir(home.path(""));
-        let said = run_with_timeout(command);
-        assert_ne!(said.code, 0, "{}", said.stderr);
+        let output = run_with_timeout(command);
+        assert_ne!(output.code, 0, "{}", output.stderr);
     };
     export();
     assert!(!page.exists());
@@ -194,21 +198,21 @@ fn a_killed_export_leaves_no_half_file() {
 }
 
 #[test]
-fn a_picture_of_any_size_is_made_or_refused() {
+fn picture_of_any_size_is_written_or_rejected() {
     let home = Home::new();
     let session = finished_session(&home);
     let export = ["export", session.to_str().unwrap(), "--format", "svg", "--size"];
     for size in ["65535x65535", "0x0", "1x1", "65536x1", "500x201", "x", ""] {
-        let said = home.run(&[&export[..], &[size]].concat());
-        assert_eq!(said.code, 2, "{size}: {}", said.stderr);
-        assert!(said.stderr.contains("from 20x5 to 500x200"), "{size}: {}", said.stderr);
+        let output = home.run(&[&export[..], &[size]].concat());
+        assert_eq!(output.code, 2, "{size}: {}", output.stderr);
+        assert!(output.stderr.contains("20x5 to 500x200"), "{size}: {}", output.stderr);
     }
     for size in ["20x5", "500x200"] {
         home.run(&[&export[..], &[size]].concat()).assert_success();
     }
 }
 
-/// Killed between the run's start and its breakpoints, a run went on without them.
+/// Once, a run killed between its start and its breakpoints resumed without them.
 #[test]
 fn breakpoints_are_part_of_the_batch_that_starts_the_run() {
     for (condition, code) in [("step 2", 3), ("cost > 0.5", 0)] {
@@ -217,7 +221,7 @@ fn breakpoints_are_part_of_the_batch_that_starts_the_run() {
         assert_eq!(home.run(&run).code, code);
         let journal = home.session().join("branches/trunk.jsonl");
         let text = fs::read_to_string(&journal).unwrap();
-        // The journal as a kill right after the first write leaves it: header and first batch.
+        // The journal as left by a kill right after the first write: header and first batch.
         let mut kept: Vec<&str> = text.lines().take(1).collect();
         for line in text.lines().skip(1) {
             kept.push(line);
@@ -238,19 +242,20 @@ fn breakpoints_are_part_of_the_batch_that_starts_the_run() {
     }
 }
 
-/// `git reset --hard` in the folder of a running session: 400 steps were told, 337 kept, and `verify` said that all is well.
+/// Once, after `git reset --hard` in the folder of a running session, 400 steps were printed, 337 saved, and `verify`
+/// passed.
 #[test]
 fn a_replaced_journal_ends_the_run_and_loses_nothing() {
     let home = Home::new();
     let mut command = home.command(&["run", "--env", "household", "--only", "200", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut told = 0;
+    let mut printed = 0;
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let (mut line, mut err) = (String::new(), String::new());
     while out.read_line(&mut line).unwrap() > 0 {
-        told += 1;
+        printed += 1;
         err = std::mem::take(&mut line);
-        if told == 200 {
+        if printed == 200 {
             let journal = home.session().join("branches/trunk.jsonl");
             let bytes = fs::read(&journal).unwrap();
             let half = bytes[..bytes.len() / 2].iter().rposition(|b| *b == b'\n').unwrap() + 1;
@@ -267,21 +272,21 @@ fn a_replaced_journal_ends_the_run_and_loses_nothing() {
     let (saved, old) = (saved[0].to_str().unwrap(), old[0].to_str().unwrap());
     assert!(err.contains(&format!("resume {saved}")), "{err}");
     let events = fs::read_to_string(Path::new(saved).join("branches/trunk.jsonl")).unwrap().lines().count();
-    assert!(events >= told, "{told} lines were printed, {events} events are saved");
+    assert!(events >= printed, "{printed} lines were printed, {events} events are saved");
     home.run(&["verify", saved]).assert_success();
-    // Also after a list has looked at it.
+    // Also after `sessions` has read it.
     for _ in 0..2 {
-        let said = home.run(&["verify", old]);
-        assert_eq!(said.code, 1, "{}", said.stdout);
-        assert!(said.stdout.contains("were acknowledged and are missing"), "{}", said.stdout);
+        let output = home.run(&["verify", old]);
+        assert_eq!(output.code, 1, "{}", output.stdout);
+        assert!(output.stdout.contains("were acknowledged and are missing"), "{}", output.stdout);
         home.run(&["sessions"]).assert_success();
     }
 }
 
-/// `sessions`, `open`, `report` and `resume` said nothing of a finished run whose journal was cut, and after `resume` `verify`
-/// said that it is whole.
+/// Once, `sessions`, `open`, `report` and `resume` did not report that the journal of a finished run was cut, and after
+/// `resume`, `verify` passed.
 #[test]
-fn a_journal_that_was_cut_is_told_everywhere_and_stays_told() {
+fn cut_journal_is_reported_by_every_verb_and_after_resume() {
     let home = Home::new();
     let session = finished_session(&home);
     let (path, trunk) = (session.to_str().unwrap(), session.join("branches/trunk.jsonl"));
@@ -294,35 +299,35 @@ fn a_journal_that_was_cut_is_told_everywhere_and_stays_told() {
     let missing = format!("events {kept} to {all} were acknowledged and are missing");
     for _ in 0..2 {
         let listed = home.run(&["sessions"]).assert_success().stdout;
-        assert!(listed.contains(&format!("cut: events {kept} to {all} are missing")), "{listed}");
+        assert!(listed.contains(&format!("truncated: events {kept} to {all} are missing")), "{listed}");
         assert_eq!(
             home.run(&["sessions", "--json"]).assert_success().json_lines()[0]["missing"],
             serde_json::json!([kept, all])
         );
         for args in [&["open", path, "--plain"][..], &["report", path], &["export", path, "--format", "text"]]
         {
-            let said = home.run(args).assert_success();
-            assert!(said.stderr.contains(&missing), "{args:?}: {}", said.stderr);
-            assert!(!said.stderr.contains("never acknowledged"), "{args:?}: {}", said.stderr);
+            let output = home.run(args).assert_success();
+            assert!(output.stderr.contains(&missing), "{args:?}: {}", output.stderr);
+            assert!(!output.stderr.contains("never acknowledged"), "{args:?}: {}", output.stderr);
         }
-        let said = home.run(&["verify", path]);
-        assert!(said.code == 1 && said.stdout.contains(&missing), "{}", said.stdout);
+        let output = home.run(&["verify", path]);
+        assert!(output.code == 1 && output.stdout.contains(&missing), "{}", output.stdout);
     }
     let resumed = home.run(&["resume", path, "--headless", "--quiet"]).assert_success();
     assert!(
-        resumed.stderr.contains(&missing) && resumed.stderr.contains("goes on as branch b1"),
+        resumed.stderr.contains(&missing) && resumed.stderr.contains("continues as branch b1"),
         "{}",
         resumed.stderr
     );
-    let said = home.run(&["verify", path]);
-    assert!(said.code == 1 && said.stdout.contains(&missing), "{}", said.stdout);
+    let output = home.run(&["verify", path]);
+    assert!(output.code == 1 && output.stdout.contains(&missing), "{}", output.stdout);
     home.run(&["verify", &format!("{path}@b1")]).assert_success();
     assert!(home.run(&["sessions"]).assert_success().stdout.contains("finished"));
 }
 
-/// A run on a fork played on to exit 0 when the trunk was replaced, and its session could not be read any more.
+/// Once, a run on a fork continued to exit 0 after the trunk was replaced, and its session was unreadable.
 #[test]
-fn a_run_on_a_fork_notices_that_the_trunk_is_replaced() {
+fn run_on_a_fork_detects_a_replaced_trunk() {
     let home = Home::new();
     let input = "step\nstep\nfork 1 go to shelf 1\nquit\n";
     home.run_with_input(
@@ -334,11 +339,11 @@ fn a_run_on_a_fork_notices_that_the_trunk_is_replaced() {
     let mut command = home.command(&["resume", &format!("{}@b1", session.display()), "--headless", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    let (mut line, mut err, mut told) = (String::new(), String::new(), 0);
+    let (mut line, mut err, mut printed) = (String::new(), String::new(), 0);
     while out.read_line(&mut line).unwrap() > 0 {
-        told += 1;
+        printed += 1;
         err = std::mem::take(&mut line);
-        if told == 20 {
+        if printed == 20 {
             let trunk = session.join("branches/trunk.jsonl");
             let bytes = fs::read(&trunk).unwrap();
             fs::remove_file(&trunk).unwrap();
@@ -352,9 +357,9 @@ fn a_run_on_a_fork_notices_that_the_trunk_is_replaced() {
     home.run(&["verify", saved.to_str().unwrap()]).assert_success();
 }
 
-/// Line by line a full disk was told as "the disk did not take it; nothing is lost", and so was a journal that was replaced.
+/// Once, `--plain` reported a full disk or a replaced journal as "the disk did not take it; nothing is lost".
 #[test]
-fn a_full_disk_is_told_line_by_line() {
+fn full_disk_is_reported_in_plain_mode() {
     let home = Home::new();
     let mut command = Command::new("sh");
     let program = env!("CARGO_BIN_EXE_retrospect");
@@ -364,9 +369,9 @@ fn a_full_disk_is_told_line_by_line() {
     let mut child = command.spawn().unwrap();
     let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), "step\n".repeat(100).as_bytes());
     let done = child.wait_with_output().unwrap();
-    let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
-    assert_eq!(done.status.code(), Some(1), "{said}");
-    assert!(said.contains("the journal (trunk.jsonl) could not be written"), "{said}");
-    assert!(said.contains("are saved, what came after is not"), "{said}");
-    assert!(!said.contains("nothing is lost"), "{said}");
+    let output = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{output}");
+    assert!(output.contains("the journal (trunk.jsonl) could not be written"), "{output}");
+    assert!(output.contains("are saved, later ones are not"), "{output}");
+    assert!(!output.contains("nothing is lost"), "{output}");
 }

@@ -1,4 +1,4 @@
-//! `lessons`: pools, promotion, and two programs at once.
+//! `lessons`: pools, promotion, and concurrent programs.
 
 use crate::Home;
 use serde_json::Value;
@@ -20,24 +20,24 @@ fn lessons_are_stored_in_a_pool() {
     assert!(imported.stdout.starts_with("1 of 1 changes were new"), "{}", imported.stdout);
     home.run(&["lessons", "retire", "2"]).assert_success();
     let listed = home.run(&["lessons", "list", "--json", "--all"]).assert_success().json_lines();
-    let told: Vec<(&str, &str, u64)> = listed
+    let printed: Vec<(&str, &str, u64)> = listed
         .iter()
         .map(|l| (l["text"].as_str().unwrap(), l["status"].as_str().unwrap(), l["version"].as_u64().unwrap()))
         .collect();
     assert_eq!(
-        told,
+        printed,
         [
             ("Look in the fridge last.", "on", 2),
             ("Took from a closed fridge.", "retired", 1),
             ("Heated on a stove.", "on", 1)
         ]
     );
-    // A pool is a run's beginning, and what was loaded is an event.
+    // A run starts with the pool; loading it is an event.
     let run = home
         .run(&["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--headless", "--max-steps", "2"])
         .assert_success();
     assert!(run.stdout.contains("2 lessons loaded from pool.jsonl"), "{}", run.stdout);
-    // Merging is by id: what came from here changes nothing here.
+    // Merging is by id: importing a copy changes nothing.
     let export = home.run(&["lessons", "export"]).assert_success();
     std::fs::write(home.path("copy.jsonl"), &export.stdout).unwrap();
     let merged = home.run(&["lessons", "import", "copy.jsonl"]).assert_success();
@@ -61,7 +61,7 @@ fn lessons_are_stored_in_a_pool() {
 }
 
 #[test]
-fn two_programs_lose_no_lesson() {
+fn concurrent_programs_lose_no_lesson() {
     let home = Home::new();
     let children: Vec<_> = (0..8)
         .map(|n| {
@@ -74,7 +74,7 @@ fn two_programs_lose_no_lesson() {
     assert_eq!(home.run(&["lessons", "list"]).assert_success().stdout.lines().count(), 8);
 }
 
-/// What was added behind a half written line used to make the whole pool unreadable.
+/// Once, adding after an incomplete line made the whole pool unreadable.
 #[test]
 fn a_torn_pool_line_is_cut_before_more_is_added() {
     let home = Home::new();
@@ -83,10 +83,10 @@ fn a_torn_pool_line_is_cut_before_more_is_added() {
     let path = home.path("pool.jsonl");
     let len = std::fs::metadata(&path).unwrap().len();
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len - 20).unwrap();
-    let said = home.run(&["lessons", "add", "Look thrice."]).assert_success();
-    assert!(said.stderr.contains("half written") && said.stderr.contains("cut off"), "{}", said.stderr);
+    let output = home.run(&["lessons", "add", "Look thrice."]).assert_success();
+    assert!(output.stderr.contains("removed an incomplete last line"), "{}", output.stderr);
     assert_eq!(home.run(&["lessons", "add", "Look away."]).assert_success().stderr, "");
-    // A whole line without its end, as an editor leaves it, stays.
+    // A complete line without a line break, as some editors leave it, is kept.
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.trim_end()).unwrap();
     assert_eq!(home.run(&["lessons", "add", "Look up."]).assert_success().stderr, "");
@@ -101,8 +101,8 @@ fn lessons_are_exported_from_a_session() {
     home.run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
         .assert_success();
     let session = home.session().display().to_string();
-    let said = home.run(&["lessons", "promote", &session]).assert_success();
-    assert!(said.stdout.starts_with("2 of 2 lessons were new"), "{}", said.stdout);
+    let output = home.run(&["lessons", "promote", &session]).assert_success();
+    assert!(output.stdout.starts_with("2 of 2 lessons were new"), "{}", output.stdout);
     let again = home.run(&["lessons", "promote", &session]).assert_success();
     assert!(again.stdout.starts_with("0 of 2 lessons were new"), "{}", again.stdout);
     let text = home.run(&["lessons", "export", "--format", "text"]).assert_success();
@@ -110,9 +110,9 @@ fn lessons_are_exported_from_a_session() {
     assert_eq!(home.run(&["lessons", "list", &session]).assert_success().stdout.lines().count(), 2);
 }
 
-/// A run that began with a pool used to give every lesson back under a new id.
+/// Once, a run that started with a pool promoted every lesson under a new id.
 #[test]
-fn promoting_after_a_pool_run_doubles_nothing() {
+fn promoting_after_a_pool_run_duplicates_nothing() {
     let home = Home::new();
     home.run(&["lessons", "add", "Look around."]).assert_success();
     home.run(&["lessons", "add", "Look twice."]).assert_success();
@@ -122,8 +122,8 @@ fn promoting_after_a_pool_run_doubles_nothing() {
         home.run_with_input(&args, input).assert_success();
         home.session().display().to_string()
     };
-    let said = home.run(&["lessons", "promote", &play("quit\n")]).assert_success();
-    assert!(said.stdout.starts_with("0 of 2 lessons were new and"), "{}", said.stdout);
+    let output = home.run(&["lessons", "promote", &play("quit\n")]).assert_success();
+    assert!(output.stdout.starts_with("0 of 2 lessons were new;"), "{}", output.stdout);
     assert_eq!(std::fs::read_to_string(home.path("pool.jsonl")).unwrap(), before);
 }
 
@@ -135,7 +135,7 @@ fn edited_lessons_are_promoted_with_status_and_origin() {
     let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
     home.run_with_input(&args, "edit 2 Look thrice.\nquit\n").assert_success();
     let session = home.session().display().to_string();
-    let told = |which: &[&str]| -> Vec<(String, String, u64)> {
+    let printed = |which: &[&str]| -> Vec<(String, String, u64)> {
         let word = |l: &Value, f: &str| l[f].as_str().unwrap().to_owned();
         let args = [&["lessons", "list", "--json"], which].concat();
         home.run(&args)
@@ -145,23 +145,23 @@ fn edited_lessons_are_promoted_with_status_and_origin() {
             .map(|l| (word(l, "id"), word(l, "origin"), l["version"].as_u64().unwrap()))
             .collect()
     };
-    let said = home.run(&["lessons", "promote", &session]).assert_success();
-    assert!(said.stdout.starts_with("0 of 2 lessons were new, 1 had new words,"), "{}", said.stdout);
-    assert_eq!(told(&[]), told(&[&session]));
+    let output = home.run(&["lessons", "promote", &session]).assert_success();
+    assert!(output.stdout.starts_with("0 of 2 lessons were new, 1 had a new text;"), "{}", output.stdout);
+    assert_eq!(printed(&[]), printed(&[&session]));
     let text = home.run(&["lessons", "export", "--format", "text"]).assert_success();
     assert_eq!(text.stdout, "Look around.\nLook thrice.\n");
-    // What the pool has made of a lesson since is not taken back.
+    // A later edit in the pool is not overwritten.
     home.run(&["lessons", "edit", "2", "Look away."]).assert_success();
     let again = home.run(&["lessons", "promote", &session]).assert_success();
-    assert!(again.stdout.starts_with("0 of 2 lessons were new and"), "{}", again.stdout);
+    assert!(again.stdout.starts_with("0 of 2 lessons were new;"), "{}", again.stdout);
     assert!(
         home.run(&["lessons", "export", "--format", "text"]).assert_success().stdout.contains("Look away.")
     );
 }
 
-/// An unterminated last line was cut off as torn, in a text that is no pool: the text was gone.
+/// Once, an unterminated last line was removed as incomplete even in a file that isn't a pool, and lost.
 #[test]
-fn a_file_that_is_no_pool_is_refused_untouched_by_every_verb() {
+fn every_verb_rejects_a_file_that_is_not_a_pool_and_leaves_it_unchanged() {
     let home = Home::new();
     home.run(&["lessons", "add", "Look around."]).assert_success();
     let line = std::fs::read_to_string(home.path("pool.jsonl")).unwrap();
@@ -197,12 +197,12 @@ fn a_file_that_is_no_pool_is_refused_untouched_by_every_verb() {
             &["run", "--task", "easy/put/1", "--pool", "mine.txt", "--headless", "--max-steps", "1"],
         ];
         for verb in verbs {
-            let said = home.run(verb);
-            assert_eq!(said.code, 1, "{verb:?} on {text:?}: {}{}", said.stdout, said.stderr);
+            let output = home.run(verb);
+            assert_eq!(output.code, 1, "{verb:?} on {text:?}: {}{}", output.stdout, output.stderr);
             assert!(
-                said.stderr.contains("mine.txt") && said.stderr.contains("--constitution"),
+                output.stderr.contains("mine.txt") && output.stderr.contains("--constitution"),
                 "{}",
-                said.stderr
+                output.stderr
             );
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "{verb:?}");
         }
@@ -230,17 +230,17 @@ fn a_pool_is_private_to_its_owner_and_may_be_a_symlink() {
     assert_eq!(folder.code, 1, "{}", folder.stderr);
 }
 
-/// A lesson that holds a key was refused in a run alone; here it was written into the pool.
+/// Once, a lesson that contains a key was rejected only in a run, and `lessons` wrote it into the pool.
 #[test]
 fn no_key_is_written_into_a_pool() {
     const KEY: &str = "sk-proj-0123456789-never-to-be-kept";
     let home = Home::new();
-    let refused = |args: &[&str]| {
+    let rejected = |args: &[&str]| {
         let mut command = home.command(args);
         let done = command.env("OPENAI_API_KEY", KEY).output().unwrap();
-        let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
-        assert!(!said.contains(KEY), "{said}");
-        (done.status.code() == Some(1)).then_some(said)
+        let output = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+        assert!(!output.contains(KEY), "{output}");
+        (done.status.code() == Some(1)).then_some(output)
     };
     let lesson = format!("Use {KEY} to open it.");
     std::fs::write(home.path("more.txt"), format!("- Look first.\n- {lesson}\n")).unwrap();
@@ -249,12 +249,12 @@ fn no_key_is_written_into_a_pool() {
         &["lessons", "add", "Took it.", "--solution", &lesson],
         &["lessons", "import", "more.txt"],
     ] {
-        let said = refused(args).unwrap_or_else(|| panic!("{args:?} was not refused"));
-        assert!(said.contains("the key of a model server is in this text"), "{said}");
+        let output = rejected(args).unwrap_or_else(|| panic!("{args:?} was not rejected"));
+        assert!(output.contains("the text contains the key of a model server"), "{output}");
     }
     assert!(!home.path("pool.jsonl").exists());
-    // A pool that holds one from before can be mended.
+    // A pool that already contains one can be fixed.
     home.run(&["lessons", "add", &lesson]).assert_success();
-    assert_eq!(refused(&["lessons", "edit", "1", "Use the key to open it."]), None);
-    assert!(refused(&["lessons", "edit", "1", &lesson]).is_some());
+    assert_eq!(rejected(&["lessons", "edit", "1", "Use the key to open it."]), None);
+    assert!(rejected(&["lessons", "edit", "1", &lesson]).is_some());
 }

@@ -1,5 +1,5 @@
-//! The real program: what it prints, as text and as JSON, and how it ends.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
+//! Tests of the real program: its text and JSON output and its exit codes.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail anywhere")]
 
 mod branches;
 mod breakpoints;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::process::Stdio;
 
-/// A home of its own for every test, so that nothing of the machine is seen and nothing is left behind.
+/// A home folder per test, isolated from the machine and removed afterwards.
 struct Home(tempfile::TempDir);
 
 struct ProgramOutput {
@@ -61,13 +61,13 @@ impl Home {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // A program that ends without reading its input closes the pipe; that is its right.
+        // Ignores a closed pipe: the program may end without reading its input.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let done = child.wait_with_output().unwrap();
+        let output = child.wait_with_output().unwrap();
         ProgramOutput {
-            code: done.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(done.stdout).unwrap(),
-            stderr: String::from_utf8(done.stderr).unwrap(),
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
         }
     }
 
@@ -95,7 +95,7 @@ impl ProgramOutput {
     }
 }
 
-/// The names of an object's fields in the order in which they are printed.
+/// Returns the names of a JSON object's fields in the order in which they are printed.
 fn field_names(line: &str) -> Vec<String> {
     let (mut names, mut depth, mut rest) = (Vec::new(), 0, line.char_indices());
     let mut name_due = false;

@@ -1,4 +1,4 @@
-//! `play`: a world driven by hand.
+//! `play`: driving an environment manually.
 
 use crate::{Home, field_names};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 #[test]
-fn play_answers_every_line_as_it_is() {
+fn play_takes_every_line_verbatim() {
     let home = Home::new();
     let text = home
         .run_with_input(
@@ -23,8 +23,8 @@ fn play_answers_every_line_as_it_is() {
 fn play_json_has_its_fields_in_order() {
     let home = Home::new();
     let input = "look\n\"go to\\u0020fridge 1\"\nxyzzy \"quoted\"\n";
-    let said = home.run_with_input(&["play", "--task", "easy/heat/23", "--json"], input).assert_success();
-    let lines: Vec<&str> = said.stdout.lines().collect();
+    let output = home.run_with_input(&["play", "--task", "easy/heat/23", "--json"], input).assert_success();
+    let lines: Vec<&str> = output.stdout.lines().collect();
     let shared = [
         "step",
         "action",
@@ -41,19 +41,19 @@ fn play_json_has_its_fields_in_order() {
     for line in &lines[1..] {
         assert_eq!(field_names(line), shared);
     }
-    let told = said.json_lines();
-    assert_eq!(told.len(), 4);
-    assert_eq!((&told[0]["step"], &told[0]["action"]), (&0.into(), &Value::Null));
+    let printed = output.json_lines();
+    assert_eq!(printed.len(), 4);
+    assert_eq!((&printed[0]["step"], &printed[0]["action"]), (&0.into(), &Value::Null));
     assert_eq!(
-        (&told[0]["task"], &told[0]["goal"]),
+        (&printed[0]["task"], &printed[0]["goal"]),
         (&"easy/heat/23".into(), &"put a hot apple in fridge".into())
     );
-    assert_eq!((&told[2]["action"], &told[2]["valid"]), (&"go to fridge 1".into(), &true.into()));
-    assert_eq!((&told[3]["action"], &told[3]["valid"]), (&"xyzzy \"quoted\"".into(), &false.into()));
-    assert_eq!(told[3]["observation"], "Nothing happens.");
-    assert!(told[3]["world"]["inventory"].is_array());
+    assert_eq!((&printed[2]["action"], &printed[2]["valid"]), (&"go to fridge 1".into(), &true.into()));
+    assert_eq!((&printed[3]["action"], &printed[3]["valid"]), (&"xyzzy \"quoted\"".into(), &false.into()));
+    assert_eq!(printed[3]["observation"], "Nothing happens.");
+    assert!(printed[3]["world"]["inventory"].is_array());
     let admissible: Vec<&str> =
-        told[2]["admissible"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
+        printed[2]["admissible"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
     assert!(admissible.is_sorted() && admissible.contains(&"open fridge 1"), "{admissible:?}");
     let broken = home.run_with_input(&["play", "--task", "easy/heat/23", "--json"], "look\n\"open\n");
     assert_eq!(broken.code, 2);
@@ -61,7 +61,7 @@ fn play_json_has_its_fields_in_order() {
     assert!(broken.stdout.contains("standard input, line 2"), "{}", broken.stdout);
 }
 
-/// The commands of the recorded traces, through the real program: feedback, admissible commands and won as recorded.
+/// Replays recorded traces through the real program: feedback, admissible commands and `won` match.
 #[test]
 fn play_repeats_the_recorded_traces() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/household");
@@ -79,12 +79,12 @@ fn play_repeats_the_recorded_traces() {
         for line in &first[1..] {
             writeln!(input, "{}", line["command"]).unwrap();
         }
-        let said = home
+        let output = home
             .run_with_input(&["play", "--task", game["id"].as_str().unwrap(), "--json"], &input)
             .assert_success();
-        let told = said.json_lines();
-        assert_eq!(told.len(), first.len());
-        for (now, recorded) in told.iter().zip(&first) {
+        let printed = output.json_lines();
+        assert_eq!(printed.len(), first.len());
+        for (now, recorded) in printed.iter().zip(&first) {
             assert_eq!(now["action"], recorded["command"]);
             assert_eq!(now["observation"], recorded["feedback"]);
             assert_eq!(now["admissible"], recorded["admissible_commands"]);
@@ -99,15 +99,18 @@ fn play_repeats_the_recorded_traces() {
 #[test]
 fn play_shows_an_interface() {
     let home = Home::new();
-    let said = home.run_with_input(
+    let output = home.run_with_input(
         &["play", "--task", "easy/heat/23", "--interface", "agentboard", "--json"],
         "think: hm\ncheck valid actions\ngo to fridge 1.\n",
     );
-    let told = said.assert_success().json_lines();
-    assert!(told[0]["observation"].as_str().unwrap().starts_with("You are in the middle of a room."));
-    assert_eq!(told[1]["observation"], "OK.");
+    let printed = output.assert_success().json_lines();
+    assert!(printed[0]["observation"].as_str().unwrap().starts_with("You are in the middle of a room."));
+    assert_eq!(printed[1]["observation"], "OK.");
     assert!(
-        told[2]["observation"].as_str().unwrap().starts_with("Choose an action from these valid actions: ")
+        printed[2]["observation"]
+            .as_str()
+            .unwrap()
+            .starts_with("Choose an action from these valid actions: ")
     );
-    assert!(told[3]["observation"].as_str().unwrap().contains("The fridge 1 is closed."));
+    assert!(printed[3]["observation"].as_str().unwrap().contains("The fridge 1 is closed."));
 }

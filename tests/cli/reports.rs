@@ -1,4 +1,4 @@
-//! Reports, presets of the papers' rows, and episodes played again.
+//! Reports, presets of the papers' rows, and reruns of episodes.
 
 use super::Home;
 use serde_json::Value;
@@ -12,9 +12,9 @@ fn a_report_gives_results_and_says_they_are_not_comparable_to_published_ones() {
     for words in ["a stand-in, not a model", "grounding", "IQM", "no paper has a table for household"] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let told: Value =
+    let printed: Value =
         serde_json::from_str(&home.run(&["report", "--last", "--json"]).assert_success().stdout).unwrap();
-    assert_eq!(told["ways"][0]["all"]["tasks"], 2);
+    assert_eq!(printed["ways"][0]["all"]["tasks"], 2);
     assert!(
         home.run(&["report", "--last", "-f", "markdown"])
             .assert_success()
@@ -40,7 +40,7 @@ fn a_preset_sets_the_values_of_its_row_and_flags_override_it() {
     assert_eq!(listed.matches("omnireflect-1-symbolic").count(), 2);
 }
 
-/// The second episode begins with what the first taught; played again alone it goes as it went.
+/// The second episode starts with the first one's lessons; rerun alone, it repeats the same steps.
 #[test]
 fn a_rerun_starts_with_the_same_lessons_and_repeats_the_episode() {
     let home = Home::new();
@@ -59,10 +59,10 @@ fn a_rerun_starts_with_the_same_lessons_and_repeats_the_episode() {
     assert_eq!(again[0]["settings"]["from.number"]["value"], 2);
     home.run(&["verify", again[0]["name"].as_str().unwrap()]).assert_success();
     let none = home.run(&["rerun", &format!("{name}#3")]);
-    assert!(none.code == 2 && none.stderr.contains("there is no episode 3; it has 2"), "{}", none.stderr);
+    assert!(none.code == 2 && none.stderr.contains("no episode 3; the session has 2"), "{}", none.stderr);
 }
 
-/// What an episode asked and did, as far as it must be the same when it is played again.
+/// Returns the prompts, actions and reflections of an episode that a rerun must repeat.
 fn prompts_and_actions(session: &std::path::Path, episode: u64) -> Vec<Value> {
     let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
     let events = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -82,7 +82,7 @@ fn prompts_and_actions(session: &std::path::Path, episode: u64) -> Vec<Value> {
     own.filter_map(part).collect()
 }
 
-/// It began at trial 1, without the last attempt, and with the plans of other tasks.
+/// Once, a rerun started at trial 1, without the last attempt and with the plans of other tasks.
 #[test]
 fn a_rerun_keeps_trial_last_attempt_and_method_memory() {
     let cases: &[(&str, &[&str])] = &[
@@ -106,9 +106,12 @@ fn a_rerun_keeps_trial_last_attempt_and_method_memory() {
         home.run(&["rerun", &format!("{name}#{number}"), "-q"]).assert_success();
         let again = home.run(&["sessions", "--json"]).assert_success().json_lines();
         let again = std::path::PathBuf::from(again[0]["path"].as_str().unwrap());
-        assert_ne!(again, first, "the newest of two sessions of the same second");
-        let (was, is) = (prompts_and_actions(&first, number), prompts_and_actions(&again, number));
-        assert!(was.len() > 5 && was == is, "{method} {more:?} episode {number}\n{was:#?}\n{is:#?}");
+        assert_ne!(again, first, "the newer of two sessions from the same second");
+        let (original, repeated) = (prompts_and_actions(&first, number), prompts_and_actions(&again, number));
+        assert!(
+            original.len() > 5 && original == repeated,
+            "{method} {more:?} episode {number}\n{original:#?}\n{repeated:#?}"
+        );
         home.run(&["verify", again.to_str().unwrap()]).assert_success();
     }
 }

@@ -4,7 +4,7 @@ use crate::Home;
 use serde_json::Value;
 
 #[test]
-fn a_session_is_exported_and_opened_again() {
+fn exported_session_can_be_opened() {
     let home = Home::new();
     home.run(&["run", "--task", "easy/put/1", "--headless", "--quiet"]).assert_success();
     let page = home.path("report.html");
@@ -16,7 +16,7 @@ fn a_session_is_exported_and_opened_again() {
     let direct = home.run(&["open", "--last"]).assert_success();
     assert_eq!(reopened.stdout, direct.stdout);
     assert!(reopened.stderr.contains("no terminal here"));
-    assert!(home.run(&["verify", page.to_str().unwrap()]).assert_success().stdout.contains("whole"));
+    assert!(home.run(&["verify", page.to_str().unwrap()]).assert_success().stdout.contains("OK:"));
     let json: Value =
         serde_json::from_str(&home.run(&["export", "--last", "-f", "json"]).assert_success().stdout).unwrap();
     assert_eq!(json["episodes"][0]["task"]["id"], "easy/put/1");
@@ -60,7 +60,7 @@ fn tasks_are_listed_and_written() {
             assert!(home.path(folder).join(file).is_file(), "{folder}/{file}");
         }
     }
-    // What was written is ALFWorld data.
+    // The written games are ALFWorld data.
     let games = home.path("games").display().to_string();
     let found =
         home.run(&["tasks", "--env", "alfworld", "--data", &games, "--json"]).assert_success().json_lines();
@@ -90,7 +90,7 @@ fn config_is_written_and_shown_with_its_origins() {
     assert!(theme["from"].as_str().unwrap().contains("config.toml:"), "{theme}");
     assert_eq!(shown["values"]["sessions"]["from"], "$RETROSPECT_SESSIONS");
     assert!(home.run(&["config", "show"]).assert_success().stdout.contains("r_freq"));
-    // What is configured is part of the run, with its origin.
+    // Configured values are recorded in the run, with their origin.
     let run = home
         .run(&["run", "--task", "easy/put/1", "--max-steps", "1", "--json"])
         .assert_success()
@@ -117,11 +117,11 @@ fn completions_and_manual() {
 }
 
 #[test]
-fn doctor_says_what_works() {
+fn doctor_reports_what_works() {
     let home = Home::new();
-    let said = home.run(&["doctor"]).assert_success();
-    assert!(said.stdout.contains("the built-in world: normal/heat/71 won"), "{}", said.stdout);
-    assert!(said.stdout.contains("ALFWORLD_DATA is not set"));
+    let output = home.run(&["doctor"]).assert_success();
+    assert!(output.stdout.contains("built-in environment: normal/heat/71 won"), "{}", output.stdout);
+    assert!(output.stdout.contains("ALFWORLD_DATA is not set"));
     let broken = home.run(&["doctor", "--data", "nowhere", "--json"]);
     assert_eq!(broken.code, 1);
     let checks: Value = serde_json::from_str(&broken.stdout).unwrap();
@@ -146,24 +146,24 @@ fn doctor_continues_after_a_bad_configuration_and_reports_every_bad_key() {
     )
     .unwrap();
     std::fs::write(config.join("themes/mine.toml"), "tex = \"red\"\n").unwrap();
-    let said = home.run(&["doctor"]);
-    assert_eq!(said.code, 1, "{}", said.stdout);
+    let output = home.run(&["doctor"]);
+    assert_eq!(output.code, 1, "{}", output.stdout);
     for words in ["config.toml:2", "keys.toml:2: ", "keys.toml:7: ", "mine.toml:1: ", "normal/heat/71 won"] {
-        assert!(said.stdout.contains(words), "{words} is not in\n{}", said.stdout);
+        assert!(output.stdout.contains(words), "{words} is not in\n{}", output.stdout);
     }
 }
 
 #[test]
-fn the_doctor_called_a_folder_with_a_broken_session_ok() {
+fn doctor_reports_a_broken_session() {
     let home = Home::new();
     home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "2"]).assert_success();
     assert_eq!(home.run(&["doctor"]).code, 0);
     let trunk = home.session().join("branches/trunk.jsonl");
     let text = std::fs::read_to_string(&trunk).unwrap();
     std::fs::write(&trunk, text.replacen("\"v\":1", "\"v\":9", 1)).unwrap();
-    let said = home.run(&["doctor"]);
-    assert_eq!(said.code, 1, "{}", said.stdout);
-    let line = said.stdout.lines().find(|l| l.starts_with("BROKEN")).unwrap();
-    assert!(line.contains("trunk.jsonl:1: ") && line.contains("version 9"), "{}", said.stdout);
-    assert!(said.stdout.contains("move its folder away"), "{}", said.stdout);
+    let output = home.run(&["doctor"]);
+    assert_eq!(output.code, 1, "{}", output.stdout);
+    let line = output.stdout.lines().find(|l| l.starts_with("BROKEN")).unwrap();
+    assert!(line.contains("trunk.jsonl:1: ") && line.contains("version 9"), "{}", output.stdout);
+    assert!(output.stdout.contains("move its folder away"), "{}", output.stdout);
 }

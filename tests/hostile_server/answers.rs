@@ -1,4 +1,4 @@
-//! Answers of real servers, their figures and their reasoning.
+//! Replies of real servers: their usage and their reasoning.
 
 use crate::Expected::{Answer as Says, Fail};
 use crate::asking::{ask, endpoint, provider, request};
@@ -8,9 +8,9 @@ use retrospect::provider::FailureKind;
 use retrospect::provider::openai::{Endpoint, Prices};
 use serde_json::json;
 
-/// The streams that real servers sent, as they were captured.
+/// Streams captured from real servers.
 #[test]
-fn answers_of_real_servers() {
+fn replies_of_real_servers() {
     let llama = concat!(
         r#"data: {"id": "chatcmpl-02f0", "model": "tiny", "created": 1795169320, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant"}, "logprobs": null, "finish_reason": null}]}"#,
         "\n\n",
@@ -55,7 +55,7 @@ fn answers_of_real_servers() {
     );
     let overflow = format!("{}data: [DONE]\n\n", ends("stop"));
     run_cases(vec![
-        // Its bound ended it: it is asked for once more with a larger one.
+        // Its token limit ended it: it is requested once more with a larger one.
         case("llama_cpp.server", chunked(&[llama.as_bytes()], true), Says("i", "", 2)),
         case("transformers serve: no [DONE]", chunked(&[transformers.as_bytes()], true), Says("{\"", "", 2)),
         case("litellm", chunked(&[proxy.as_bytes()], true), Says("go", "", 1)),
@@ -85,7 +85,7 @@ fn answers_of_real_servers() {
         case(
             "overflow: no event at all",
             chunked(&[], true),
-            Fail(FailureKind::EmptyReply, "longer than its context", 2, ""),
+            Fail(FailureKind::EmptyReply, "exceeds its context", 2, ""),
         ),
         case(
             "overflow behind litellm: an end without a word",
@@ -109,7 +109,7 @@ fn answers_of_real_servers() {
     ]);
 }
 
-/// Usage is whose it is; absent is estimated and says so.
+/// Usage is attributed to its source; missing usage is estimated and marked so.
 #[test]
 fn usage_is_reported_by_a_proxy_or_estimated() {
     block_on(async {
@@ -145,7 +145,7 @@ fn usage_is_reported_by_a_proxy_or_estimated() {
         assert_eq!(who, [(false, false), (false, true), (true, false), (true, false)]);
         assert_eq!((usages[0].prompt_tokens, usages[0].reply_tokens, usages[0].reasoning_tokens), (40, 9, 5));
         assert_eq!(usages[0].cost_nano, 40 * 500 + 9 * 2000);
-        // The first count calibrates the estimates; the proxy's, who does not answer itself, does not.
+        // The first count calibrates the estimates; that of a proxy, which doesn't run the model, doesn't.
         assert_eq!(usages[3].prompt_tokens, 40);
         assert_eq!(usages[3].reply_tokens, 4);
     });

@@ -1,4 +1,4 @@
-//! Bodies that are not what was promised.
+//! Malformed and unexpected response bodies.
 
 use crate::Expected::{Answer as Says, Fail};
 use crate::server::{Act, chunked, ends, head, plain, says, stream};
@@ -56,7 +56,7 @@ fn bodies() {
         case(
             "a line of 10 MB",
             stream(long.as_bytes()),
-            Fail(FailureKind::InvalidResponse, "without an end", 1, ""),
+            Fail(FailureKind::InvalidResponse, "does not end", 1, ""),
         ),
         case(
             "words without an end",
@@ -64,7 +64,7 @@ fn bodies() {
                 .into_iter()
                 .chain([Act::Forever(chunk(&says(&"word ".repeat(200))), Duration::ZERO)])
                 .collect(),
-            Fail(FailureKind::InvalidResponse, "without an end", 1, "*"),
+            Fail(FailureKind::InvalidResponse, "does not end", 1, "*"),
         ),
         case(
             "signs of life between pieces",
@@ -87,16 +87,8 @@ fn bodies() {
             stream(format!("{go}data: [DONE]\n\n").as_bytes()),
             Says("go", "", 4),
         ),
-        case(
-            "only [DONE]",
-            stream(b"data: [DONE]\n\n"),
-            Fail(FailureKind::EmptyReply, "without a word", 2, ""),
-        ),
-        case(
-            "only comments",
-            stream(b": a\n\n: b\n\n"),
-            Fail(FailureKind::EmptyReply, "without a word", 2, ""),
-        ),
+        case("only [DONE]", stream(b"data: [DONE]\n\n"), Fail(FailureKind::EmptyReply, "empty reply", 2, "")),
+        case("only comments", stream(b": a\n\n: b\n\n"), Fail(FailureKind::EmptyReply, "empty reply", 2, "")),
         case(
             "breaks after its end",
             chunked(&[format!("{go}{}", ends("stop")).as_bytes()], false)
@@ -129,7 +121,7 @@ fn bodies() {
         case(
             "a page, with success",
             vec![send_bytes(&html)],
-            Fail(FailureKind::InvalidResponse, "a page for people, not for programs: Log in", 1, ""),
+            Fail(FailureKind::InvalidResponse, "an HTML page, not JSON: Log in", 1, ""),
         ),
         case("another content type", vec![send_bytes(&wrong_type)], Says("go", "", 1)),
         case("JSON lines", stream(json_lines.as_bytes()), Says("go", "", 1)),
@@ -142,7 +134,7 @@ fn bodies() {
         case(
             "a broken piece",
             stream(format!("{go}data: {{\"choices\": [}}\n\n{done}").as_bytes()),
-            Fail(FailureKind::InvalidResponse, "no whole JSON", 1, "go"),
+            Fail(FailureKind::InvalidResponse, "not valid JSON", 1, "go"),
         ),
         case(
             "an error first",

@@ -1,4 +1,4 @@
-//! Replies that a stop text or the bound of their tokens ended too early: models that reason, and models that write on.
+//! Replies that a stop text or the token limit ended too early: models that reason, and models that don't stop.
 
 use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::block_on;
@@ -9,7 +9,7 @@ use retrospect::provider::openai::{OpenAi, TokenLimit};
 use retrospect::provider::{FailureKind, NewlineStopCheck, Provider as _, Request};
 use serde_json::{Value, json};
 
-/// A stream of these pieces with a finish and a usage of 100 and so many tokens.
+/// Returns a stream of these chunks with a finish reason and a usage of 100 prompt and `tokens` reply tokens.
 fn reply_script(pieces: &[String], finish: &str, tokens: u32) -> Vec<Act> {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": tokens}});
     stream(format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", pieces.concat(), ends(finish)).as_bytes())
@@ -19,7 +19,7 @@ fn text_script(text: &str, finish: &str) -> Vec<Act> {
     reply_script(&[says(text)], finish, 10)
 }
 
-/// An error of this status as hosted servers have it.
+/// Returns an error as hosted servers send it.
 fn error_script(message: &str, param: &str) -> Vec<Act> {
     plain(400, "", &json!({"error": {"message": message, "param": param}}).to_string())
 }
@@ -32,7 +32,7 @@ fn mentor_request() -> Request {
     Request { role: ModelRole::Mentor, stop: Vec::new(), ..request() }
 }
 
-/// Of each request whether it had a stop, and its bound.
+/// Returns for each request whether it had a stop text, and its token limit.
 fn sent_stops_and_bounds(server: &Server) -> Vec<(bool, Value)> {
     let of = |body: &Value| {
         let bound = body.get("max_tokens").or_else(|| body.get("max_completion_tokens"));
@@ -49,7 +49,7 @@ fn has_notice(answer: &Answer, words: &str) -> bool {
     answer.notices.iter().any(|notice| notice.contains(words))
 }
 
-/// Asks once, with a provider of its own for the scripts.
+/// Sends one request with a new provider.
 async fn ask_once(scripts: Vec<Vec<Act>>, request: Request) -> (Answer, Server, OpenAi) {
     let server = Server::start(scripts).await;
     let of = provider(endpoint(&server.base));
@@ -57,12 +57,12 @@ async fn ask_once(scripts: Vec<Vec<Act>>, request: Request) -> (Answer, Server, 
     (answer, server, of)
 }
 
-/// A server's name and scripts; whether each request had a stop, and its bound; the reasoning of the last.
+/// A server's name and scripts; whether each request had a stop text, and its token limit; the last reply's reasoning.
 type ReasoningCase = (&'static str, Vec<Vec<Act>>, Vec<(bool, Value)>, &'static str);
 
-/// Such a model answered nothing at its first step, three times, and the run was over.
+/// Regression: such a model's reply at the first step was empty, three times, which ended the run.
 #[test]
-fn models_that_reason_died_at_their_first_step() {
+fn reasoning_models_get_past_their_first_step() {
     let hm = || reasons("reasoning", "hm\nhm");
     let content = |field: &str| reasons(field, "hm\nhm");
     let hosted = [
@@ -79,12 +79,12 @@ fn models_that_reason_died_at_their_first_step() {
     let none = |bound: &Value| (false, bound.clone());
     #[rustfmt::skip]
     let cases: Vec<ReasoningCase> = vec![
-        // The stop is applied to the raw text, right behind the mark that the server takes out: nothing is left of it.
+        // The stop text is applied to the raw text, right after the tag that the server removes: nothing is left.
         ("Ollama", vec![reply_script(&[], "stop", 2), reply_script(&[hm()], "length", 256), reply_script(&[hm(), says("look")], "stop", 400)],
             vec![stop(&n256), none(&n256), none(&n4096)], "hm\nhm"),
         ("Ollama, a short thought", vec![reply_script(&[], "stop", 2), reply_script(&[hm(), says("look")], "stop", 90)],
             vec![stop(&n256), none(&n256)], "hm\nhm"),
-        // The stop is applied to the text behind the closing mark, which begins with a newline.
+        // The stop text is applied to the text after the closing tag, which starts with a newline.
         ("vLLM with a reasoning parser", vec![reply_script(&[content("reasoning_content")], "stop", 90), reply_script(&[content("reasoning_content"), says("\n\nlook\nand more")], "stop", 90)],
             vec![stop(&n256), none(&n256)], "hm\nhm"),
         ("vLLM with a reasoning parser, a long thought", vec![reply_script(&[content("reasoning_content")], "length", 256), reply_script(&[content("reasoning_content")], "stop", 300), reply_script(&[content("reasoning_content"), says("\n\nlook\nand more")], "stop", 90)],
@@ -95,7 +95,7 @@ fn models_that_reason_died_at_their_first_step() {
             vec![stop(&n256), stop(&n256), stop(&n256), stop(&n256), none(&n256), none(&n4096)], ""),
         ("no bound but its own is enough", vec![reply_script(&[hm()], "length", 256), reply_script(&[hm()], "length", 4096), reply_script(&[hm(), says("look")], "stop", 9000)],
             vec![stop(&n256), stop(&n4096), stop(&Value::Null)], "hm\nhm"),
-        // 4,096 and the prompt are more than its context.
+        // 4,096 tokens and the prompt exceed its context.
         ("a small context", vec![reply_script(&[hm()], "length", 256), error_script("This model's maximum context length is 4096 tokens. However, you requested 4196 tokens.", "max_tokens"), reply_script(&[hm(), says("look")], "stop", 900)],
             vec![stop(&n256), stop(&n4096), stop(&Value::Null)], "hm\nhm"),
     ];
@@ -109,8 +109,8 @@ fn models_that_reason_died_at_their_first_step() {
             assert_eq!(answer.reasoning, reasoning, "{name}");
             assert_eq!(answer.truncated, None, "{name}");
             assert_eq!(sent_stops_and_bounds(&server), want, "{name}");
-            assert!(!has_notice(&answer, "longer than its context"), "{name}: {:?}", answer.notices);
-            // The next step pays for nothing again, nor does that of another process that reads the journal.
+            assert!(!has_notice(&answer, "exceeds their context"), "{name}: {:?}", answer.notices);
+            // The next step needs no extra request, nor does that of a new process that reads the journal.
             let known = want.last().cloned().unwrap_or_default();
             let later = provider(endpoint(&server.base));
             later.restore_quirks(&of.unsent_settings());
@@ -120,7 +120,7 @@ fn models_that_reason_died_at_their_first_step() {
                 assert_eq!(ask(other, actor_request()).await.text, "look", "{name}");
                 let asked = &sent_stops_and_bounds(&server)[before..];
                 let [(stop, bound)] = asked else { panic!("{name}: {asked:?}") };
-                // A stop that was refused is refused again, at no cost.
+                // A rejected stop text is rejected again, at no cost.
                 assert!(
                     (stop, bound) == (&known.0, &known.1) || name == "gpt-5-mini" && *bound == known.1,
                     "{name}: {asked:?}"
@@ -130,13 +130,13 @@ fn models_that_reason_died_at_their_first_step() {
     });
 }
 
-/// The bound that cut a reply off was not looked at: 117 of 117 lists that it had cut were taken for whole.
+/// Regression: finish reason `length` was ignored, so 117 of 117 truncated lists were treated as complete.
 #[test]
-fn a_truncated_reply_was_treated_as_complete() {
+fn a_truncated_reply_is_not_treated_as_complete() {
     let list = "1. Look first.\n2. Never put the mug in the coff";
     let whole = "1. Look first.\n2. Never put the mug in the coffeemachine before it is clean.";
     block_on(async {
-        // One that is whole at twice the bound; that is remembered for this bound alone.
+        // A reply that is complete at twice the limit; that is remembered only for this limit.
         let scripts = vec![
             text_script(list, "length"),
             text_script(whole, "stop"),
@@ -154,7 +154,7 @@ fn a_truncated_reply_was_treated_as_complete() {
             EarlierUsage { prompt_tokens: 100, reported: 110, ..EarlierUsage::default() }
         );
         assert!(
-            has_notice(&answer, "cut off at max_tokens 1024; asking again with 2048"),
+            has_notice(&answer, "cut off at max_tokens 1024; retrying with 2048"),
             "{:?}",
             answer.notices
         );
@@ -166,7 +166,7 @@ fn a_truncated_reply_was_treated_as_complete() {
         assert_eq!(sent_bounds(&server), [json!(1024), json!(2048), json!(2048), json!(256)]);
     });
     block_on(async {
-        // One that is cut again is handed on with the reason, and nothing is remembered.
+        // A reply that is truncated again is returned with the reason, and nothing is remembered.
         let (answer, server, of) =
             ask_once(vec![text_script("1. Look", "length"), text_script(list, "length")], mentor_request())
                 .await;
@@ -179,7 +179,7 @@ fn a_truncated_reply_was_treated_as_complete() {
         assert_eq!(sent_bounds(&server), [json!(1024), json!(2048), json!(1024), json!(2048)]);
     });
     block_on(async {
-        // The public code takes what was cut off.
+        // The public code uses the truncated reply.
         let request = Request { accept_truncated: true, ..mentor_request() };
         let (answer, server, _) = ask_once(vec![text_script(list, "length")], request).await;
         assert_eq!((answer.text.as_str(), answer.truncated), (list, Some(Truncation::Length)));
@@ -209,7 +209,7 @@ fn a_reply_with_a_complete_action_line_is_not_truncated() {
     });
 }
 
-/// A cut reply would have been lost for a bound that the server does not allow.
+/// A truncated reply must not be lost if the server rejects a larger limit.
 #[test]
 fn a_truncated_reply_is_kept_if_the_server_refuses_a_larger_bound() {
     let too_long = "This model's maximum context length is 512 tokens. However, you requested 2065 tokens.";
@@ -229,7 +229,7 @@ fn a_truncated_reply_is_kept_if_the_server_refuses_a_larger_bound() {
             );
             assert_eq!(sent_bounds(&server), [json!(256), json!(512)], "{message}");
             assert!(
-                has_notice(&answer, "refused max_tokens 512; the reply stays cut off"),
+                has_notice(&answer, "rejected max_tokens 512; using the truncated reply"),
                 "{:?}",
                 answer.notices
             );
@@ -249,7 +249,7 @@ fn a_truncated_reply_is_kept_if_the_server_refuses_a_larger_bound() {
     });
 }
 
-/// A bound that was learnt from a short prompt would have ended the run at a longer one.
+/// A limit learned from a short prompt must not end the run at a longer one.
 #[test]
 fn a_learned_bound_shrinks_for_a_longer_prompt() {
     let too_long = || {
@@ -269,7 +269,7 @@ fn a_learned_bound_shrinks_for_a_longer_prompt() {
     });
     block_on(async {
         let cut = || text_script("1. Look", "length");
-        // A bound that was refused for this prompt is not tried for it again.
+        // A limit rejected for this prompt isn't tried for it again.
         let scripts = vec![cut(), good("1. Look."), too_long(), cut(), too_long()];
         let server = Server::start(scripts).await;
         let of = provider(endpoint(&server.base));
@@ -277,13 +277,13 @@ fn a_learned_bound_shrinks_for_a_longer_prompt() {
         let answer = ask(&of, mentor_request()).await;
         assert_eq!((answer.text.as_str(), answer.truncated), ("1. Look", Some(Truncation::Length)));
         assert_eq!(sent_bounds(&server), [1024, 2048, 2048, 1024].map(|n| json!(n)));
-        // A prompt that is too long at any bound is a failure.
+        // A prompt that is too long with any limit is a failure.
         let answer = ask(&of, mentor_request()).await;
         assert_eq!(answer.error.map(|e| e.kind), Some(FailureKind::TooLong));
     });
 }
 
-/// The words said that the prompt is too long, where the bound had been reached.
+/// Regression: the message said that the prompt is too long, although the token limit had been reached.
 #[test]
 fn an_empty_reply_is_explained_and_not_retried_forever() {
     block_on(async {
@@ -293,11 +293,11 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
         for requests in [3, 5, 6, 7] {
             let answer = ask(&of, actor_request()).await;
             assert_eq!((answer.text.as_str(), answer.truncated), ("", Some(Truncation::Length)));
-            assert!(!has_notice(&answer, "longer than its context"), "{:?}", answer.notices);
+            assert!(!has_notice(&answer, "exceeds their context"), "{:?}", answer.notices);
             assert!(has_notice(&answer, "the reply is empty: all"), "{:?}", answer.notices);
-            // It said that a larger bound helps, where none had.
+            // Regression: it suggested a larger limit, although that hadn't helped.
             assert!(!has_notice(&answer, "allows more"), "{:?}", answer.notices);
-            let tried = requests == 3 || has_notice(&answer, "without max_tokens no reply came either");
+            let tried = requests == 3 || has_notice(&answer, "there was no reply without max_tokens either");
             assert!(tried, "{:?}", answer.notices);
             assert_eq!(server.asked().len(), requests);
         }
@@ -305,7 +305,7 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
         assert_eq!(of.learned().min_limit, None, "nothing has helped");
     });
     block_on(async {
-        // A context that is full ends a reply before its bound.
+        // A full context ends a reply before its limit.
         let mut endpoint = endpoint("http://127.0.0.1:9/v1");
         let server = Server::start(vec![reply_script(&[], "length", 3)]).await;
         (endpoint.base_url, endpoint.sampling.max_tokens) = (server.base.clone(), Some(8000));
@@ -319,7 +319,7 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
         );
     });
     block_on(async {
-        // A model that says nothing by itself is asked without the stop twice, and the stop stays.
+        // A model that returns nothing by itself is called twice without the stop text, which then stays.
         let server = Server::start(vec![reply_script(&[], "stop", 2)]).await;
         let of = provider(endpoint(&server.base));
         for requests in [2, 4, 5, 6] {
@@ -328,14 +328,14 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
         }
         assert!(
             !of.learned().match_stops_locally
-                && of.unsent_settings().iter().all(|told| !told.starts_with("stop"))
+                && of.unsent_settings().iter().all(|text| !text.starts_with("stop"))
         );
     });
 }
 
-/// The template opened the reasoning: its first line was taken for a reply, and the stop for a good one.
+/// Regression: with reasoning opened by the template, its first line was treated as a reply with a valid stop.
 #[test]
-fn a_stop_that_cuts_reasoning_without_an_opening_mark_is_not_sent_again() {
+fn a_stop_that_cuts_reasoning_without_an_opening_tag_is_not_sent_again() {
     let prose = NewlineStopCheck { is_cut_short: |text| !text.starts_with("look"), ..CUT };
     block_on(async {
         let scripts = vec![
@@ -361,9 +361,10 @@ fn a_stop_that_cuts_reasoning_without_an_opening_mark_is_not_sent_again() {
     });
 }
 
-/// The bound cut reasoning off that the template had opened: its prose was taken for a reply that acts, and never asked for again.
+/// Regression: reasoning opened by the template and truncated by the limit was treated as a reply with an action,
+/// without a retry.
 #[test]
-fn prose_that_exhausts_its_bound_is_retried_like_reasoning() {
+fn prose_that_exhausts_its_limit_is_retried_like_reasoning() {
     let reasoning = "Okay, let's see what the observation says.\n\nThe candle is small, so it may be anywhere.\n\nWait, I shou";
     block_on(async {
         let scripts = vec![
@@ -382,7 +383,7 @@ fn prose_that_exhausts_its_bound_is_retried_like_reasoning() {
         );
     });
     block_on(async {
-        // A model that only rambles is given the larger bound twice, and the stop stays.
+        // A model that only rambles gets the larger limit twice, and the stop text stays.
         let line = text_script("The mug is probably on a shelf.", "stop");
         let rambles = || text_script(reasoning, "length");
         let scripts = vec![line.clone(), rambles(), rambles(), line.clone(), rambles(), rambles(), line];
@@ -396,9 +397,9 @@ fn prose_that_exhausts_its_bound_is_retried_like_reasoning() {
     });
 }
 
-/// What a person set is where a reply begins to be bounded; `off` leaves it to the server.
+/// A person's token limit is the first one tried; `off` leaves it to the server.
 #[test]
-fn a_bound_set_by_a_person_is_raised_for_a_truncated_reply() {
+fn a_limit_set_by_a_person_is_raised_for_a_truncated_reply() {
     block_on(async {
         let scripts = vec![reply_script(&[reasons("reasoning", "hm")], "length", 64), good("look")];
         let server = Server::start(scripts).await;

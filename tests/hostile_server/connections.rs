@@ -1,4 +1,4 @@
-//! Connections that fail, end and are made anew.
+//! Connections that fail, end and are reopened.
 
 use crate::Expected::{Answer as Says, Fail};
 use crate::asking::{ask, endpoint, provider, request};
@@ -23,7 +23,7 @@ fn connections_that_fail() {
             ..case(
                 "hangs before its head",
                 vec![Act::Hang],
-                Fail(FailureKind::TimedOut, "did not begin to answer", 1, ""),
+                Fail(FailureKind::TimedOut, "did not start to reply", 1, ""),
             )
         },
         Case {
@@ -31,7 +31,7 @@ fn connections_that_fail() {
             ..case(
                 "hangs in its head",
                 hangs(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
-                Fail(FailureKind::TimedOut, "did not begin to answer", 1, ""),
+                Fail(FailureKind::TimedOut, "did not start to reply", 1, ""),
             )
         },
         Case {
@@ -43,7 +43,7 @@ fn connections_that_fail() {
             ..case(
                 "hangs in the middle",
                 hangs(begun()),
-                Fail(FailureKind::TimedOut, "nothing came from", 1, "go to"),
+                Fail(FailureKind::TimedOut, "sent nothing for", 1, "go to"),
             )
         },
         Case {
@@ -51,7 +51,7 @@ fn connections_that_fail() {
             ..case(
                 "hangs in a line",
                 hangs(chunked(&[go.as_bytes(), b"data: {\"cho"], false)),
-                Fail(FailureKind::TimedOut, "nothing came from", 1, "go to"),
+                Fail(FailureKind::TimedOut, "sent nothing for", 1, "go to"),
             )
         },
         Case {
@@ -62,7 +62,7 @@ fn connections_that_fail() {
                     .into_iter()
                     .chain([Act::Forever(b"1\r\n:\r\n".to_vec(), MS)])
                     .collect(),
-                Fail(FailureKind::TimedOut, "was not done within", 1, "go to"),
+                Fail(FailureKind::TimedOut, "was not complete after", 1, "go to"),
             )
         },
         Case {
@@ -81,7 +81,7 @@ fn connections_that_fail() {
             ..case(
                 "begins, and then sends signs of life for ever",
                 begun().into_iter().chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
-                Fail(FailureKind::TimedOut, "is alive but has written nothing", 1, "go to"),
+                Fail(FailureKind::TimedOut, "keeps the connection alive but sent no text", 1, "go to"),
             )
         },
         Case {
@@ -98,28 +98,28 @@ fn connections_that_fail() {
         case(
             "breaks before its head, always",
             vec![Act::Read, Act::Reset],
-            Fail(FailureKind::Unreachable, "before it answered", 5, ""),
+            Fail(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
         case(
             "breaks in its head",
             cut(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
-            Fail(FailureKind::Unreachable, "before it answered", 5, ""),
+            Fail(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
         case(
             "breaks after its head",
             cut(chunked(&[], false)),
-            Fail(FailureKind::Unreachable, "before it answered", 5, ""),
+            Fail(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
-        case("killed in the middle", cut(begun()), Fail(FailureKind::Interrupted, "broke off", 1, "go to")),
+        case("killed in the middle", cut(begun()), Fail(FailureKind::Interrupted, "was cut off", 1, "go to")),
         case(
             "a chunk is cut",
             cut(vec![begun()[0].clone(), send_bytes(format!("ff\r\n{go}").as_bytes())]),
-            Fail(FailureKind::Interrupted, "broke off", 1, "go to"),
+            Fail(FailureKind::Interrupted, "was cut off", 1, "go to"),
         ),
         case(
             "cut while it reasons",
             cut(chunked(&[thought.as_bytes()], false)),
-            Fail(FailureKind::Interrupted, "broke off", 1, ""),
+            Fail(FailureKind::Interrupted, "was cut off", 1, ""),
         ),
         case(
             "a body with too few bytes",
@@ -129,17 +129,17 @@ fn connections_that_fail() {
                 )
                 .as_bytes(),
             )],
-            Fail(FailureKind::Interrupted, "broke off", 1, "go to"),
+            Fail(FailureKind::Interrupted, "was cut off", 1, "go to"),
         ),
         case(
             "ends without an end",
             stream(go.as_bytes()),
-            Fail(FailureKind::Interrupted, "without saying", 1, "go to"),
+            Fail(FailureKind::Interrupted, "without a finish_reason", 1, "go to"),
         ),
         case(
             "ends in the middle of a line",
             stream(format!("{go}data: {{\"choices\": [").as_bytes()),
-            Fail(FailureKind::InvalidResponse, "no whole JSON", 1, "go to"),
+            Fail(FailureKind::InvalidResponse, "not valid JSON", 1, "go to"),
         ),
         case(
             "is no HTTP",
@@ -154,7 +154,7 @@ fn connections_that_fail() {
 }
 
 #[test]
-fn nobody_listens() {
+fn no_server_listens() {
     block_on(async {
         let base = {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -164,13 +164,13 @@ fn nobody_listens() {
         let error = answer.error.unwrap();
         assert_eq!(error.kind, FailureKind::Unreachable);
         assert!(
-            error.message.contains("cannot be reached") && error.message.contains("asked again 4 times"),
+            error.message.contains("cannot connect to") && error.message.contains("retried 4 times"),
             "{}",
             error.message
         );
         assert_eq!(answer.notices.len(), 4, "every repetition is told: {:?}", answer.notices);
         let bad = [
-            ("ftp://h/v1", "neither http"),
+            ("ftp://h/v1", "must start with http"),
             ("", "base URL"),
             ("http://me:sekretpass@h/v1", "name or password"),
         ];
@@ -192,7 +192,7 @@ fn nobody_listens() {
     });
 }
 
-/// Whoever does not want the answer any more closes the connection in the same moment.
+/// Dropping the stream closes the connection at once.
 #[test]
 fn dropping_the_stream_closes_the_connection() {
     block_on(async {
@@ -219,7 +219,7 @@ fn dropping_the_stream_closes_the_connection() {
     });
 }
 
-/// A connection that the server has closed between two questions costs nothing but another connection.
+/// A connection that the server closed between two requests only costs a new connection.
 #[test]
 fn a_closed_keep_alive_connection_is_reopened() {
     block_on(async {
@@ -247,7 +247,7 @@ fn a_provider_outlives_the_runtime_it_was_first_used_in() {
             if text == "one" {
                 assert_eq!(ask(&provider, request()).await.text, "one");
             } else {
-                // The first server has gone with its runtime.
+                // The first server ended with its runtime.
                 assert_eq!(ask(&provider, request()).await.error.unwrap().kind, FailureKind::Unreachable);
             }
             kept = Some(provider);

@@ -1,4 +1,4 @@
-//! Answers that end at a newline: which of them were cut off there, what is asked again, and what that costs.
+//! Replies that end at a newline: which of them were cut off there, which are requested again, and what that costs.
 
 use crate::asking::{ask, endpoint, provider, request};
 use crate::block_on;
@@ -10,7 +10,7 @@ use retrospect::provider::{NewlineStopCheck, Provider as _, Request};
 use serde_json::json;
 use std::time::Duration;
 
-/// As the program asks an actor.
+/// Returns a request like those to an actor.
 pub(crate) const CUT: NewlineStopCheck = NewlineStopCheck {
     is_cut_short,
     action: |reply| read_reply(reply).action,
@@ -19,13 +19,13 @@ pub(crate) const CUT: NewlineStopCheck = NewlineStopCheck {
 
 const PARTIAL_TEXT: &str = "Thought: it is near.";
 const WHOLE_TEXT: &str = "Thought: it is near.\nAction: look";
-const STOP_NOTICE: &str = "the stop at a newline cut off the action; it isn't sent to this server any more";
+const STOP_NOTICE: &str = "the newline stop cut off the action; it is no longer sent to this server";
 
 fn actor_request(seed: u64) -> Request {
     Request { newline_stop_check: Some(CUT), seed, ..request() }
 }
 
-/// A whole answer for which the server counted 100 tokens and 10.
+/// Returns a complete reply with a usage of 100 prompt and 10 reply tokens.
 fn counted_reply(text: &str) -> Vec<Act> {
     let counts = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}});
     stream(format!("{}{}data: {counts}\n\n", says(text), ends("stop")).as_bytes())
@@ -36,12 +36,13 @@ fn sent_stops(server: &Server) -> Vec<bool> {
 }
 
 fn has_stop(of: &OpenAi) -> bool {
-    !of.learned().skip_newline_stop && !of.unsent_settings().iter().any(|told| told.contains("newline"))
+    !of.learned().skip_newline_stop && !of.unsent_settings().iter().any(|text| text.contains("newline"))
 }
 
-/// Two calls went out with the stop; the second saw that it was dropped meanwhile, and took its half of a reply for a step.
+/// Regression: of two concurrent calls with the stop text, the second saw that it had been dropped meanwhile and
+/// treated its half reply as complete.
 #[test]
-fn a_truncated_reply_was_used_after_a_concurrent_call_dropped_the_stop() {
+fn a_truncated_reply_is_not_used_after_a_concurrent_call_dropped_the_stop() {
     let after = |millis| {
         let mut acts = vec![Act::Read, Act::Wait(Duration::from_millis(millis))];
         acts.extend(good(PARTIAL_TEXT));
@@ -53,14 +54,14 @@ fn a_truncated_reply_was_used_after_a_concurrent_call_dropped_the_stop() {
         let (first, second) = tokio::join!(ask(&of, actor_request(1)), ask(&of, actor_request(2)));
         assert_eq!((first.text.as_str(), second.text.as_str()), (WHOLE_TEXT, WHOLE_TEXT));
         assert_eq!(sent_stops(&server), [true, true, false, false]);
-        assert_eq!([first.notices, second.notices].concat(), [STOP_NOTICE], "told once");
+        assert_eq!([first.notices, second.notices].concat(), [STOP_NOTICE], "reported once");
     });
 }
 
-/// The prompts of both answers were added up to one, of which the budget of the context was reckoned; and one estimate made
-/// estimates of all.
+/// Regression: the prompt tokens of both replies were added up, and the context budget computed from the sum; and one
+/// estimated count turned all counts into estimates.
 #[test]
-fn the_cost_of_an_unusable_reply_is_kept_apart() {
+fn the_cost_of_an_unusable_reply_is_counted_separately() {
     block_on(async {
         let server = Server::start(vec![
             counted_reply(PARTIAL_TEXT),
@@ -87,7 +88,7 @@ fn the_cost_of_an_unusable_reply_is_kept_apart() {
     });
 }
 
-/// What was counted of the first answer was lost with the failure of the second.
+/// Regression: the counts of the first reply were lost when the second failed.
 #[test]
 fn an_unusable_reply_is_counted_even_if_the_retry_fails() {
     block_on(async {
@@ -106,7 +107,7 @@ fn an_unusable_reply_is_counted_even_if_the_retry_fails() {
     });
 }
 
-/// One odd reply switched the stop off for good, with a reason that was not true.
+/// Regression: one odd reply disabled the stop text for good, with a wrong reason.
 #[test]
 fn a_model_that_ends_by_itself_keeps_the_stop_text() {
     block_on(async {
@@ -115,13 +116,13 @@ fn a_model_that_ends_by_itself_keeps_the_stop_text() {
         for (seed, requests) in [(1, 2), (2, 4), (3, 5), (4, 6)] {
             let answer = ask(&of, actor_request(seed)).await;
             assert_eq!((answer.text.as_str(), server.asked().len()), (PARTIAL_TEXT, requests));
-            let told: Vec<bool> = answer.notices.iter().map(|n| n.contains("the stop stays")).collect();
-            assert_eq!(told, if seed < 3 { vec![true] } else { vec![] });
+            let notices: Vec<bool> = answer.notices.iter().map(|n| n.contains("the stop stays")).collect();
+            assert_eq!(notices, if seed < 3 { vec![true] } else { vec![] });
             assert!(has_stop(&of));
         }
         assert_eq!(sent_stops(&server), [true, false, true, false, true, true]);
     });
-    // An action on the first line says nothing of the stop.
+    // An action on the first line doesn't show anything about the stop text.
     block_on(async {
         let server =
             Server::start(vec![good(PARTIAL_TEXT), good("look"), good(PARTIAL_TEXT), good(WHOLE_TEXT)]).await;
@@ -134,7 +135,8 @@ fn a_model_that_ends_by_itself_keeps_the_stop_text() {
     });
 }
 
-/// One empty reply of a model that never reasoned removed its stop texts for good, because they "ended its reasoning".
+/// Regression: one empty reply of a model that doesn't reason removed its stop texts for good, because they "ended its
+/// reasoning".
 #[test]
 fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
     let empty = || stream(format!("{}data: [DONE]\n\n", ends("stop")).as_bytes());
@@ -157,7 +159,7 @@ fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
             "where it ended the model's reasoning",
         ),
     ];
-    for (name, scripts, calls, sent, told) in cases {
+    for (name, scripts, calls, sent, expected) in cases {
         block_on(async {
             let server = Server::start(scripts).await;
             let of = provider(endpoint(&server.base));
@@ -169,20 +171,20 @@ fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
             }
             assert_eq!(sent_stops(&server), sent, "{name}");
             let unsent = of.unsent_settings().join("\n");
-            assert_eq!(unsent.contains("stop: left out"), !told.is_empty(), "{name}: {unsent}");
-            assert!(unsent.contains(told), "{name}: {unsent}");
-            assert_eq!(notices.len(), usize::from(!told.is_empty()), "{name}: {notices:?}");
-            let untrue = notices.iter().any(|n| n.contains("reasoning")) && !told.contains("reasoning");
+            assert_eq!(unsent.contains("stop: left out"), !expected.is_empty(), "{name}: {unsent}");
+            assert!(unsent.contains(expected), "{name}: {unsent}");
+            assert_eq!(notices.len(), usize::from(!expected.is_empty()), "{name}: {notices:?}");
+            let untrue = notices.iter().any(|n| n.contains("reasoning")) && !expected.contains("reasoning");
             assert!(!untrue, "{name}: {notices:?}");
             let next = provider(endpoint(&server.base));
             next.restore_quirks(&of.unsent_settings());
-            assert_eq!(next.learned().match_stops_locally, !told.is_empty(), "{name}");
+            assert_eq!(next.learned().match_stops_locally, !expected.is_empty(), "{name}");
         });
     }
 }
 
 #[test]
-fn a_reply_without_a_stream_was_not_checked() {
+fn a_reply_without_a_stream_is_checked() {
     let whole = |text: &str| {
         let choice = json!({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
         plain(200, "", &json!({"object": "chat.completion", "choices": [choice]}).to_string())
@@ -194,25 +196,25 @@ fn a_reply_without_a_stream_was_not_checked() {
         assert_eq!((answer.text.as_str(), answer.error), (WHOLE_TEXT, None));
         assert_eq!(sent_stops(&server), [true, true, false, false]);
         assert_eq!(answer.notices.len(), 2, "{:?}", answer.notices);
-        assert!(answer.notices[0].contains("says nothing in a stream") && answer.notices[1] == STOP_NOTICE);
+        assert!(answer.notices[0].contains("streams empty replies") && answer.notices[1] == STOP_NOTICE);
     });
 }
 
-/// A run that was taken up at another server sent that one no stop either.
+/// Regression: a run resumed with another server didn't send that one the stop text either.
 #[test]
 fn quirks_of_one_server_are_not_applied_to_another() {
     block_on(async {
         let server = Server::start(vec![good(PARTIAL_TEXT), good(WHOLE_TEXT)]).await;
         let of = provider(endpoint(&server.base));
         ask(&of, actor_request(1)).await;
-        let told = of.unsent_settings();
+        let settings = of.unsent_settings();
         let elsewhere = provider(endpoint("http://127.0.0.1:9/v1"));
         let mut model = endpoint(&server.base);
         model.model = "another".to_owned();
         for (other, same) in
             [(elsewhere, false), (provider(model), false), (provider(endpoint(&server.base)), true)]
         {
-            other.restore_quirks(&told);
+            other.restore_quirks(&settings);
             assert_eq!(other.learned().skip_newline_stop, same, "{}", other.name());
         }
     });

@@ -1,4 +1,4 @@
-//! How servers say that a reply ended (`finish_reason`, `refusal`), and what is done where the reply in hand is not whole.
+//! How servers report the end of a reply (`finish_reason`, `refusal`), and how incomplete replies are handled.
 
 use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::block_on;
@@ -9,7 +9,7 @@ use retrospect::provider::{FailureKind, Request};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A stream of this text with a finish and a usage of 100 and so many tokens.
+/// Returns a stream of this text with a finish reason and a usage of 100 prompt and `tokens` reply tokens.
 fn writes(text: &str, finish: &str, tokens: u32) -> Vec<Act> {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": tokens}});
     let text = if text.is_empty() { String::new() } else { says(text) };
@@ -32,23 +32,24 @@ fn bounds(server: &Server) -> Vec<Value> {
     server.asked().iter().map(|asked| asked.body.get("max_tokens").cloned().unwrap_or(Value::Null)).collect()
 }
 
-fn told(answer: &Answer, words: &str) -> usize {
+fn notice_count(answer: &Answer, words: &str) -> usize {
     answer.notices.iter().filter(|notice| notice.contains(words)).count()
 }
 
-/// `go to counterto` was sent to the world, and half a rule became a lesson: only three words were known as no end.
+/// Regression: `go to counterto` was sent to the environment, and half a rule became a lesson: only three finish
+/// reasons counted as incomplete.
 #[test]
-fn a_reply_that_ended_for_another_reason_counted_as_whole() {
+fn a_reply_that_ended_for_another_reason_is_not_complete() {
     block_on(async {
         for reason in ["insufficient_system_resource", "error", "abort", "ERROR"] {
             let half = || writes("go to counterto", reason, 4);
             let server = Server::start(vec![half(), good("look")]).await;
             let answer = ask(&provider(endpoint(&server.base)), actors()).await;
             assert_eq!((answer.text.as_str(), answer.truncated, answer.error.as_ref()), ("look", None, None));
-            let words = format!("broke off the reply: finish_reason {reason}; asking again (1 of 2)");
-            assert_eq!(told(&answer, &words), 1, "{:?}", answer.notices);
+            let words = format!("interrupted the reply: finish_reason {reason}; retrying (1 of 2)");
+            assert_eq!(notice_count(&answer, &words), 1, "{:?}", answer.notices);
             assert_eq!(answer.usage.unwrap().earlier.reported, 104, "{reason}");
-            // Always: a failed call that keeps what had come.
+            // In every case, a failed call that keeps the partial reply.
             let server = Server::start(vec![half()]).await;
             let error = ask(&provider(endpoint(&server.base)), actors()).await.error.unwrap();
             assert_eq!(
@@ -76,20 +77,20 @@ fn a_reply_that_ended_for_another_reason_counted_as_whole() {
                 "{reason}: {answer:?}"
             );
         }
-        // What is not known is said, once.
+        // An unknown finish reason is reported once.
         let server = Server::start(vec![writes("go to desk 1", "OTHER", 4)]).await;
         let of = provider(endpoint(&server.base));
         for times in [1, 0] {
             let answer = ask(&of, actors()).await;
-            assert_eq!(told(&answer, "finish_reason OTHER, which is not known here"), times);
+            assert_eq!(notice_count(&answer, "unknown finish_reason OTHER"), times);
             assert_eq!(answer.truncated, Some(Truncation::Other));
         }
     });
 }
 
-/// "This request was blocked by the usage policy." became three lessons, and an action.
+/// Regression: "This request was blocked by the usage policy." became three lessons and an action.
 #[test]
-fn a_refusal_beside_the_content_was_an_answer() {
+fn a_refusal_beside_the_content_is_not_a_reply() {
     let words = "This request was blocked by the usage policy.";
     let delta = json!({"choices": [{"index": 0, "delta": {"content": null, "refusal": words}}]});
     let whole =
@@ -104,21 +105,22 @@ fn a_refusal_beside_the_content_was_an_answer() {
                 let server = Server::start(vec![script.clone()]).await;
                 let answer = ask(&provider(endpoint(&server.base)), request).await;
                 assert_eq!((answer.text.as_str(), answer.truncated), (words, Some(Truncation::Refusal)));
-                assert_eq!(told(&answer, &format!("the model refused to answer: {words}")), 1);
+                assert_eq!(notice_count(&answer, &format!("the model refused to answer: {words}")), 1);
                 assert_eq!(server.asked().len(), 1);
             }
         }
     });
 }
 
-/// Only the exact word `stop` was an end at the stop text: other servers gave three empty replies and a hint at the context.
+/// Regression: only the exact word `stop` counted as an end at the stop text: other servers caused three empty replies
+/// and a hint about the context.
 #[test]
-fn an_empty_reply_that_ended_at_the_stop_text_in_other_words_is_asked_for_without_it() {
+fn an_empty_reply_that_ended_at_the_stop_text_by_another_name_is_retried_without_it() {
     block_on(async {
         for reason in ["STOP", "stop_sequence", "eos", "end_turn"] {
             let server = Server::start(vec![writes("", reason, 2), good("look")]).await;
             let answer = ask(&provider(endpoint(&server.base)), actors()).await;
-            // Once may be chance, so nothing is learnt from it yet.
+            // Once may be chance, so nothing is learned from it yet.
             assert_eq!((answer.text.as_str(), answer.notices.len()), ("look", 0), "{reason}: {answer:?}");
             let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
             assert_eq!(stops, [true, false], "{reason}");
@@ -127,22 +129,22 @@ fn an_empty_reply_that_ended_at_the_stop_text_in_other_words_is_asked_for_withou
 }
 
 #[test]
-fn a_tool_call_was_explained_as_a_prompt_that_is_too_long() {
+fn a_tool_call_is_not_reported_as_a_prompt_that_is_too_long() {
     block_on(async {
         let server = Server::start(vec![writes("", "tool_calls", 9)]).await;
         let answer = ask(&provider(endpoint(&server.base)), actors()).await;
         assert_eq!(
-            told(&answer, "the model answered with a tool call (finish_reason tool_calls)"),
+            notice_count(&answer, "the model replied with a tool call (finish_reason tool_calls)"),
             1,
             "{answer:?}"
         );
-        assert_eq!((told(&answer, "context"), server.asked().len()), (0, 1));
+        assert_eq!((notice_count(&answer, "context"), server.asked().len()), (0, 1));
     });
 }
 
-/// A list that was cut off was lost with the failure of the request for a longer one.
+/// Regression: a truncated list was lost when the request for a longer one failed.
 #[test]
-fn a_cut_reply_in_hand_stands_where_the_second_request_fails() {
+fn a_truncated_reply_is_kept_if_the_second_request_fails() {
     let list = "1. Look first.\n2. Never put the mug in the coff";
     let broken = || stream(says("1. Look first.\n2. Nev").as_bytes());
     let busy = |more: &str| plain(429, more, r#"{"error":{"message":"slow down"}}"#);
@@ -150,10 +152,10 @@ fn a_cut_reply_in_hand_stands_where_the_second_request_fails() {
         let seconds = [
             ("retry-after: 600", busy("retry-after: 600\r\n"), "slow down"),
             ("busy", plain(503, "", r#"{"error":{"message":"overloaded"}}"#), "overloaded"),
-            ("a stream that breaks off", broken(), "broke off"),
+            ("a stream that breaks off", broken(), "was cut off"),
             ("a reply that is broken off", writes("1. Loo", "error", 4), "finish_reason error"),
-            ("an empty reply", writes("", "stop", 1), "the reply was empty, finish_reason stop"),
-            ("no time", vec![Act::Read, Act::Hang], "was not done within"),
+            ("an empty reply", writes("", "stop", 1), "the reply was empty (finish_reason stop)"),
+            ("no time", vec![Act::Read, Act::Hang], "was not complete after"),
         ];
         for (name, second, why) in seconds {
             let server = Server::start(vec![writes(list, "length", 1024), second]).await;
@@ -162,7 +164,7 @@ fn a_cut_reply_in_hand_stands_where_the_second_request_fails() {
             let answer = ask(&provider(endpoint), mentors()).await;
             assert_eq!(answer.error, None, "{name}");
             assert_eq!((answer.text.as_str(), answer.truncated), (list, Some(Truncation::Length)), "{name}");
-            let kept = "asking again with max_tokens 2048 failed; the reply stays cut off";
+            let kept = "the retry with max_tokens 2048 failed; using the truncated reply";
             let notice = answer
                 .notices
                 .iter()
@@ -173,9 +175,9 @@ fn a_cut_reply_in_hand_stands_where_the_second_request_fails() {
     });
 }
 
-/// The same larger bound was asked for, and refused, at every question.
+/// Regression: the same larger limit was tried, and rejected, at every call.
 #[test]
-fn a_doubled_bound_that_is_refused_is_not_asked_for_again() {
+fn a_rejected_doubled_limit_is_not_tried_again() {
     let too_long = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.";
     let too_large = "max_tokens is too large: 2048. This model supports at most 1024 completion tokens.";
     block_on(async {
@@ -189,7 +191,7 @@ fn a_doubled_bound_that_is_refused_is_not_asked_for_again() {
             }
             assert_eq!(bounds(&server), [1024, 2048, 1024, 1024], "{message}");
         }
-        // A shorter prompt may have room for it.
+        // A shorter prompt may leave room for it.
         let scripts = vec![
             writes("1. Look", "length", 9),
             refuses(too_long),
@@ -207,9 +209,9 @@ fn a_doubled_bound_that_is_refused_is_not_asked_for_again() {
     });
 }
 
-/// 356 tokens of 968 were counted, and the bound that was refused was told as 512.
+/// Regression: 356 of 968 tokens were counted, and the rejected limit was reported as 512.
 #[test]
-fn what_came_between_a_cut_reply_and_a_refused_bound_is_counted() {
+fn requests_between_a_truncated_reply_and_a_rejected_limit_are_counted() {
     block_on(async {
         let too_large = "max_tokens is too large: 4096. This model supports at most 1024 completion tokens.";
         let scripts = vec![writes("take the", "length", 256), writes("", "length", 512), refuses(too_large)];
@@ -220,7 +222,7 @@ fn what_came_between_a_cut_reply_and_a_refused_bound_is_counted() {
         let usage = answer.usage.unwrap();
         assert_eq!((usage.tokens(), usage.earlier.reported), (968, 612));
         assert_eq!(
-            told(&answer, "refused max_tokens 4096; the reply stays cut off"),
+            notice_count(&answer, "rejected max_tokens 4096; using the truncated reply"),
             1,
             "{:?}",
             answer.notices

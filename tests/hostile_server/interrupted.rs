@@ -1,4 +1,4 @@
-//! Replies that a server breaks off because another request arrives: `[DONE]`, and no word of how the reply ended.
+//! Replies that a server interrupts because another request arrives: `[DONE]` without a finish reason.
 
 use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::block_on;
@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const ONE_AT_A_TIME: &str =
-    "breaks off a reply when another request arrives; it gets one request at a time from now on";
+    "interrupts a reply when another request arrives; from now on it gets one request at a time";
 
-/// A reply that ends with `[DONE]` and no finish_reason, as llama_cpp.server sends it.
+/// Returns a reply that ends with `[DONE]` without a `finish_reason`, as llama_cpp.server sends it.
 fn reply_without_finish(text: &str) -> Vec<Act> {
     let role = "data: {\"choices\": [{\"index\": 0, \"delta\": {\"role\": \"assistant\"}, \"finish_reason\": null}]}\n\n";
     chunked(&[format!("{role}{}data: [DONE]\n\n", says(text)).as_bytes()], true)
 }
 
-/// The same, as soon as so many requests have come in all.
+/// Returns the same, sent once this many requests have arrived in all.
 fn interrupted_reply(text: &str, requests: usize) -> Vec<Act> {
     let mut acts = reply_without_finish(text);
     acts.splice(1..1, [Act::Requests(requests)]);
@@ -26,7 +26,7 @@ fn interrupted_reply(text: &str, requests: usize) -> Vec<Act> {
     acts
 }
 
-/// A whole reply after a moment.
+/// Returns a complete reply after a delay.
 fn slow_reply(text: &str) -> Vec<Act> {
     let mut acts = vec![Act::Read, Act::Wait(Duration::from_millis(20))];
     acts.extend(good(text));
@@ -41,9 +41,9 @@ fn notice_count(answers: &[Answer], words: &str) -> usize {
     answers.iter().flat_map(|a| &a.notices).filter(|n| n.contains(words)).count()
 }
 
-/// The half of a reply was taken for all of it, at the very first answer too.
+/// Regression: half a reply was treated as complete, even the very first one.
 #[test]
-fn an_interrupted_reply_was_treated_as_complete() {
+fn an_interrupted_reply_is_not_treated_as_complete() {
     block_on(async {
         let server = Server::start(vec![
             interrupted_reply("go to", 2),
@@ -66,13 +66,13 @@ fn an_interrupted_reply_was_treated_as_complete() {
         assert_eq!(beside, [0, 1, 0, 0, 0, 0], "one request at a time, from the interrupted one on");
         let answers = [first, second, a, b, c];
         assert_eq!(
-            (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "asking again (1 of 2)")),
+            (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "retrying (1 of 2)")),
             (1, 1)
         );
     });
 }
 
-/// A server that is known to break replies off is spared the first one as well.
+/// For a server known to interrupt replies, the first call is protected as well.
 #[test]
 fn serial_requests_are_not_repeated() {
     block_on(async {
@@ -91,7 +91,7 @@ fn serial_requests_are_not_repeated() {
     });
 }
 
-/// Two models of one server interrupt each other as well.
+/// Two models of one server also interrupt each other.
 #[test]
 fn all_models_of_a_server_wait_for_each_other_once_it_is_known() {
     block_on(async {
@@ -120,14 +120,14 @@ fn all_models_of_a_server_wait_for_each_other_once_it_is_known() {
     });
 }
 
-/// A reply in one piece, from a server that heeds `stream: false`.
+/// Returns a whole reply, from a server that honours `stream: false`.
 fn in_one_piece(text: &str) -> Vec<Act> {
     let message = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]});
     plain(200, "", &message.to_string())
 }
 
-/// There are servers whose streams never say how a reply ended: the same words without a stream show it, and where the server
-/// streams all the same, the same words four times.
+/// Some servers never send a finish reason in streams: the same text without a stream shows that or, if the server
+/// streams regardless, the same text four times.
 #[test]
 fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
     let heeds = vec![
@@ -149,16 +149,17 @@ fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
             let want = (0..=first_requests).map(|n| n < 2 || n == first_requests);
             assert_eq!(streams, want.collect::<Vec<_>>());
             assert_eq!(notice_count(&[first, second], "never sends a finish_reason"), 1);
-            // Two of its replies at once say nothing about other requests.
+            // Two of its replies at once show nothing about other requests.
             let (a, b) = tokio::join!(ask(&of, request_with_seed(3)), ask(&of, request_with_seed(4)));
             assert_eq!((server.asked().len(), notice_count(&[a, b], "")), (asked.len() + 2, 0));
         });
     }
 }
 
-/// Half replies were taken for the way in which the server ends every reply, and acted. The second of the two tries was not made.
+/// Regression: half replies were treated as the server's normal way to end replies, and executed; the second attempt
+/// was not made.
 #[test]
-fn half_replies_do_not_show_that_a_server_never_says_how_a_reply_ends() {
+fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
     let cases: [(&str, Vec<Vec<Act>>, usize); 4] = [
         (
             "different words",
@@ -207,9 +208,9 @@ fn half_replies_do_not_show_that_a_server_never_says_how_a_reply_ends() {
     });
 }
 
-/// Sampled replies differ: streams that never say how a reply ends are given up for whole replies.
+/// Sampled replies differ: if streams never have a finish reason, replies are requested without streaming.
 #[test]
-fn a_server_whose_streams_never_end_in_order_is_asked_without_them() {
+fn a_server_whose_streams_have_no_finish_reason_is_called_without_streaming() {
     block_on(async {
         let call = [reply_without_finish("open it"), reply_without_finish("go on"), in_one_piece("look")];
         let server = Server::start([&call[..], &call[..], &[in_one_piece("look")]].concat()).await;
@@ -223,15 +224,15 @@ fn a_server_whose_streams_never_end_in_order_is_asked_without_them() {
             );
         }
         assert_eq!(
-            (server.asked().len(), notice_count(&answers, "from now on it is asked without one")),
+            (server.asked().len(), notice_count(&answers, "streaming is off for it from now on")),
             (8, 1)
         );
     });
 }
 
-/// A server that is silent in streams was asked twice at every step, and that was told every time.
+/// Regression: a server with empty streams was called twice at every step, with a message each time.
 #[test]
-fn a_server_that_is_silent_in_streams_is_asked_without_them() {
+fn a_server_with_empty_streams_is_called_without_streaming() {
     block_on(async {
         let silent = || chunked(&[b"data: [DONE]\n\n"], true);
         let server =
@@ -242,7 +243,11 @@ fn a_server_that_is_silent_in_streams_is_asked_without_them() {
             answers.push(ask(&of, request_with_seed(seed)).await);
         }
         assert!(answers.iter().all(|a| a.text == "look" && a.error.is_none()), "{answers:?}");
-        assert_eq!((server.asked().len(), notice_count(&answers, "a stream")), (7, 2), "{answers:?}");
+        assert_eq!(
+            (server.asked().len(), notice_count(&answers, "without streaming")),
+            (7, 2),
+            "{answers:?}"
+        );
         let again = provider(endpoint(&server.base));
         again.restore_quirks(&of.unsent_settings());
         assert_eq!(ask(&again, request_with_seed(9)).await.text, "look");
@@ -250,9 +255,10 @@ fn a_server_that_is_silent_in_streams_is_asked_without_them() {
     });
 }
 
-/// Only `[DONE]`, a clean end, a lost connection: none of these was asked again, and two were called an overflow.
+/// Regression: after only `[DONE]`, a clean end or a lost connection there was no retry, and two were reported as an
+/// overflow.
 #[test]
-fn a_stream_that_broke_off_beside_another_request_is_asked_again() {
+fn a_stream_that_ended_beside_another_request_is_retried() {
     let role = b"data: {\"choices\": [{\"index\": 0, \"delta\": {\"role\": \"assistant\"}}]}\n\n";
     let half = says("go t");
     let forms: [(&str, Vec<Act>); 5] = [
@@ -264,7 +270,7 @@ fn a_stream_that_broke_off_beside_another_request_is_asked_again() {
     ];
     for (name, form) in forms {
         block_on(async {
-            // It breaks off as soon as the other request has come.
+            // It ends as soon as the other request arrives.
             let breaks = |requests| {
                 let mut acts = form.clone();
                 acts.splice(1..1, [Act::Requests(requests)]);
@@ -293,14 +299,14 @@ fn a_stream_that_broke_off_beside_another_request_is_asked_again() {
             let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
             assert_eq!(beside, [0, 1, 0, 0, 1, 0, 0, 0], "{name}: one at a time from the second one on");
             assert_eq!(
-                (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "longer than its context")),
+                (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "exceeds their context")),
                 (1, 0)
             );
         });
     }
 }
 
-/// llama-cpp-python breaks streams off unless it is told not to: its first replies were asked for twice.
+/// Regression: llama-cpp-python interrupts streams by default, and its first replies were requested twice.
 #[test]
 fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once() {
     let uvicorn = |acts: Vec<Act>| -> Vec<Act> {
@@ -333,7 +339,7 @@ fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once()
             assert_eq!(notice_count(&answers, ONE_AT_A_TIME), usize::from(one));
         });
     }
-    // Nobody waits: it isn't looked at.
+    // No request is waiting, so the server isn't checked.
     block_on(async {
         let server = Server::start(vec![uvicorn(slow_reply("look"))]).await;
         let of = provider(endpoint(&server.base));
@@ -344,7 +350,7 @@ fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once()
     });
 }
 
-/// Whatever interrupts it every time: other programs may use the server.
+/// Whatever interrupts it every time, such as other programs that use the server.
 #[test]
 fn a_reply_interrupted_repeatedly_is_a_failed_call() {
     block_on(async {
@@ -360,7 +366,7 @@ fn a_reply_interrupted_repeatedly_is_a_failed_call() {
         );
         assert_eq!((server.asked().len(), notice_count(&[answer], ONE_AT_A_TIME)), (4, 0));
     });
-    // A reply that went further the second time was interrupted the first time.
+    // A reply that got further the second time was interrupted the first time.
     block_on(async {
         let server = Server::start(vec![
             reply_without_finish("go"),

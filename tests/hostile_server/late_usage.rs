@@ -1,4 +1,5 @@
-//! Usage that comes after a stop text has ended the answer here: waited for where it comes, and not for long where it doesn't.
+//! Usage that arrives after a stop text has ended the reply on our side: it is waited for, but not for long if it
+//! doesn't arrive.
 
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{Act, Server, chunked, ends, says};
@@ -6,7 +7,7 @@ use crate::{MS, block_on, chunk};
 use serde_json::json;
 use std::time::Duration;
 
-/// A server that knows no stop texts: it writes on to its own end, then come these events.
+/// Returns a reply of a server that ignores stop texts: it continues to its own end, followed by these events.
 fn reply_past_stop(last: &str) -> Vec<Act> {
     let pieces = [says("look\nObs"), says("ervation: made "), says("up\n> inventory"), ends("length")];
     let mut bodies: Vec<&[u8]> = pieces.iter().map(String::as_bytes).collect();
@@ -14,9 +15,10 @@ fn reply_past_stop(last: &str) -> Vec<Act> {
     chunked(&bodies, true)
 }
 
-/// The connection was closed at the stop text, and 733 tokens were estimated where the server had counted 1,668.
+/// Regression: the connection was closed at the stop text, and 733 tokens were estimated where the server had counted
+/// 1,668.
 #[test]
-fn usage_after_a_stop_text_was_dropped() {
+fn usage_after_a_stop_text_is_received() {
     block_on(async {
         let usage = json!({"choices": [], "usage": {"prompt_tokens": 150, "completion_tokens": 18}});
         let server = Server::start(vec![reply_past_stop(&format!("data: {usage}\n\n"))]).await;
@@ -32,7 +34,7 @@ fn usage_after_a_stop_text_was_dropped() {
     });
 }
 
-/// It ends by itself and counts nothing: nothing is waited for in vain.
+/// A server that ends by itself and sends no usage isn't waited for.
 #[test]
 fn a_server_that_counts_nothing_is_not_waited_for() {
     block_on(async {
@@ -46,10 +48,10 @@ fn a_server_that_counts_nothing_is_not_waited_for() {
     });
 }
 
-/// A server that writes on, slowly or fast, or says nothing more is left after a moment, and from the third time on at once,
-/// but for every eighth reply.
+/// A server that continues, slowly or fast, or stalls is disconnected after a moment, and from the third time on at
+/// once, except for every eighth reply.
 #[test]
-fn a_server_that_does_not_end_is_left_and_then_seldom_waited_for() {
+fn a_server_that_does_not_end_is_disconnected_and_then_rarely_waited_for() {
     let begun = || chunked(&[says("look\n").as_bytes()], false);
     let writes = |pause| [begun(), vec![Act::Forever(chunk(&says("more ")), pause)]].concat();
     for script in [writes(MS), writes(Duration::ZERO), [begun(), vec![Act::Hang]].concat()] {
@@ -70,7 +72,7 @@ fn a_server_that_does_not_end_is_left_and_then_seldom_waited_for() {
     }
 }
 
-/// Two slow replies at the start were enough: all later ones were estimated, though their usage came at once.
+/// Regression: after two slow replies at the start, all later ones were estimated although their usage arrived at once.
 #[test]
 fn a_server_that_was_late_twice_is_waited_for_again() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! A server that says the key back: whole or in part, in any encoding, at any place of any answer, cut anywhere.
+//! A server that echoes the key: whole or in part, in any encoding, anywhere in any response, split anywhere.
 
 use crate::asking::{ask, endpoint, provider, request};
 use crate::block_on;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
 
-/// Base 64 without padding.
+/// Returns Base64 without padding.
 fn base64(bytes: &[u8], last: &str) -> String {
     let alphabet: Vec<char> = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(last.chars()).collect();
     let mut coded = String::new();
@@ -27,7 +27,7 @@ fn hex(upper: bool) -> String {
     SECRET.bytes().map(digits).collect()
 }
 
-/// How the key may be said.
+/// Returns the encodings in which the key may be echoed.
 fn key_encodings() -> Vec<String> {
     let mut forms = vec![
         SECRET.to_owned(),
@@ -47,7 +47,8 @@ fn key_encodings() -> Vec<String> {
     forms
 }
 
-/// Eight characters in a row of the key, or of what it alone decides in an encoding.
+/// Returns eight consecutive characters of the key in a text, or of the part of an encoding that depends only on the
+/// key.
 fn leaked_part(text: &str) -> Option<String> {
     let text = text.replace(['\u{200b}'], "");
     let mut forms = vec![SECRET.to_owned(), hex(false), hex(true)];
@@ -62,9 +63,9 @@ fn leaked_part(text: &str) -> Option<String> {
     windows.into_iter().find(|w| text.contains(w)).map(str::to_owned)
 }
 
-/// Everything a server can say, with a text in one place of it.
+/// Returns all kinds of responses, with a text in one place.
 fn replies_with_text(text: &str, n: usize) -> Vec<(&'static str, Vec<Act>)> {
-    // A place near where long texts are cut.
+    // A position near the length at which long texts are cut.
     let long = format!("{}{text}", "x ".repeat(120 + n % 31));
     let data = |value: serde_json::Value| format!("data: {value}\n\n");
     let choice = |value: serde_json::Value| data(json!({"choices": [value]}));
@@ -117,7 +118,8 @@ fn replies_with_text(text: &str, n: usize) -> Vec<(&'static str, Vec<Act>)> {
     ]
 }
 
-/// 28 of 43 characters of a key stood in the error of a stream, and a `finish_reason` that was the key was shown as it came.
+/// Regression: the error of a stream showed 28 of the key's 43 characters, and a `finish_reason` equal to the key was
+/// shown unchanged.
 #[test]
 fn no_part_of_a_key_is_shown_however_a_server_echoes_it() {
     block_on(async {
@@ -146,7 +148,7 @@ fn no_part_of_a_key_is_shown_however_a_server_echoes_it() {
     });
 }
 
-/// The names of models were shown as they came.
+/// Regression: the names of models were shown unchanged.
 #[test]
 fn doctor_shows_no_part_of_a_key() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! A model server that misbehaves in every way that servers do, and what our client makes of it.
+//! A model server that misbehaves in every way that servers do, and how our client handles it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -37,11 +37,11 @@ fn block_on(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
 }
 
-/// What a case should come to.
+/// The expected result of a case.
 enum Expected {
-    /// Text and reasoning, after so many requests.
+    /// Text and reasoning, after this many requests.
     Answer(&'static str, &'static str, usize),
-    /// A failure of this kind whose words hold these, after so many requests, with what had come.
+    /// A failure of this kind whose message contains this text, after this many requests, with this partial reply.
     Fail(FailureKind, &'static str, usize, &'static str),
 }
 
@@ -97,7 +97,7 @@ fn send_bytes(bytes: &[u8]) -> Act {
     Act::Send(bytes.to_vec())
 }
 
-/// What llama.cpp's server says of a prompt that is too long, where it says anything.
+/// The error of llama.cpp's server for a prompt that is too long, if it sends one.
 const OVERFLOW: &str = r#"{"error":{"message":"This model's maximum context length is 512 tokens. However, you requested 2065 tokens (2053 in the messages, 12 in the completion). Please reduce the length of the messages or completion.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#;
 
 fn chunk(text: &str) -> Vec<u8> {

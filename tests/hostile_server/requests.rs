@@ -1,4 +1,4 @@
-//! What is sent, what is never seen again, and what is asked once.
+//! What is sent, what is never shown, and what is sent only once.
 
 use crate::asking::{Answer, KEY, ask, endpoint, provider, request};
 use crate::block_on;
@@ -47,7 +47,7 @@ fn what_is_sent_and_how() {
     });
 }
 
-/// A server that says the key back, in an error, in a page, in its answer, in pieces.
+/// A server that echoes the key, in an error, in a page, in its reply, in chunks.
 #[test]
 fn an_echoed_key_is_not_shown() {
     let (front, back) = KEY.split_at(9);
@@ -74,22 +74,22 @@ fn an_echoed_key_is_not_shown() {
         let provider = provider(endpoint(&server.base));
         let mut answers: Vec<Answer> = Vec::new();
         for _ in 0..count {
-            // The helper looks for the key in all that comes.
+            // The helper searches everything received for the key.
             answers.push(ask(&provider, request()).await);
         }
         assert_eq!(answers[1].text, "your key is [hidden] ok");
-        let told = answers
+        let notices = answers
             .iter()
             .filter_map(|a| a.error.as_ref())
             .filter(|e| e.message.contains("[hidden]"))
             .count();
-        assert_eq!(told, 5, "{answers:#?}");
+        assert_eq!(notices, 5, "{answers:#?}");
         assert!(!format!("{provider:?}").contains(KEY));
     });
 }
 
 #[test]
-fn the_cache_answers_the_same_question_alone() {
+fn the_cache_answers_only_identical_requests() {
     block_on(async {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(vec![
@@ -122,11 +122,11 @@ fn the_cache_answers_the_same_question_alone() {
         other.sampling.temperature = Some(0.2);
         assert!(ask(&both, other.clone()).await.error.is_some());
         assert_eq!(ask(&both, other.clone()).await.text, "four", "a failure is not kept");
-        // What a person chose is part of the question too.
+        // A person's settings are part of the request as well.
         other.sampling.user_fields = json!({"top_p": 0.5}).as_object().unwrap().clone();
         assert_eq!(ask(&both, other.clone()).await.text, "five");
         assert_eq!(server.asked().last().unwrap().body["top_p"], json!(0.5));
-        // A file that is no answer is none.
+        // A file that is not a reply is ignored.
         for file in files_in(folder.path()) {
             assert!(!String::from_utf8_lossy(&std::fs::read(&file).unwrap()).contains(KEY));
             std::fs::write(file, "{").unwrap();
@@ -136,7 +136,8 @@ fn the_cache_answers_the_same_question_alone() {
     });
 }
 
-/// A chat model that answers `Thought: ...` and `Action: ...` on two lines never acted: our stop cut it after the thought.
+/// Regression: a chat model that replies with `Thought: ...` and `Action: ...` on two lines never acted: our stop text
+/// cut it after the thought.
 #[test]
 fn an_action_after_a_newline_is_retried_without_the_stop_text() {
     const WHOLE_TEXT: &str = "Thought: it is near.\nAction: look\nObservation: a desk.";
@@ -160,7 +161,7 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
         assert_eq!((first.text.as_str(), &first.error), (WHOLE_TEXT, &None));
         assert_eq!(
             first.notices,
-            ["the stop at a newline cut off the action; it isn't sent to this server any more"]
+            ["the newline stop cut off the action; it is no longer sent to this server"]
         );
         assert!(
             inner.unsent_settings().last().unwrap().starts_with("stop at a newline: "),
@@ -171,10 +172,10 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
         let next = ask(&kept, other.clone()).await;
         assert_eq!((next.text.as_str(), next.notices.len()), (WHOLE_TEXT, 0));
         assert_eq!(asked_by(&server), [true, false, false]);
-        // Both answers are paid for.
+        // Both replies are counted.
         let (first, next) = (first.usage.unwrap(), next.usage.unwrap());
         assert!(first.reply_tokens > next.reply_tokens && first.prompt_tokens == 2 * next.prompt_tokens);
-        // Another process that knows the journal: the same questions have the same answers, and none is asked with the stop.
+        // A new process with the journal: the same requests get the same replies, and none is sent with the stop text.
         let later = provider(endpoint(&server.base));
         let kept =
             CachedProvider::new(Arc::new(later.clone()), identity, folder.path(), CacheMode::ReadWrite);
@@ -187,13 +188,13 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
         ask(&kept, Request { seed: 9, ..actors() }).await;
         assert_eq!(asked_by(&server), [true, false, false, false]);
     });
-    // Servers that know no stop are cut here, and learn the same.
+    // For servers that ignore stop texts, our side cuts the reply, with the same effect.
     block_on(async {
         let server = Server::start(vec![cut(WHOLE_TEXT)]).await;
         let answer = ask(&provider(endpoint(&server.base)), actors()).await;
         assert_eq!((answer.text.as_str(), asked_by(&server)), (WHOLE_TEXT, vec![true, false]));
     });
-    // Nothing is learnt of a whole step, of a mentor, of an answer that is too long, or against a person's own stop.
+    // Nothing is learned from a complete step, a mentor, a reply that is too long, or against a person's own stop text.
     let mine = || {
         let mut mine = actors();
         mine.sampling.user_fields = json!({"stop": ["\n"]}).as_object().unwrap().clone();

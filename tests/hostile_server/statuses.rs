@@ -1,4 +1,4 @@
-//! Statuses, and what a server refuses.
+//! HTTP statuses, and parameters that a server rejects.
 
 use crate::Expected::{Answer as Says, Fail};
 use crate::asking::{ask, endpoint, provider, request};
@@ -7,7 +7,7 @@ use crate::{Case, block_on, case, run_cases, send_bytes};
 use retrospect::provider::{FailureKind, Provider};
 use serde_json::json;
 
-/// Gemini's limit, with the wait in its details.
+/// Gemini's rate limit, with the retry delay in its details.
 const RETRY_INFO: &str = r#"[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}]}}]"#;
 const RETRY_INFO_SHORT: &str = r#"[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"0.01s"}]}}]"#;
 
@@ -74,27 +74,23 @@ fn statuses() {
         case(
             "an error without a word",
             no(400, ""),
-            Fail(FailureKind::BadRequest, "400: without a word", 1, ""),
+            Fail(FailureKind::BadRequest, "400: no error message", 1, ""),
         ),
         case(
             "quota is no rate",
             no(429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#),
             Fail(FailureKind::OutOfCredit, "exceeded", 1, ""),
         ),
-        case(
-            "a page",
-            page(404),
-            Fail(FailureKind::NotFound, "a page for people, not for programs: Bad Gateway", 1, ""),
-        ),
+        case("a page", page(404), Fail(FailureKind::NotFound, "an HTML page, not JSON: Bad Gateway", 1, "")),
         case("a page, always", page(502), Fail(FailureKind::ServerFault, "Bad Gateway", 5, "")),
         case(
             "500 is asked again twice",
             vec![send_bytes(
                 &[head(500, "content-type: text/plain\r\n"), b"Internal Server Error".to_vec()].concat(),
             )],
-            Fail(FailureKind::ServerFault, "Internal Server Error (asked again 2 times)", 3, ""),
+            Fail(FailureKind::ServerFault, "Internal Server Error (retried 2 times)", 3, ""),
         ),
-        case("busy, always", asks(503, ""), Fail(FailureKind::Busy, "asked again 4 times", 5, "")),
+        case("busy, always", asks(503, ""), Fail(FailureKind::Busy, "retried 4 times", 5, "")),
         case(
             "busy, and no more tries wanted",
             asks(429, "x-should-retry: false\r\n"),
@@ -103,12 +99,12 @@ fn statuses() {
         case(
             "a wait too long",
             asks(429, "retry-after: 60\r\n"),
-            Fail(FailureKind::Busy, "it asks to wait 60 s", 1, ""),
+            Fail(FailureKind::Busy, "the server asks to wait 60 s", 1, ""),
         ),
         case(
             "a proxy's wait too long",
             asks(429, "llm_provider-retry-after: 60\r\n"),
-            Fail(FailureKind::Busy, "it asks to wait 60 s", 1, ""),
+            Fail(FailureKind::Busy, "the server asks to wait 60 s", 1, ""),
         ),
         case(
             "a date too far",
@@ -116,13 +112,13 @@ fn statuses() {
                 429,
                 "date: Sun, 06 Nov 1994 08:49:30 GMT\r\nretry-after: Sun, 06 Nov 1994 08:59:30 GMT\r\n",
             ),
-            Fail(FailureKind::Busy, "it asks to wait 600 s", 1, ""),
+            Fail(FailureKind::Busy, "the server asks to wait 600 s", 1, ""),
         ),
         then_good("a wait in the body (Gemini)", no(429, RETRY_INFO_SHORT)),
         case(
             "a wait in the body that is too long",
             no(429, RETRY_INFO),
-            Fail(FailureKind::Busy, "it asks to wait 17 s", 1, ""),
+            Fail(FailureKind::Busy, "the server asks to wait 17 s", 1, ""),
         ),
         then_good("a wait in seconds", asks(429, "retry-after: 0.01\r\n")),
         then_good("a wait in milliseconds", asks(429, "retry-after-ms: 5\r\n")),
@@ -141,7 +137,7 @@ fn statuses() {
         case(
             "elsewhere",
             plain(307, "location: https://evil.example/v1?key=x\r\n", ""),
-            Fail(FailureKind::Misconfigured, "sends elsewhere (307): https://evil.example/v1", 1, ""),
+            Fail(FailureKind::Misconfigured, "redirects to https://evil.example/v1 (HTTP 307)", 1, ""),
         ),
         case(
             "packed",
@@ -152,12 +148,12 @@ fn statuses() {
                 ]
                 .concat(),
             )],
-            Fail(FailureKind::InvalidResponse, "packed", 1, ""),
+            Fail(FailureKind::InvalidResponse, "compressed", 1, ""),
         ),
         case(
             "nothing, with success",
             plain(200, "", ""),
-            Fail(FailureKind::EmptyReply, "without a word", 2, ""),
+            Fail(FailureKind::EmptyReply, "empty reply", 2, ""),
         ),
         case(
             "204",
@@ -168,7 +164,7 @@ fn statuses() {
 }
 
 #[test]
-fn refused_parameters_are_dropped_and_reported_once() {
+fn rejected_parameters_are_dropped_and_reported_once() {
     let refusal =
         |status: u16, body: serde_json::Value| plain(status, "connection: close\r\n", &body.to_string());
     block_on(async {
@@ -196,9 +192,9 @@ fn refused_parameters_are_dropped_and_reported_once() {
         let provider = provider(endpoint);
         let first = ask(&provider, request()).await;
         assert_eq!((first.text.as_str(), first.notices.len()), ("go", 5), "{first:?}");
-        assert!(first.notices[0].contains("refused top_k"), "{:?}", first.notices);
+        assert!(first.notices[0].contains("rejected top_k"), "{:?}", first.notices);
         let second = ask(&provider, request()).await;
-        assert_eq!((second.text.as_str(), second.notices.len()), ("go", 0), "it is told once");
+        assert_eq!((second.text.as_str(), second.notices.len()), ("go", 0), "reported once");
         let last = server.asked().pop().unwrap();
         let fields: Vec<&str> = last.body.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(
@@ -224,9 +220,9 @@ fn refused_parameters_are_dropped_and_reported_once() {
     });
 }
 
-/// The temperature was dropped first, and then the answers were sampled at 1.
+/// Regression: the temperature was dropped first, so replies were sampled at 1.
 #[test]
-fn claude_behind_a_router_takes_the_temperature_without_top_p() {
+fn claude_behind_a_router_keeps_the_temperature_without_top_p() {
     block_on(async {
         let words = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
         let body = json!({"error": {"message": words, "type": "invalid_request_error", "param": null}});
@@ -237,7 +233,7 @@ fn claude_behind_a_router_takes_the_temperature_without_top_p() {
         assert_eq!((answer.text.as_str(), answer.notices.len()), ("go", 1));
         let host = of.endpoint().host();
         assert_eq!(answer.notices[0].matches(host).count(), 1, "the server once: {}", answer.notices[0]);
-        assert!(answer.notices[0].contains("refused top_p"), "{}", answer.notices[0]);
+        assert!(answer.notices[0].contains("rejected top_p"), "{}", answer.notices[0]);
         ask(&of, request()).await;
         let sent: Vec<(bool, bool)> = server
             .asked()
@@ -245,12 +241,12 @@ fn claude_behind_a_router_takes_the_temperature_without_top_p() {
             .map(|a| (a.body.get("temperature").is_some(), a.body.get("top_p").is_some()))
             .collect();
         assert_eq!(sent, [(true, true), (true, false), (true, false)]);
-        assert!(of.unsent_settings().iter().any(|told| told.starts_with("top_p")));
+        assert!(of.unsent_settings().iter().any(|unsent| unsent.starts_with("top_p")));
     });
 }
 
 #[test]
-fn a_server_that_refuses_everything_is_an_error() {
+fn a_server_that_rejects_everything_is_an_error() {
     block_on(async {
         let body = r#"{"error":{"message":"unsupported parameter","param":"PARAM"}}"#;
         let fields =

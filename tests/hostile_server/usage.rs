@@ -1,4 +1,4 @@
-//! Counts that cannot be true, and what a call cost that failed in the end.
+//! Implausible token counts, and the cost of failed calls.
 
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{Act, Server, chunked, ends, good, reasons, says};
@@ -8,9 +8,9 @@ use retrospect::provider::FailureKind;
 use retrospect::provider::openai::{Endpoint, Prices};
 use serde_json::{Value, json};
 
-/// The program ended by a panic, and from then on every program that opened the session.
+/// Regression: the program panicked, and so did every later one that opened the session.
 #[test]
-fn counts_that_cannot_be_true_are_not_believed_and_that_is_said_once() {
+fn implausible_counts_are_ignored_and_reported_once() {
     let usages: [Value; 3] = [
         json!({"prompt_tokens": 1_u64 << 63, "completion_tokens": 1_u64 << 63}),
         json!({"prompt_tokens": 1e300, "completion_tokens": 1}),
@@ -23,21 +23,21 @@ fn counts_that_cannot_be_true_are_not_believed_and_that_is_said_once() {
             let body = format!("{}{}data: {last}\n\ndata: [DONE]\n\n", says("look"), ends("stop"));
             let server = Server::start(vec![chunked(&[body.as_bytes()], true)]).await;
             let of = provider(endpoint(&server.base));
-            let mut told = 0;
+            let mut notices = 0;
             for _ in 0..3 {
                 let answer = ask(&of, request()).await;
                 let counted = answer.usage.unwrap();
                 assert!(counted.estimated && counted.tokens() < 100, "{counted:?}");
-                told += answer.notices.iter().filter(|n| n.contains("cannot be true")).count();
+                notices += answer.notices.iter().filter(|n| n.contains("impossible token counts")).count();
             }
-            assert_eq!((told, of.learned().token_ratio), (1, None));
+            assert_eq!((notices, of.learned().token_ratio), (1, None));
         });
     }
 }
 
-/// A call that failed had cost nothing, whatever had come of its answer.
+/// Regression: a failed call had no cost, even if part of its reply had arrived.
 #[test]
-fn what_a_failed_call_had_received_is_counted() {
+fn the_partial_reply_of_a_failed_call_is_counted() {
     type Case = (&'static str, Vec<Act>, fn(&mut Endpoint), FailureKind, (u64, u64));
     let reasoned = "x".repeat(400);
     let begun = || reasons("reasoning_content", &reasoned);
@@ -45,7 +45,7 @@ fn what_a_failed_call_had_received_is_counted() {
     let error = r#"data: {"error": {"message": "overloaded", "code": 503}}"#;
     let counted = format!("{}data: {usage}\n\n{error}\n\n", begun());
     let silent = [chunked(&[begun().as_bytes()], false), vec![Act::Hang]].concat();
-    // Our estimate of the prompt is 13 tokens, of the reasoning 100.
+    // Estimates: 13 tokens for the prompt, 100 for the reasoning.
     let cases: Vec<Case> = vec![
         (
             "an error after its usage",
@@ -87,9 +87,9 @@ fn what_a_failed_call_had_received_is_counted() {
     }
 }
 
-/// A request that nothing came of costs nothing.
+/// A request without any response costs nothing.
 #[test]
-fn a_failed_call_of_which_nothing_came_costs_nothing() {
+fn a_failed_call_without_a_response_costs_nothing() {
     block_on(async {
         let server = Server::start(vec![vec![Act::Hang]]).await;
         let mut endpoint = endpoint(&server.base);
@@ -100,7 +100,7 @@ fn a_failed_call_of_which_nothing_came_costs_nothing() {
     });
 }
 
-/// Waiting for our own other requests to be answered was counted, and calls failed that the server had never seen.
+/// Regression: waiting for our own other requests was counted, so calls failed that the server had never received.
 #[test]
 fn total_seconds_leaves_out_the_wait_in_our_own_queue() {
     block_on(async {

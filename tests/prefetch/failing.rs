@@ -1,4 +1,4 @@
-//! What was asked ahead and failed: it is no answer, and costs nothing that nobody counted.
+//! Failed prefetches: they are not used as replies, and their cost is counted.
 
 use crate::run::{meta, spec, until};
 use crate::{journaled_run, run_config, task, wait_for_person};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Answers every call but the one that is asked ahead (its second), which gets the beginning of an answer and then this.
+/// Answers every call except the prefetched one (the second), which gets the beginning of a reply and then this stream.
 struct FailingProvider<F>(AtomicU32, F);
 
 type DeltaStream = BoxStream<'static, Result<Delta, ProviderError>>;
@@ -35,12 +35,12 @@ impl<F: Fn() -> DeltaStream + Send + Sync> Provider for FailingProvider<F> {
     }
 }
 
-/// The provider that does this where it is asked ahead.
+/// Returns a provider whose prefetched call continues with `then`.
 fn failing_provider(then: impl Fn() -> DeltaStream + Send + Sync + 'static) -> Arc<dyn Provider> {
     Arc::new(FailingProvider(AtomicU32::new(0), then))
 }
 
-/// Panics, at once or after so many milliseconds.
+/// Returns a stream that panics, at once or after this many milliseconds.
 fn panicking_stream(after: Option<u64>) -> DeltaStream {
     let after = Duration::from_millis(after.expect("broken before its first word"));
     stream::once(async move {
@@ -50,7 +50,7 @@ fn panicking_stream(after: Option<u64>) -> DeltaStream {
     .boxed()
 }
 
-/// Half an answer is no answer: whether it broke before or after it was wanted, the question is asked anew.
+/// Half a reply is not a reply: whether the prefetch fails before or after it is needed, the call is made again.
 #[test]
 fn a_prefetch_that_panics_is_not_used_as_complete() {
     for (after, known) in [(None, true), (Some(0), true), (Some(900), false)] {
@@ -81,7 +81,7 @@ fn a_prefetch_that_panics_is_not_used_as_complete() {
     }
 }
 
-/// A failure was written down as an answer, with an estimate of tokens that nobody had spent.
+/// Regression: a failure was journaled as a reply, with estimated tokens that were never spent.
 #[test]
 fn a_failed_prefetch_is_dropped_and_its_cost_counted() {
     let counted = Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() };
@@ -96,34 +96,35 @@ fn a_failed_prefetch_is_dropped_and_its_cost_counted() {
         let (handle, thread, session) =
             Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
         handle.send(Command::Step);
-        // While the person still reads.
+        // While the person is still reading.
         until(&handle, |s| s.usage.prefetch.dropped == 1);
         assert_eq!(handle.store.head().usage.prefetch.wasted.tokens(), tokens);
         handle.quit();
         thread.join().unwrap();
         let (ahead, events) = journaled_run(&handle, &session);
         assert_eq!((ahead.requested, ahead.used), (1, 0), "{ahead:?}");
-        let told = events.iter().filter_map(|e| match &e.event {
-            Event::PrefetchChanged(told) => Some(told.status),
+        let statuses = events.iter().filter_map(|e| match &e.event {
+            Event::PrefetchChanged(change) => Some(change.status),
             _ => None,
         });
-        assert_eq!(told.collect::<Vec<_>>(), [PrefetchStatus::Requested, PrefetchStatus::Dropped]);
+        assert_eq!(statuses.collect::<Vec<_>>(), [PrefetchStatus::Requested, PrefetchStatus::Dropped]);
     }
 }
 
-/// An answer that was asked ahead, taken for a call, and failed then counted as used: its call was asked anew.
+/// Regression: a prefetch that was assigned to a call and then failed counted as used, although the call was made
+/// again.
 #[test]
 fn a_prefetch_that_fails_after_use_is_wasted() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec("react", vec![task("household", "easy/put/3")]);
     let mut launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
     let now = Arc::new(tokio::sync::Notify::new());
-    let said = now.clone();
+    let notified = now.clone();
     launch.actor = failing_provider(move || {
-        let (said, counted) =
-            (said.clone(), Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() });
+        let (notified, counted) =
+            (notified.clone(), Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() });
         let goes = async move {
-            said.notified().await;
+            notified.notified().await;
             stream::iter([Ok(Delta::Usage(counted)), Err(ProviderError::new("it is gone", "start it"))])
         };
         stream::once(goes).flatten().boxed()
@@ -141,12 +142,12 @@ fn a_prefetch_that_fails_after_use_is_wasted() {
     handle.quit();
     thread.join().unwrap();
     let (_, events) = journaled_run(&handle, &session);
-    let told = events.iter().filter_map(|e| match &e.event {
-        Event::PrefetchChanged(told) if told.number == 1 => Some(told.status),
+    let statuses = events.iter().filter_map(|e| match &e.event {
+        Event::PrefetchChanged(change) if change.number == 1 => Some(change.status),
         _ => None,
     });
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        statuses.collect::<Vec<_>>(),
         [PrefetchStatus::Requested, PrefetchStatus::Used, PrefetchStatus::Dropped]
     );
 }

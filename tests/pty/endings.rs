@@ -1,4 +1,4 @@
-//! However the program ends: the terminal is restored, the session closed, the cost of the call in flight recorded.
+//! However the program ends, the terminal is restored, the session closed, and the cost of the call in flight recorded.
 
 use super::{PROGRAM, TIMEOUT, Terminal, kill};
 use portable_pty::CommandBuilder;
@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the program may take to end: a tenth of a second where it was built for use, on a quiet machine.
+/// Limit for the program's exit: a tenth of a second for a release build on an idle machine.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 300 } else { 100 });
-/// A loaded machine may be slow once. What holds the program up does so each time.
+/// Number of attempts: a loaded machine may be slow once, but a real delay occurs every time.
 const TRIES: usize = 4;
 
-/// A model server that answers every request with these bytes, and then with the others again and again until nobody reads.
+/// A model server that sends `begin` to every request, then `again` repeatedly until the client disconnects.
 struct EndlessServer {
     url: String,
     bytes_sent: Arc<AtomicUsize>,
@@ -53,7 +53,7 @@ impl EndlessServer {
                             next = again.as_bytes();
                         }
                     }
-                    // Says nothing more, and stays until the client goes.
+                    // Sends nothing more, and keeps the connection until the client disconnects.
                     let _ = reader.read(&mut [0; 1]);
                 });
             }
@@ -61,13 +61,13 @@ impl EndlessServer {
         Self { url, bytes_sent: sent }
     }
 
-    /// A stream that begins like this.
+    /// A stream that starts with `begin`.
     fn streaming(begin: &str, again: &str) -> Self {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
         Self::new(format!("{head}{begin}"), again.to_owned())
     }
 
-    /// An answer that stops in the middle.
+    /// A reply that stalls in the middle.
     fn stalling() -> Self {
         let chunk = r#"{"choices":[{"index":0,"delta":{"content":"unfinished words"}}]}"#;
         Self::streaming(&format!("data: {chunk}\n\n"), "")
@@ -81,13 +81,13 @@ fn command_with_server(server: &EndlessServer) -> CommandBuilder {
     command
 }
 
-/// The one journal below a folder.
+/// Returns the only journal below a folder.
 fn find_journal(sessions: &Path) -> Option<PathBuf> {
     let mut entries = std::fs::read_dir(sessions).ok()?.flatten();
     entries.find_map(|e| Some(e.path().join("branches/trunk.jsonl")).filter(|p| p.is_file()))
 }
 
-/// The session was closed; what the cancelled call cost, if there is one.
+/// Checks that the session was closed; returns the cost of the cancelled call, if there is one.
 fn assert_closed(sessions: &Path, how: &str) -> Option<Usage> {
     let events = read_branch(&find_journal(sessions).unwrap()).unwrap().events;
     assert!(matches!(events.last().unwrap().event, Event::Closed), "{how}: {:?}", events.last());
@@ -97,8 +97,8 @@ fn assert_closed(sessions: &Path, how: &str) -> Option<Usage> {
     })
 }
 
-/// SIGQUIT, SIGUSR1, SIGALRM and SIGABRT left the terminal raw and the session open; SIGHUP ended with a panic, for the
-/// terminal was gone already.
+/// Regression: SIGQUIT, SIGUSR1, SIGALRM and SIGABRT left the terminal raw and the session open, and SIGHUP caused a
+/// panic because the terminal was already gone.
 #[test]
 fn every_signal_restores_the_terminal_and_closes_the_session() {
     let server = EndlessServer::stalling();
@@ -132,7 +132,7 @@ fn every_signal_restores_the_terminal_and_closes_the_session() {
     }
 }
 
-/// Signals of no meaning of their own end a program too.
+/// Signals without a predefined meaning end a program as well.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_real_time_signal_restores_the_terminal_and_closes_the_session() {
@@ -149,7 +149,7 @@ fn a_real_time_signal_restores_the_terminal_and_closes_the_session() {
     }
 }
 
-/// A terminal that goes away is told by SIGHUP, or by nothing but errors: `nohup` ignores the signal.
+/// A closed terminal is reported by SIGHUP, or only by errors: `nohup` ignores the signal.
 #[test]
 fn closing_the_window_closes_the_session() {
     let server = EndlessServer::stalling();
@@ -169,15 +169,15 @@ fn closing_the_window_closes_the_session() {
     }
 }
 
-/// A terminal that takes nothing more (a stalled connection, say) kept the program from ending.
+/// Regression: a terminal that accepts no more output (such as a stalled connection) kept the program from ending.
 #[test]
-fn a_terminal_that_takes_nothing_does_not_keep_it_from_ending() {
+fn a_stalled_terminal_does_not_keep_the_program_from_ending() {
     let mut window = Terminal::open(200, 60);
     window.wait_for("PAUSED · your turn");
     window.left.store(true, Ordering::SeqCst);
     window.press("?");
     window.reader.take().unwrap().join().unwrap();
-    // More to draw than a terminal holds for a reader that does not come.
+    // Draw more than the terminal buffers without a reader.
     for n in 0..200_u16 {
         let size = super::PtySize { rows: 40 + n % 20, cols: 180 + n % 20, pixel_width: 0, pixel_height: 0 };
         window.master.resize(size).unwrap();
@@ -188,15 +188,15 @@ fn a_terminal_that_takes_nothing_does_not_keep_it_from_ending() {
     assert_closed(window.sessions.path(), "TERM");
 }
 
-/// The first row said that nothing is saved, the last that nothing is lost, and `q` exited with 0.
+/// Regression: the first row said that nothing is saved, the last that nothing is lost, and `q` exited with 0.
 #[test]
-fn a_full_disk_is_told_and_ends_with_an_error() {
+fn a_full_disk_is_reported_and_ends_with_an_error() {
     for (columns, rows) in [(80, 24), (60, 16)] {
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", "ulimit -f 48; exec \"$@\"", "sh", PROGRAM]);
         let mut window = Terminal::with_command(command, columns, rows);
-        // The first proposal stands, and nothing is at work.
-        window.wait_for("Enter do it");
+        // The first proposal is shown, and nothing is running.
+        window.wait_for("Enter run it");
         window.press(" ");
         window.wait_for("HALTED");
         for words in
@@ -212,7 +212,7 @@ fn a_full_disk_is_told_and_ends_with_an_error() {
     }
 }
 
-/// Before the screen is up, and after it was left.
+/// Before the screen opens, and after it has closed.
 #[test]
 fn a_signal_while_it_starts_or_ends_closes_the_session() {
     let mut window = Terminal::open(80, 24);
@@ -237,7 +237,7 @@ fn a_signal_while_it_starts_or_ends_closes_the_session() {
     assert_closed(window.sessions.path(), "while it ends");
 }
 
-/// Takes the terminal in a program of its own, and ends as `RETROSPECT_TEST_ENDING` says.
+/// Run in a separate process: takes over the terminal, then ends as `RETROSPECT_TEST_ENDING` says.
 #[test]
 fn takes_the_terminal_and_breaks() {
     let Ok(how) = std::env::var("RETROSPECT_TEST_ENDING") else { return };
@@ -249,7 +249,7 @@ fn takes_the_terminal_and_breaks() {
     }
 }
 
-/// `abort()` ends the process as soon as the handler of its signal has returned: the terminal must be restored by then.
+/// `abort()` ends the process as soon as its signal handler returns: the terminal must be restored by then.
 #[test]
 fn an_abort_or_a_panic_in_the_program_restores_the_terminal() {
     for how in ["abort", "panic"] {
@@ -263,7 +263,7 @@ fn an_abort_or_a_panic_in_the_program_restores_the_terminal() {
     }
 }
 
-/// The program without a terminal.
+/// The program, running without a terminal.
 struct PipedProgram {
     child: Child,
     home: tempfile::TempDir,
@@ -282,7 +282,7 @@ impl PipedProgram {
         Self { child, home }
     }
 
-    /// Sends a signal; the exit status, and how long it took.
+    /// Sends a signal; returns exit status and time until the exit.
     fn end_with_signal(&mut self, signal: Signal) -> (Option<i32>, Duration) {
         let asked = Instant::now();
         kill(signal, self.child.id());
@@ -295,7 +295,7 @@ impl PipedProgram {
         }
     }
 
-    /// Waits until the pipe of its output is full: much waits to be read, and it gets no more.
+    /// Waits until the pipe of its output is full and stays so.
     fn wait_for_a_full_pipe(&self) {
         let began = Instant::now();
         let (mut before, mut since) = (0, began);
@@ -312,7 +312,7 @@ impl PipedProgram {
 
 impl Drop for PipedProgram {
     fn drop(&mut self) {
-        // One that has ended already cannot be ended again, which is all right.
+        // Killing a process that has already ended fails, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -332,7 +332,7 @@ fn without_a_screen_every_signal_closes_the_session() {
             args.push(mode);
             let mut program = PipedProgram::start(&args, if input { Stdio::piped() } else { Stdio::null() });
             let began = Instant::now();
-            // What was sent has come in a moment later at the latest.
+            // Wait until a request has arrived.
             while server.bytes_sent.load(Ordering::SeqCst) == before {
                 assert!(began.elapsed() < TIMEOUT, "{mode}: nothing was asked");
                 std::thread::sleep(Duration::from_millis(5));
@@ -346,9 +346,9 @@ fn without_a_screen_every_signal_closes_the_session() {
     }
 }
 
-/// A pipe that nobody reads kept the program from ending.
+/// Regression: a pipe that nobody reads kept the program from ending.
 #[test]
-fn a_pipe_that_nobody_reads_does_not_keep_it_from_ending() {
+fn an_unread_pipe_does_not_keep_the_program_from_ending() {
     let tasks = ["--tasks", "easy/*/1", "--method", "react"];
     for mode in [&["--headless", "--json"][..], &["--plain"]] {
         let mut args = vec!["run", "--env", "household"];
@@ -357,7 +357,7 @@ fn a_pipe_that_nobody_reads_does_not_keep_it_from_ending() {
         let mut program = PipedProgram::start(&args, Stdio::piped());
         if mode == ["--plain"] {
             let mut input = program.child.stdin.take().unwrap();
-            // The help is told again and again.
+            // Requests the help text over and over.
             let _ = std::thread::spawn(move || input.write_all("help\n".repeat(1000).as_bytes()));
         }
         program.wait_for_a_full_pipe();
@@ -369,7 +369,7 @@ fn a_pipe_that_nobody_reads_does_not_keep_it_from_ending() {
     }
 }
 
-/// 63 kB of JSON that was never finished made the program deaf: SIGINT took 22 s.
+/// Regression: with 63 kB of unfinished JSON, the program took 22 s to react to SIGINT.
 #[test]
 fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
     let line = |text: &str, times: usize| {
@@ -434,13 +434,13 @@ fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
     println!("{}", table.join("\n"));
 }
 
-/// How long the program takes to end while a server sends; none where it has given the server up by itself.
+/// Returns how long the program takes to end while a server sends; `None` if the call had already failed by then.
 fn ended_amid(what: &str, server: &EndlessServer) -> Option<Duration> {
     let args = ["run", "--env", "household", "--method", "react", "--headless", "--actor", "openai:m"];
     let args = [&args[..], &["--base-url", &server.url]].concat();
     let before = server.bytes_sent.load(Ordering::SeqCst);
     let mut command = Command::new(PROGRAM);
-    // With a key everything is also looked through for it.
+    // With a key set, everything received is also searched for it.
     command.env("OPENAI_API_KEY", "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE");
     let mut program = PipedProgram::start_with(command, &args, Stdio::null());
     let began = Instant::now();
@@ -451,11 +451,11 @@ fn ended_amid(what: &str, server: &EndlessServer) -> Option<Duration> {
         std::thread::sleep(Duration::from_millis(1));
     }
     let took = if let Some(status) = program.child.try_wait().unwrap() {
-        // What has no end is given up at once, which stops the run.
+        // An endless reply fails at once, which stops the run.
         assert_eq!(status.code(), Some(3), "{what}");
         None
     } else {
-        // Much of it is under way when the signal comes.
+        // Much of the reply is in flight when the signal arrives.
         std::thread::sleep(Duration::from_millis(200));
         let (ended, took) = program.end_with_signal(Signal::INT);
         assert!(matches!(ended, Some(130 | 3)), "{what}: {ended:?}");

@@ -1,8 +1,8 @@
-//! What a run has left on disk.
+//! Reads what a run has left on disk.
 
 use std::path::{Path, PathBuf};
 
-/// Every file below a folder, with its text.
+/// Returns every file below a folder, with its text.
 pub(crate) fn below(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {

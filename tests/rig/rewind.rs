@@ -1,4 +1,4 @@
-//! A session that is played by hand in any native world, to go back in.
+//! A session in any native environment that is played by hand, for going back in it.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 #![allow(clippy::unwrap_used)]
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A task of every native world: of ALFWorld where its games are here.
+/// Returns a task of every native environment; of ALFWorld if its games are available.
 pub(crate) fn worlds_here() -> Vec<(&'static str, String)> {
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
     let mut real: Vec<_> =
@@ -30,13 +30,13 @@ pub(crate) fn worlds_here() -> Vec<(&'static str, String)> {
     tasks
 }
 
-/// A session under way.
+/// A running session.
 pub(crate) struct Played {
     pub(crate) handle: Handle,
     pub(crate) thread: JoinHandle<()>,
     pub(crate) session: Session,
     /// The actions of the episode, in order.
-    pub(crate) taken: Vec<String>,
+    pub(crate) actions: Vec<String>,
 }
 
 fn open_world() -> OpenWorld {
@@ -52,12 +52,12 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 impl Played {
-    /// A run without an end that a person plays.
+    /// Starts a run without a step limit that a person plays.
     pub(crate) fn begin(root: &Path, env: &str, id: &str) -> Self {
         Self::begin_in(root, env, id, open_world())
     }
 
-    /// The same in worlds that are opened like this.
+    /// The same with a function that opens the environments.
     pub(crate) fn begin_in(root: &Path, env: &str, id: &str, open: OpenWorld) -> Self {
         let task = worlds::find(env, id, &WorldOptions::default()).unwrap();
         let spec = RunSpec {
@@ -67,31 +67,31 @@ impl Played {
             limits: Limits { steps: 1_000_000, moves: None, wall_seconds: None },
             ..run::spec("react", vec![task])
         };
-        let launch = run_config(&spec, open);
+        let run_config = run_config(&spec, open);
         let meta = run::meta(env, &spec);
-        let (handle, thread, session) = Driver::start(root, meta, spec, Vec::new(), launch).unwrap();
+        let (handle, thread, session) = Driver::start(root, meta, spec, Vec::new(), run_config).unwrap();
         handle.send(Command::Step);
         run::until(&handle, |s| {
             s.open_episode().is_some_and(|e| e.first_observation.is_some()) && s.calls.is_empty()
         });
-        Self { handle, thread, session, taken: Vec::new() }
+        Self { handle, thread, session, actions: Vec::new() }
     }
 
-    /// Takes so many steps, of what the world accepts, that do not end the episode.
+    /// Executes this many admissible actions, none of which may end the episode.
     pub(crate) fn play(&mut self, steps: u32) {
         let admissible = block_on(self.handle.admissible());
         assert!(!admissible.is_empty());
         let mut actions = admissible;
         for _ in 0..steps {
-            let n = self.taken.len() as u32 + 1;
-            // Many actions come round again; a look at what is accepted now, once in a while, keeps the world moving.
+            let n = self.actions.len() as u32 + 1;
+            // Listing the admissible actions again now and then avoids endless repetition.
             if n.is_multiple_of(8) {
                 actions = block_on(self.handle.admissible());
             }
-            // A person's line has no blanks at its ends.
+            // A person's line has no spaces at its ends.
             let action = actions[(n as usize * 7) % actions.len()].trim().to_owned();
             self.handle.send(Command::Act(action.clone()));
-            self.taken.push(action);
+            self.actions.push(action);
             run::until(&self.handle, |s| {
                 s.episode.as_ref().is_some_and(|e| e.answered_steps() >= n) && s.is_waiting()
             });
@@ -99,19 +99,18 @@ impl Played {
             assert!(
                 head.open_episode().is_some(),
                 "the episode ended after {n} steps: {:?}",
-                self.taken.last()
+                self.actions.last()
             );
         }
     }
 
-    /// Goes back to before a step, on a branch of its own, and there takes another action. The world stands when this
-    /// returns.
+    /// Goes back to before a step, in a branch of its own, and executes another action there. The environment is
+    /// restored when this returns.
     pub(crate) fn back_to(&mut self, step: u32, action: Option<&str>) -> BranchId {
         let at = retrospect::driver::decision_seq(&self.handle.store.timeline(), step).unwrap();
-        let then = action.map(|a| Command::Act(a.to_owned())).into_iter().collect();
-        let branch =
-            block_on(self.handle.fork(Fork { at_seq: at, commands: then, ..Fork::default() })).unwrap();
-        // Answered when the world has been brought back.
+        let commands = action.map(|a| Command::Act(a.to_owned())).into_iter().collect();
+        let branch = block_on(self.handle.fork(Fork { at_seq: at, commands, ..Fork::default() })).unwrap();
+        // Answered once the environment has been restored.
         block_on(self.handle.hint());
         if action.is_some() {
             run::until(&self.handle, |s| {
@@ -121,12 +120,12 @@ impl Played {
         branch
     }
 
-    /// Takes the session up again, as another program would.
+    /// Resumes the session as another program would.
     pub(crate) fn again(self) -> Self {
-        let (session, taken) = (self.session.clone(), self.taken.clone());
+        let (session, actions) = (self.session.clone(), self.actions.clone());
         self.end();
         let resumed = Driver::resume(&session.dir, |spec| Ok(run_config(spec, open_world()))).unwrap();
-        Self { handle: resumed.handle, thread: resumed.thread, session, taken }
+        Self { handle: resumed.handle, thread: resumed.thread, session, actions }
     }
 
     pub(crate) fn end(self) {

@@ -1,4 +1,5 @@
-//! What tests and benchmarks start runs with: a run of the built-in actor, its session's meta, and waiting for the store.
+//! Helpers that start runs in tests and benchmarks: a run of the built-in actor, its session's meta, and waiting for
+//! the store.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 #![allow(clippy::unwrap_used)]
@@ -10,7 +11,7 @@ use retrospect::journal::{BranchHeader, Meta};
 use retrospect::method::{PaperOrCode, defaults};
 use std::time::Duration;
 
-/// A task of the built-in world.
+/// Returns a task of the built-in environment.
 pub(crate) fn household(id: impl Into<String>) -> Task {
     Task {
         env: "household".to_owned(),
@@ -22,7 +23,7 @@ pub(crate) fn household(id: impl Into<String>) -> Task {
     }
 }
 
-/// A run of the built-in actor with the symbolic rules, one trial a task, and the method's defaults.
+/// Returns a run of the built-in actor with the symbolic rules, one trial per task, and the method's defaults.
 pub(crate) fn spec(method: &str, tasks: Vec<Task>) -> RunSpec {
     let (limits, settings, loop_detector) = defaults(method, PaperOrCode::Paper);
     RunSpec {
@@ -40,7 +41,7 @@ pub(crate) fn spec(method: &str, tasks: Vec<Task>) -> RunSpec {
     }
 }
 
-/// The meta of a session of this run.
+/// Returns the meta of a session of this run.
 pub(crate) fn meta(session: &str, spec: &RunSpec) -> Meta {
     Meta {
         v: 1,
@@ -55,7 +56,7 @@ pub(crate) fn meta(session: &str, spec: &RunSpec) -> Meta {
     }
 }
 
-/// The header of a trunk.
+/// Returns the header of a trunk.
 pub(crate) fn trunk() -> BranchHeader {
     BranchHeader {
         v: 1,
@@ -68,7 +69,7 @@ pub(crate) fn trunk() -> BranchHeader {
     }
 }
 
-/// Waits until the state is like this; two minutes are far more than it takes.
+/// Waits until the state is ready; two minutes are far more than it takes.
 pub(crate) fn until(handle: &Handle, mut ready: impl FnMut(&State) -> bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let waited = runtime.block_on(async {
@@ -80,5 +81,5 @@ pub(crate) fn until(handle: &Handle, mut ready: impl FnMut(&State) -> bool) {
         })
         .await
     });
-    assert!(waited.is_ok(), "it never came: {:?}", handle.store.live());
+    assert!(waited.is_ok(), "timed out: {:?}", handle.store.live());
 }

@@ -1,6 +1,6 @@
 //! The rows of `tests/data/stops.txt`.
 
-/// Session, task, condition, and the turns at which it stops.
+/// Session, task, condition, and the steps at which it stops.
 pub(crate) type Row = (&'static str, &'static str, &'static str, Vec<u32>);
 
 pub(crate) fn rows() -> Vec<Row> {

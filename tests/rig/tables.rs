@@ -1,9 +1,9 @@
-//! Conditions and where they come true on the shipped sessions.
+//! Conditions, and the steps at which they become true in the shipped sessions.
 
-/// Condition, and the steps of the only episode at which it comes true.
+/// A condition, and the steps of the only episode at which it becomes true.
 pub(crate) type Row = (&'static str, &'static [u32]);
 
-/// A mug is to be heated; the agent was taught in the middle, and wins at turn 27.
+/// A mug must be heated; a person taught the agent on the way, and it wins at step 27.
 pub(crate) const TAUGHT: &[Row] = &[
     ("action ~ heat", &[12, 22, 24]),
     ("action = heat mug 1 with stoveburner 4", &[22]),
@@ -36,7 +36,7 @@ pub(crate) const TAUGHT: &[Row] = &[
     ("end failure", &[]),
 ];
 
-/// The same task without a teacher: lost after 50 turns.
+/// The same task without a teacher: lost after 50 steps.
 pub(crate) const UNTAUGHT: &[Row] = &[
     ("action ~ heat", &[49]),
     ("nothing", &[46, 49]),

@@ -1,4 +1,4 @@
-//! Asks a provider and collects what it says.
+//! Calls a provider and collects its reply.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 pub(crate) const KEY: &str = "sk-test-0123456789-never-to-be-seen";
 
-/// All of an answer.
+/// Everything a provider sent in reply to a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) text: String,
@@ -26,7 +26,7 @@ pub(crate) struct Answer {
     pub(crate) error: Option<ProviderError>,
 }
 
-/// An endpoint with a key, patient but for retries, which are quick.
+/// Returns an endpoint with a key and long timeouts, but quick retries.
 pub(crate) fn endpoint(base: &str) -> Endpoint {
     let mut endpoint = Endpoint::new(base, "tiny");
     endpoint.key = Some(Secret::new(KEY));
@@ -46,7 +46,7 @@ pub(crate) fn endpoint(base: &str) -> Endpoint {
     endpoint
 }
 
-/// A provider with a memory of its own: ports come again, and what one server refused another may want.
+/// Returns a provider with its own quirk store, because ports are reused and servers differ in what they refuse.
 pub(crate) fn provider(endpoint: Endpoint) -> OpenAi {
     OpenAi::with_quirks(endpoint, Arc::new(QuirkStore::default()))
 }
@@ -72,7 +72,7 @@ pub(crate) fn request() -> Request {
     }
 }
 
-/// Asks and waits for the end, which must come.
+/// Calls the provider and waits for the end, which must come.
 pub(crate) async fn ask(provider: &dyn Provider, request: Request) -> Answer {
     tokio::time::timeout(Duration::from_secs(60), collect(provider, request)).await.expect("it hangs")
 }
@@ -81,7 +81,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
     let mut answer = Answer::default();
     let mut stream = provider.stream(request);
     while let Some(delta) = stream.next().await {
-        assert!(answer.error.is_none(), "nothing comes after a failure");
+        assert!(answer.error.is_none(), "nothing follows a failure");
         match delta {
             Ok(Delta::Text(words)) => {
                 answer.text.push_str(&words);
@@ -95,7 +95,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
                 answer.truncated = None;
             }
             Ok(Delta::Usage(usage)) => {
-                assert!(answer.usage.is_none_or(|u| u.has_only_earlier()), "the last usage comes once");
+                assert!(answer.usage.is_none_or(|u| u.has_only_earlier()), "the final usage arrives once");
                 answer.usage = Some(usage);
             }
             Ok(Delta::Notice(words)) => answer.notices.push(words),
@@ -106,6 +106,6 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
         }
     }
     let all = format!("{answer:?}");
-    assert!(!all.contains(KEY), "the key is seen: {all}");
+    assert!(!all.contains(KEY), "the key leaked: {all}");
     answer
 }

@@ -1,4 +1,4 @@
-//! What stands before a server of the tests: https, or a proxy that tunnels.
+//! What runs in front of a test server: HTTPS, or a tunnelling proxy.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 
@@ -12,7 +12,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// A file of `tests/data/tls`.
+/// Returns the path of a file in `tests/data/tls`.
 pub(crate) fn tls_file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls").join(name)
 }
@@ -24,8 +24,8 @@ pub(crate) struct TlsFront {
 }
 
 impl TlsFront {
-    /// https with this certificate before the server at an address.
-    pub(crate) async fn start(behind: &str, certificate: &str) -> Self {
+    /// Starts an HTTPS front with this certificate for the server at an address.
+    pub(crate) async fn start(upstream: &str, certificate: &str) -> Self {
         let chain = vec![CertificateDer::from_pem_file(tls_file(certificate)).unwrap()];
         let key = PrivateKeyDer::from_pem_file(tls_file("server.key")).unwrap();
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -35,14 +35,14 @@ impl TlsFront {
             .with_single_cert(chain, key)
             .unwrap();
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        let (listener, behind) = (listen().await, host_and_port(behind));
+        let (listener, upstream) = (listen().await, host_and_port(upstream));
         let base = format!("https://{}/v1", listener.local_addr().unwrap());
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (acceptor, behind) = (acceptor.clone(), behind.clone());
+                let (acceptor, upstream) = (acceptor.clone(), upstream.clone());
                 tokio::spawn(async move {
                     if let Ok(stream) = acceptor.accept(stream).await {
-                        connect_streams(stream, &behind).await;
+                        connect_streams(stream, &upstream).await;
                     }
                 });
             }
@@ -50,32 +50,32 @@ impl TlsFront {
         Self { base, received_heads: Arc::default(), task }
     }
 
-    /// A proxy that joins whoever asks for a tunnel with the server at an address.
-    pub(crate) async fn start_tunnel(behind: &str) -> Self {
-        let (listener, behind) = (listen().await, host_and_port(behind));
+    /// Starts a proxy that connects every client that requests a tunnel with the server at an address.
+    pub(crate) async fn start_tunnel(upstream: &str) -> Self {
+        let (listener, upstream) = (listen().await, host_and_port(upstream));
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let hears = heard.clone();
+        let received_heads = Arc::new(Mutex::new(Vec::new()));
+        let shared_heads = received_heads.clone();
         let task = tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
-                let (hears, behind) = (hears.clone(), behind.clone());
+                let (shared_heads, upstream) = (shared_heads.clone(), upstream.clone());
                 tokio::spawn(async move {
                     let mut head = Vec::new();
                     while !head.ends_with(b"\r\n\r\n") {
                         let Ok(byte) = stream.read_u8().await else { return };
                         head.push(byte);
                     }
-                    hears.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
+                    shared_heads.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
                     if stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.is_ok() {
-                        connect_streams(stream, &behind).await;
+                        connect_streams(stream, &upstream).await;
                     }
                 });
             }
         });
-        Self { base, received_heads: heard, task }
+        Self { base, received_heads, task }
     }
 
-    /// The heads of all that was asked for.
+    /// Returns the heads of all requests.
     pub(crate) fn request_heads(&self) -> Vec<String> {
         self.received_heads.lock().unwrap().clone()
     }
@@ -91,14 +91,14 @@ async fn listen() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").await.unwrap()
 }
 
-/// Host and port of an address.
+/// Returns host and port of an address.
 fn host_and_port(base: &str) -> String {
     base.split("://").nth(1).unwrap().split('/').next().unwrap().to_owned()
 }
 
-async fn connect_streams(mut stream: impl AsyncRead + AsyncWrite + Unpin, behind: &str) {
-    if let Ok(mut server) = TcpStream::connect(behind).await {
-        // Whoever goes takes the other along.
+async fn connect_streams(mut stream: impl AsyncRead + AsyncWrite + Unpin, upstream: &str) {
+    if let Ok(mut server) = TcpStream::connect(upstream).await {
+        // If one side closes, the other is closed too.
         let _ = copy_bidirectional(&mut stream, &mut server).await;
     }
 }

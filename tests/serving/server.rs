@@ -1,4 +1,4 @@
-//! A model server on this machine that does what a script says, byte by byte, and remembers what it was asked.
+//! A local model server that follows a script, byte by byte, and records its requests.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 
@@ -9,34 +9,33 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// One thing the server does on a connection.
+/// A step of the script of a connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     /// Sends these bytes.
     Send(Vec<u8>),
-    /// Sends these bytes again and again, with a pause, as long as somebody listens.
+    /// Sends these bytes repeatedly, with a pause, as long as the connection is open.
     Forever(Vec<u8>, Duration),
-    /// Waits.
     Wait(Duration),
-    /// Waits until so many requests have come in all.
+    /// Waits until this many requests have arrived in total.
     Requests(usize),
-    /// Says nothing more and keeps the connection open.
+    /// Sends nothing more and keeps the connection open.
     Hang,
-    /// Breaks the connection with a reset.
+    /// Resets the connection.
     Reset,
-    /// Reads the next request on the same connection; what stands before the first of these is sent without a request.
+    /// Reads the next request on the same connection. What precedes the first of these is sent without a request.
     Read,
 }
 
-/// What was asked.
+/// A request that was received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) line: String,
     pub(crate) headers: BTreeMap<String, String>,
-    /// The names of the headers, as often as they came.
+    /// The names of the headers, including repeated ones.
     pub(crate) names: Vec<String>,
     pub(crate) body: Value,
-    /// How many other requests were being answered when it came.
+    /// How many other requests were being answered when it arrived.
     pub(crate) beside: usize,
 }
 
@@ -48,8 +47,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server whose connection number n follows script n, and the last script from then on. A script without
-    /// [`ParsedAction::Read`] begins with one.
+    /// Starts a server whose n-th connection follows the n-th script, and later ones the last script. A script
+    /// without [`Act::Read`] begins with one.
     pub(crate) async fn start(scripts: Vec<Vec<Act>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -71,12 +70,12 @@ impl Server {
         Self { base, received: asked, disconnect_count: gone, task }
     }
 
-    /// All that was asked so far.
+    /// Returns all requests so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.received.lock().unwrap().clone()
     }
 
-    /// How often the other side was seen to go before the script was over.
+    /// Returns how often a client closed the connection before the end of the script.
     pub(crate) fn gone(&self) -> u32 {
         *self.disconnect_count.lock().unwrap()
     }
@@ -88,7 +87,7 @@ impl Drop for Server {
     }
 }
 
-/// Whether the script came to its end.
+/// Runs a script. Returns whether it reached its end.
 async fn run_script(
     mut stream: TcpStream,
     mut script: Vec<Act>,
@@ -104,7 +103,7 @@ async fn run_script(
             Act::Read => match read_request(&mut stream).await {
                 Some(asked) => {
                     drop(answering.take());
-                    // One is the server's own.
+                    // One of them is the server's own.
                     let beside = busy.strong_count().saturating_sub(1);
                     answering = busy.upgrade();
                     seen.lock().unwrap().push(Asked { beside, ..asked });
@@ -130,7 +129,7 @@ async fn run_script(
                 true
             }
             Act::Hang => {
-                // Ends when the other side goes.
+                // Ends when the client closes the connection.
                 let mut rest = [0; 256];
                 while matches!(stream.read(&mut rest).await, Ok(n) if n > 0) {}
                 false
@@ -149,7 +148,7 @@ async fn run_script(
     true
 }
 
-/// One request with its body.
+/// Reads a request with its body.
 async fn read_request(stream: &mut TcpStream) -> Option<Asked> {
     let mut bytes = Vec::new();
     let head = loop {
@@ -169,7 +168,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<Asked> {
     let headers: Vec<_> = headers.map(|(n, v)| (n.to_ascii_lowercase(), v.trim().to_owned())).collect();
     let names = headers.iter().map(|h| h.0.clone()).collect();
     let headers: BTreeMap<String, String> = headers.into_iter().collect();
-    assert!(!headers.contains_key("transfer-encoding"), "a body comes with its length");
+    assert!(!headers.contains_key("transfer-encoding"), "the body must have a content-length");
     let length: usize = headers.get("content-length").map_or(0, |l| l.parse().unwrap());
     let mut body = bytes.split_off(head + 4);
     while body.len() < length {
@@ -183,12 +182,12 @@ async fn read_request(stream: &mut TcpStream) -> Option<Asked> {
     Some(Asked { line, headers, names, body, beside: 0 })
 }
 
-/// The head of an answer whose body ends with the connection.
+/// Returns the head of a response whose body ends with the connection.
 pub(crate) fn head(status: u16, headers: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status} Any\r\n{headers}connection: close\r\n\r\n").into_bytes()
 }
 
-/// A whole answer with its length.
+/// Returns a complete response with its length.
 pub(crate) fn plain(status: u16, headers: &str, body: &str) -> Vec<Act> {
     let text = format!(
         "HTTP/1.1 {status} Any\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
@@ -197,7 +196,7 @@ pub(crate) fn plain(status: u16, headers: &str, body: &str) -> Vec<Act> {
     vec![Act::Send(text.into_bytes())]
 }
 
-/// An event stream in chunks, one for each piece; with its end if it is whole.
+/// Returns an event stream in chunks, one per piece, with the final chunk if it is complete.
 pub(crate) fn chunked(pieces: &[&[u8]], whole: bool) -> Vec<Act> {
     let mut acts = vec![Act::Send(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n".to_vec(),
@@ -214,14 +213,14 @@ pub(crate) fn chunked(pieces: &[&[u8]], whole: bool) -> Vec<Act> {
     acts
 }
 
-/// An event stream that ends with the connection.
+/// Returns an event stream that ends with the connection.
 pub(crate) fn stream(body: &[u8]) -> Vec<Act> {
     let mut bytes = head(200, "content-type: text/event-stream\r\n");
     bytes.extend_from_slice(body);
     vec![Act::Send(bytes)]
 }
 
-/// The event of a piece of text.
+/// Returns the event of a piece of text.
 pub(crate) fn says(text: &str) -> String {
     format!(
         "data: {}\n\n",
@@ -229,7 +228,7 @@ pub(crate) fn says(text: &str) -> String {
     )
 }
 
-/// The event of a piece of reasoning, in a field of this name.
+/// Returns the event of a piece of reasoning, in a field of this name.
 pub(crate) fn reasons(field: &str, text: &str) -> String {
     format!(
         "data: {}\n\n",
@@ -237,7 +236,7 @@ pub(crate) fn reasons(field: &str, text: &str) -> String {
     )
 }
 
-/// The last event of an answer.
+/// Returns the last event of a reply.
 pub(crate) fn ends(reason: &str) -> String {
     format!(
         "data: {}\n\n",
@@ -245,7 +244,7 @@ pub(crate) fn ends(reason: &str) -> String {
     )
 }
 
-/// A whole good answer.
+/// Returns a complete, valid reply.
 pub(crate) fn good(text: &str) -> Vec<Act> {
     chunked(&[format!("{}{}data: [DONE]\n\n", says(text), ends("stop")).as_bytes()], true)
 }

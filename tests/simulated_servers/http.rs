@@ -1,29 +1,29 @@
-//! As much of HTTP as a model server needs: blocking, a thread for each connection, kept alive.
+//! A minimal HTTP server for the simulated model servers: blocking, with keep-alive and one thread per connection.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A request as it came in.
+/// A received request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// The value of `Authorization`.
+    /// The `Authorization` header.
     pub(crate) authorization: String,
     pub(crate) body: Vec<u8>,
 }
 
-/// What is sent back.
+/// A response.
 pub(crate) enum Response {
-    /// A status, more header lines, and a body of JSON.
+    /// Status, additional header lines, and a JSON body.
     Json(u16, &'static str, String),
-    /// An event stream in pieces, with more header lines.
+    /// Additional header lines, and an event stream in chunks.
     Stream(&'static str, Vec<String>),
 }
 
-/// A server on this machine; it stops when it is dropped.
+/// A server on this machine; dropping it stops it.
 pub(crate) struct Listener {
     address: String,
     stopped: Arc<AtomicBool>,
@@ -47,7 +47,7 @@ impl Listener {
         Self { address, stopped }
     }
 
-    /// Host and port.
+    /// Returns host and port.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
@@ -56,7 +56,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::Relaxed);
-        // The accept loop looks at the flag when somebody connects.
+        // The accept loop checks the flag after each connection.
         let _ = TcpStream::connect(&self.address);
     }
 }
@@ -90,7 +90,7 @@ fn write(stream: &mut TcpStream, response: Response) -> std::io::Result<()> {
     }
 }
 
-/// One request with its body; none where the other side has gone.
+/// Reads a request with its body; returns `None` if the client has disconnected.
 fn read(stream: &mut TcpStream) -> Option<Request> {
     let mut bytes = Vec::new();
     let mut piece = [0; 16 << 10];

@@ -1,5 +1,5 @@
-//! Whole episodes of the real program against servers that behave as the real ones do, from the README's commands alone: every
-//! server, every method, no other setting.
+//! Whole episodes of the real program against simulated servers that behave like the real ones, with only the README's
+//! commands: every server, every method, no other settings.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -20,11 +20,11 @@ use std::fmt::Write as _;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Steps of an episode.
+/// Number of steps per episode.
 const STEPS: usize = 5;
 const METHODS: [&str; 5] = ["react", "reflexion", "omnireflect", "fcrf", "sweet_sour"];
 
-/// The command line that the README gives for a server, and the address that stands in it or is expected in a variable.
+/// Returns the README's command line for a server.
 fn readme_command(behavior: &Behavior) -> Vec<String> {
     let readme = include_str!("../../README.md");
     let section = readme
@@ -51,7 +51,7 @@ fn readme_command(behavior: &Behavior) -> Vec<String> {
         .collect()
 }
 
-/// A home for sessions, and the program in it.
+/// Runs the program in its own home folder.
 struct Home(TempDir);
 
 impl Home {
@@ -66,14 +66,14 @@ impl Home {
         command
     }
 
-    /// The journal of the only session.
+    /// Returns the journal of the only session.
     fn journal(&self) -> String {
         let mut sessions = std::fs::read_dir(self.0.path().join("sessions")).unwrap();
         let session = sessions.next().expect("a session").unwrap().path();
         std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap()
     }
 
-    /// A command of the README with the address of its server, the key in this variable, and more arguments.
+    /// Returns a command of the README with the server's address, the key in its variable, and more arguments.
     fn ask(
         &self,
         server: &Server,
@@ -84,7 +84,7 @@ impl Home {
         let (address, key) = (server.base_url(), key.map(|name| (name, key_of(&server.behavior))));
         match words.iter().position(|w| w == "--base-url") {
             Some(at) => words[at + 1].clone_from(&address),
-            // The profile of a hosted server has its address; that of a server on this machine gives way to the variable.
+            // The profile of a hosted server has its address; for a local server, the variable overrides the profile's.
             None if key.is_some() => words.extend(["--base-url".to_owned(), address.clone()]),
             None => {}
         }
@@ -98,14 +98,14 @@ impl Home {
     }
 }
 
-/// Exit code, standard output, standard error.
+/// Runs a command; returns exit code, standard output and standard error.
 fn outcome(mut command: Command) -> (i32, String, String) {
     let done = command.output().unwrap();
     let [out, err] = [done.stdout, done.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     (done.status.code().unwrap_or(-1), out, err)
 }
 
-/// What is wrong with one run, in a line each.
+/// The faults of one run, one per line.
 #[derive(Default)]
 struct Faults(Vec<String>);
 
@@ -117,23 +117,23 @@ impl Faults {
     }
 }
 
-/// Every method against one server. All that is wrong is told at once.
+/// Plays every method against one server and reports all faults together.
 fn assert_plays(behavior: &Behavior) {
-    let mut told = String::new();
+    let mut faults_text = String::new();
     for method in METHODS {
         let faults = play_method(behavior, behavior.key, readme_command(behavior), method);
         for fault in &faults.0 {
-            let _ = writeln!(told, "{method}: {fault}");
+            let _ = writeln!(faults_text, "{method}: {fault}");
         }
     }
-    // Without its profile what is to be known of a server is learnt from what it refuses.
+    // Without a profile, a server's quirks are learned from its errors.
     if behavior.profile.is_some() {
         let generic = readme_command(&Behavior { profile: None, ..behavior.clone() });
         for fault in &play_method(behavior, Some("OPENAI_API_KEY"), generic, "omnireflect").0 {
-            let _ = writeln!(told, "omnireflect without a profile: {fault}");
+            let _ = writeln!(faults_text, "omnireflect without a profile: {fault}");
         }
     }
-    assert!(told.is_empty(), "{}:\n{told}", behavior.name);
+    assert!(faults_text.is_empty(), "{}:\n{faults_text}", behavior.name);
 }
 
 fn play_method(behavior: &Behavior, key: Option<&str>, words: Vec<String>, method: &str) -> Faults {
@@ -168,7 +168,7 @@ fn play_method(behavior: &Behavior, key: Option<&str>, words: Vec<String>, metho
         faults.check(false, || "no summary".to_owned());
         return faults;
     };
-    // Reasoning is nobody's business but the journal's.
+    // Reasoning is only in the journal.
     let reasons = |text: &Value| SENTENCES.iter().any(|s| text.to_string().contains(s));
     let sent = exchanges.iter().filter(|e| reasons(&e.sent)).count();
     faults.check(sent == 0, || format!("{sent} prompts have reasoning in them"));
@@ -183,17 +183,17 @@ fn play_method(behavior: &Behavior, key: Option<&str>, words: Vec<String>, metho
     let last = exchanges.iter().rfind(|e| is_action(e));
     for field in behavior.keeps {
         let kept = last.is_none_or(|e| e.sent.get(field).is_some());
-        faults.check(kept, || format!("{field} is not sent any more, though it was not refused"));
+        faults.check(kept, || format!("{field} is no longer sent although it was not rejected"));
     }
     check_requests(&mut faults, summary, &exchanges, behavior.extra_requests);
     let counted: u64 = exchanges.iter().map(|e| e.counts.total()).sum();
-    let told =
+    let reported =
         ["reported", "proxy"].map(|name| summary["spent"][name].as_u64().unwrap_or(0)).iter().sum::<u64>();
     let estimated = summary["spent"]["estimated"].as_u64().unwrap_or(0);
-    faults.check((told, estimated) == (counted, 0), || {
-        format!("the server counted {counted} tokens; told were {told}, and {estimated} estimated")
+    faults.check((reported, estimated) == (counted, 0), || {
+        format!("the server counted {counted} tokens, but {reported} were reported and {estimated} estimated")
     });
-    // Every method's prompts are recorded by the same code, so one method shows it; each check is a process of its own.
+    // The same code records the prompts of every method, so one method is enough; each check starts a process.
     if method == METHODS[1] {
         let (code, out, err) = outcome(home.command(&["verify".to_owned(), "--last".to_owned()]));
         faults.check(code == 0, || format!("verify: {}", last_lines(&out, &err)));
@@ -201,7 +201,7 @@ fn play_method(behavior: &Behavior, key: Option<&str>, words: Vec<String>, metho
     faults
 }
 
-/// With `planning` the mentor writes the whole episode's actions, and no actor is called.
+/// With `planning`, the mentor writes the actions of the whole episode, and no actor is called.
 #[test]
 fn plans_are_read_and_executed_from_every_server() {
     let mut failed = String::new();
@@ -223,7 +223,7 @@ fn plans_are_read_and_executed_from_every_server() {
     assert!(failed.is_empty(), "{failed}");
 }
 
-/// Every step's action is one that the model gave, in its order, and none is empty.
+/// Checks that every step's action came from the model, in order, and that none is empty.
 fn check_actions(faults: &mut Faults, steps: &[&Value], exchanges: &[Exchange], wanted: usize) {
     faults.check(steps.len() == wanted, || format!("{} steps of {wanted}", steps.len()));
     let given: Vec<&str> =
@@ -239,7 +239,7 @@ fn check_actions(faults: &mut Faults, steps: &[&Value], exchanges: &[Exchange], 
     }
 }
 
-/// What is learnt about a server is remembered: `most` requests more than calls, and all of them at the beginning.
+/// Checks that learned quirks are remembered: at most `most` more requests than calls, all of them at the start.
 fn check_requests(faults: &mut Faults, summary: &Value, exchanges: &[Exchange], most: usize) {
     let calls = summary["calls"].as_u64().unwrap_or(0) as usize;
     let extra = exchanges.len().saturating_sub(calls);
@@ -248,7 +248,7 @@ fn check_requests(faults: &mut Faults, summary: &Value, exchanges: &[Exchange], 
         let asked: Vec<&Exchange> =
             exchanges.iter().filter(|e| e.completion.is_some() && is_action(e) == mine).collect();
         let useless = asked.iter().enumerate().filter(|(_, e)| !e.is_whole()).map(|(at, _)| at).max();
-        // What the actor's replies taught holds for the mentor's.
+        // Quirks learned from the actor's replies apply to the mentor's calls as well.
         let late = useless.filter(|at| !mine || *at >= most);
         faults.check(late.is_none(), || {
             format!("the {who}'s request {late:?} of {} was of no use", asked.len())
@@ -278,7 +278,7 @@ fn qwen3_on_vllm() {
 }
 
 #[test]
-fn qwen3_on_vllm_that_looks_for_stop_texts_behind_the_reasoning() {
+fn qwen3_on_vllm_with_stop_texts_only_after_the_reasoning() {
     assert_plays(&servers::vllm_content_stops());
 }
 
@@ -327,10 +327,11 @@ fn deepseek() {
     assert_plays(&servers::deepseek());
 }
 
-/// `doctor` with the README's command for each server: nothing that works is called broken, and what is odd is said.
+/// Runs `doctor` with the README's command for each server: working servers aren't called broken, and quirks are
+/// reported.
 #[test]
-fn doctor_tells_the_truth() {
-    let mut told = String::new();
+fn doctor_reports_each_server_correctly() {
+    let mut faults_text = String::new();
     for behavior in servers::all() {
         let (server, home, mut faults) = (Server::start(behavior.clone()), Home::new(), Faults::default());
         let mut words = readme_command(&behavior);
@@ -346,30 +347,32 @@ fn doctor_tells_the_truth() {
         }
         let state = |name: &str| checks.iter().find(|c| c["name"] == name).map(|c| &c["state"]);
         faults.check(state("server").is_some_and(|s| s == "ok"), || {
-            "the server is there and has the model".to_owned()
+            "the server or its model is not reported as OK".to_owned()
         });
         let seeded = state("seed").is_some_and(|s| s == "ok");
-        faults.check(seeded == behavior.seeds, || format!("seed: heeded {}, said {seeded}", behavior.seeds));
+        faults.check(seeded == behavior.seeds, || {
+            format!("seed: honoured {}, reported {seeded}", behavior.seeds)
+        });
         let streams = checks.iter().all(|c| {
             c["name"] != "streaming" || c["state"] == "ok" || !c["what"].to_string().contains("piece")
         });
-        faults.check(streams, || "said not to stream".to_owned());
-        let at_zero = checks.iter().any(|c| c["what"].to_string().contains("temperature is 0"));
+        faults.check(streams, || "reported as not streaming".to_owned());
+        let at_zero = checks.iter().any(|c| c["what"].to_string().contains("at temperature 0"));
         faults.check(!at_zero || behavior.keeps.contains(&"temperature"), || {
-            "a temperature that is not sent".to_owned()
+            "reports a temperature that is not sent".to_owned()
         });
         for words in behavior.doctor {
-            let said = checks.iter().any(|c| words.iter().all(|w| c.to_string().contains(w)));
-            faults.check(said, || format!("nothing is said of {words:?}"));
+            let is_reported = checks.iter().any(|c| words.iter().all(|w| c.to_string().contains(w)));
+            faults.check(is_reported, || format!("{words:?} is not reported"));
         }
         for fault in &faults.0 {
-            let _ = writeln!(told, "{}: {fault}", behavior.name);
+            let _ = writeln!(faults_text, "{}: {fault}", behavior.name);
         }
         if !faults.0.is_empty() {
             for check in checks {
-                let _ = writeln!(told, "    {check}");
+                let _ = writeln!(faults_text, "    {check}");
             }
         }
     }
-    assert!(told.is_empty(), "{told}");
+    assert!(faults_text.is_empty(), "{faults_text}");
 }

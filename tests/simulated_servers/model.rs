@@ -1,57 +1,57 @@
-//! The model behind every simulated server: deterministic, and no cleverer than it has to be. For an actor's prompt it reasons
-//! and names an action that the prompt offers; for a mentor's question it answers in the form that is asked for.
+//! The model behind every simulated server: deterministic and simple. For an actor prompt it reasons and names an
+//! action that the prompt offers; for a mentor prompt it replies in the requested format.
 
 use std::fmt::Write as _;
 
-/// What a prompt asks for.
+/// The kind of reply that a prompt asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// The actor's next line.
+    /// The actor's next action.
     Action,
     /// A list of strings.
     List,
     /// A list of mistakes with their solutions.
     Mistakes,
-    /// A plan of the whole episode, an action a line.
+    /// A plan of the whole episode, one action per line.
     Plan,
     /// An experience, a reflection or a new trial's plan in prose.
     Prose,
-    /// To count to twenty, as `doctor` asks.
+    /// Counting to twenty, which `doctor` asks for.
     Count,
     /// Anything else.
     Other,
 }
 
-/// How a model words its answer to an actor's prompt.
+/// The format of the reply to an actor prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// The action alone.
     Line,
     /// `Thought: ...` and `Action: ...` on two lines.
     ThoughtAndAction,
-    /// The action, an empty line, and a remark: chat models explain themselves.
+    /// The action, an empty line, and an explanation, as chat models do.
     Remark,
 }
 
-/// What the model produces, before any server has touched it.
+/// What the model produces, before the server processes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Completion {
     pub(crate) question: Question,
     pub(crate) reasoning: String,
     pub(crate) answer: String,
-    /// The action that the answer names; empty where none was asked for.
+    /// The action in the reply; empty if none was asked for.
     pub(crate) action: String,
 }
 
-/// A sentence of every lesson that the model writes as a mentor.
+/// A sentence in every lesson that the model writes as a mentor.
 pub(crate) const LESSON: &str = "Look inside closed containers too.";
-/// A sentence of every text in prose that the model writes as a mentor.
+/// A sentence in every prose text that the model writes as a mentor.
 pub(crate) const PROSE: &str = "Search the drawers before the countertop, because a candle is small.";
 
-/// The actions of every plan that the model writes as a mentor.
+/// The actions in every plan that the model writes as a mentor.
 pub(crate) const PLAN: [&str; 3] = ["go to drawer 1", "look", "inventory"];
 
-/// What reasoning is made of.
+/// The sentences of the reasoning.
 pub(crate) const SENTENCES: [&str; 5] = [
     "Okay, let's see what the observation says and what the task wants from me.",
     "Candles are small, so they might be lying on a countertop or inside a drawer.",
@@ -60,8 +60,8 @@ pub(crate) const SENTENCES: [&str; 5] = [
     "But the list of places is right there, so the next one on it is a reasonable choice.",
 ];
 
-/// Answers a prompt. `lengths` are the characters of reasoning before a short answer and before a mentor's; `variation` is what
-/// sampling makes of it: other words, the same action.
+/// Replies to a prompt. `lengths` are the numbers of characters of reasoning before a short reply and before a
+/// mentor's; `variation` simulates sampling: another wording of the same action.
 pub(crate) fn complete(prompt: &str, style: Style, lengths: (usize, usize), variation: usize) -> Completion {
     let question = classify(prompt);
     let action = if question == Question::Action { next_action(prompt) } else { String::new() };
@@ -107,7 +107,7 @@ fn classify(prompt: &str) -> Question {
     }
 }
 
-/// Paragraphs of reasoning of this length.
+/// Returns paragraphs of reasoning of this length.
 fn reasoning_text(length: usize, variation: usize) -> String {
     let mut text = String::new();
     for n in 0.. {
@@ -121,7 +121,7 @@ fn reasoning_text(length: usize, variation: usize) -> String {
     text
 }
 
-/// The next place of those that the task's first observation lists, and now and then a look around. The same prompt gets the
+/// Returns the next place of those that the first observation lists, and sometimes `look`. The same prompt gets the
 /// same action.
 fn next_action(prompt: &str) -> String {
     const LISTED: &str = "Looking quickly around you, you see ";

@@ -1,4 +1,4 @@
-//! Every command that the README shows, run as it stands there: with the data that it names, against servers on this machine.
+//! Runs every command of the README as written, with the data that it names, against servers on this machine.
 
 use crate::servers::{self, Server, key_of};
 use crate::{Home, outcome};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Commands that are not run, and why.
+/// Commands that are not run, and the reason.
 const NOT_RUN: &[(&str, &str)] = &[
     ("cargo run --release", "tests run the debug binary"),
     ("cargo test", "it would run itself"),
@@ -19,7 +19,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("apt install build-essential", "another program"),
 ];
 
-/// The command lines of a document: those of its shell blocks, and inline code that begins with a program's name.
+/// Returns the command lines of a document: those in shell blocks, and inline code that starts with a program's name.
 fn commands(document: &str) -> Vec<String> {
     let (mut all, mut in_block) = (Vec::new(), false);
     for line in document.lines() {
@@ -41,8 +41,8 @@ fn commands(document: &str) -> Vec<String> {
     all
 }
 
-/// What the README's data commands need: an ALFWorld folder with a generated game under the name of a real task, a level file
-/// and a planning problem.
+/// Writes the data that the README's commands need: an ALFWorld folder with a generated game under the name of a real
+/// task, a level file and a planning problem.
 fn write_data(home: &Home) {
     let here = home.0.path();
     let words = ["tasks", "--env", "household", "--only", "1", "--write", "written"].map(str::to_owned);
@@ -68,7 +68,7 @@ fn write_data(home: &Home) {
         .unwrap();
 }
 
-/// Runs one command; `server` is the server that it asks, where it asks one.
+/// Runs one command, against a simulated server if it needs one.
 fn run(home: &Home, line: &str) -> (i32, String, String) {
     let mut words: Vec<String> =
         line.split_whitespace().skip(1).map(|word| word.trim_matches('\'').to_owned()).collect();
@@ -77,7 +77,7 @@ fn run(home: &Home, line: &str) -> (i32, String, String) {
     if let Some(at) = words.iter().position(|w| w.starts_with("openai:")) {
         let profile = words.iter().position(|w| w == "--profile").map(|n| words[n + 1].clone());
         let all = servers::all();
-        // A profile without a simulation of its own is tried against a server that needs none.
+        // A profile without its own simulation is tested against a server that needs no profile.
         let behavior = all.iter().find(|b| b.profile == profile.as_deref());
         let behavior = behavior.or_else(|| all.iter().find(|b| b.profile.is_none())).unwrap().clone();
         words[at] = format!("openai:{}", behavior.model);
@@ -107,7 +107,7 @@ fn run(home: &Home, line: &str) -> (i32, String, String) {
     done
 }
 
-/// A command of the README failed for a reader: its option had another name, its task did not exist.
+/// Regression: commands of the README failed, because an option had another name or a task didn't exist.
 #[test]
 fn every_command_of_the_readme_runs() {
     let home = Home::new();
@@ -133,7 +133,7 @@ fn every_command_of_the_readme_runs() {
     }
 }
 
-/// A page that is linked but not there.
+/// Every linked page exists.
 #[test]
 fn every_link_of_the_readme_leads_to_a_file() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

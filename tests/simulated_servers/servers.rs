@@ -1,7 +1,7 @@
-//! Servers that answer as the real ones do, so far as that is known; every fact names its source.
+//! Servers that reply like the real ones, as far as known; every fact names its source.
 //!
-//! A [`Behavior`] is data: what a server refuses and in which words, where it looks for stop texts, what it does with reasoning,
-//! how it counts, and how its stream is written. The model behind it is [`crate::brain`].
+//! A [`Behavior`] is data: what a server rejects and with which message, where it applies stop texts, what it does with
+//! reasoning, how it counts tokens, and the format of its stream. The model behind it is [`crate::model`].
 
 use crate::http::{Listener, Request, Response};
 use crate::model::{self, Completion, Question, Style};
@@ -9,46 +9,47 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-/// How a model reasons, and what its server makes of it.
+/// How a model reasons, and how its server handles that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thinking {
     /// It does not.
     No,
-    /// It writes `<think>`, a line break, its reasoning, `</think>` and two line breaks before its answer (Qwen3's template:
-    /// huggingface.co/Qwen/Qwen3-4B).
+    /// It writes `<think>`, a line break, its reasoning, `</think>` and two line breaks before its reply (Qwen3's
+    /// template: huggingface.co/Qwen/Qwen3-4B).
     Tags,
     /// The same, but the template has written `<think>` already (Qwen3-4B-Thinking-2507, DeepSeek R1).
     Opened,
-    /// Reasoning and answer are two channels, and stop texts count in the answer alone: hosted servers (vllm-project/vllm
+    /// Reasoning and reply are two channels, and stop texts apply only to the reply: hosted servers (vllm-project/vllm
     /// issue 52393: "Hosted deployments ... are immune because they scope stops to content").
     Channel,
 }
 
-/// Where a server looks for stop texts in what a model with tags writes.
+/// Where a server applies stop texts to the output of a model with reasoning tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopScope {
     /// Everywhere, reasoning included.
     Everywhere,
-    /// Behind `</think>`, which two line breaks follow.
+    /// After `</think>`, which is followed by two line breaks.
     AfterReasoning,
 }
 
-/// What a server does with the tags around reasoning.
+/// How a server handles the tags around reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TagHandling {
     /// It leaves them in the content.
     Leaves,
-    /// It takes them out with the blanks around them (ollama/ollama, thinking/parser.go).
+    /// It removes them with the white space around them (ollama/ollama, thinking/parser.go).
     Trims,
-    /// It takes them out; the line breaks behind `</think>` stay in the content (vLLM's qwen3 parser; QwenLM/Qwen3 issue 1755).
+    /// It removes them; the line breaks after `</think>` stay in the content (vLLM's qwen3 parser; QwenLM/Qwen3 issue
+    /// 1755).
     Keeps,
 }
 
-/// Tokens as the server counts them.
+/// Token counts of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) prompt: u64,
-    /// What can be seen of the answer.
+    /// Tokens of the visible reply.
     pub(crate) answer: u64,
     pub(crate) reasoning: u64,
 }
@@ -59,83 +60,83 @@ impl Counts {
     }
 }
 
-/// A server.
+/// The behaviour of a server.
 #[derive(Clone)]
 pub(crate) struct Behavior {
     pub(crate) name: &'static str,
     pub(crate) model: &'static str,
-    /// The profile that the README names for it; none where it names an address alone.
+    /// The profile that the README names for it; `None` if it names only an address.
     pub(crate) profile: Option<&'static str>,
     /// The path of its base URL.
     pub(crate) path: &'static str,
-    /// The variable that its key is in, by the README; none where it needs none.
+    /// The environment variable of its key in the README; `None` if it needs no key.
     pub(crate) key: Option<&'static str>,
     pub(crate) style: Style,
-    /// Characters of reasoning before an action, and before any other answer.
+    /// Characters of reasoning before an action, and before any other reply.
     pub(crate) reasons: (usize, usize),
     pub(crate) thinking: Thinking,
     pub(crate) stops: StopScope,
     pub(crate) parser: TagHandling,
-    /// The field of a delta that reasoning is in; none where it is not shown.
+    /// The field of a delta that has the reasoning; `None` if it is not shown.
     pub(crate) field: Option<&'static str>,
-    /// Fields that bound an answer here.
+    /// Fields that limit the length of a reply.
     pub(crate) bounds: &'static [&'static str],
-    /// Tokens of its context, where a longer prompt is cut from its beginning without a word.
+    /// Context size in tokens, if longer prompts are silently cut at their beginning.
     pub(crate) cuts_to: Option<usize>,
-    /// What it refuses: status and body.
+    /// Returns status and body of the error if it rejects a request.
     pub(crate) refuses: fn(&Value) -> Option<(u16, String)>,
-    /// What happens to the n-th request that it would answer, counted from 1, instead of an answer.
+    /// Returns the failure that replaces the reply to the n-th valid request, counted from 1.
     pub(crate) mishap: fn(usize) -> Option<Response>,
-    /// Lines before the first event of a stream.
+    /// Lines sent before the first event of a stream.
     pub(crate) comments: &'static str,
     pub(crate) headers: &'static str,
     pub(crate) usage: fn(Counts) -> Value,
     pub(crate) tail: UsagePlacement,
-    /// Its model's id in the list of models.
+    /// The model's id in the list of models.
     pub(crate) listed: &'static str,
-    /// The same seed samples the same words.
+    /// Whether the same seed gives the same wording.
     pub(crate) seeds: bool,
-    /// Fields that it takes, and that a client must not stop sending because of another one's fault.
+    /// Fields that it accepts, which a client must keep sending although it rejects another one.
     pub(crate) keeps: &'static [&'static str],
-    /// Requests that it takes beside the calls where no profile is named: to learn what it refuses and what its model needs, and
-    /// after what happens once.
+    /// Number of additional requests without a profile: to learn what the server rejects and what its model needs, and
+    /// after a single failure.
     pub(crate) extra_requests: usize,
-    /// What `doctor` has to say of it: words of one check.
+    /// Text that `doctor` must report in one check.
     pub(crate) doctor: &'static [&'static [&'static str]],
 }
 
 impl Behavior {
-    /// Its reasoning reaches a client, in a field of its own or between tags.
+    /// Returns whether the client sees the reasoning, in a separate field or between tags.
     pub(crate) fn shows_reasoning(&self) -> bool {
         self.field.is_some() || matches!(self.thinking, Thinking::Tags | Thinking::Opened)
     }
 }
 
-/// Where the usage is in a stream.
+/// The position of the usage in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UsagePlacement {
-    /// In an event of its own without choices, where `stream_options.include_usage` asks for it.
+    /// In a separate event without choices, if `stream_options.include_usage` asks for it.
     OwnEvent,
-    /// In an event of its own with an empty delta.
+    /// In a separate event with an empty delta.
     EmptyDelta,
-    /// In the event with the finish reason, asked for or not.
+    /// In the event with the finish reason, whether requested or not.
     FinishEvent,
 }
 
-/// What one request came to.
+/// A request and its result.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) sent: Value,
     pub(crate) status: u16,
-    /// What the model produced; none where the request was refused or something happened to it.
+    /// What the model produced; `None` if the request was rejected or failed.
     pub(crate) completion: Option<Completion>,
-    /// What was sent of its answer.
+    /// The part of the reply that was sent.
     pub(crate) content: String,
     pub(crate) counts: Counts,
 }
 
 impl Exchange {
-    /// An answer that a client can use: whole, with its last word.
+    /// Returns whether the reply is complete and usable.
     pub(crate) fn is_whole(&self) -> bool {
         self.completion.as_ref().is_some_and(|c| {
             let shown = self.content.trim();
@@ -144,7 +145,7 @@ impl Exchange {
     }
 }
 
-/// A simulated server that listens.
+/// A running simulated server.
 pub(crate) struct Server {
     pub(crate) behavior: Behavior,
     listener: Listener,
@@ -184,7 +185,7 @@ fn answer(behavior: &Behavior, request: &Request, log: &Mutex<Vec<Exchange>>) ->
     }
 }
 
-/// The key that a server takes.
+/// Returns the key that a server accepts.
 pub(crate) fn key_of(behavior: &Behavior) -> String {
     format!("sk-simulated-{}-0123456789", behavior.name)
 }
@@ -220,7 +221,7 @@ fn chat(behavior: &Behavior, request: &Request, log: &Mutex<Vec<Exchange>>) -> R
     to_response(behavior, &sent, &made)
 }
 
-/// What every server refuses.
+/// Returns the error for requests that every server rejects.
 fn malformed(behavior: &Behavior, sent: &Value) -> Option<(u16, String)> {
     let error = |status: u16, message: &str| {
         Some((status, json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": null}}).to_string()))
@@ -234,7 +235,7 @@ fn malformed(behavior: &Behavior, sent: &Value) -> Option<(u16, String)> {
     if plain { None } else { error(400, "messages: content must be a string") }
 }
 
-/// What the model made of a prompt, as the server sends it.
+/// The model's reply to a prompt, as the server sends it.
 struct Generated {
     completion: Completion,
     reasoning: String,
@@ -243,7 +244,7 @@ struct Generated {
     counts: Counts,
 }
 
-/// As many tokens as a text has: a quarter of its characters.
+/// Returns the number of tokens of a text: a quarter of its characters.
 fn token_count(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)
 }
@@ -251,7 +252,7 @@ fn token_count(text: &str) -> u64 {
 fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     let messages = sent["messages"].as_array().unwrap();
     let mut prompt: String = messages.iter().filter_map(|m| m["content"].as_str()).collect();
-    // A template puts marks around every message.
+    // Templates add markers around every message.
     let mut prompt_tokens = token_count(&prompt) + 8 * messages.len() as u64;
     if let Some(most) = behavior.cuts_to.filter(|most| prompt_tokens > *most as u64) {
         prompt = prompt.chars().skip((prompt_tokens as usize - most) * 4).collect();
@@ -270,7 +271,7 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     };
     let reasoning = if thinks { completion.reasoning.as_str() } else { "" };
     let written = format!("{opening}{reasoning}{closing}{}", completion.answer);
-    // Where the tag ends, behind which the answer begins with its line breaks.
+    // The end of the tag, followed by line breaks and the reply.
     let content_at = written.len() - completion.answer.len() - if closing.is_empty() { 0 } else { 2 };
     let searched = match (behavior.thinking, behavior.stops) {
         (Thinking::Tags | Thinking::Opened, StopScope::Everywhere) if thinks => 0,
@@ -281,7 +282,7 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
         written.char_indices().nth(bound.saturating_mul(4) as usize).map_or(written.len(), |(at, _)| at);
     let stops = sent["stop"].as_array().cloned().unwrap_or_else(|| vec![sent["stop"].clone()]);
     let stopped = stops.iter().filter_map(Value::as_str).filter(|s| !s.is_empty());
-    // Anthropic takes no stop text of blanks, and the layers before it that do not refuse one leave it out.
+    // Anthropic accepts no stop text of white space, and proxies in front of it that don't reject one drop it.
     let stopped = stopped.filter(|s| !behavior.model.contains("claude") || !s.trim().is_empty());
     let stopped = stopped.filter_map(|s| Some((searched + written[searched..].find(s)?, s.len()))).min();
     let (end, used, finish) = match stopped {
@@ -308,12 +309,13 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     Generated { completion, reasoning, content, finish, counts }
 }
 
-/// A request that switches reasoning off: Ollama's `reasoning_effort: none` (openai/openai.go), the keyword of Qwen3's template.
+/// Returns whether a request switches reasoning off: Ollama's `reasoning_effort: none` (openai/openai.go) or the
+/// keyword of Qwen3's template.
 fn is_reasoning_off(sent: &Value) -> bool {
     sent["reasoning_effort"] == "none" || sent["chat_template_kwargs"]["enable_thinking"] == false
 }
 
-/// The response, as a stream if that was asked for.
+/// Returns the response, as a stream if requested.
 fn to_response(behavior: &Behavior, sent: &Value, made: &Generated) -> Response {
     let usage = (behavior.usage)(made.counts);
     if sent["stream"] != true {
@@ -364,7 +366,7 @@ fn to_response(behavior: &Behavior, sent: &Value, made: &Generated) -> Response 
         UsagePlacement::OwnEvent | UsagePlacement::FinishEvent => {}
     }
     end.push_str("data: [DONE]\n\n");
-    // In two pieces: a client that has all it wants may close before it has the usage.
+    // In two chunks: a client that has what it needs may disconnect before the usage arrives.
     pieces.push(end);
     Response::Stream(behavior.headers, pieces)
 }
@@ -374,7 +376,7 @@ fn split_text(text: &str, size: usize) -> impl Iterator<Item = String> {
     letters.chunks(size).map(|piece| piece.iter().collect()).collect::<Vec<String>>().into_iter()
 }
 
-/// Nothing is refused.
+/// Rejects nothing.
 fn accept_all(_: &Value) -> Option<(u16, String)> {
     None
 }
@@ -383,7 +385,7 @@ fn no_failure(_: usize) -> Option<Response> {
     None
 }
 
-/// As most count: the reasoning is part of the completion, and told beside it.
+/// The usual format: reasoning is part of the completion, and also listed separately.
 fn usage_with_reasoning(counts: Counts) -> Value {
     json!({
         "prompt_tokens": counts.prompt, "completion_tokens": counts.answer + counts.reasoning, "total_tokens": counts.total(),
@@ -391,7 +393,7 @@ fn usage_with_reasoning(counts: Counts) -> Value {
     })
 }
 
-/// Without a word about reasoning.
+/// Doesn't list reasoning separately.
 fn usage_without_reasoning(counts: Counts) -> Value {
     json!({
         "prompt_tokens": counts.prompt, "completion_tokens": counts.answer + counts.reasoning, "total_tokens": counts.total(),
@@ -400,13 +402,13 @@ fn usage_without_reasoning(counts: Counts) -> Value {
 
 /// Qwen3 on Ollama.
 ///
-/// - Thinking is on where nothing is said of it, in the field `reasoning` (openai/openai.go; QwenLM/Qwen-Agent issue 789).
-/// - The runner looks for stop texts in all that the model writes, and the server takes the tags out afterwards
-///   (runner/ollamarunner/runner.go, thinking/parser.go): a stop at a newline fires right behind `<think>`, and nothing at all
-///   comes, with finish reason `stop` (MaartenGr/BERTopic issue 2481).
+/// - Thinking is on by default, in the field `reasoning` (openai/openai.go; QwenLM/Qwen-Agent issue 789).
+/// - The runner applies stop texts to everything the model writes, and the server removes the tags afterwards
+///   (runner/ollamarunner/runner.go, thinking/parser.go): a stop at a newline matches after `<think>`, and the reply
+///   is empty, with finish reason `stop` (MaartenGr/BERTopic issue 2481).
 /// - `max_tokens` is `num_predict` and counts reasoning (promptfoo/promptfoo pull 10954).
 /// - Unknown fields are ignored; a prompt longer than the context is cut at its beginning (server/prompt.go).
-/// - The usage is an event without choices, only on request (middleware/openai.go); it does not count reasoning apart.
+/// - The usage is an event without choices, only on request (middleware/openai.go); reasoning isn't listed.
 pub(crate) fn ollama() -> Behavior {
     Behavior {
         name: "ollama",
@@ -436,16 +438,16 @@ pub(crate) fn ollama() -> Behavior {
     }
 }
 
-/// A stop text at a newline ends a reply before it begins.
-const STOP_CUTS: &[&str] = &["stop at a newline", "empty"];
+/// A stop text at a newline ends the reply before it starts.
+const STOP_CUTS: &[&str] = &["newline stop", "empty"];
 
 /// Qwen3 on vLLM with `--reasoning-parser qwen3`.
 ///
-/// - The detokenizer looks for stop texts in the whole output, reasoning included; a hit there leaves no content, with finish
-///   reason `stop` (vllm-project/vllm issues 52393, 38499, 53066). The Thinking-2507 models begin inside of their reasoning,
-///   so that its first line break is the end.
+/// - The detokenizer applies stop texts to the whole output, including reasoning; a match there leaves no content, with
+///   finish reason `stop` (vllm-project/vllm issues 52393, 38499, 53066). The Thinking-2507 models start inside their
+///   reasoning, so its first line break ends the reply.
 /// - Reasoning is in `reasoning_content` (`reasoning` in newer versions).
-/// - What is longer than the context is refused (issue 20409).
+/// - Prompts longer than the context are rejected (issue 20409).
 pub(crate) fn vllm() -> Behavior {
     Behavior {
         name: "vllm",
@@ -462,8 +464,8 @@ pub(crate) fn vllm() -> Behavior {
     }
 }
 
-/// The same where stop texts are not looked for in reasoning (vllm-project/vllm pulls 14550 and 52486): the two line breaks
-/// between `</think>` and the answer are the first thing in the content, and a stop at a newline fires there.
+/// The same with stop texts not applied to reasoning (vllm-project/vllm pulls 14550 and 52486): the content starts with
+/// the two line breaks between `</think>` and the reply, and a stop at a newline matches there.
 pub(crate) fn vllm_content_stops() -> Behavior {
     Behavior {
         name: "vllm-content-stops",
@@ -485,8 +487,9 @@ pub(crate) fn vllm_no_parser() -> Behavior {
     }
 }
 
-/// The same with a model whose template has opened the reasoning: the closing tag is all there is, and a stop at a newline
-/// leaves the first line of the reasoning, which nothing tells from a reply (vllm-project/vllm issue 52393).
+/// The same with a model whose template opens the reasoning: the output has only the closing tag, and a stop at a
+/// newline leaves the first line of the reasoning, which can't be distinguished from a reply (vllm-project/vllm issue
+/// 52393).
 pub(crate) fn vllm_no_parser_opened() -> Behavior {
     Behavior {
         name: "vllm-no-parser-opened",
@@ -515,10 +518,10 @@ fn vllm_refuses(sent: &Value) -> Option<(u16, String)> {
 
 /// gpt-5-mini, hosted.
 ///
-/// - `max_tokens`, `top_p` and `stop` are refused, and every temperature but 1 (vibrantlabsai/ragas issue 2440,
+/// - `max_tokens`, `top_p` and `stop` are rejected, and every temperature except 1 (vibrantlabsai/ragas issue 2440,
 ///   huggingface/smolagents issue 1671, crystal-autobot/autobot issue 40).
-/// - Reasoning is not shown, comes in blocks of 64 tokens, and counts towards `max_completion_tokens`: an answer of 400 tokens
-///   is all reasoning, empty, with finish reason `length` (covan-ai/covan pull 112). A bound of a few tokens is an error
+/// - Reasoning is not shown, has multiples of 64 tokens, and counts towards `max_completion_tokens`: a 400-token reply
+///   is all reasoning, empty, with finish reason `length` (covan-ai/covan pull 112). A limit of a few tokens is an error
 ///   (nextlevelbuilder/goclaw issue 245, BerriAI/litellm pull 30708).
 pub(crate) fn openai() -> Behavior {
     Behavior {
@@ -539,10 +542,10 @@ pub(crate) fn openai() -> Behavior {
         keeps: &["seed"],
         extra_requests: 5,
         doctor: &[
-            &["refused max_tokens"],
-            &["refused temperature"],
-            &["refused top_p"],
-            &["refused stop"],
+            &["rejected max_tokens"],
+            &["rejected temperature"],
+            &["rejected top_p"],
+            &["rejected stop"],
             &["max_tokens"],
         ],
         ..ollama()
@@ -581,9 +584,10 @@ fn openai_refuses(sent: &Value) -> Option<(u16, String)> {
 
 /// Claude at Anthropic's own OpenAI-compatible address.
 ///
-/// - `temperature` and `top_p` together are refused, and a newer model then refuses `temperature` alone (libredb/libredb-studio
-///   issue 874).
-/// - Stop texts of blanks alone do nothing, `seed` is ignored, both names of the bound work (docs.anthropic.com, api/openai-sdk).
+/// - `temperature` and `top_p` together are rejected, and a newer model then also rejects `temperature` alone
+///   (libredb/libredb-studio issue 874).
+/// - Stop texts of only white space do nothing, `seed` is ignored, and both names of the token limit work
+///   (docs.anthropic.com, api/openai-sdk).
 pub(crate) fn anthropic() -> Behavior {
     Behavior {
         name: "anthropic",
@@ -601,7 +605,7 @@ pub(crate) fn anthropic() -> Behavior {
         seeds: false,
         keeps: &[],
         extra_requests: 2,
-        doctor: &[&["refused temperature"], &["seed", "not heeded"]],
+        doctor: &[&["rejected temperature"], &["seed", "ignores"]],
         ..ollama()
     }
 }
@@ -624,9 +628,9 @@ fn anthropic_refuses(sent: &Value) -> Option<(u16, String)> {
 
 /// Claude behind a litellm proxy that drops nothing.
 ///
-/// - `seed` is refused by the proxy itself (kaiko-ai/eva issue 895), the rest by Anthropic in its words: both of `temperature`
-///   and `top_p` (jekalmin/extended_openai_conversation issue 428), stop texts of blanks (BerriAI/litellm issue 3286).
-/// - A header says that a proxy answers; its usage event has an empty delta.
+/// - `seed` is rejected by the proxy itself (kaiko-ai/eva issue 895), the rest by Anthropic's messages: `temperature`
+///   with `top_p` (jekalmin/extended_openai_conversation issue 428), stop texts of blanks (BerriAI/litellm issue 3286).
+/// - A header identifies the proxy; its usage event has an empty delta.
 pub(crate) fn litellm() -> Behavior {
     Behavior {
         name: "litellm",
@@ -637,7 +641,7 @@ pub(crate) fn litellm() -> Behavior {
         refuses: litellm_refuses,
         keeps: &["temperature"],
         extra_requests: 3,
-        doctor: &[&["refused seed"], &["refused top_p"]],
+        doctor: &[&["rejected seed"], &["rejected top_p"]],
         headers: "x-litellm-model-id: 1\r\n",
         tail: UsagePlacement::EmptyDelta,
         ..anthropic()
@@ -669,8 +673,8 @@ fn litellm_refuses(sent: &Value) -> Option<(u16, String)> {
     Some((400, json!({"error": error}).to_string()))
 }
 
-/// Claude on OpenRouter: Anthropic's words come as text inside of `metadata.raw` (charmbracelet/crush issue 910); fields that
-/// the model does not take are left out on the way.
+/// Claude on OpenRouter: Anthropic's message is text inside `metadata.raw` (charmbracelet/crush issue 910); fields that
+/// the model doesn't accept are dropped.
 pub(crate) fn openrouter_claude() -> Behavior {
     Behavior {
         name: "openrouter-claude",
@@ -679,7 +683,7 @@ pub(crate) fn openrouter_claude() -> Behavior {
         refuses: openrouter_claude_refuses,
         keeps: &["temperature"],
         extra_requests: 2,
-        doctor: &[&["refused top_p"]],
+        doctor: &[&["rejected top_p"]],
         thinking: Thinking::No,
         style: Style::Remark,
         reasons: (0, 0),
@@ -699,8 +703,8 @@ fn openrouter_claude_refuses(sent: &Value) -> Option<(u16, String)> {
 
 /// A reasoning model on OpenRouter.
 ///
-/// - Comments come before the first event (openrouter.ai/docs/api/reference/streaming), reasoning in `reasoning`.
-/// - An error behind the status is an event with a number for its code and finish reason `error` (damianvtran/local-operator
+/// - Comments precede the first event (openrouter.ai/docs/api/reference/streaming); reasoning is in `reasoning`.
+/// - An error after the status is an event with a numeric code and finish reason `error` (damianvtran/local-operator
 ///   pull 223): the second request ends like that.
 /// - The last event has the usage, with its cost, and an empty delta.
 pub(crate) fn openrouter() -> Behavior {
@@ -741,11 +745,11 @@ fn openrouter_failure(number: usize) -> Option<Response> {
 
 /// Gemini at Google's OpenAI-compatible address.
 ///
-/// - The base URL has no `/v1`; errors are in an array (n4ze3m/page-assist issue 406), `seed` is refused
-///   (Vali-98/ChatterUI issue 227), and so is every other field it does not know.
-/// - Too many requests: the time to wait is in the details of the body alone (RooCodeInc/Roo-Code issue 3883). The first
+/// - The base URL has no `/v1`; errors are in an array (n4ze3m/page-assist issue 406), `seed` is rejected
+///   (Vali-98/ChatterUI issue 227), as is every other unknown field.
+/// - Too many requests: the retry delay is only in the details of the body (RooCodeInc/Roo-Code issue 3883). The first
 ///   request ends like that.
-/// - Thoughts are not shown, count towards `max_tokens` (googleapis/python-genai issue 811), and are in `total_tokens` alone
+/// - Thoughts are not shown, count towards `max_tokens` (googleapis/python-genai issue 811), and are only in `total_tokens`
 ///   (router-for-me/CLIProxyAPI issue 5733).
 /// - The list of models has `models/` before each name.
 pub(crate) fn gemini() -> Behavior {
@@ -820,8 +824,8 @@ fn gemini_failure(number: usize) -> Option<Response> {
 ///
 /// - Thinking is on, in `reasoning_content`; `temperature` does nothing (api-docs.deepseek.com/guides/thinking_mode).
 ///   `max_tokens` counts the reasoning (api-docs.deepseek.com/zh-cn/guides/reasoning_model).
-/// - Comments come while a request waits (api-docs.deepseek.com/quick_start/rate_limit).
-/// - The usage is in the last event beside the finish reason (api-docs.deepseek.com/api/create-chat-completion).
+/// - Comments are sent while a request waits (api-docs.deepseek.com/quick_start/rate_limit).
+/// - The usage is in the last event, with the finish reason (api-docs.deepseek.com/api/create-chat-completion).
 pub(crate) fn deepseek() -> Behavior {
     Behavior {
         name: "deepseek",
@@ -843,7 +847,7 @@ pub(crate) fn deepseek() -> Behavior {
     }
 }
 
-/// All of them.
+/// Returns all simulated servers.
 pub(crate) fn all() -> Vec<Behavior> {
     vec![
         ollama(),
@@ -861,7 +865,7 @@ pub(crate) fn all() -> Vec<Behavior> {
     ]
 }
 
-/// Whether this exchange asked for an action.
+/// Returns whether this exchange asked for an action.
 pub(crate) fn is_action(exchange: &Exchange) -> bool {
     exchange.completion.as_ref().is_some_and(|c| c.question == Question::Action)
 }

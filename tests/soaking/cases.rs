@@ -1,13 +1,13 @@
-//! Runs a target on many cases, each drawn from a seed of its own, and holds every case to the same limits.
+//! Runs a target on many cases, each derived from its own seed, and holds every case to the same limits.
 //!
-//! `RETROSPECT_SOAK=full` runs all cases, otherwise a hundredth; `RETROSPECT_SOAK_SEED` draws other cases (default 0);
-//! `RETROSPECT_SOAK_CASE=N` runs case N alone.
+//! `RETROSPECT_SOAK=full` runs all cases, otherwise a hundredth; `RETROSPECT_SOAK_SEED` selects other cases (default
+//! 0); `RETROSPECT_SOAK_CASE=N` runs only case N.
 //!
-//! How the limits are measured. Time is the time a processor spent on the thread (`/proc/thread-self/schedstat`; wall
-//! time where that is missing), so that a busy machine fails no case: one second in a release build, ten without
-//! optimisation. Memory is how far the peak of the process's resident set rose above what was resident before the case
-//! (the peak is reset before each case through `/proc/self/clear_refs`); where that is missing it is not measured and
-//! the last line says so. A case that comes to a gigabyte, or has not come back after a minute of wall time, ends the process with its number.
+//! Time is the processor time of the thread (`/proc/thread-self/schedstat`; wall time if that is missing), so that a
+//! busy machine fails no case: the limit is one second in a release build, ten without optimisation. Memory is the
+//! rise of the peak resident set over what was resident before the case (the peak is reset before each case through
+//! `/proc/self/clear_refs`); if that is missing, it is not measured and the last line says so. A case that takes a
+//! gigabyte, or more than a minute of wall time, ends the process with its number.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 
@@ -16,18 +16,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Processor time a case may take.
+/// The maximum processor time of a case.
 const MAX_CASE_TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
-/// Memory a case may take.
+/// The maximum memory of a case, in bytes.
 const MAX_CASE_MEMORY: u64 = 256 << 20;
-/// Wall time after which a case counts as hung.
+/// The wall time after which a case counts as hung.
 const HANG_MILLIS: u64 = 60_000;
-/// Resident memory at which a case is stopped while it runs.
+/// The resident memory, in bytes, at which a running case is stopped.
 const ABORT_MEMORY: u64 = 1 << 30;
-/// The watch sleeps: no case is running.
+/// Tells the watchdog that no case is running.
 const NO_CASE: u64 = u64::MAX;
 
-/// Chance of one case; splitmix64.
+/// The random numbers of a case; splitmix64.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
@@ -46,12 +46,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 when there is none.
+    /// Returns a number below `end`; 0 if there is none.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.next() % end as u64) as usize }
     }
 
-    /// True once in so many times.
+    /// Returns true on average once in this many calls.
     pub(crate) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -61,7 +61,7 @@ impl Rng {
     }
 }
 
-/// A target and how many cases of it were run.
+/// A target and the results of its cases.
 pub(crate) struct Soak {
     name: &'static str,
     seed: u64,
@@ -73,7 +73,7 @@ pub(crate) struct Soak {
 }
 
 impl Soak {
-    /// A target with its number of cases when it is run whole.
+    /// Creates a target; `full` is its number of cases in a full soak.
     pub(crate) fn new(name: &'static str, full: u64) -> Self {
         let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok());
         let whole = std::env::var("RETROSPECT_SOAK").is_ok_and(|v| v == "full");
@@ -88,7 +88,7 @@ impl Soak {
         }
     }
 
-    /// Runs every case and prints what they came to. `case` gets its chance and its number.
+    /// Runs every case and prints the results. `case` gets its random numbers and its number.
     pub(crate) fn run(mut self, mut case: impl FnMut(&mut Rng, u64)) {
         let watch = Watch::start(self.name, self.seed);
         let numbers = self.only_case.map_or(0..self.cases, |n| n..n + 1);
@@ -142,10 +142,10 @@ impl Soak {
     }
 }
 
-/// Ends the process when a case does not come back.
+/// Ends the process if a case hangs.
 struct Watch {
     began: Instant,
-    /// Milliseconds since `began` at which the running case began; [`IDLE`] between cases.
+    /// When the running case began, in milliseconds since `began`; [`NO_CASE`] between cases.
     since: Arc<AtomicU64>,
     case: Arc<AtomicU64>,
 }
@@ -163,7 +163,7 @@ impl Watch {
                     eprintln!("{name}: case {} of seed {seed} hangs", case.load(Ordering::Relaxed));
                     std::process::abort();
                 }
-                // A case that eats up the machine must not get to its end.
+                // A case that exhausts memory must not reach its end.
                 if since != NO_CASE && status_bytes("VmRSS:").is_some_and(|r| r > ABORT_MEMORY) {
                     eprintln!(
                         "{name}: case {} of seed {seed} takes more than {} MB",
@@ -188,13 +188,13 @@ impl Watch {
     }
 }
 
-/// Time a processor has spent on this thread.
+/// Returns the processor time of this thread.
 fn processor_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Resets the peak of the resident set; what is resident now, in bytes.
+/// Resets the peak of the resident set. Returns the resident memory in bytes.
 fn peak_reset() -> Option<u64> {
     std::fs::write("/proc/self/clear_refs", "5").ok()?;
     status_bytes("VmRSS:")

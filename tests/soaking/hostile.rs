@@ -1,4 +1,4 @@
-//! Text as models, worlds and files should not send it.
+//! Text that models, environments and files should not send.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 
@@ -198,7 +198,7 @@ const HOUSEHOLD_WORDS: &[&str] = &[
     "\n\n",
 ];
 
-/// A text of some pieces; once in `large` times one of its pieces is a line of a megabyte.
+/// Returns a text of several pieces; once in `large` calls one of its pieces is a line of a megabyte.
 pub(crate) fn text(rng: &mut Rng, large: usize) -> String {
     let mut text = String::new();
     let pieces = match rng.below(10) {

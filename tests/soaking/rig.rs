@@ -1,5 +1,5 @@
-//! A session without a driver: the engine, its journal in memory, and a store that a screen can look at. Worlds and
-//! actors answer at once, or a test answers for them.
+//! A session without a driver: the engine, its journal in memory, and a store for a screen. Environments and actors
+//! answer at once, or a test answers for them.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 
@@ -17,7 +17,7 @@ use retrospect::prompt::Templates;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where errors of the journals made here say they are.
+/// The file named in errors of these journals.
 pub(crate) const FILE: &str = "branches/trunk.jsonl";
 
 pub(crate) struct Rig {
@@ -27,7 +27,7 @@ pub(crate) struct Rig {
     world: Option<Box<dyn Environment>>,
 }
 
-/// A run of the built-in actor over household tasks.
+/// Returns a run of the built-in actor over household tasks.
 pub(crate) fn spec(method: &str, interface: &str, ids: &[&str]) -> RunSpec {
     let tasks = ids.iter().map(|id| run::household(*id)).collect();
     RunSpec { interface: interface.to_owned(), ..run::spec(method, tasks) }
@@ -39,7 +39,7 @@ pub(crate) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
 }
 
 impl Rig {
-    /// A run that has begun and stands still.
+    /// Creates a rig whose run has started and is paused.
     pub(crate) fn new(spec: RunSpec) -> Self {
         let policy = retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).unwrap();
         let mut rig =
@@ -59,7 +59,7 @@ impl Rig {
         &self.engine.state
     }
 
-    /// Carries a command out; nobody answers the calls it makes.
+    /// Executes a command. The calls it starts are not answered.
     pub(crate) fn wish(&mut self, command: &Command) -> Result<(), CommandError> {
         let events = self.engine.decide(&Input::Command(command.clone()))?;
         self.commit(events);
@@ -67,7 +67,7 @@ impl Rig {
         Ok(())
     }
 
-    /// Takes an answer in.
+    /// Handles a reply.
     pub(crate) fn reply(&mut self, reply: Reply) {
         if let Ok(events) = self.engine.decide(&Input::Reply(reply)) {
             self.commit(events);
@@ -75,7 +75,7 @@ impl Rig {
         }
     }
 
-    /// Answers at most `most` calls as the built-in world and actor would.
+    /// Answers at most `most` calls as the built-in environment and actor would.
     pub(crate) fn answer(&mut self, most: usize) {
         for _ in 0..most {
             let Some(call) = self.engine.state.calls.values().next().cloned() else { break };
@@ -97,12 +97,12 @@ impl Rig {
                 usage: None,
             },
         };
-        let gone = || EnvError::Died { what: "no world is open".to_owned() };
-        let turn = match effect {
+        let gone = || EnvError::Died { what: "no environment is open".to_owned() };
+        let result = match effect {
             Effect::ResetWorld { task, .. } => match open(task).and_then(|mut w| Ok((w.reset()?, w))) {
-                Ok((turn, world)) => {
+                Ok((result, world)) => {
                     self.world = Some(world);
-                    Ok(turn)
+                    Ok(result)
                 }
                 Err(error) => Err(error),
             },
@@ -123,13 +123,13 @@ impl Rig {
             }
             Effect::Cancel { .. } => Err(gone()),
         };
-        match turn {
-            Ok(turn) => Reply::World { call, result: Box::new(turn), admissible: Vec::new() },
+        match result {
+            Ok(result) => Reply::World { call, result: Box::new(result), admissible: Vec::new() },
             Err(error) => failed(&error),
         }
     }
 
-    /// The actions the world accepts now.
+    /// Returns the actions that are admissible now.
     pub(crate) fn admissible(&mut self) -> Vec<String> {
         self.world.as_mut().and_then(|w| w.admissible().ok()).unwrap_or_default()
     }
@@ -166,13 +166,13 @@ impl Rig {
         }
     }
 
-    /// The branch file a driver would have written.
+    /// Returns the branch file that a driver would have written.
     pub(crate) fn file(&self) -> Vec<u8> {
         file(&self.journal)
     }
 }
 
-/// The bytes of a branch file with these events.
+/// Returns the bytes of a branch file with these events.
 pub(crate) fn file(events: &[Arc<Envelope>]) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(&run::trunk()).unwrap();
     bytes.push(b'\n');
@@ -183,14 +183,14 @@ pub(crate) fn file(events: &[Arc<Envelope>]) -> Vec<u8> {
     bytes
 }
 
-/// Reads the events back from the bytes a writer would have made of them, and folds them: it must be the same state.
+/// Reads the events back from the bytes a writer would have written and folds them. The state must be the same.
 pub(crate) fn assert_folds_to(events: &[Arc<Envelope>], state: &State) {
     let read = retrospect::journal::read_branch_bytes(Path::new(FILE), &file(events)).unwrap();
     assert_eq!(read.torn_tail, None);
     assert_eq!(read.events.len(), events.len());
     for (read, written) in read.events.iter().zip(events) {
-        assert_eq!(read, written, "what was written is read");
+        assert_eq!(read, written, "events are read back as written");
     }
     let timeline = retrospect::journal::fold_events(read.events);
-    assert_eq!(timeline.head().as_ref(), state, "the fold of the journal is the state");
+    assert_eq!(timeline.head().as_ref(), state, "the fold of the journal equals the state");
 }

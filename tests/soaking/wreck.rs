@@ -1,11 +1,11 @@
-//! Breaks the bytes of a branch file, line by line and value by value.
+//! Corrupts the bytes of a branch file, by lines and by values.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 
 use crate::cases::Rng;
 use serde_json::{Map, Value, json};
 
-/// The lines of a file without their breaks.
+/// Returns the lines of a file without their line breaks.
 pub(crate) fn lines(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut lines: Vec<Vec<u8>> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
     if lines.last().is_some_and(Vec::is_empty) {
@@ -14,8 +14,8 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<Vec<u8>> {
     lines
 }
 
-/// A window of a branch file's lines (header first), broken in one to four places. What is found out of order is often
-/// numbered anew, so that the reader lets it through to the fold.
+/// Returns a window of a branch file's lines (header first) with one to four mutations. The events are often
+/// renumbered afterwards, so that the reader passes them on to the fold.
 pub(crate) fn mutate_branch(rng: &mut Rng, file: &[Vec<u8>], other: &[Vec<u8>]) -> Vec<u8> {
     let keep = (2 + rng.below(60)).min(file.len());
     let from = if rng.once_in(3) { 1 + rng.below(file.len() - 1) } else { 1 };
@@ -44,7 +44,7 @@ pub(crate) fn mutate_branch(rng: &mut Rng, file: &[Vec<u8>], other: &[Vec<u8>]) 
     bytes
 }
 
-/// One break; true when the end is to be cut off.
+/// Applies one mutation. Returns true if the end should be cut off.
 fn mutate_once(rng: &mut Rng, lines: &mut Vec<Vec<u8>>, other: &[Vec<u8>]) -> bool {
     let at = if rng.once_in(10) { 0 } else { rng.below(lines.len()) };
     match rng.below(16) {
@@ -63,7 +63,7 @@ fn mutate_once(rng: &mut Rng, lines: &mut Vec<Vec<u8>>, other: &[Vec<u8>]) -> bo
         }
         7 => lines[at] = nested_brackets(rng),
         8 => {
-            // Half a line, with a line break of its own.
+            // Half a line, with its own line break.
             let cut = rng.below(lines[at].len() + 1);
             lines[at].truncate(cut);
         }
@@ -91,7 +91,7 @@ pub(crate) fn mutate_bytes(rng: &mut Rng, line: &mut Vec<u8>) {
     }
 }
 
-/// A line of nested brackets, closed or not.
+/// Returns a line of nested brackets, closed or not.
 fn nested_brackets(rng: &mut Rng) -> Vec<u8> {
     let depth = [10, 100, 127, 128, 129, 1_000, 200_000][rng.below(7)];
     let (open, close) = [("[", "]"), ("{\"a\":", "}"), ("[{\"turn\":", "}]")][rng.below(3)];
@@ -110,7 +110,7 @@ fn nested_brackets(rng: &mut Rng) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Replaces something inside a line's JSON by something else.
+/// Replaces a value inside a line's JSON with another one.
 fn mutate_value(rng: &mut Rng, line: &mut Vec<u8>, other: &[u8]) {
     let Ok(mut whole) = serde_json::from_slice::<Value>(line) else { return mutate_bytes(rng, line) };
     let donor: Value = serde_json::from_slice(other).unwrap_or(Value::Null);
@@ -226,7 +226,8 @@ fn count_values(value: &Value) -> usize {
     }
 }
 
-/// Calls `edit` with the value of this place in the order of a walk; the places left over.
+/// Calls `edit` with the value at this position of a traversal. Returns the remaining positions if there are too few
+/// values.
 fn edit_value_at(value: &mut Value, at: usize, edit: &mut impl FnMut(&mut Value)) -> Option<usize> {
     let Some(mut rest) = at.checked_sub(1) else {
         edit(value);
@@ -248,10 +249,10 @@ fn edit_value_at(value: &mut Value, at: usize, edit: &mut impl FnMut(&mut Value)
     Some(rest)
 }
 
-/// Gives every line that is an object the number that is due.
+/// Renumbers all lines that are objects.
 fn renumber(lines: &mut [Vec<u8>]) {
     for (due, line) in lines.iter_mut().enumerate().skip(1) {
-        // As text: a value would lose the wild numbers.
+        // As text, because parsing would lose extreme numbers.
         let Ok(text) = std::str::from_utf8(line) else { continue };
         let Some(start) = text.find("\"seq\":") else { continue };
         let rest = &text[start + 6..];

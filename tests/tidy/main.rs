@@ -1,5 +1,6 @@
-//! The walls of the house, read from the parsed source (docs/ARCHITECTURE.md). `tricks` says what they must notice.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
+//! Checks the module rules of `docs/ARCHITECTURE.md` on the parsed source. `violations` lists what the checks must
+//! find.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may panic")]
 
 mod module_facts;
 mod name_resolution;
@@ -13,11 +14,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::LazyLock;
 
-/// The source is read once for all tests.
+/// Findings in the source, which is read once for all tests.
 static FINDINGS: LazyLock<Findings> = LazyLock::new(|| Findings::from_tree(&SourceTree::from_disk()));
 
-fn assert_none(wrong: &[String]) {
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+fn assert_none(findings: &[String]) {
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn only_apply_changes_the_state() {
     assert_none(&FINDINGS.state);
 }
 
-/// What an agent is shown must not come from what only the world knows.
+/// Nothing an agent is shown may come from the environment's ground truth.
 #[test]
 fn no_prompt_code_reads_the_ground_truth() {
     assert_none(&FINDINGS.truth);
@@ -50,43 +51,49 @@ fn no_prompt_code_reads_the_ground_truth() {
 fn the_dependency_table_matches_the_architecture_page() {
     let page = include_str!("../../docs/ARCHITECTURE.md");
     let rows = page.lines().filter(|l| l.starts_with("| `"));
-    let told: BTreeSet<(String, BTreeSet<String>)> = rows
+    let documented: BTreeSet<(String, BTreeSet<String>)> = rows
         .map(|row| {
             let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
             let known = cells[2].split(", ").filter(|k| *k != "-").map(str::to_owned).collect();
             (cells[0].trim_matches('`').to_owned(), known)
         })
         .collect();
-    let held: BTreeSet<(String, BTreeSet<String>)> = MODULE_DEPENDENCIES
+    let checked: BTreeSet<(String, BTreeSet<String>)> = MODULE_DEPENDENCIES
         .iter()
-        .map(|(room, known)| ((*room).to_owned(), known.iter().map(|k| (*k).to_owned()).collect()))
+        .map(|(module, known)| ((*module).to_owned(), known.iter().map(|k| (*k).to_owned()).collect()))
         .collect();
     let only = |a: &BTreeSet<_>, b: &BTreeSet<_>| a.difference(b).cloned().collect::<Vec<_>>();
-    assert_eq!(told, held, "\ntold only: {:?}\nheld only: {:?}", only(&told, &held), only(&held, &told));
+    assert_eq!(
+        documented,
+        checked,
+        "\ndocumented only: {:?}\nchecked only: {:?}",
+        only(&documented, &checked),
+        only(&checked, &documented)
+    );
 }
 
-/// The lint that closes what is outside is opened for whole rooms in `lib.rs` alone, and for single lines with a reason.
+/// The lint against side effects (`clippy::disallowed_*`) is allowed only in `lib.rs`, for whole modules.
 #[test]
 fn the_side_effect_lint_is_allowed_in_one_place() {
-    let open: Vec<String> = source_tree::files()
+    let allowing: Vec<String> = source_tree::files()
         .into_iter()
         .filter(|(file, text)| file != "lib.rs" && text.contains("allow(clippy::disallowed"))
         .map(|(file, _)| file)
         .collect();
-    assert_none(&open);
+    assert_none(&allowing);
 }
 
 #[test]
-fn modules_have_no_mod_rs_and_say_why_they_exist() {
+fn modules_have_no_mod_rs_and_start_with_a_doc_comment() {
     for path in sources(&root().join("src")) {
         assert!(path.file_name().unwrap() != "mod.rs", "{}", path.display());
         let text = fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("//!"), "{} begins without its reason", path.display());
+        assert!(text.starts_with("//!"), "{} has no module documentation", path.display());
     }
 }
 
-/// Public functions, types and traits have a doc comment. Fields and variants need one only if their name does not explain them, which
-/// no lint can tell.
+/// Public functions, types and traits have a doc comment. Fields and variants need one only if their name isn't
+/// self-explanatory, which no lint can check.
 #[test]
 fn public_functions_types_and_traits_are_documented() {
     let mut undocumented = Vec::new();
@@ -99,7 +106,8 @@ fn public_functions_types_and_traits_are_documented() {
             if !kinds.iter().any(|kind| item.starts_with(kind)) {
                 continue;
             }
-            // The attributes of an item stand between it and its comment; clap's texts document a command.
+            // Skip the attributes between an item and its comment. In `cli/args`, clap's help texts are the
+            // documentation.
             let mut above = lines[..n].iter().rev();
             let above = above.find(|l| {
                 !(l.starts_with("#[")

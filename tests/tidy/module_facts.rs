@@ -1,4 +1,4 @@
-//! What the text of one module says: every path it names, in code and in macros, and what the walls ask about.
+//! Collects facts about one module: every path in code and macros, and what the other rules need.
 
 use crate::source_tree::{Module, is_for_tests};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -7,40 +7,40 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Expr, FnArg, ImplItem, Item, Type, UseTree};
 
-/// A path as it is written.
+/// A path as written in the source.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenPath {
     pub(crate) words: Vec<String>,
     pub(crate) line: usize,
 }
 
-/// What a module declares and says.
+/// What a module declares and refers to.
 #[derive(Default)]
 pub(crate) struct ModuleFacts {
-    /// Names that stand for other paths: by `use`, by `type`, by `extern crate`.
+    /// Names introduced by `use`, `type` or `extern crate`, with the paths they stand for.
     pub(crate) aliases: BTreeMap<String, Vec<Vec<String>>>,
     pub(crate) globs: Vec<Vec<String>>,
-    /// Names that are declared here.
+    /// Names declared in the module.
     pub(crate) own_names: BTreeSet<String>,
     pub(crate) paths: Vec<WrittenPath>,
-    /// Types behind `&mut`.
+    /// Types taken by `&mut`.
     pub(crate) mutably_taken: Vec<WrittenPath>,
-    /// Types with a method that changes `self`.
+    /// Types with a method that takes `&mut self`.
     pub(crate) mutating_impls: Vec<WrittenPath>,
-    /// Fields that are assigned through or borrowed for a change: `a.state.b = c` is `["a", "state", "b"]`.
+    /// Fields assigned or borrowed mutably: `a.state.b = c` is `["a", "state", "b"]`.
     pub(crate) written: Vec<WrittenPath>,
-    /// Every word of the code, without comments and strings.
+    /// Every identifier with its line.
     pub(crate) words: Vec<(String, usize)>,
     pub(crate) problems: Vec<String>,
 }
 
 impl ModuleFacts {
     pub(crate) fn of_module(module: &Module) -> Self {
-        let mut look = Self::default();
+        let mut facts = Self::default();
         for item in &module.items {
-            look.visit_item(item);
+            facts.visit_item(item);
         }
-        look
+        facts
     }
 
     fn add_path(&mut self, words: Vec<String>, line: usize) {
@@ -75,7 +75,7 @@ impl ModuleFacts {
         }
     }
 
-    /// Paths and words in tokens that nobody has parsed: macros, and what attributes hold.
+    /// Adds paths and words of unparsed tokens: macros and the contents of attributes.
     fn add_tokens(&mut self, tokens: TokenStream, before: &[String]) {
         let mut path: Vec<String> = before.to_vec();
         let (mut open, mut line) = (!before.is_empty(), 0);
@@ -163,7 +163,7 @@ impl ModuleFacts {
     }
 }
 
-/// The words of `a.b[i].c`; false where there is no field.
+/// Appends the names in an expression such as `a.b[i].c` to `path`; returns whether the expression is a field.
 fn field_path(place: &Expr, path: &mut Vec<String>) -> bool {
     match place {
         Expr::Field(field) => {
@@ -189,7 +189,7 @@ fn path_segments(path: &syn::Path) -> Vec<String> {
     lead.into_iter().chain(path.segments.iter().map(|s| s.ident.to_string())).collect()
 }
 
-/// The types a type is made of.
+/// The paths that a type consists of.
 struct TypePaths(Vec<Vec<String>>);
 
 impl<'a> Visit<'a> for TypePaths {
@@ -232,11 +232,7 @@ impl<'a> Visit<'a> for ModuleFacts {
             }
             Item::Impl(i) => self.add_mutating_impl(i),
             Item::Mod(i) => {
-                self.problems.push(format!(
-                    "{}: `mod {}` inside of a function",
-                    i.span().start().line,
-                    i.ident
-                ));
+                self.problems.push(format!("{}: `mod {}` inside a function", i.span().start().line, i.ident));
             }
             _ => {}
         }
@@ -260,8 +256,10 @@ impl<'a> Visit<'a> for ModuleFacts {
 
     fn visit_macro(&mut self, mac: &'a syn::Macro) {
         if mac.path.is_ident("include") {
-            self.problems
-                .push(format!("{}: include! brings code that is not read here", mac.span().start().line));
+            self.problems.push(format!(
+                "{}: include! adds code that these checks don't read",
+                mac.span().start().line
+            ));
         }
         visit::visit_macro(self, mac);
         self.add_tokens(mac.tokens.clone(), &[]);

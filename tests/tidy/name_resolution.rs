@@ -1,38 +1,38 @@
-//! From a path as it is written to what it means: `self`, `super`, `crate`, the crate's own name, `use`, `type` and globs.
+//! Resolves written paths: `self`, `super`, `crate`, the crate's own name, `use`, `type` and globs.
 
 use crate::module_facts::ModuleFacts;
 use crate::source_tree::{Module, SourceTree};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The crate's own name, by which the program and a trickster call it.
+/// The crate's own name, by which `main.rs` (or any module, with `extern crate self`) can refer to it.
 const OWN: &str = "retrospect";
 
-/// What every module of the house says.
+/// Resolves paths with the facts of all modules.
 pub(crate) struct Resolver<'a> {
     tree: &'a SourceTree,
     facts: BTreeMap<&'a [String], ModuleFacts>,
-    /// The same few paths are asked for again and again.
+    /// Results by module and path: few different paths occur, many times each.
     cache: RefCell<MeaningCache>,
 }
 
 type MeaningCache = HashMap<Vec<String>, HashMap<Vec<String>, Meanings>>;
 
-/// Full paths: the first word is `crate` or another crate.
+/// Full paths; the first segment is `crate` or another crate.
 pub(crate) type Meanings = BTreeSet<Vec<String>>;
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn for_tree(house: &'a SourceTree) -> Self {
-        let looks = house.modules.iter().map(|m| (m.path.as_slice(), ModuleFacts::of_module(m))).collect();
-        Self { tree: house, facts: looks, cache: RefCell::default() }
+    pub(crate) fn for_tree(tree: &'a SourceTree) -> Self {
+        let facts = tree.modules.iter().map(|m| (m.path.as_slice(), ModuleFacts::of_module(m))).collect();
+        Self { tree, facts, cache: RefCell::default() }
     }
 
-    /// The modules with what they say.
+    /// Returns the modules with their facts.
     pub(crate) fn modules(&self) -> impl Iterator<Item = (&'a Module, &ModuleFacts)> {
         self.tree.modules.iter().map(|m| (m, &self.facts[m.path.as_slice()]))
     }
 
-    /// All that a path may mean; a name of something local means nothing.
+    /// Returns everything that a path may mean; empty for local names.
     pub(crate) fn meanings(&self, module: &[String], words: &[String]) -> Meanings {
         if let Some(known) = self.cache.borrow().get(module).and_then(|m| m.get(words)) {
             return known.clone();
@@ -59,7 +59,7 @@ impl<'a> Resolver<'a> {
             name if name == OWN => self.follow_path(&[], &words[1..], depth, found),
             name if self.tree.crates.contains(name) => drop(found.insert(words.to_vec())),
             _ => {
-                // What comes of a glob of another crate cannot be known; it is taken to be from there.
+                // The names that a glob imports from another crate are unknown: assume that it imports this one.
                 for glob in self.facts.get(at).into_iter().flat_map(|l| &l.globs) {
                     for mut far in self.meanings_deep(at, glob, depth + 1) {
                         if far.first().is_some_and(|f| f != "crate") && words.len() > 1 {
@@ -78,7 +78,7 @@ impl<'a> Resolver<'a> {
         found
     }
 
-    /// The modules of the house that a module takes everything of.
+    /// Returns the modules of this crate that a module imports with a glob.
     fn glob_imports(&self, at: &[String], depth: u32) -> Vec<Vec<String>> {
         let globs = self.facts.get(at).into_iter().flat_map(|l| &l.globs);
         globs
@@ -90,8 +90,8 @@ impl<'a> Resolver<'a> {
     }
 
     fn has_name(&self, at: &[String], name: &str) -> bool {
-        let look = self.facts.get(at);
-        look.is_some_and(|l| l.aliases.contains_key(name) || l.own_names.contains(name))
+        let facts = self.facts.get(at);
+        facts.is_some_and(|l| l.aliases.contains_key(name) || l.own_names.contains(name))
             || self.facts.contains_key(child(at, name).as_slice())
     }
 
@@ -101,7 +101,7 @@ impl<'a> Resolver<'a> {
                 && self.glob_imports(at, depth + 1).iter().any(|g| self.can_resolve(g, name, depth + 4))
     }
 
-    /// Follows a path from a module, through what it has only taken from elsewhere.
+    /// Follows a path from a module, through its imports.
     fn follow_path(&self, at: &[String], words: &[String], depth: u32, found: &mut Meanings) {
         let full = || [&["crate".to_owned()], at, words].concat();
         let Some(first) = words.first() else {
@@ -121,20 +121,20 @@ impl<'a> Resolver<'a> {
         if self.facts.contains_key(inner.as_slice()) {
             return self.follow_path(&inner, &words[1..], depth + 1, found);
         }
-        let Some(look) = self.facts.get(at) else {
+        let Some(facts) = self.facts.get(at) else {
             found.insert(full());
             return;
         };
-        // `crate::a::B` names `a`, also where `a` has `B` from elsewhere.
+        // `crate::a::B` names `a` even if `a` imports `B`.
         found.insert(full());
-        for other in look.aliases.get(first).into_iter().flatten() {
+        for other in facts.aliases.get(first).into_iter().flatten() {
             let on = [other.as_slice(), &words[1..]].concat();
-            // `use x::y` in the module itself: `y` means what `x::y` means, not itself again.
+            // Don't resolve an import of a name to itself again.
             if other.len() > 1 || other.first() != Some(first) {
                 self.resolve_lexically(at, &on, depth + 1, found);
             }
         }
-        if !look.own_names.contains(first) && !look.aliases.contains_key(first) {
+        if !facts.own_names.contains(first) && !facts.aliases.contains_key(first) {
             for glob in self.glob_imports(at, depth + 1) {
                 if self.can_resolve(&glob, first, depth + 4) {
                     self.follow_path(&glob, words, depth + 1, found);

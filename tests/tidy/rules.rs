@@ -1,10 +1,10 @@
-//! The walls: who may know whom, who may touch what is outside, who may change the state.
+//! The module rules: dependencies, side effects, changes of the state, and reads of the ground truth.
 
 use crate::module_facts::{ModuleFacts, WrittenPath};
 use crate::name_resolution::Resolver;
 use crate::source_tree::{Module, SourceTree};
 
-/// Who may know whom, besides themselves. The table of docs/ARCHITECTURE.md says the same, row for row.
+/// The modules that each module may use besides itself. A test compares this with the table of `docs/ARCHITECTURE.md`.
 pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("signals", &[]),
@@ -67,13 +67,13 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What a room inside of a room may name of the house around it: the trait it is behind, no more.
+/// The items of the parent module that a nested module may use: the trait it implements and what belongs to it.
 const PARENT_ITEMS: &[(&str, &[&str])] = &[(
     "provider/rules",
     &["Delta", "Phase", "Provider", "ProviderError", "Request", "error::ProviderError"],
 )];
 
-/// What every room may use of other crates, as beginnings of paths. Nothing of it reaches outside.
+/// Paths of other crates that every module may use, by prefix: none of them has side effects.
 const PURE_PATHS: &[&str] = &[
     "std::any",
     "std::array",
@@ -113,7 +113,7 @@ const PURE_PATHS: &[&str] = &[
     "thiserror",
 ];
 
-/// What a room may use beyond `PURE`; `*` is everything.
+/// Paths that a module may use in addition to [`PURE_PATHS`]; `*` means everything.
 const EXTRA_PATHS: &[(&str, &[&str])] = &[
     ("text", &["unicode_segmentation", "unicode_width"]),
     ("files", &["std::fs", "std::io", "std::os", "std::path", "std::process::id", "rustix"]),
@@ -166,24 +166,24 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
     ("", &["std::process::ExitCode", "std::env::args_os"]),
 ];
 
-/// Clocks by the end of their path, and who may read them.
+/// Clocks by the end of their path, and the modules that may read them.
 const CLOCKS: &[(&str, &[&str])] = &[
     ("Timestamp::now", &["driver"]),
     ("Zoned::now", &["driver"]),
     ("SystemTime::now", &["driver"]),
-    // A provider measures how long a call takes; what is journaled is stamped by the driver.
+    // A provider measures the duration of a call; the timestamps of events come from the driver.
     ("Instant::now", &["driver", "provider", "signals", "ui", "cli"]),
 ];
 
-/// Files outside of `engine/apply` that may hold a state to change it: they fold events onto one, or put its long lists apart.
+/// Files outside `engine/apply` that may take `&mut State`: they fold events, or store long lists separately.
 const FOLDING_FILES: &[&str] = &["timeline/fold_plan.rs", "journal/checkpoints/checkpoint_file.rs"];
 
-/// Rooms that write what an agent is shown.
+/// Modules that produce what an agent is shown.
 const AGENT_SIDE_MODULES: &[&str] = &["symbolic", "prompt", "method", "provider/rules"];
 
 pub(crate) type Violations = Vec<String>;
 
-/// What is wrong with a house, wall by wall.
+/// The violations found in a source tree, by rule.
 pub(crate) struct Findings {
     pub(crate) structure: Violations,
     pub(crate) dependencies: Violations,
@@ -193,104 +193,106 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    pub(crate) fn from_tree(house: &SourceTree) -> Self {
-        let names = Resolver::for_tree(house);
+    pub(crate) fn from_tree(tree: &SourceTree) -> Self {
+        let names = Resolver::for_tree(tree);
         let mut found = Self {
-            structure: house.problems.clone(),
+            structure: tree.problems.clone(),
             dependencies: Vec::new(),
             side_effects: Vec::new(),
             state: Vec::new(),
             truth: Vec::new(),
         };
-        for (module, look) in names.modules() {
-            found.structure.extend(look.problems.iter().map(|odd| format!("{}:{odd}", module.file)));
-            found.check_paths(&names, module, look);
-            found.check_state_changes(&names, module, look);
-            let room = module_group(&module.path);
-            for (word, line) in look.words.iter().filter(|(word, _)| word == "truth" || word == "origin") {
-                let blind = word == "truth" && AGENT_SIDE_MODULES.contains(&room.as_str());
-                // The built-in actor reads the labels of segments and their text, as a model would.
-                if blind || word == "origin" && room == "provider/rules" {
-                    found.truth.push(format!("{}:{line}: {room} reads `{word}`", module.file));
+        for (module, facts) in names.modules() {
+            found.structure.extend(facts.problems.iter().map(|problem| format!("{}:{problem}", module.file)));
+            found.check_paths(&names, module, facts);
+            found.check_state_changes(&names, module, facts);
+            let group = module_group(&module.path);
+            for (word, line) in facts.words.iter().filter(|(word, _)| word == "truth" || word == "origin") {
+                let reads_truth = word == "truth" && AGENT_SIDE_MODULES.contains(&group.as_str());
+                // The rule-based actor reads labels and text of segments, as a model would, but not their origin.
+                if reads_truth || word == "origin" && group == "provider/rules" {
+                    found.truth.push(format!("{}:{line}: {group} reads `{word}`", module.file));
                 }
             }
         }
-        if let Some(main) = &house.main {
+        if let Some(main) = &tree.main {
             for named in ModuleFacts::of_module(main).paths {
-                let own = named.words.first().is_some_and(|w| w == "retrospect");
-                if own && named.words.get(1).is_none_or(|w| w != "cli") {
-                    found.dependencies.push(format!("main.rs:{}: the program knows `cli` alone", named.line));
+                let is_own = named.words.first().is_some_and(|w| w == "retrospect");
+                if is_own && named.words.get(1).is_none_or(|w| w != "cli") {
+                    found
+                        .dependencies
+                        .push(format!("main.rs:{}: the program may use only `cli`", named.line));
                 }
             }
         }
         found
     }
 
-    fn check_paths(&mut self, names: &Resolver, module: &Module, look: &ModuleFacts) {
-        let room = module_group(&module.path);
-        let row = MODULE_DEPENDENCIES.iter().find(|(name, _)| *name == room);
-        if row.is_none() && !room.is_empty() {
-            self.dependencies.push(format!("{}: {room} has no row in the table of rooms", module.file));
+    fn check_paths(&mut self, names: &Resolver, module: &Module, facts: &ModuleFacts) {
+        let group = module_group(&module.path);
+        let row = MODULE_DEPENDENCIES.iter().find(|(name, _)| *name == group);
+        if row.is_none() && !group.is_empty() {
+            self.dependencies.push(format!("{}: {group} has no row in MODULE_DEPENDENCIES", module.file));
         }
-        for WrittenPath { words, line } in &look.paths {
+        for WrittenPath { words, line } in &facts.paths {
             for full in names.meanings(&module.path, words) {
-                let said = full.join("::");
+                let path = full.join("::");
                 let place = format!("{}:{line}", module.file);
                 if full[0] != "crate" {
-                    if !can_use(&room, &said) {
-                        self.side_effects.push(format!("{place}: {room} must not touch {said}"));
+                    if !can_use(&group, &path) {
+                        self.side_effects.push(format!("{place}: {group} must not use {path}"));
                     }
                     continue;
                 }
-                let there = module_group(&full[1..]);
-                let known = there == room
-                    || room.is_empty()
-                    || full.len() < 3 && there.is_empty()
-                    || row.is_some_and(|(_, known)| known.iter().any(|k| has_path_prefix(&there.replace('/', "::"), k)))
-                    || is_parent_item(&room, &full[1..])
-                    // The house around a room knows it.
-                    || there.starts_with(&format!("{room}/"));
-                if !known {
-                    self.dependencies.push(format!("{place}: {room} must not know {there} ({said})"));
+                let target = module_group(&full[1..]);
+                let allowed = target == group
+                    || group.is_empty()
+                    || full.len() < 3 && target.is_empty()
+                    || row.is_some_and(|(_, known)| known.iter().any(|k| has_path_prefix(&target.replace('/', "::"), k)))
+                    || is_parent_item(&group, &full[1..])
+                    // A parent module may use its nested modules.
+                    || target.starts_with(&format!("{group}/"));
+                if !allowed {
+                    self.dependencies.push(format!("{place}: {group} must not depend on {target} ({path})"));
                 }
             }
         }
     }
 
-    fn check_state_changes(&mut self, names: &Resolver, module: &Module, look: &ModuleFacts) {
+    fn check_state_changes(&mut self, names: &Resolver, module: &Module, facts: &ModuleFacts) {
         let folds = module.path.starts_with(&["engine".to_owned(), "apply".to_owned()]);
         if folds || FOLDING_FILES.contains(&module.file.as_str()) {
             return;
         }
-        for (named, how) in look
+        for (named, how) in facts
             .mutably_taken
             .iter()
             .map(|n| (n, "takes"))
-            .chain(look.mutating_impls.iter().map(|n| (n, "gives")))
+            .chain(facts.mutating_impls.iter().map(|n| (n, "adds")))
         {
-            let is = |full: &Vec<String>| full.join("::") == "crate::engine::state::State";
-            if names.meanings(&module.path, &named.words).iter().any(is) {
-                let what = if how == "takes" {
-                    "takes `&mut State`"
-                } else {
-                    "gives State a method that changes it"
-                };
-                self.state
-                    .push(format!("{}:{}: {what}; only apply changes the state", module.file, named.line));
+            let is_state = |full: &Vec<String>| full.join("::") == "crate::engine::state::State";
+            if names.meanings(&module.path, &named.words).iter().any(is_state) {
+                let what =
+                    if how == "takes" { "takes `&mut State`" } else { "adds a mutating method to State" };
+                self.state.push(format!(
+                    "{}:{}: {what}; only engine/apply may change the state",
+                    module.file, named.line
+                ));
             }
         }
-        let room = module_group(&module.path);
-        for named in look.written.iter().filter(|_| ["engine", "driver"].contains(&room.as_str())) {
-            // `self.state.x = ...` and `&mut self.engine.state`; a local is a copy, or has come by `&mut`.
-            let here = room == "driver" || named.words.first().is_some_and(|w| w == "self");
-            if here && named.words.iter().skip(1).any(|w| w == "state") {
-                self.state.push(format!("{}:{}: writes to a state in place", module.file, named.line));
+        let group = module_group(&module.path);
+        for named in facts.written.iter().filter(|_| ["engine", "driver"].contains(&group.as_str())) {
+            // `self.state.x = ...` and `&mut self.engine.state`. A local variable is a copy, or came through `&mut`.
+            let is_shared = group == "driver" || named.words.first().is_some_and(|w| w == "self");
+            if is_shared && named.words.iter().skip(1).any(|w| w == "state") {
+                self.state.push(format!("{}:{}: changes a state in place", module.file, named.line));
             }
         }
     }
 }
 
-/// The room a module is in; a room inside of a room counts for itself.
+/// Returns the row of [`MODULE_DEPENDENCIES`] that a module belongs to: its top-level module, or a nested one with its
+/// own row.
 fn module_group(path: &[String]) -> String {
     let joined = path.join("/");
     let mut inner = MODULE_DEPENDENCIES.iter().map(|(name, _)| *name).filter(|n| n.contains('/'));
@@ -298,27 +300,27 @@ fn module_group(path: &[String]) -> String {
     found.map_or_else(|| path.first().cloned().unwrap_or_default(), str::to_owned)
 }
 
-fn has_path_prefix(said: &str, with: &str) -> bool {
-    said.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+fn has_path_prefix(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-fn can_use(room: &str, said: &str) -> bool {
-    let said = said.replacen("core::", "std::", 1).replacen("alloc::", "std::", 1);
-    let clock = CLOCKS.iter().find(|(end, _)| said.ends_with(end));
-    let beyond = EXTRA_PATHS.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, list)| list);
-    // `use std::{fs, process}` names its parts; a crate or a module alone gives nothing yet.
-    let harmless = ["std", "std::time", "tokio", "std::env", "std::process"].contains(&said.as_str())
-        && beyond.iter().any(|b| has_path_prefix(b, &said))
-        || said == "std";
-    clock.is_none_or(|(_, who)| who.contains(&room))
+fn can_use(group: &str, path: &str) -> bool {
+    let path = path.replacen("core::", "std::", 1).replacen("alloc::", "std::", 1);
+    let clock = CLOCKS.iter().find(|(end, _)| path.ends_with(end));
+    let extra = EXTRA_PATHS.iter().find(|(name, _)| *name == group).map_or(&[][..], |(_, list)| list);
+    // `use std::{fs, process}` also names `std`: a crate or a module alone is harmless.
+    let harmless = ["std", "std::time", "tokio", "std::env", "std::process"].contains(&path.as_str())
+        && extra.iter().any(|b| has_path_prefix(b, &path))
+        || path == "std";
+    clock.is_none_or(|(_, modules)| modules.contains(&group))
         && (harmless
-            || beyond.contains(&"*")
-            || PURE_PATHS.iter().chain(beyond).any(|b| has_path_prefix(&said, b)))
+            || extra.contains(&"*")
+            || PURE_PATHS.iter().chain(extra).any(|b| has_path_prefix(&path, b)))
 }
 
-fn is_parent_item(room: &str, full: &[String]) -> bool {
-    let Some((outer, _)) = room.split_once('/') else { return false };
-    let door = PARENT_ITEMS.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, list)| list);
+fn is_parent_item(group: &str, full: &[String]) -> bool {
+    let Some((outer, _)) = group.split_once('/') else { return false };
+    let items = PARENT_ITEMS.iter().find(|(name, _)| *name == group).map_or(&[][..], |(_, list)| list);
     let rest = full[1..].join("::");
-    full[0] == outer && (rest.is_empty() || door.iter().any(|d| has_path_prefix(&rest, d)))
+    full[0] == outer && (rest.is_empty() || items.iter().any(|item| has_path_prefix(&rest, item)))
 }

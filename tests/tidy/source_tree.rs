@@ -1,40 +1,40 @@
-//! The source as the compiler finds it: from `lib.rs` and `main.rs` along `mod`, each module with what it declares.
+//! Reads the source as the compiler does: from `lib.rs` and `main.rs`, following `mod` declarations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use syn::{Attribute, Item, Meta};
 
-/// Files of `src` by their path below it, with `/`.
+/// The text of files by their path relative to `src`, with `/` as separator.
 pub(crate) type Files = BTreeMap<String, String>;
 
-/// One module, inline or a file of its own.
+/// A module, inline or in its own file.
 pub(crate) struct Module {
-    /// `["env", "pddl"]`; the root has none.
+    /// Such as `["env", "pddl"]`; empty for the root.
     pub(crate) path: Vec<String>,
     pub(crate) file: String,
     pub(crate) items: Vec<Item>,
 }
 
-/// All that is compiled outside of tests.
+/// Everything that is compiled outside tests.
 pub(crate) struct SourceTree {
-    /// The library.
+    /// The modules of the library.
     pub(crate) modules: Vec<Module>,
-    /// The program's `main.rs`, which knows the library by its name.
+    /// The program's `main.rs`, which refers to the library by name.
     pub(crate) main: Option<Module>,
-    /// Crates that a path may begin with.
+    /// Crates that a path may start with.
     pub(crate) crates: BTreeSet<String>,
-    /// What is wrong with the house itself.
+    /// Problems of the tree's structure.
     pub(crate) problems: Vec<String>,
     used: BTreeSet<String>,
 }
 
-/// The package.
+/// Returns the folder of the package.
 pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// All files below a folder that end in `.rs`.
+/// Returns all `.rs` files below a folder.
 pub(crate) fn sources(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -49,14 +49,14 @@ pub(crate) fn sources(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What of `src` there is.
+/// Reads all files of `src`.
 pub(crate) fn files() -> Files {
     let src = root().join("src");
     let name = |p: &Path| p.strip_prefix(&src).unwrap().to_string_lossy().replace('\\', "/");
     sources(&src).iter().map(|p| (name(p), fs::read_to_string(p).unwrap())).collect()
 }
 
-/// The crates a path in the source may begin with: those of the language and the dependencies.
+/// Returns the crates that a path in the source may start with: the standard ones and the dependencies.
 fn crates() -> BTreeSet<String> {
     let manifest: toml::Table = toml::from_str(include_str!("../../Cargo.toml")).unwrap();
     let mut found: BTreeSet<String> = ["std", "core", "alloc"].map(str::to_owned).into();
@@ -68,7 +68,7 @@ fn crates() -> BTreeSet<String> {
     found
 }
 
-/// Whether an item is compiled for tests only.
+/// Returns whether an item is compiled only for tests.
 pub(crate) fn is_for_tests(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|a| match &a.meta {
         Meta::List(list) if list.path.is_ident("cfg") => {
@@ -116,13 +116,13 @@ fn attributes(item: &Item) -> &[Attribute] {
 }
 
 impl SourceTree {
-    /// The house as it stands on the disk.
+    /// Reads the tree of this package from disk.
     pub(crate) fn from_disk() -> Self {
         Self::from_files(&files())
     }
 
     pub(crate) fn from_files(files: &Files) -> Self {
-        let mut house = Self {
+        let mut tree = Self {
             modules: Vec::new(),
             main: None,
             crates: crates(),
@@ -130,19 +130,19 @@ impl SourceTree {
             used: BTreeSet::new(),
         };
         if files.contains_key("main.rs") {
-            let before = house.modules.len();
-            house.read_module(files, "main.rs", &[], false);
-            let mut parts = house.modules.split_off(before);
+            let before = tree.modules.len();
+            tree.read_module(files, "main.rs", &[], false);
+            let mut parts = tree.modules.split_off(before);
             if parts.len() > 1 {
-                house.problems.push("main.rs: the program is thin and has no modules of its own".to_owned());
+                tree.problems.push("main.rs: the program must not have modules of its own".to_owned());
             }
-            house.main = parts.pop();
+            tree.main = parts.pop();
         }
-        house.read_module(files, "lib.rs", &[], false);
-        for file in files.keys().filter(|f| !house.used.contains(*f)) {
-            house.problems.push(format!("{file}: no `mod` leads here"));
+        tree.read_module(files, "lib.rs", &[], false);
+        for file in files.keys().filter(|f| !tree.used.contains(*f)) {
+            tree.problems.push(format!("{file}: no `mod` declares this file"));
         }
-        house
+        tree
     }
 
     fn read_module(&mut self, files: &Files, file: &str, path: &[String], tests: bool) {
@@ -153,13 +153,13 @@ impl SourceTree {
         self.add_module(files, file, path, parsed.items, tests);
     }
 
-    /// Takes a module in; modules of tests are walked for their files only.
+    /// Adds a module. Modules of tests are followed only to mark their files as used.
     fn add_module(&mut self, files: &Files, file: &str, path: &[String], items: Vec<Item>, tests: bool) {
-        let (mut own, mut below) = (Vec::new(), Vec::new());
+        let (mut own, mut nested) = (Vec::new(), Vec::new());
         for item in items {
             let tests = tests || is_for_tests(attributes(&item));
             match item {
-                Item::Mod(module) => below.push((module, tests)),
+                Item::Mod(module) => nested.push((module, tests)),
                 item if !tests => own.push(item),
                 _ => {}
             }
@@ -167,10 +167,10 @@ impl SourceTree {
         if !tests {
             self.modules.push(Module { path: path.to_vec(), file: file.to_owned(), items: own });
         }
-        for (module, tests) in below {
+        for (module, tests) in nested {
             let name = module.ident.to_string();
             let Some(inner) = Self::module_path(file, path, &module) else {
-                self.problems.push(format!("{file}: `mod {name}` names a path of its own"));
+                self.problems.push(format!("{file}: `#[path]` of `mod {name}` leads outside its module"));
                 continue;
             };
             let next = format!("{}.rs", inner.join("/"));
@@ -179,12 +179,13 @@ impl SourceTree {
             } else if files.contains_key(&next) {
                 self.read_module(files, &next, &inner, tests);
             } else {
-                self.problems.push(format!("{file}: there is no {next}"));
+                self.problems.push(format!("{file}: {next} doesn't exist"));
             }
         }
     }
 
-    /// Where a module lies. A `#[path]` may lead to another file of the same room, which is then judged as that file.
+    /// Returns the path of a module. A `#[path]` may lead to another file below the same top-level module, which then
+    /// counts as that file; otherwise returns `None`.
     fn module_path(file: &str, path: &[String], module: &syn::ItemMod) -> Option<Vec<String>> {
         let Some(attribute) = module.attrs.iter().find(|a| a.path().is_ident("path")) else {
             return Some(path.iter().cloned().chain([module.ident.to_string()]).collect());

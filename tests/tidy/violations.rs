@@ -1,9 +1,9 @@
-//! What the walls must notice: each a file that once stood, or could stand, in the house without a word.
+//! Violations that the rules must find. Each is a file that earlier versions of the checks accepted, or might accept.
 
 use crate::rules::Findings;
 use crate::source_tree::{Files, SourceTree};
 
-/// A small house in which everything is right.
+/// Checks a small valid source tree with `extra` files added or replaced.
 fn check_sample(extra: &[(&str, &str)]) -> Findings {
     let mut files = Files::from(
         [
@@ -35,9 +35,9 @@ fn check_sample(extra: &[(&str, &str)]) -> Findings {
 
 fn all_findings(found: &Findings) -> [(&'static str, &Vec<String>); 5] {
     [
-        ("house", &found.structure),
-        ("arrows", &found.dependencies),
-        ("outside", &found.side_effects),
+        ("structure", &found.structure),
+        ("dependencies", &found.dependencies),
+        ("side effects", &found.side_effects),
         ("state", &found.state),
         ("truth", &found.truth),
     ]
@@ -45,128 +45,202 @@ fn all_findings(found: &Findings) -> [(&'static str, &Vec<String>); 5] {
 
 #[test]
 fn a_valid_sample_has_no_findings() {
-    for (wall, wrong) in all_findings(&check_sample(&[])) {
-        assert!(wrong.is_empty(), "{wall}: {wrong:?}");
+    for (rule, findings) in all_findings(&check_sample(&[])) {
+        assert!(findings.is_empty(), "{rule}: {findings:?}");
     }
-    // Words in comments and strings, locals and tests are no paths.
-    let quiet = "//! crate::ui::x\n/* std::fs */ /* let s = \" */\nuse crate::domain::{self, Seq};\n\
+    // Words in comments, strings, local names and tests are not paths.
+    let valid = "//! crate::ui::x\n/* std::fs */ /* let s = \" */\nuse crate::domain::{self, Seq};\n\
         pub fn f(fs: u8, process: u8) -> u8 { let _ = \"crate::ui::x() // &mut State\"; let _ = r#\"\"std::fs\"#; fs + process }\n\
         #[cfg(test)]\nmod tests { use crate::ui::app::Looks; fn f() { std::fs::read(\"x\"); } }\n\
         #[cfg(all(test, unix))]\nfn g() { std::thread::sleep(x) }";
-    for (wall, wrong) in all_findings(&check_sample(&[("engine/x.rs", quiet)])) {
-        assert!(wrong.is_empty(), "{wall}: {wrong:?}");
+    for (rule, findings) in all_findings(&check_sample(&[("engine/x.rs", valid)])) {
+        assert!(findings.is_empty(), "{rule}: {findings:?}");
     }
 }
 
-/// Where a trick stands, what it says, which wall must notice it, and what the wall must say.
+/// File, contents, the rule that must find the violation, and part of its message.
 const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
-    // Ways to say the name of a room.
-    ("engine/x.rs", "use super::super::ui::app::Looks;", "arrows", "engine must not know ui"),
-    ("engine/x.rs", "use crate as house; fn f() { house::cli::run() }", "arrows", "engine must not know cli"),
-    ("engine/x.rs", "fn f() { retrospect::driver::now() }", "arrows", "engine must not know driver"),
-    ("engine/x.rs", "fn f() { ::retrospect::driver::now() }", "arrows", "engine must not know driver"),
+    // Ways to name a module.
+    ("engine/x.rs", "use super::super::ui::app::Looks;", "dependencies", "engine must not depend on ui"),
+    (
+        "engine/x.rs",
+        "use crate as own; fn f() { own::cli::run() }",
+        "dependencies",
+        "engine must not depend on cli",
+    ),
+    (
+        "engine/x.rs",
+        "fn f() { retrospect::driver::now() }",
+        "dependencies",
+        "engine must not depend on driver",
+    ),
+    (
+        "engine/x.rs",
+        "fn f() { ::retrospect::driver::now() }",
+        "dependencies",
+        "engine must not depend on driver",
+    ),
     (
         "engine/x.rs",
         "extern crate self as me; fn f() { me::driver::now() }",
-        "arrows",
-        "engine must not know driver",
+        "dependencies",
+        "engine must not depend on driver",
     ),
     (
         "engine/x.rs",
         "fn f() { let _ = \"http://\"; crate::ui::x() }",
-        "arrows",
-        "x.rs:1: engine must not know ui",
+        "dependencies",
+        "x.rs:1: engine must not depend on ui",
     ),
-    ("engine/x.rs", "fn f() { let _ = '\"'; crate::ui::x() }", "arrows", "engine must not know ui"),
-    ("engine/x.rs", "use crate::{domain::Seq, ui::{self, app}};", "arrows", "engine must not know ui"),
-    ("engine/x.rs", "use crate::*; fn f() { ui::x() }", "arrows", "engine must not know ui"),
+    (
+        "engine/x.rs",
+        "fn f() { let _ = '\"'; crate::ui::x() }",
+        "dependencies",
+        "engine must not depend on ui",
+    ),
+    (
+        "engine/x.rs",
+        "use crate::{domain::Seq, ui::{self, app}};",
+        "dependencies",
+        "engine must not depend on ui",
+    ),
+    ("engine/x.rs", "use crate::*; fn f() { ui::x() }", "dependencies", "engine must not depend on ui"),
     (
         "engine/x.rs",
         "use self::super::super::{ui as you}; fn f() { you::x() }",
-        "arrows",
-        "engine must not know ui",
+        "dependencies",
+        "engine must not depend on ui",
     ),
-    ("engine/x.rs", "fn f() { println!(\"{}\", crate::ui::x()) }", "arrows", "engine must not know ui"),
-    ("engine/x.rs", "macro_rules! m { () => { $crate::ui::x() } }", "arrows", "engine must not know ui"),
+    (
+        "engine/x.rs",
+        "fn f() { println!(\"{}\", crate::ui::x()) }",
+        "dependencies",
+        "engine must not depend on ui",
+    ),
+    (
+        "engine/x.rs",
+        "macro_rules! m { () => { $crate::ui::x() } }",
+        "dependencies",
+        "engine must not depend on ui",
+    ),
     (
         "engine/x.rs",
         "fn f() -> impl Into<<crate::ui::app::Looks as Any>::X> {}",
-        "arrows",
-        "engine must not know ui",
+        "dependencies",
+        "engine must not depend on ui",
     ),
-    ("engine/x.rs", "#[serde(with = \"crate::ui::app\")] struct S;", "arrows", "engine must not know ui"),
-    ("engine/x.rs", "mod inner { use super::super::super::ui::x; }", "arrows", "engine must not know ui"),
-    ("domain.rs", "pub use crate::ui::app::Looks;", "arrows", "domain must not know ui"),
-    ("provider/rules.rs", "use super::openai::Key;", "arrows", "provider/rules must not know provider"),
-    ("provider/rules.rs", "use crate::engine::State;", "arrows", "provider/rules must not know engine"),
+    (
+        "engine/x.rs",
+        "#[serde(with = \"crate::ui::app\")] struct S;",
+        "dependencies",
+        "engine must not depend on ui",
+    ),
+    (
+        "engine/x.rs",
+        "mod inner { use super::super::super::ui::x; }",
+        "dependencies",
+        "engine must not depend on ui",
+    ),
+    ("domain.rs", "pub use crate::ui::app::Looks;", "dependencies", "domain must not depend on ui"),
+    (
+        "provider/rules.rs",
+        "use super::openai::Key;",
+        "dependencies",
+        "provider/rules must not depend on provider",
+    ),
+    (
+        "provider/rules.rs",
+        "use crate::engine::State;",
+        "dependencies",
+        "provider/rules must not depend on engine",
+    ),
     ("provider/rules.rs", "fn f(s: &Segment) { s.origin; }", "truth", "reads `origin`"),
-    ("main.rs", "fn main() { retrospect::driver::now() }", "arrows", "main.rs:1"),
-    // Ways outside.
-    ("engine/x.rs", "use std::{fs, process}; fn f() { fs::read(\"x\"); }", "outside", "std::fs"),
-    ("engine/x.rs", "fn f() { std::env::var(\"X\"); }", "outside", "std::env::var"),
-    ("engine/x.rs", "fn f() { std::io::stdin(); }", "outside", "std::io::stdin"),
-    ("engine/x.rs", "use std::thread; fn f() { thread::sleep(x) }", "outside", "std::thread::sleep"),
+    ("main.rs", "fn main() { retrospect::driver::now() }", "dependencies", "main.rs:1"),
+    // Side effects.
+    ("engine/x.rs", "use std::{fs, process}; fn f() { fs::read(\"x\"); }", "side effects", "std::fs"),
+    ("engine/x.rs", "fn f() { std::env::var(\"X\"); }", "side effects", "std::env::var"),
+    ("engine/x.rs", "fn f() { std::io::stdin(); }", "side effects", "std::io::stdin"),
+    ("engine/x.rs", "use std::thread; fn f() { thread::sleep(x) }", "side effects", "std::thread::sleep"),
     (
         "engine/x.rs",
         "use std::time::Instant as I; fn f() { I::now(); }",
-        "outside",
+        "side effects",
         "std::time::Instant::now",
     ),
-    ("engine/x.rs", "use jiff::Timestamp as T; fn f() { T::now(); }", "outside", "jiff::Timestamp::now"),
-    ("engine/x.rs", "type T = jiff::Timestamp; fn f() { T::now(); }", "outside", "jiff::Timestamp::now"),
-    ("engine/x.rs", "use std as s; fn f() { s::fs::read(\"x\"); }", "outside", "std::fs::read"),
-    ("engine/x.rs", "use std::*; fn f() { fs::read(\"x\"); }", "outside", "std::fs::read"),
-    ("engine/x.rs", "fn f() { tokio::fs::read(\"x\"); }", "outside", "tokio::fs"),
-    ("engine/x.rs", "fn f() { vec![::std::net::TcpStream::connect(x)] }", "outside", "std::net"),
-    ("ui/app.rs", "fn f() { std::fs::read(\"x\"); }", "outside", "ui must not touch std::fs"),
-    ("ui/app.rs", "use jiff::Timestamp; fn f() { Timestamp::now(); }", "outside", "jiff::Timestamp::now"),
+    ("engine/x.rs", "use jiff::Timestamp as T; fn f() { T::now(); }", "side effects", "jiff::Timestamp::now"),
+    ("engine/x.rs", "type T = jiff::Timestamp; fn f() { T::now(); }", "side effects", "jiff::Timestamp::now"),
+    ("engine/x.rs", "use std as s; fn f() { s::fs::read(\"x\"); }", "side effects", "std::fs::read"),
+    ("engine/x.rs", "use std::*; fn f() { fs::read(\"x\"); }", "side effects", "std::fs::read"),
+    ("engine/x.rs", "fn f() { tokio::fs::read(\"x\"); }", "side effects", "tokio::fs"),
+    ("engine/x.rs", "fn f() { vec![::std::net::TcpStream::connect(x)] }", "side effects", "std::net"),
+    ("ui/app.rs", "fn f() { std::fs::read(\"x\"); }", "side effects", "ui must not use std::fs"),
+    (
+        "ui/app.rs",
+        "use jiff::Timestamp; fn f() { Timestamp::now(); }",
+        "side effects",
+        "jiff::Timestamp::now",
+    ),
     // Ways to change the state.
-    ("engine/x.rs", "use super::State; impl State { fn poke(self: &mut Self) {} }", "state", "gives State"),
-    ("engine/x.rs", "use super::State; impl State { fn poke(&mut self) {} }", "state", "gives State"),
-    ("engine/x.rs", "use super::State; impl State { fn poke(it: &mut Self) {} }", "state", "gives State"),
-    ("engine/x.rs", "impl Drop for super::state::State { fn drop(&mut self) {} }", "state", "gives State"),
+    (
+        "engine/x.rs",
+        "use super::State; impl State { fn poke(self: &mut Self) {} }",
+        "state",
+        "adds a mutating method",
+    ),
+    (
+        "engine/x.rs",
+        "use super::State; impl State { fn poke(&mut self) {} }",
+        "state",
+        "adds a mutating method",
+    ),
+    (
+        "engine/x.rs",
+        "use super::State; impl State { fn poke(it: &mut Self) {} }",
+        "state",
+        "adds a mutating method",
+    ),
+    (
+        "engine/x.rs",
+        "impl Drop for super::state::State { fn drop(&mut self) {} }",
+        "state",
+        "adds a mutating method",
+    ),
     ("engine/x.rs", "fn g(state: &mut super::State) {}", "state", "takes `&mut State`"),
     ("engine/x.rs", "use super::State; type S = State; fn g(s: &mut S) {}", "state", "takes `&mut State`"),
     ("engine/x.rs", "use super::State as S; fn g<'a>(s: &'a mut S) {}", "state", "takes `&mut State`"),
     ("engine/x.rs", "use super::*; fn g(s: &mut [State]) {}", "state", "takes `&mut State`"),
     ("driver.rs", "fn g(s: &mut crate::engine::State) {}", "state", "takes `&mut State`"),
-    ("driver.rs", "impl D { fn g(&mut self) { self.engine.state.a += 1; } }", "state", "writes to a state"),
-    (
-        "driver.rs",
-        "impl D { fn g(&mut self) { take(&mut self.engine.state); } }",
-        "state",
-        "writes to a state",
-    ),
-    // A fourth joint.
-    // The truth.
+    ("driver.rs", "impl D { fn g(&mut self) { self.engine.state.a += 1; } }", "state", "changes a state"),
+    ("driver.rs", "impl D { fn g(&mut self) { take(&mut self.engine.state); } }", "state", "changes a state"),
+    // Reads of the ground truth.
     ("provider/rules.rs", "fn f(t: Turn) { let Turn { truth, .. } = t; }", "truth", "reads `truth`"),
     ("provider/rules.rs", "fn f(t: Turn) { vec![t.truth]; }", "truth", "reads `truth`"),
-    // Names that were exempt by their look alone.
+    // Files that earlier checks exempted because of their names.
     (
         "engine.rs",
         "mod apply; mod state; pub use state::State; pub mod x; pub mod fixture;",
-        "outside",
+        "side effects",
         "std::fs",
     ),
     (
         "engine.rs",
         "mod apply; mod state; pub use state::State; pub mod x; pub mod tests;",
-        "outside",
+        "side effects",
         "std::fs",
     ),
     (
         "engine.rs",
         "mod apply; mod state; pub use state::State; pub mod x; #[path = \"../ui/app.rs\"] mod y;",
-        "house",
-        "path of its own",
+        "structure",
+        "outside its module",
     ),
-    ("engine/x.rs", "include!(\"../ui/app.rs\");", "house", "include!"),
-    ("engine/stray.rs", "", "house", "no `mod` leads here"),
+    ("engine/x.rs", "include!(\"../ui/app.rs\");", "structure", "include!"),
+    ("engine/stray.rs", "", "structure", "no `mod` declares this file"),
 ];
 
 #[test]
 fn every_violation_is_found() {
-    for (file, text, wall, says) in VIOLATIONS {
+    for (file, text, rule, message) in VIOLATIONS {
         let mut extra = vec![(*file, *text)];
         for name in ["fixture", "tests"] {
             if text.contains(&format!("mod {name};")) {
@@ -177,8 +251,8 @@ fn every_violation_is_found() {
             }
         }
         let found = check_sample(&extra);
-        let walls = all_findings(&found);
-        let (_, wrong) = walls.iter().find(|(name, _)| name == wall).unwrap();
-        assert!(wrong.iter().any(|w| w.contains(says)), "{file}: {text}\nwas not noticed: {walls:?}");
+        let all = all_findings(&found);
+        let (_, findings) = all.iter().find(|(name, _)| name == rule).unwrap();
+        assert!(findings.iter().any(|f| f.contains(message)), "{file}: {text}\nwas not found: {all:?}");
     }
 }

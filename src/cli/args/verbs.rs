@@ -1,22 +1,20 @@
-//! The flags of the verbs that start no run.
+//! Arguments of the verbs that don't start a run.
 
 use super::{PddlFiles, ScreenArgs, TaskArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Where there is no terminal the transcript is printed.\nExamples:\n  retrospect open --last\n  \
-                  retrospect open report.html#1.14"
-)]
+#[command(after_help = "Without a terminal, prints the transcript.\nExamples:\n  retrospect open --last\n  \
+                  retrospect open report.html#1.14")]
 pub struct Open {
-    /// A session (folder, name, or end of its name) or an exported report, perhaps with @BRANCH and #EPISODE.STEP.
+    /// Session (folder, name, or end of its name) or exported report, optionally with @BRANCH and #EPISODE.STEP.
     #[arg(value_name = "PATH[@BRANCH][#E.S]", required_unless_present = "last")]
     pub path: Option<String>,
-    /// The newest session.
+    /// Use the newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
-    /// Go on showing what another program writes to it, read-only.
+    /// Follow a session that another program is writing (read-only, live).
     #[arg(long)]
     pub follow: bool,
     /// Print the events as JSON lines, as `run --json` does.
@@ -28,45 +26,46 @@ pub struct Open {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every line of standard input is one command, exactly as it stands; with --json a line that begins with \
-                  a quotation mark is a JSON string. Each line is answered by the world's text, or with --json by one \
+    after_help = "Each line of standard input is one command, taken verbatim; with --json, a line that begins with a \
+                  quotation mark is a JSON string. Each command prints the environment's reply, with --json as one \
                   object: step, action, observation, reward, progress, done, won, valid, admissible, world. Step 0 is \
-                  the reset and has goal and task as well. Playing goes on after the end; exit 0 at end of input."
+                  the reset and also has goal and task. Commands still run after the episode ends; exit 0 at end of input."
 )]
 pub struct Play {
-    /// The environment: household, babyai or pddl (built in), or alfworld.
+    /// Environment: household, babyai or pddl (built in), or alfworld.
     #[arg(long, value_name = "E")]
     pub env: Option<String>,
-    /// A task, by its id; for alfworld also a game.tw-pddl or its folder, for babyai a level's number or name, for pddl `gripper/3`.
+    /// Task id; for alfworld also a game.tw-pddl or its folder, for babyai a level number or name, for pddl
+    /// `gripper/3`.
     #[arg(long, value_name = "T")]
     pub task: Option<String>,
-    /// Seed of the world's own chance.
+    /// Random seed of the environment.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// A list of tasks, as for run.
+    /// Task list, as for run.
     #[arg(long, value_name = "F")]
     pub tasks: Option<String>,
-    /// Which task of the list, counted from 0.
+    /// Index of the task in the list, from 0.
     #[arg(long, value_name = "N", requires = "tasks")]
     pub index: Option<usize>,
-    /// How answers are shown: raw, react or agentboard.
+    /// How observations are shown: raw, react or agentboard.
     #[arg(long, value_name = "I")]
     pub interface: Option<String>,
-    /// A level file to play (babyai).
+    /// Level file to play (babyai).
     #[arg(long, value_name = "F")]
     pub state: Option<PathBuf>,
     #[command(flatten)]
     pub files: PddlFiles,
-    /// One JSON object a reply.
+    /// Print one JSON object per reply.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// Which one; without a name the first is opened.
+    /// Name of the session; the default is the first.
     pub name: Option<String>,
-    /// List what there is.
+    /// List the shipped sessions.
     #[arg(long)]
     pub list: bool,
     #[command(flatten)]
@@ -80,30 +79,30 @@ pub struct Demo {
 pub struct Tasks {
     #[command(flatten)]
     pub world: TaskArgs,
-    /// Write them as folders that ALFWorld's own loader reads.
+    /// Write the tasks as folders that ALFWorld's own loader reads.
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
-    /// One JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Sessions {
-    /// One JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A pool file is a log of lesson operations, one JSON object a line; it is only added to, and merged by \
-                  the ids of its lessons. Without --pool it is `pool.jsonl` in the user's data folder."
+    after_help = "A pool file is an append-only log of lesson operations, one JSON object per line; files are merged by \
+                  lesson id. The default is `pool.jsonl` in the user's data folder."
 )]
 pub struct Lessons {
     #[command(subcommand)]
     pub verb: LessonVerb,
-    /// The pool file.
+    /// Pool file.
     #[arg(long, global = true, value_name = "F")]
     pub pool: Option<PathBuf>,
 }
@@ -112,40 +111,40 @@ pub struct Lessons {
 pub enum LessonVerb {
     /// List the lessons of the pool, or of a session.
     List {
-        /// A session or another pool file.
+        /// Session or another pool file.
         from: Option<String>,
-        /// Retired ones too.
+        /// Include retired lessons.
         #[arg(long)]
         all: bool,
-        /// One JSON object a line.
+        /// Print one JSON object per line.
         #[arg(long)]
         json: bool,
     },
     /// Add a lesson.
     Add {
-        /// The lesson; for an Error lesson the mistake.
+        /// Text of the lesson; for an Error lesson, the mistake.
         text: String,
-        /// For an Error lesson: what to do instead.
+        /// What to do instead (Error lessons).
         #[arg(long)]
         solution: Option<String>,
-        /// Its kind: abstract, error, progress, plan, experience, lesson, positive, negative, advice.
+        /// Kind: abstract, error, progress, plan, experience, lesson, positive, negative, advice.
         #[arg(long)]
         kind: Option<String>,
-        /// Its reach: episode, task, task_type, environment.
+        /// Scope: episode, task, task_type, environment.
         #[arg(long, default_value = "environment")]
         scope: String,
     },
-    /// Give a lesson new words.
+    /// Edit the text of a lesson.
     Edit {
-        /// Its number in the list, or its id.
+        /// Number in the list, or id.
         lesson: String,
-        /// The new words.
+        /// New text.
         text: Option<String>,
-        /// The new solution.
+        /// New solution.
         #[arg(long)]
         solution: Option<String>,
     },
-    /// Take a lesson out of use; its history stays.
+    /// Retire a lesson: no longer used, but its history stays.
     Retire {
         /// Numbers in the list, or ids.
         #[arg(required = true)]
@@ -153,22 +152,23 @@ pub enum LessonVerb {
     },
     /// Merge another pool file into this one, by id.
     Import {
-        /// The other pool file, a text of one lesson a line, or a run directory of Reflexion (or its env_results_trial_N.json).
+        /// Pool file, text file with one lesson per line, or run directory of Reflexion (or its
+        /// env_results_trial_N.json).
         file: PathBuf,
     },
-    /// Print the lessons in force.
+    /// Print the active lessons.
     Export {
-        /// A session or another pool file.
+        /// Session or another pool file.
         from: Option<String>,
-        /// How: pool (a pool file), text (as --constitution reads it), markdown.
+        /// Format: pool (a pool file), text (as --constitution reads it), markdown.
         #[arg(long, default_value = "pool")]
         format: PoolFormat,
     },
-    /// Take lessons of a session into the pool, so that other runs can begin with them.
+    /// Copy lessons of a session into the pool, for use in other runs.
     Promote {
-        /// The session.
+        /// Session.
         session: String,
-        /// Only these, by their number in the session or their id.
+        /// Promote only this lesson (number in the session, or id); may be repeated.
         #[arg(long = "lesson", value_name = "L")]
         lessons: Vec<String>,
     },
@@ -176,21 +176,21 @@ pub enum LessonVerb {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ends with 1 where anything is not as the journal says. Two kinds of differences are told and are \
-                        no failure: answers of a rebuilt world that a person accepted, and notes, reflections and \
-                        lessons that the rules of this version draw otherwise."
+    after_help = "Exits with 1 if anything differs from the journal. Two kinds of differences are reported but are not \
+                        failures: replies of a rebuilt environment that a person accepted, and notes, reflections and \
+                        lessons that this version's rules derive differently."
 )]
 pub struct Verify {
-    /// A session or an exported report; with @BRANCH only that line, without it every branch.
+    /// Session or exported report; with @BRANCH only that branch, otherwise all branches.
     #[arg(value_name = "PATH[@BRANCH]", required_unless_present = "last")]
     pub path: Option<String>,
-    /// The newest session.
+    /// Use the newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
-    /// Do not take its actions again in its world.
+    /// Don't replay the actions in the environment.
     #[arg(long)]
     pub no_world: bool,
-    /// One JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
 }
@@ -198,27 +198,29 @@ pub struct Verify {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A and B are PATH, PATH#EPISODE, PATH@BRANCH or PATH@BRANCH#EPISODE; PATH is a session (folder, name, or \
-                  end of its name) or an exported report. Without a branch the one written last is meant. Without episodes, all of both are paired by task and trial. \
-                  Where one side names an episode, the other's of the same task and trial stands beside it.\n\
+                  end of its name) or an exported report. The default branch is the one written last. Without episodes, \
+                  all episodes of both are paired by task and trial. If only one side names an episode, it is compared \
+                  with the other side's episode of the same task and trial.\n\
                   Examples:\n  retrospect diff hot-mug-untaught hot-mug-taught\n  \
                   retrospect diff sessions/A#1 sessions/A#2 --only-differences\n  \
                   retrospect diff sessions/A sessions/B --json\n\
-                  docs/COMPARE.md says how steps are aligned and what the JSON holds."
+                  docs/COMPARE.md describes how steps are aligned and the fields of the JSON."
 )]
 pub struct Diff {
-    /// The left side.
+    /// Left side.
     #[arg(value_name = "A")]
     pub a: String,
-    /// The right side.
+    /// Right side.
     #[arg(value_name = "B")]
     pub b: String,
-    /// JSON lines: an object for each pair of episodes, and a summary.
+    /// Print JSON lines: one object per pair of episodes, and a summary.
     #[arg(long)]
     pub json: bool,
-    /// Leave out what is the same.
+    /// Show only differences.
     #[arg(long)]
     pub only_differences: bool,
-    /// Columns of the text, from 40 to 500; else the terminal's, or 80. Below 72 the sides stand one below the other.
+    /// Width of the text in columns, 40 to 500; the default is the terminal's width, or 80. Below 72 the sides are
+    /// stacked.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(40..=500))]
     pub width: Option<u16>,
 }
@@ -227,33 +229,33 @@ pub struct Diff {
 #[command(after_help = "Examples:\n  retrospect export --last --format html --out report.html\n  \
                         retrospect export --last --format svg --at 1.14 --size 120x36 --theme light > screen.svg")]
 pub struct Export {
-    /// A session, or an exported report; perhaps with @BRANCH.
+    /// Session or exported report, optionally with @BRANCH.
     #[arg(value_name = "PATH[@BRANCH]", required_unless_present = "last")]
     pub path: Option<String>,
-    /// The newest session.
+    /// Use the newest session.
     #[arg(long, conflicts_with = "path")]
     pub last: bool,
-    /// html (one page that carries the session), markdown, json, svg (the screen), text (the transcript), reflexion (a run
-    /// directory as its public code writes it; --out names it).
+    /// Format: html (one page that contains the session), markdown, json, svg (the screen), text (the transcript),
+    /// reflexion (a run directory like the public code's; --out names it).
     #[arg(long, short, default_value = "html")]
     pub format: ExportFormat,
-    /// The place to mark or draw: EPISODE.STEP.
+    /// Step to mark or draw: EPISODE.STEP.
     #[arg(long, value_name = "E.S")]
     pub at: Option<String>,
-    /// Size of the screen that svg draws, in columns and rows.
+    /// Size of the screen for svg, in columns and rows.
     #[arg(long, value_name = "WxH", default_value = "120x36")]
     pub size: String,
-    /// Theme of the screen that svg draws.
+    /// Theme of the screen for svg.
     #[arg(long, value_name = "T")]
     pub theme: Option<String>,
-    /// Write here instead of standard output; for reflexion a folder.
+    /// File to write instead of standard output; for reflexion a folder.
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Sessions that were run in the same way are taken together; with several ways the others are \
+    after_help = "Sessions with the same configuration are pooled; if there are several configurations, the others are \
                         compared with the first. docs/METRICS.md defines every number.\nExamples:\n  \
                         retrospect report --last\n  retrospect report sessions/A sessions/B --format markdown\n  \
                         retrospect report --last --against paper"
@@ -262,34 +264,34 @@ pub struct Report {
     /// Sessions (folder, name, or end of its name) or exported reports.
     #[arg(value_name = "PATH", required_unless_present = "last")]
     pub paths: Vec<String>,
-    /// The newest session.
+    /// Use the newest session.
     #[arg(long, conflicts_with = "paths")]
     pub last: bool,
-    /// One JSON document.
+    /// Print one JSON document.
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
-    /// text, markdown or json.
+    /// Format: text, markdown or json.
     #[arg(long, short, default_value = "text")]
     pub format: ReportFormat,
-    /// Published figures beside ours, where there are any of this environment, split, method and settings.
+    /// Show published figures for the same environment, split, method and settings, if any.
     #[arg(long, value_name = "paper")]
     pub against: Option<Baseline>,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The new session plays this one task once, with all that the episode had when it began: lessons, seeds, \
-                        trial, the last attempt and the method's memory; it says where it comes from.\nExample:\n  \
+    after_help = "The new session plays this task once, from the state in which the episode started: lessons, seeds, \
+                        trial, the last attempt and the method's memory; it records its origin.\nExample:\n  \
                         retrospect rerun --last#3 --headless"
 )]
 pub struct Rerun {
-    /// A session and the number of an episode in it; `--last#E` is of the newest.
+    /// Session and episode number; `--last#E` is of the newest session.
     #[arg(value_name = "PATH#E", allow_hyphen_values = true)]
     pub path: String,
-    /// Folder of the prompt templates it was begun with, or `builtin`; others are refused.
+    /// Folder of the prompt templates the session started with, or `builtin`; others are rejected.
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
-    /// Go on with the prompt templates in force here, though it was begun with others.
+    /// Continue with the current prompt templates even if the session started with others.
     #[arg(long)]
     pub accept_prompts: bool,
     #[command(flatten)]
@@ -298,14 +300,14 @@ pub struct Rerun {
     pub screen: ScreenArgs,
 }
 
-/// What a report is held against.
+/// What a report is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Baseline {
-    /// The tables of the papers.
+    /// The papers' tables.
     Paper,
 }
 
-/// How a report is written.
+/// Format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
     /// Aligned columns.
@@ -319,31 +321,31 @@ pub enum ReportFormat {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Check the server of this actor: openai:MODEL.
+    /// Actor whose server to check: openai:MODEL.
     #[arg(long, value_name = "A")]
     pub actor: Option<String>,
-    /// Check the server of this mentor: openai:MODEL.
+    /// Mentor whose server to check: openai:MODEL.
     #[arg(long, value_name = "R")]
     pub mentor: Option<String>,
-    /// Ask with this sampling parameter, as a run would: actor.max_tokens=1024, mentor.temperature=0.7.
+    /// Sampling parameter to send, as in a run: actor.max_tokens=1024, mentor.temperature=0.7.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     #[command(flatten)]
     pub models: super::ModelArgs,
-    /// One JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// bash, zsh, fish, elvish or powershell.
+    /// Shell: bash, zsh, fish, elvish or powershell.
     pub shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Write this page and one for every verb into a folder.
+    /// Folder to write this page and one page per verb to.
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
 }
@@ -356,24 +358,24 @@ pub struct Config {
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigVerb {
-    /// Write a configuration file with every setting and its default, as comments.
+    /// Write a configuration file that lists every setting and its default as comments.
     Init {
-        /// Replace a file that is there.
+        /// Overwrite an existing file.
         #[arg(long)]
         force: bool,
     },
-    /// Show every setting, its value and where it comes from.
+    /// Show every setting with its value and origin.
     Show {
-        /// One JSON object.
+        /// Print one JSON object.
         #[arg(long)]
         json: bool,
     },
 }
 
-/// What a session can be told as.
+/// Format of an exported session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// One page with the journal in it.
+    /// One HTML page that contains the session.
     Html,
     /// Markdown.
     #[value(alias = "md")]
@@ -384,16 +386,16 @@ pub enum ExportFormat {
     Svg,
     /// The plain transcript.
     Text,
-    /// A run directory as Reflexion's public code writes it.
+    /// A run directory in the format of Reflexion's public code.
     Reflexion,
 }
 
-/// What lessons can be told as.
+/// Format of exported lessons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PoolFormat {
-    /// A pool file of its own.
+    /// A pool file.
     Pool,
-    /// One lesson a line.
+    /// One lesson per line.
     Text,
     /// Markdown.
     Markdown,

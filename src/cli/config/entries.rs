@@ -1,8 +1,8 @@
-//! The table: everything that can be configured.
+//! The table of configuration keys.
 
 use super::{Entry, ValueType};
 
-/// Every entry, in the order of the reference.
+/// All entries, in the order of the reference.
 pub const ENTRIES: &[Entry] = &[
     entry(
         "sessions",
@@ -30,7 +30,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "cache",
-        "folder of cached answers; by default `answers/` in the user's cache folder",
+        "folder of cached model replies; by default `answers/` in the user's cache folder",
         ValueType::Path,
         "",
         "RETROSPECT_CACHE_DIR",
@@ -38,7 +38,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.env",
-        "the environment",
+        "environment",
         ValueType::Choice(crate::driver::worlds::NAMES),
         "household",
         "RETROSPECT_ENV",
@@ -46,7 +46,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.method",
-        "the method",
+        "method",
         ValueType::Choice(crate::method::METHOD_NAMES),
         "omnireflect",
         "RETROSPECT_METHOD",
@@ -70,7 +70,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.interface",
-        "how the environment is shown to the agent in a run (`play` uses `raw` unless you set the flag)",
+        "how observations are shown to the agent in a run (`play` uses `raw` unless you set the flag)",
         ValueType::Choice(&["raw", "react", "agentboard"]),
         "react",
         "RETROSPECT_INTERFACE",
@@ -167,7 +167,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.cache",
-        "cache of model answers on disk: the same request gets the same answer",
+        "cache of model replies on disk: the same request gets the same reply",
         ValueType::Choice(&["off", "read", "read-write"]),
         "off",
         "RETROSPECT_CACHE",
@@ -175,7 +175,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.prefetch",
-        "request the next answer while a person reads a proposal; requires `run.cache = \"read-write\"`",
+        "request the next reply while a person reads a proposal; requires `run.cache = \"read-write\"`",
         ValueType::Bool,
         "false",
         "RETROSPECT_PREFETCH",
@@ -260,10 +260,10 @@ pub const ENTRIES: &[Entry] = &[
 const fn entry(
     name: &'static str,
     meaning: &'static str,
-    sort: ValueType,
+    value_type: ValueType,
     default: &'static str,
     variable: &'static str,
     flag: &'static str,
 ) -> Entry {
-    Entry { name, meaning, value_type: sort, default, variable, flag }
+    Entry { name, meaning, value_type, default, variable, flag }
 }

@@ -1,4 +1,4 @@
-//! Presets that come with the program: rows of the papers' tables, as far as settings go.
+//! Built-in presets: rows of the papers' tables, as far as settings can express them.
 
 use super::{Config, ValueOrigin};
 use crate::cli::error::CliError;
@@ -6,40 +6,45 @@ use crate::report::metrics::{PaperRow, paper_rows};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// A row by its name.
+/// Finds a row by its preset name.
 pub(in crate::cli) fn find_preset_row(name: &str) -> Option<&'static PaperRow> {
     paper_rows().iter().find(|r| r.preset == name)
 }
 
-/// All of them for `run --help`.
+/// Returns the long help of `--preset`, with all built-in presets.
 pub fn help() -> String {
     let mut text = String::from(
-        "Settings by one name: those of a row of a paper's table, or of `[preset.P]` in the configuration file. Flags count \
-         more than a preset. Model, environment and split are yours to choose.\n\nThere are:\n",
+        "Named group of settings: a row of a paper's table or `[preset.P]` of the configuration file. Flags override a \
+         preset. Model, environment and split are not part of it.\n\nBuilt-in presets:\n",
     );
     for row in paper_rows() {
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "  {:<28} {}: {}", row.preset, row.source(), row.label);
     }
     text
 }
 
 impl Config {
-    /// The built-in preset of this name, unless the file has one of the same name.
+    /// Returns the built-in preset of this name, unless the file has a preset of the same name.
     pub(in crate::cli) fn built_in_preset(&self, name: Option<&str>) -> Option<&'static PaperRow> {
         name.filter(|n| !self.presets.contains_key(*n)).and_then(find_preset_row)
     }
 
-    /// Takes method and trials of a row where no flag says otherwise.
+    /// Applies method and trials of a row unless flags set them.
     ///
     /// # Errors
-    /// A usage [`CliError`] when a flag names another method.
+    /// Fails with a usage [`CliError`] if a flag names another method.
     pub(in crate::cli) fn apply_preset_row(&mut self, row: &'static PaperRow) -> Result<(), CliError> {
         let flag = |config: &Self, name: &str| matches!(config.origin(name), ValueOrigin::Flag(_));
         if flag(self, "run.method") && self.text("run.method") != row.method {
             return Err(CliError::usage(
-                format!("--preset {} is of {}, not of {}", row.preset, row.method, self.text("run.method")),
-                "leave --method away, or take another preset",
+                format!(
+                    "--preset {} is for method {}, not {}",
+                    row.preset,
+                    row.method,
+                    self.text("run.method")
+                ),
+                "leave out --method, or choose another preset",
             ));
         }
         self.values.insert("run.method", (json!(row.method), ValueOrigin::Preset(&row.preset)));

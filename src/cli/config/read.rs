@@ -1,4 +1,4 @@
-//! Reads the file and single values. Every complaint names file, line and key, and what is allowed.
+//! Reads the configuration file and single values. Every error names file, line, key and the allowed values.
 
 use super::{Config, ENTRIES, Entry, ValueOrigin, ValueType};
 use crate::cli::error::{CliError, CliErrorKind};
@@ -10,7 +10,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Reads a value as an environment variable or a flag has it.
+/// Parses the text of an environment variable or a flag.
 pub(super) fn parse_value(entry: &Entry, text: &str) -> Result<Value, String> {
     let allowed = || format!("expected {}", entry.value_type.allowed_values());
     Ok(match entry.value_type {
@@ -23,15 +23,15 @@ pub(super) fn parse_value(entry: &Entry, text: &str) -> Result<Value, String> {
             "false" | "off" | "no" | "0" => json!(false),
             _ => return Err(allowed()),
         },
-        // Their default: none.
+        // The default: no conditions.
         ValueType::Conditions if text.is_empty() => json!([]),
         ValueType::Conditions => return Err(allowed()),
         ValueType::Choice(words) => json!(words.iter().find(|w| **w == text).ok_or_else(allowed)?),
     })
 }
 
-/// Reads conditions with `;` between them: those that can be read, and what is wrong with the others. A pattern may hold any
-/// sign but a line break; a semicolon in one is written in the file.
+/// Parses conditions separated by `;` and returns the valid ones and the problems of the others. A pattern that
+/// contains a semicolon can only be set in the file.
 pub(super) fn parse_conditions(text: &str) -> (Value, Vec<String>) {
     let (mut read, mut bad) = (Vec::new(), Vec::new());
     for one in text.split(';').map(str::trim).filter(|c| !c.is_empty()) {
@@ -43,13 +43,13 @@ pub(super) fn parse_conditions(text: &str) -> (Value, Vec<String>) {
     (Value::Array(read), bad)
 }
 
-/// Reads one condition.
+/// Parses one condition.
 fn parse_condition(text: &str) -> Result<Value, String> {
     let read = crate::method::parse_condition(text).map_err(|bad| format!("{}; {}", bad.message, bad.hint));
     read.map(|_| json!(text))
 }
 
-/// Fills a configuration from the text of its file.
+/// Applies the text of the configuration file.
 pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result<(), CliError> {
     let line_of = |at: usize| text.get(..at).map_or(0, |t| t.matches('\n').count()) + 1;
     let error = |at: usize, why: String| {
@@ -60,7 +60,7 @@ pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result
         )
     };
     let table = DeTable::parse(text).map_err(|e| {
-        error(e.span().map_or(0, |s| s.start), format!("not TOML: {}", e.message().replace('\n', " ")))
+        error(e.span().map_or(0, |s| s.start), format!("invalid TOML: {}", e.message().replace('\n', " ")))
     })?;
     for (key, value) in table.get_ref() {
         let name = key.get_ref().as_ref();
@@ -77,7 +77,7 @@ pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result
                     for (setting, value) in settings {
                         let name = setting.get_ref().as_ref();
                         match value.get_ref() {
-                            // `actor.temperature = 0.7` is a table for TOML, `"actor.temperature" = 0.7` is none.
+                            // In TOML, `actor.temperature = 0.7` is a table, `"actor.temperature" = 0.7` is not.
                             DeValue::Table(inner) if ["actor", "mentor"].contains(&name) => {
                                 for (part, value) in inner {
                                     let name = format!("{name}.{}", part.get_ref());
@@ -101,7 +101,7 @@ pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result
                     let named =
                         |why: String| error(model.span().start, format!("models.{}: {why}", model.get_ref()));
                     let table =
-                        to_json(table.get_ref()).ok_or_else(|| named("it holds a date".to_owned()))?;
+                        to_json(table.get_ref()).ok_or_else(|| named("dates are not allowed".to_owned()))?;
                     let profile = Profile::from_table(&table)
                         .map_err(|e| named(format!("{}; {}", e.message, e.hint)))?;
                     config.models.insert(model.get_ref().to_string(), profile);
@@ -141,11 +141,11 @@ fn set_from_file(
     if let (ValueType::Conditions, DeValue::Array(all)) = (entry.value_type, value.get_ref()) {
         let mut read = Vec::new();
         for one in all {
-            let said = match one.get_ref() {
+            let parsed = match one.get_ref() {
                 DeValue::String(text) => parse_condition(text),
-                _ => Err("each condition is a text".to_owned()),
+                _ => Err("expected each condition as a text".to_owned()),
             };
-            match said {
+            match parsed {
                 Ok(one) => read.push(one),
                 Err(why) => {
                     config.invalid_breakpoints.push(error(one.span().start, format!("{name}: {why}")));
@@ -172,32 +172,33 @@ fn set_from_file(
     Ok(())
 }
 
-/// A value that is neither a list, a table nor a date.
+/// Converts a value unless it is a list, a table or a date.
 fn scalar_value(value: &Spanned<DeValue<'_>>) -> Option<Value> {
     to_json(value.get_ref()).filter(|json| !json.is_array() && !json.is_object())
 }
 
-/// A setting of a preset: of a method, or a sampling parameter of a role.
+/// Parses a setting of a preset: a method setting or a sampling parameter of a role.
 ///
 /// # Errors
-/// What is wrong with its name or its value, in words.
+/// Returns a message if name or value is invalid.
 fn parse_preset_setting(name: String, value: &Spanned<DeValue<'_>>) -> Result<(String, Value), String> {
-    if let Some((_, knob)) = sampling_param(&name) {
+    if let Some((_, param)) = sampling_param(&name) {
         let checked = match to_json(value.get_ref()) {
-            Some(Value::String(text)) => knob.parse(&text),
-            Some(value) => knob.validate(&value).map(|()| value),
-            None => Err(format!("expected {}", knob.allowed)),
+            Some(Value::String(text)) => param.parse(&text),
+            Some(value) => param.validate(&value).map(|()| value),
+            None => Err(format!("expected {}", param.allowed)),
         };
         return checked.map(|value| (name.clone(), value)).map_err(|why| format!("{name}: {why}"));
     }
     if !SETTINGS.iter().any(|s| s.name == name) {
         return Err(unknown_setting_message(&name));
     }
-    let value = scalar_value(value).ok_or_else(|| format!("{name} must be a number, a switch or a word"))?;
+    let value =
+        scalar_value(value).ok_or_else(|| format!("{name}: expected a number, a switch or a word"))?;
     Ok((name, value))
 }
 
-/// Any value but a date.
+/// Converts a value unless it contains a date.
 fn to_json(value: &DeValue<'_>) -> Option<Value> {
     match value {
         DeValue::Array(all) => all.iter().map(|v| to_json(v.get_ref())).collect(),
@@ -215,25 +216,25 @@ fn to_json(value: &DeValue<'_>) -> Option<Value> {
 
 fn unknown_key_message(name: &str) -> String {
     match closest_name(name, ENTRIES.iter().map(|e| e.name)) {
-        Some(near) => format!("there is no key {name:?}; did you mean {near:?}?"),
-        None => format!("there is no key {name:?}"),
+        Some(near) => format!("unknown key {name:?}; did you mean {near:?}?"),
+        None => format!("unknown key {name:?}"),
     }
 }
 
-/// What to say of a setting that no method knows.
+/// Returns the message for a setting that no method has.
 pub(crate) fn unknown_setting_message(name: &str) -> String {
     let sampling = [ModelRole::Actor, ModelRole::Mentor]
-        .map(|asked| SAMPLING_PARAMS.iter().map(move |k| k.setting_name(asked)));
+        .map(|role| SAMPLING_PARAMS.iter().map(move |param| param.setting_name(role)));
     let sampling: Vec<String> = sampling.into_iter().flatten().collect();
     let names = SETTINGS.iter().map(|s| s.name).chain(sampling.iter().map(String::as_str));
     let names: Vec<&str> = names.collect();
     match closest_name(name, names.iter().copied()) {
-        Some(near) => format!("there is no setting {name:?}; did you mean {near:?}?"),
-        None => format!("there is no setting {name:?}; there are {}", names.join(", ")),
+        Some(near) => format!("unknown setting {name:?}; did you mean {near:?}?"),
+        None => format!("unknown setting {name:?}; available: {}", names.join(", ")),
     }
 }
 
-/// The name most like this one, if one is alike at all.
+/// Returns the most similar known name, or `None` if none is similar enough.
 pub(crate) fn closest_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let bare = |s: &str| s.rsplit('.').next().unwrap_or(s).to_owned();
     known
@@ -243,7 +244,7 @@ pub(crate) fn closest_name<'a>(name: &str, known: impl Iterator<Item = &'a str>)
         .map(|(_, k)| k)
 }
 
-/// Letters to change from one word to the other.
+/// Returns the Levenshtein distance of two words.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

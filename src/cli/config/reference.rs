@@ -1,4 +1,4 @@
-//! The reference and the sample file, from the table.
+//! Generates the reference and the sample file from the table.
 
 use super::{ENTRIES, Entry, ValueType};
 use crate::domain::SAMPLING_PARAMS;
@@ -7,7 +7,7 @@ use crate::method::SETTINGS;
 use crate::provider::openai::{PROFILE_KEYS, Profile};
 use std::fmt::Write as _;
 
-/// `docs/CONFIG.md`.
+/// Returns the text of `docs/CONFIG.md`.
 pub fn reference_page() -> String {
     let mut out = String::from(
         "# Configuration\n\nThis page is generated from the program's own table; a test fails when it is out of date.\n\n\
@@ -64,16 +64,15 @@ fn write_profile_reference(out: &mut String) {
          **Proxies** are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` (or the same in lower case). Servers on \
          this machine are always contacted directly.\n\n\
          **Learned behavior.** What the program learns about a server is reported once and holds until the program ends:\n\n\
-         - A field that the server refuses isn't sent again.\n\
+         - A field that the server rejects isn't sent again.\n\
          - A server that interrupts a reply when another request arrives (`[DONE]` without a finish_reason, or twice any other end of \
          the stream) gets one request at a time. llama-cpp-python, which does so, is recognized by its list of models before it gets \
          two.\n\
-         - A stream that ends without a finish_reason, although the server has no other request, is requested again, the second time \
-         without streaming. A server that sends nothing or only incomplete replies in streams is asked without streaming after two such \
-         calls.\n\
+         - A call whose stream ends without a finish_reason, although the server has no other request, is retried, the second time \
+         without streaming. After two calls with empty or incomplete streams, the server is called without streaming.\n\
          - If a stop text ends a reply on our side, the program waits for the server's usage: up to `tail_seconds` if the server got \
-         that stop text too and writes nothing more, otherwise for a quarter of a second. After two waits for nothing it waits only for \
-         every eighth reply.\n\n\
+         that stop text too and writes nothing more, otherwise for a quarter of a second. After two waits without usage it waits only \
+         for every eighth reply.\n\n\
          | key | what it does |\n|---|---|\n",
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );
@@ -99,7 +98,7 @@ fn write_settings_reference(out: &mut String) {
     }
 }
 
-/// The table of all settings of methods, as the end of `docs/METHODS.md` holds it.
+/// Returns the table of all method settings at the end of `docs/METHODS.md`.
 #[cfg(test)]
 pub(super) fn settings_table() -> String {
     let mut out = String::from(
@@ -121,7 +120,7 @@ pub(super) fn settings_table() -> String {
     out
 }
 
-/// The file that `config init` writes: every key with its default, as comments.
+/// Returns the file that `config init` writes: every key with its default, as comments.
 pub fn sample_file() -> String {
     let mut out = String::from(
         "# The configuration of retrospect. Remove the `#` of a line to set its value.\n\

@@ -11,7 +11,7 @@ use crate::provider::openai::Profile;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// `config init|show`.
+/// Runs `config init` or `config show`.
 pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -> Result<(), CliError> {
     match &args.verb {
         ConfigVerb::Init { force } => write_sample_file(config, *force, out),
@@ -39,8 +39,11 @@ pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -
             out.print_json(&json!({"paper_presets": papers, "file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
         }
         ConfigVerb::Show { json: false } => {
-            let state =
-                if config.file.is_file() { "" } else { " (not there; `retrospect config init` writes it)" };
+            let state = if config.file.is_file() {
+                ""
+            } else {
+                " (doesn't exist; `retrospect config init` creates it)"
+            };
             out.print_line(&format!("file: {}{state}", config.file.display()))?;
             for (name, place) in [("themes", "themes/"), ("keys", "keys.toml")] {
                 out.print_line(&format!("{name}: {}", config.folder.join(place).display()))?;
@@ -59,11 +62,11 @@ pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -
             let own = config.models.keys().cloned().collect::<Vec<_>>().join(", ");
             let own = if own.is_empty() { "none".to_owned() } else { own };
             out.print_line(&format!(
-                "profiles of model servers (run --profile NAME): {own} of the file; shipped: {}",
+                "server profiles (run --profile NAME), your own: {own}; built in: {}",
                 Profile::shipped_names().join(", ")
             ))?;
             out.print_line("")?;
-            out.print_line("settings of methods (run --set NAME=VALUE):")?;
+            out.print_line("method settings (run --set NAME=VALUE):")?;
             for spec in crate::method::SETTINGS.iter() {
                 out.print_line(&format!(
                     "  {:<18} {:<12} {}",
@@ -74,14 +77,14 @@ pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -
             }
             out.print_line("")?;
             out.print_line(
-                "sampling parameters of a model that is asked (run --set actor.NAME=VALUE or mentor.NAME=VALUE); a profile's where none is set:",
+                "sampling parameters (run --set actor.NAME=VALUE or mentor.NAME=VALUE); if not set, the profile's:",
             )?;
-            for knob in &SAMPLING_PARAMS {
-                out.print_line(&format!("  {:<18} {}; {}", knob.name, knob.meaning, knob.allowed))?;
+            for param in &SAMPLING_PARAMS {
+                out.print_line(&format!("  {:<18} {}; {}", param.name, param.meaning, param.allowed))?;
             }
             out.print_line("")?;
             out.print_line(
-                "presets (run --preset NAME), each a row of a paper's table as far as settings go:",
+                "presets (run --preset NAME); built-in ones are rows of the papers' tables, settings only:",
             )?;
             for row in crate::report::metrics::paper_rows() {
                 out.print_line(&format!("  {:<28} {}: {}", row.preset, row.source(), row.label))?;
@@ -95,7 +98,7 @@ pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -
     }
 }
 
-/// A value as it may be shown: headers can be secrets.
+/// Returns a value without secrets: header values and credentials in addresses are hidden.
 fn redacted_value<'a>(config: &'a Config, name: &str) -> Option<(Cow<'a, Value>, &'a ValueOrigin)> {
     let (value, from) = config.values.get(name)?;
     let value = match value.as_str() {
@@ -106,17 +109,17 @@ fn redacted_value<'a>(config: &'a Config, name: &str) -> Option<(Cow<'a, Value>,
     Some((value, from))
 }
 
-/// Writes the sample file.
+/// Writes the sample file; fails if the file exists, unless `force`.
 pub fn write_sample_file(config: &Config, force: bool, out: &mut Output) -> Result<(), CliError> {
     if config.file.exists() && !force {
         return Err(CliError::new(
             CliErrorKind::Config,
-            format!("{}: the file is there already", config.file.display()),
-            "edit it, or replace it with --force",
+            format!("{}: file already exists", config.file.display()),
+            "edit it, or overwrite it with --force",
         ));
     }
     std::fs::create_dir_all(config.folder.join("themes"))
-        .map_err(|e| CliError::file(&config.folder, "could not be made", &e))?;
+        .map_err(|e| CliError::file(&config.folder, "could not be created", &e))?;
     files::replace(&config.file, sample_file().as_bytes())
         .map_err(|e| CliError::file(&config.file, "could not be written", &e))?;
     out.print_line(&format!("wrote {}", config.file.display()))

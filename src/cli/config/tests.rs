@@ -1,4 +1,4 @@
-//! Layers, complaints, and the reference.
+//! Tests of layers, errors and the reference.
 
 use super::*;
 use std::fs;
@@ -11,7 +11,7 @@ fn load_config(text: &str, variables: &[(&str, &str)]) -> Result<Config, CliErro
 }
 
 #[test]
-fn a_later_layer_counts_more() {
+fn later_layers_override_earlier_ones() {
     let file = "[run]\nactor = \"human\"\n";
     let variable = [("RETROSPECT_ACTOR", "recorded:x")];
     let mut config = load_config("", &[]).unwrap();
@@ -34,23 +34,20 @@ fn a_later_layer_counts_more() {
 }
 
 #[test]
-fn complaints_name_file_line_and_what_is_allowed() {
+fn errors_name_file_line_and_allowed_values() {
     let cases = [
-        ("sessions = \n", "config.toml:1: not TOML"),
+        ("sessions = \n", "config.toml:1: invalid TOML"),
         (
             "\n[screen]\nthem = \"x\"\n",
-            "config.toml:3: there is no key \"screen.them\"; did you mean \"screen.theme\"?",
+            "config.toml:3: unknown key \"screen.them\"; did you mean \"screen.theme\"?",
         ),
-        ("theme = \"x\"\n", "config.toml:1: there is no key \"theme\"; did you mean \"screen.theme\"?"),
+        ("theme = \"x\"\n", "config.toml:1: unknown key \"theme\"; did you mean \"screen.theme\"?"),
         ("[run]\ntrials = 0\n", "config.toml:2: run.trials: expected a whole number, at least 1"),
         ("[run]\nmethod = \"dreams\"\n", "config.toml:2: run.method: expected react, omnireflect"),
         ("[screen]\nmouse = \"yes\"\n", "config.toml:2: screen.mouse: expected true or false"),
         ("sessions = [1]\n", "config.toml:1: sessions: expected a path"),
-        (
-            "[preset.a]\nr_frek = 5\n",
-            "config.toml:2: there is no setting \"r_frek\"; did you mean \"r_freq\"?",
-        ),
-        ("[preset.a]\nr_freq = []\n", "config.toml:2: r_freq must be a number, a switch or a word"),
+        ("[preset.a]\nr_frek = 5\n", "config.toml:2: unknown setting \"r_frek\"; did you mean \"r_freq\"?"),
+        ("[preset.a]\nr_freq = []\n", "config.toml:2: r_freq: expected a number, a switch or a word"),
         ("[preset]\na = 1\n", "config.toml:2: preset.a is not a table"),
     ];
     for (text, words) in cases {
@@ -75,7 +72,7 @@ fn complaints_name_file_line_and_what_is_allowed() {
 }
 
 #[test]
-fn presets_are_settings_by_name() {
+fn presets_are_named_groups_of_settings() {
     let config = load_config("[preset.fast]\nreflect = \"periodic\"\nr_freq = 5\n", &[]).unwrap();
     let preset: std::collections::BTreeMap<_, _> =
         config.preset_settings("fast").unwrap().iter().cloned().collect();
@@ -85,7 +82,7 @@ fn presets_are_settings_by_name() {
 }
 
 #[test]
-fn the_sample_is_the_default_configuration() {
+fn sample_file_is_the_default_configuration() {
     let config = load_config(&sample_file(), &[]).unwrap();
     assert!(config.values.values().all(|v| v.1 == ValueOrigin::Default));
     let uncommented: String = sample_file()
@@ -105,14 +102,14 @@ fn the_sample_is_the_default_configuration() {
 }
 
 #[test]
-fn every_default_is_a_value_of_its_kind() {
+fn every_default_is_valid_for_its_type() {
     for entry in ENTRIES {
         assert!(read::parse_value(entry, entry.default).is_ok(), "{}", entry.name);
     }
 }
 
 #[test]
-fn the_reference_is_not_stale() {
+fn the_reference_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CONFIG.md");
     if std::env::var_os("RETROSPECT_BLESS").is_some() {
         fs::write(&path, reference_page()).unwrap();
@@ -120,12 +117,12 @@ fn the_reference_is_not_stale() {
     let kept = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == reference_page(),
-        "docs/CONFIG.md is stale: RETROSPECT_BLESS=1 cargo test the_reference writes it anew"
+        "docs/CONFIG.md is stale: RETROSPECT_BLESS=1 cargo test the_reference rewrites it"
     );
 }
 
 #[test]
-fn the_settings_in_the_methods_document_are_those_of_the_program() {
+fn settings_table_in_methods_document_is_up_to_date() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/METHODS.md");
     let written = std::fs::read_to_string(path).unwrap();
     let (text, table) = written.split_once("## Settings\n\n").unwrap();
@@ -136,6 +133,6 @@ fn the_settings_in_the_methods_document_are_those_of_the_program() {
     assert_eq!(
         table,
         reference::settings_table(),
-        "docs/METHODS.md is stale: RETROSPECT_BLESS=1 writes it anew"
+        "docs/METHODS.md is stale: RETROSPECT_BLESS=1 rewrites it"
     );
 }

@@ -1,37 +1,36 @@
-//! What a value may be, and where it comes from.
+//! Types and origins of configuration values.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What a value may be.
+/// Type of a configuration value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
-    /// Any text.
     Text,
-    /// A path; `~/` stands for the home folder.
+    /// A path; a leading `~/` is the home folder.
     Path,
-    /// A whole number from this on.
+    /// A whole number with this minimum.
     Number(u64),
     /// A switch.
     Bool,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Conditions at which runs stop, each a text.
+    /// Breakpoint conditions, each a text.
     Conditions,
 }
 
-/// Where a value comes from.
+/// Origin of a configuration value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueOrigin {
-    /// Nobody set it.
+    /// Built-in default.
     Default,
-    /// The configuration file.
+    /// The configuration file and the line in it, from 1.
     File(PathBuf, usize),
     /// An environment variable.
     Variable(&'static str),
     /// A flag.
     Flag(&'static str),
-    /// A preset that comes with the program.
+    /// A built-in preset.
     Preset(&'static str),
 }
 
@@ -48,7 +47,7 @@ impl fmt::Display for ValueOrigin {
 }
 
 impl ValueType {
-    /// What is allowed, in words.
+    /// Describes the allowed values.
     pub fn allowed_values(self) -> String {
         match self {
             Self::Text => "text".to_owned(),

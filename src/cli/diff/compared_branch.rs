@@ -1,4 +1,4 @@
-//! The sides of a comparison: which are meant, and opening them.
+//! The sides of a comparison: parses their names and opens them.
 
 use crate::cli::config::Config;
 use crate::cli::error::{CliError, CliErrorKind};
@@ -11,42 +11,41 @@ use crate::timeline::compare::Side;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is meant: `PATH`, `PATH@BRANCH`, `PATH#EPISODE` or `PATH@BRANCH#EPISODE`.
+/// A side as named on the command line: `PATH`, `PATH@BRANCH`, `PATH#EPISODE` or `PATH@BRANCH#EPISODE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct ComparisonTarget {
     pub(in crate::cli) path: String,
-    /// The branch by its id or its name.
+    /// Branch id or name.
     pub(in crate::cli) branch: Option<String>,
     pub(in crate::cli) episode: Option<u32>,
 }
 
-/// A branch that was opened to be compared.
+/// A branch opened for comparison.
 pub(in crate::cli) struct ComparedBranch {
-    /// What it is called: the session, and the branch where it is not the trunk.
+    /// Display name: the session, followed by `@branch` unless it is the trunk.
     pub(in crate::cli) name: String,
-    /// The session's name.
     pub(super) session: String,
     pub(super) branch: BranchId,
-    /// The episode that is meant, where one is named.
+    /// The named episode, if any.
     pub(super) episode: Option<u32>,
-    /// What its journal lacks, in words.
+    /// Describes what is missing from its journal.
     pub(super) lacks: Option<String>,
     timeline: Arc<Timeline>,
 }
 
 impl ComparisonTarget {
-    /// Reads a place; what is there under the whole name is taken as that.
+    /// Parses a target. If a file with the whole text as its name exists, `#` and what follows belong to the path.
     pub(in crate::cli) fn parse(text: &str) -> Result<Self, CliError> {
         let mut place = Self { path: text.to_owned(), branch: None, episode: None };
-        let there = |text: &str| Path::new(text).exists();
-        if !there(&place.path)
+        let exists = |text: &str| Path::new(text).exists();
+        if !exists(&place.path)
             && let Some((path, number)) = text.rsplit_once('#')
         {
             let episode = number.parse().ok().filter(|n| *n > 0);
             let bad = || {
                 CliError::usage(
-                    format!("{text:?}: {number:?} is no episode; a comparison takes whole episodes"),
-                    "name it by its number, such as sessions/NAME#2",
+                    format!("{text:?}: {number:?} is not an episode number; diff compares whole episodes"),
+                    "name an episode by its number, such as sessions/NAME#2",
                 )
             };
             (place.path, place.episode) = (path.to_owned(), Some(episode.ok_or_else(bad)?));
@@ -58,7 +57,7 @@ impl ComparisonTarget {
 }
 
 impl ComparedBranch {
-    /// Opens what is meant.
+    /// Opens the branch that `place` names, read-only.
     pub(in crate::cli) fn open(config: &Config, place: &ComparisonTarget) -> Result<Self, CliError> {
         let (opened, branch) = open_branch(config, place)?;
         let session = opened.meta.session.clone();
@@ -67,23 +66,23 @@ impl ComparedBranch {
         Ok(Self { name, session, branch, episode: place.episode, lacks, timeline: Arc::new(opened.timeline) })
     }
 
-    /// The last state.
+    /// Returns the latest state.
     pub(super) fn head(&self) -> Arc<State> {
         self.timeline.head().clone()
     }
 
-    /// One of its episodes.
+    /// Loads one of its episodes.
     pub(super) fn open_episode(&self, number: u32) -> Result<Side, CliError> {
         let (timeline, head) = (self.timeline.clone(), self.head());
         let last = head.episode.as_ref().map_or(0, |e| e.number);
         if number != last && !head.ended_episodes.iter().any(|e| e.number == number) {
             let what = match last {
                 0 => "it has no episode yet".to_owned(),
-                all => format!("there is no episode {number}; it has {all}"),
+                all => format!("no episode {number}; the last is {all}"),
             };
             return Err(CliError::usage(
                 format!("{}#{number}: {what}", self.name),
-                "choose one that is there, or leave the # away",
+                "choose an existing episode, or omit the `#`",
             ));
         }
         let states = Arc::new(move |seq| timeline.state_at(seq));
@@ -92,13 +91,13 @@ impl ComparedBranch {
             CliError::new(
                 CliErrorKind::Session,
                 why,
-                "`retrospect export PATH --format text` tells what there is",
+                "`retrospect export PATH --format text` shows the session",
             )
         })
     }
 }
 
-/// Opens the branch that is meant, to be looked at: the one that is named, else the one that was written last.
+/// Opens a branch read-only: the named one, else the one written last.
 pub(in crate::cli) fn open_branch(
     config: &Config,
     place: &ComparisonTarget,
@@ -127,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_name_a_path_a_branch_and_an_episode() {
+    fn targets_name_a_path_a_branch_and_an_episode() {
         let cases = [
             ("s/one", Some(("s/one", None, None))),
             ("s/one@b2", Some(("s/one", Some("b2"), None))),
@@ -140,14 +139,14 @@ mod tests {
             ("s/one#1.4", None),
             ("s/one#", None),
         ];
-        for (text, due) in cases {
+        for (text, expected) in cases {
             let place = ComparisonTarget::parse(text).ok();
-            let due = due.map(|(path, branch, episode)| ComparisonTarget {
+            let expected = expected.map(|(path, branch, episode)| ComparisonTarget {
                 path: path.to_owned(),
                 branch: branch.map(str::to_owned),
                 episode,
             });
-            assert_eq!(place, due, "{text}");
+            assert_eq!(place, expected, "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Comparisons as JSON; `docs/COMPARE.md` says what every field is.
+//! Comparisons as JSON; `docs/COMPARE.md` documents every field.
 
 use super::Totals;
 use super::compared_branch::ComparedBranch;
@@ -8,16 +8,16 @@ use crate::timeline::compare::{
 };
 use serde_json::{Map, Value, json};
 
-/// An object whose fields are printed in this order: they are put together by hand.
+/// Formats an object with its fields in this order (`serde_json` would sort them).
 fn ordered_object(fields: &[(&str, Value)]) -> String {
     let each: Vec<String> = fields.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
     format!("{{{}}}", each.join(","))
 }
 
-/// Two episodes, as one object.
+/// Formats the comparison of two episodes as one object.
 pub(super) fn comparison_json(
     found: &Comparison,
-    lines: (&ComparedBranch, &ComparedBranch),
+    branches: (&ComparedBranch, &ComparedBranch),
     only_differences: bool,
 ) -> String {
     let [same, changed, only_a, only_b] = found.counts();
@@ -39,8 +39,8 @@ pub(super) fn comparison_json(
     ordered_object(&[
         ("type", json!("comparison")),
         ("task", task_json(&found.left.episode.task)),
-        ("a", side_json(&found.left, &found.outcomes.0, lines.0)),
-        ("b", side_json(&found.right, &found.outcomes.1, lines.1)),
+        ("a", side_json(&found.left, &found.outcomes.0, branches.0)),
+        ("b", side_json(&found.right, &found.outcomes.1, branches.1)),
         ("beforehand", json!(differing_json(&found.initial_differences))),
         ("meanwhile", json!(differing_json(&found.later_differences))),
         ("same", json!(found.first_difference.is_none())),
@@ -52,7 +52,7 @@ pub(super) fn comparison_json(
     ])
 }
 
-/// An episode without its counterpart.
+/// Formats an episode that only one side has.
 pub(super) fn unpaired_json(pair: &EpisodePair) -> String {
     ordered_object(&[
         ("type", json!("alone")),
@@ -63,20 +63,20 @@ pub(super) fn unpaired_json(pair: &EpisodePair) -> String {
     ])
 }
 
-/// What all came to.
-pub(super) fn summary_json(told: &Totals) -> String {
-    let both = |of: (u64, u64)| json!({ "a": of.0, "b": of.1 });
+/// Formats the totals over all pairs.
+pub(super) fn summary_json(totals: &Totals) -> String {
+    let both = |(a, b): (u64, u64)| json!({ "a": a, "b": b });
     ordered_object(&[
         ("type", json!("summary")),
-        ("compared", json!(told.compared)),
-        ("same", json!(told.identical)),
-        ("different", json!(told.compared - told.identical)),
-        ("only_a", json!(told.only_a)),
-        ("only_b", json!(told.only_b)),
-        ("won", both((told.won.0.into(), told.won.1.into()))),
-        ("steps", both(told.steps)),
-        ("mistakes", both(told.mistakes)),
-        ("tokens", both(told.tokens)),
+        ("compared", json!(totals.compared)),
+        ("same", json!(totals.identical)),
+        ("different", json!(totals.compared - totals.identical)),
+        ("only_a", json!(totals.only_a)),
+        ("only_b", json!(totals.only_b)),
+        ("won", both((totals.won.0.into(), totals.won.1.into()))),
+        ("steps", both(totals.steps)),
+        ("mistakes", both(totals.mistakes)),
+        ("tokens", both(totals.tokens)),
     ])
 }
 
@@ -84,15 +84,15 @@ fn task_json(task: &Task) -> Value {
     json!({ "env": task.env, "id": task.id, "seed": task.seed, "goal": task.goal })
 }
 
-fn side_json(side: &Side, outcome: &Outcome, line: &ComparedBranch) -> Value {
+fn side_json(side: &Side, outcome: &Outcome, branch: &ComparedBranch) -> Value {
     let gains: Vec<Value> = outcome
         .progress_gains
         .iter()
         .map(|(step, progress)| json!({ "step": step, "progress": progress }))
         .collect();
     json!({
-        "session": line.session,
-        "branch": line.branch,
+        "session": branch.session,
+        "branch": branch.branch,
         "episode": side.episode.number,
         "trial": side.episode.trial,
         "won": outcome.won,
@@ -161,14 +161,14 @@ fn row_json(row: &Row, found: &Comparison) -> Value {
         RowKind::OnlyLeft => "only_a",
         RowKind::OnlyRight => "only_b",
     };
-    let mut told = Map::new();
-    told.insert("kind".to_owned(), json!(kind));
-    told.insert("parts".to_owned(), json!(part_names(row)));
+    let mut fields = Map::new();
+    fields.insert("kind".to_owned(), json!(kind));
+    fields.insert("parts".to_owned(), json!(part_names(row)));
     for (name, number, side) in [("a", row.left, &found.left), ("b", row.right, &found.right)] {
-        let told_step = number.map(|n| side.episode.step(n).map_or_else(|| reset_json(side), step_json));
-        told.insert(name.to_owned(), json!(told_step));
+        let step = number.map(|n| side.episode.step(n).map_or_else(|| reset_json(side), step_json));
+        fields.insert(name.to_owned(), json!(step));
     }
-    Value::Object(told)
+    Value::Object(fields)
 }
 
 fn reset_json(side: &Side) -> Value {

@@ -1,4 +1,4 @@
-//! Comparisons as text: two columns where there is room, else one with a mark before each line.
+//! Comparisons as text: two columns on wide terminals, else one column with a mark before each line.
 
 use super::compared_branch::ComparedBranch;
 use super::{DiffPrinter, Totals};
@@ -11,11 +11,11 @@ use crate::timeline::compare::{
     pending_label,
 };
 
-/// Fewer columns than this hold no two of them.
+/// Below this width, in terminal columns, the sides are printed one below the other.
 const MIN_WIDTH_OF_TWO_COLUMNS: usize = 72;
-/// Lines that one text takes at most.
+/// Maximum number of lines for one text.
 const MAX_LINES: usize = 6;
-/// Columns of what a line is about.
+/// Width of the column of names.
 const NAME_COLUMNS: usize = 16;
 
 type StyledText = (TextStyle, String);
@@ -25,29 +25,29 @@ impl DiffPrinter<'_> {
         out.print_styled(line, self.colour)
     }
 
-    fn print_rule(&self, words: &str, out: &mut Output) -> Result<(), CliError> {
-        let words = truncate(words, self.width.saturating_sub(8), "...");
-        let rest = self.width.saturating_sub(width(&words) + 4);
+    fn print_rule(&self, title: &str, out: &mut Output) -> Result<(), CliError> {
+        let title = truncate(title, self.width.saturating_sub(8), "...");
+        let rest = self.width.saturating_sub(width(&title) + 4);
         self.print_line(
             out,
             &[
                 (TextStyle::Dim, "-- ".to_owned()),
-                (TextStyle::Heading, words),
+                (TextStyle::Heading, title),
                 (TextStyle::Dim, format!(" {}", "-".repeat(rest))),
             ],
         )
     }
 
-    /// What both sides have to one thing: two columns, or one below the other.
-    fn print_both_sides(&self, said: &ComparisonEntry, out: &mut Output) -> Result<(), CliError> {
+    /// Prints both sides of one entry, in two columns or one below the other.
+    fn print_both_sides(&self, entry: &ComparisonEntry, out: &mut Output) -> Result<(), CliError> {
         let two = self.width >= MIN_WIDTH_OF_TWO_COLUMNS;
         let room = if two { (self.width - NAME_COLUMNS - 3) / 2 } else { self.width.saturating_sub(4) };
         let lines = |side: &Option<String>| {
             side.as_deref().map_or_else(|| vec!["-".to_owned()], |t| wrap_text(t, room))
         };
-        let (a, b) = (lines(&said.left), lines(&said.right));
+        let (a, b) = (lines(&entry.left), lines(&entry.right));
         if !two {
-            self.print_line(out, &[(TextStyle::Plain, said.name.clone())])?;
+            self.print_line(out, &[(TextStyle::Plain, entry.name.clone())])?;
             for (mark, paint, side) in [("- ", TextStyle::OnlyLeft, a), ("+ ", TextStyle::OnlyRight, b)] {
                 for text in side {
                     self.print_line(out, &[(paint, format!("  {mark}{text}"))])?;
@@ -55,12 +55,12 @@ impl DiffPrinter<'_> {
             }
             return Ok(());
         }
-        // A name that its column would cut stands in a row of its own.
-        let cut = width(&said.name) >= NAME_COLUMNS;
+        // A name too long for its column gets a row of its own.
+        let cut = width(&entry.name) >= NAME_COLUMNS;
         if cut {
-            self.print_line(out, &[(TextStyle::Dim, truncate(&said.name, self.width, "..."))])?;
+            self.print_line(out, &[(TextStyle::Dim, truncate(&entry.name, self.width, "..."))])?;
         }
-        let name = if cut { String::new() } else { said.name.clone() };
+        let name = if cut { String::new() } else { entry.name.clone() };
         for place in 0..a.len().max(b.len()) {
             let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
             let name = if place == 0 { name.as_str() } else { "" };
@@ -88,9 +88,9 @@ fn pad_text(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Two episodes: who they are, the rows, the first difference with what preceded it, what they came to.
+/// Prints two episodes: their names, the rows, the first difference and what preceded it, and the outcomes.
 pub(super) fn print_comparison(
-    voice: &DiffPrinter<'_>,
+    printer: &DiffPrinter<'_>,
     found: &Comparison,
     out: &mut Output,
 ) -> Result<(), CliError> {
@@ -100,116 +100,117 @@ pub(super) fn print_comparison(
         left: Some(a.to_owned()),
         right: Some(b.to_owned()),
     };
-    voice.print_both_sides(
+    printer.print_both_sides(
         &about("compared", &format!("A  {}", found.left.name), &format!("B  {}", found.right.name)),
         out,
     )?;
     let task =
         |s: &Side| format!("{}, trial {}: {}", s.episode.task.id, s.episode.trial, s.episode.task.goal);
-    voice.print_both_sides(&about("task", &task(&found.left), &task(&found.right)), out)?;
-    print_groups(voice, found.run_entries(), out)?;
-    voice.print_line(out, &[])?;
+    printer.print_both_sides(&about("task", &task(&found.left), &task(&found.right)), out)?;
+    print_groups(printer, found.run_entries(), out)?;
+    printer.print_line(out, &[])?;
     let mut left_out = 0;
     for (place, row) in found.rows.iter().enumerate() {
-        if row.kind() == RowKind::Same && (voice.args.only_differences || place == 0) {
+        if row.kind() == RowKind::Same && (printer.args.only_differences || place == 0) {
             left_out += usize::from(place > 0);
             continue;
         }
-        print_omitted(voice, std::mem::take(&mut left_out), out)?;
+        print_omitted(printer, std::mem::take(&mut left_out), out)?;
         if found.first_difference == Some(place) {
-            print_first_difference(voice, found, place, out)?;
+            print_first_difference(printer, found, place, out)?;
         }
-        print_step_row(voice, found, row, out)?;
+        print_step_row(printer, found, row, out)?;
     }
-    print_omitted(voice, left_out, out)?;
-    voice.print_line(out, &[])?;
+    print_omitted(printer, left_out, out)?;
+    printer.print_line(out, &[])?;
     for result in found.outcome_entries() {
-        voice.print_both_sides(&result, out)?;
+        printer.print_both_sides(&result, out)?;
     }
-    voice.print_line(out, &[])?;
+    printer.print_line(out, &[])?;
     let [same, changed, only_a, only_b] = found.counts();
-    // The row of the first observations is no turn.
+    // The row of the first observations is not a step.
     let start = usize::from(found.rows.first().is_some_and(|r| r.kind() == RowKind::Same));
     let waiting = match found.count_pending() {
         0 => String::new(),
-        n => format!("; {n} more where a proposal waits on one side or both"),
+        n => format!("; {n} more with a pending proposal on one side or both"),
     };
-    let words = if found.first_difference.is_some() {
+    let summary = if found.first_difference.is_some() {
         let same = same - start;
-        format!("turns: {same} the same, {changed} changed, {only_a} only in A, {only_b} only in B{waiting}")
+        format!("steps: {same} the same, {changed} changed, {only_a} only in A, {only_b} only in B{waiting}")
     } else if found.initial_differences.is_empty() && found.later_differences.is_empty() {
-        format!("no difference: all {} are the same{waiting}", pluralized(same - start, "turn"))
+        format!("no difference: all {} are the same{waiting}", pluralized(same - start, "step"))
     } else {
         format!(
-            "all {} are the same, the settings are not (above){waiting}",
-            pluralized(same - start, "turn")
+            "all {} are the same, but the settings differ (above){waiting}",
+            pluralized(same - start, "step")
         )
     };
-    voice.print_line(out, &[(TextStyle::Heading, words)])
+    printer.print_line(out, &[(TextStyle::Heading, summary)])
 }
 
-fn print_omitted(voice: &DiffPrinter<'_>, turns: usize, out: &mut Output) -> Result<(), CliError> {
-    if turns == 0 {
+fn print_omitted(printer: &DiffPrinter<'_>, steps: usize, out: &mut Output) -> Result<(), CliError> {
+    if steps == 0 {
         return Ok(());
     }
-    voice.print_line(out, &[(TextStyle::Dim, format!("     ... {} the same ...", pluralized(turns, "turn")))])
+    printer
+        .print_line(out, &[(TextStyle::Dim, format!("     ... {} the same ...", pluralized(steps, "step")))])
 }
 
 fn pluralized(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The first difference, and what preceded it.
+/// Prints the first difference and what preceded it.
 fn print_first_difference(
-    voice: &DiffPrinter<'_>,
+    printer: &DiffPrinter<'_>,
     found: &Comparison,
     place: usize,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    voice.print_rule("first difference", out)?;
-    for said in found.decision_entries(place) {
-        voice.print_both_sides(&said, out)?;
+    printer.print_rule("first difference", out)?;
+    for entry in found.decision_entries(place) {
+        printer.print_both_sides(&entry, out)?;
     }
     let reasons: Vec<&str> =
         found.reasons().into_iter().map(crate::timeline::compare::Reason::description).collect();
-    for line in wrap_text(&format!("before it: {}", reasons.join("; ")), voice.width) {
-        voice.print_line(out, &[(TextStyle::Changed, line)])?;
+    for line in wrap_text(&format!("before it: {}", reasons.join("; ")), printer.width) {
+        printer.print_line(out, &[(TextStyle::Changed, line)])?;
     }
     print_groups(
-        voice,
+        printer,
         found.prior.as_ref().map(crate::timeline::compare::PriorDifferences::entries).unwrap_or_default(),
         out,
     )?;
-    voice.print_rule("", out)
+    printer.print_rule("", out)
 }
 
-/// What stands side by side, below what it is about.
+/// Prints entries side by side under a heading for each topic.
 fn print_groups(
-    voice: &DiffPrinter<'_>,
-    sayings: Vec<ComparisonEntry>,
+    printer: &DiffPrinter<'_>,
+    entries: Vec<ComparisonEntry>,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let mut about = "";
-    for said in sayings {
-        if std::mem::replace(&mut about, said.topic) != said.topic {
-            voice.print_line(out, &[(TextStyle::Heading, said.topic.to_owned())])?;
+    let mut topic = "";
+    for entry in entries {
+        if std::mem::replace(&mut topic, entry.topic) != entry.topic {
+            printer.print_line(out, &[(TextStyle::Heading, entry.topic.to_owned())])?;
         }
-        let name = format!("  {}", said.name);
-        voice.print_both_sides(&ComparisonEntry { name, ..said }, out)?;
+        let name = format!("  {}", entry.name);
+        printer.print_both_sides(&ComparisonEntry { name, ..entry }, out)?;
     }
     Ok(())
 }
 
-/// The lines of one row: what was done, and of what differs all.
+/// Prints one row: the action, and everything that differs in full.
 fn print_step_row(
-    voice: &DiffPrinter<'_>,
+    printer: &DiffPrinter<'_>,
     found: &Comparison,
     row: &Row,
     out: &mut Output,
 ) -> Result<(), CliError> {
     let kind = row.kind();
-    let two = voice.width >= MIN_WIDTH_OF_TWO_COLUMNS;
-    let room = if two { (voice.width - 3) / 2 } else { voice.width - 2 };
+    let two = printer.width >= MIN_WIDTH_OF_TWO_COLUMNS;
+    let room = if two { (printer.width - 3) / 2 } else { printer.width - 2 };
     let side =
         |side: &Side, number: Option<u32>| number.map_or_else(Vec::new, |n| format_side(side, n, row, room));
     let (a, b) = (side(&found.left, row.left), side(&found.right, row.right));
@@ -224,7 +225,7 @@ fn print_step_row(
         };
         for (mark, paint, lines) in sides {
             for line in *lines {
-                voice.print_line(out, &[(*paint, format!("{mark}{line}"))])?;
+                printer.print_line(out, &[(*paint, format!("{mark}{line}"))])?;
             }
         }
         return Ok(());
@@ -239,12 +240,12 @@ fn print_step_row(
         let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
         let mark = if place == 0 { mark } else { "   " };
         let line = [(left, pad_text(&at(&a), room)), (TextStyle::Changed, mark.to_owned()), (right, at(&b))];
-        voice.print_line(out, &line)?;
+        printer.print_line(out, &line)?;
     }
     Ok(())
 }
 
-/// One side of a row as lines of so many columns.
+/// Formats one side of a row as lines at most `room` columns wide.
 fn format_side(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
     let indent = |text: &str| {
         let lines = wrap_text(text, room.saturating_sub(6));
@@ -262,11 +263,12 @@ fn format_side(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> 
     if shown && !step.is_thought_only() && (apart || row.parts.contains(StepPart::Thought)) {
         lines.extend(step.thought.as_deref().map(|t| indent(&format!("think: {t}"))).unwrap_or_default());
     }
-    // A row that is the same has one line, but for a proposal that waits: that it does is told in whole.
+    // An unchanged row takes one line, except for a pending proposal: its note is never cut.
     let one = !shown && pending_label(step).is_none();
-    let (room, words) = (room.saturating_sub(6), format_action(step));
-    let done = if one { vec![truncate(&one_line(&words), room, "...")] } else { wrap_text(&words, room) };
-    for (place, text) in done.into_iter().enumerate() {
+    let (room, action) = (room.saturating_sub(6), format_action(step));
+    let wrapped =
+        if one { vec![truncate(&one_line(&action), room, "...")] } else { wrap_text(&action, room) };
+    for (place, text) in wrapped.into_iter().enumerate() {
         let head = if place == 0 { format!("{number:>3} > ") } else { " ".repeat(6) };
         lines.push(format!("{head}{text}"));
     }
@@ -284,26 +286,26 @@ fn format_side(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> 
 fn format_action(step: &Step) -> String {
     let by = if step.is_person_action() { "  (by a person)" } else { "" };
     match pending_label(step) {
-        Some(stands) => format!("{}{by} ({stands})", action_or_thought(step)).trim_start().to_owned(),
+        Some(pending) => format!("{}{by} ({pending})", action_or_thought(step)).trim_start().to_owned(),
         None => format!("{}{by}", action_or_thought(step)),
     }
 }
 
-/// The heads of a list of episodes.
+/// Prints the names of both sides above a list of episodes.
 pub(super) fn print_session_names(
-    voice: &DiffPrinter<'_>,
+    printer: &DiffPrinter<'_>,
     a: &ComparedBranch,
     b: &ComparedBranch,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    voice.print_line(out, &[(TextStyle::OnlyLeft, format!("A  {}", a.name))])?;
-    voice.print_line(out, &[(TextStyle::OnlyRight, format!("B  {}", b.name))])?;
-    voice.print_line(out, &[])
+    printer.print_line(out, &[(TextStyle::OnlyLeft, format!("A  {}", a.name))])?;
+    printer.print_line(out, &[(TextStyle::OnlyRight, format!("B  {}", b.name))])?;
+    printer.print_line(out, &[])
 }
 
-/// One pair of a list of episodes.
+/// Prints one pair of a list of episodes.
 pub(super) fn print_pair_row(
-    voice: &DiffPrinter<'_>,
+    printer: &DiffPrinter<'_>,
     pair: &EpisodePair,
     found: &Comparison,
     out: &mut Output,
@@ -311,48 +313,54 @@ pub(super) fn print_pair_row(
     let alike = found.first_difference.is_none()
         && found.initial_differences.is_empty()
         && found.later_differences.is_empty();
-    if alike && voice.args.only_differences {
+    if alike && printer.args.only_differences {
         return Ok(());
     }
-    let told = |o: &Outcome| {
+    let describe = |o: &Outcome| {
         format!("{}, {}, progress {:.2}", o.verdict(), pluralized(o.steps as usize, "step"), o.progress)
     };
     let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
     let head =
         format!("#{} | #{}  {}, trial {}", number(pair.left), number(pair.right), pair.task.id, pair.trial);
-    voice.print_line(out, &[(TextStyle::Heading, truncate(&head, voice.width, "..."))])?;
-    voice.print_line(
+    printer.print_line(out, &[(TextStyle::Heading, truncate(&head, printer.width, "..."))])?;
+    printer.print_line(
         out,
-        &[(TextStyle::OnlyLeft, truncate(&format!("  A  {}", told(&found.outcomes.0)), voice.width, "..."))],
+        &[(
+            TextStyle::OnlyLeft,
+            truncate(&format!("  A  {}", describe(&found.outcomes.0)), printer.width, "..."),
+        )],
     )?;
-    voice.print_line(
+    printer.print_line(
         out,
-        &[(TextStyle::OnlyRight, truncate(&format!("  B  {}", told(&found.outcomes.1)), voice.width, "..."))],
+        &[(
+            TextStyle::OnlyRight,
+            truncate(&format!("  B  {}", describe(&found.outcomes.1)), printer.width, "..."),
+        )],
     )?;
-    let words = match found.first_difference.map(|at| found.rows[at]) {
+    let summary = match found.first_difference.map(|at| found.rows[at]) {
         None if found.initial_differences.is_empty() && found.later_differences.is_empty() => {
             "no difference".to_owned()
         }
         None => {
             let names: Vec<String> = found.run_entries().into_iter().map(|s| s.name).collect();
-            format!("all turns are the same, these settings are not: {}", names.join(", "))
+            format!("all steps are the same; these settings differ: {}", names.join(", "))
         }
         Some(row) => {
-            let turn = row.left.or(row.right).unwrap_or(0);
+            let step = row.left.or(row.right).unwrap_or(0);
             let reasons: Vec<&str> =
                 found.reasons().into_iter().map(crate::timeline::compare::Reason::description).collect();
-            format!("first difference at turn {turn}: {}", reasons.join("; "))
+            format!("first difference at step {step}: {}", reasons.join("; "))
         }
     };
-    for line in wrap_text(&words, voice.width.saturating_sub(5)) {
-        voice.print_line(out, &[(TextStyle::Changed, format!("     {line}"))])?;
+    for line in wrap_text(&summary, printer.width.saturating_sub(5)) {
+        printer.print_line(out, &[(TextStyle::Changed, format!("     {line}"))])?;
     }
     Ok(())
 }
 
-/// An episode without its counterpart.
+/// Prints an episode that only one side has.
 pub(super) fn print_unpaired(
-    voice: &DiffPrinter<'_>,
+    printer: &DiffPrinter<'_>,
     pair: &EpisodePair,
     out: &mut Output,
 ) -> Result<(), CliError> {
@@ -360,12 +368,16 @@ pub(super) fn print_unpaired(
         if pair.left.is_some() { ("A", TextStyle::OnlyLeft) } else { ("B", TextStyle::OnlyRight) };
     let number = pair.left.or(pair.right).unwrap_or(0);
     let words = format!("#{number} only in {side}: {}, trial {}", pair.task.id, pair.trial);
-    voice.print_line(out, &[(paint, truncate(&words, voice.width, "..."))])
+    printer.print_line(out, &[(paint, truncate(&words, printer.width, "..."))])
 }
 
-/// What all pairs of a list came to.
-pub(super) fn print_totals(voice: &DiffPrinter<'_>, told: &Totals, out: &mut Output) -> Result<(), CliError> {
-    voice.print_line(out, &[])?;
+/// Prints the totals over all pairs.
+pub(super) fn print_totals(
+    printer: &DiffPrinter<'_>,
+    totals: &Totals,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    printer.print_line(out, &[])?;
     let row = |name: &str, a: u64, b: u64| ComparisonEntry {
         topic: "outcome",
         name: name.to_owned(),
@@ -373,28 +385,28 @@ pub(super) fn print_totals(voice: &DiffPrinter<'_>, told: &Totals, out: &mut Out
         right: Some(b.to_string()),
     };
     let rows = [
-        row("won", told.won.0.into(), told.won.1.into()),
-        row("steps", told.steps.0, told.steps.1),
-        row("mistakes", told.mistakes.0, told.mistakes.1),
-        row("tokens", told.tokens.0, told.tokens.1),
+        row("won", totals.won.0.into(), totals.won.1.into()),
+        row("steps", totals.steps.0, totals.steps.1),
+        row("mistakes", totals.mistakes.0, totals.mistakes.1),
+        row("tokens", totals.tokens.0, totals.tokens.1),
     ];
-    rows.iter().try_for_each(|r| voice.print_both_sides(r, out))?;
-    voice.print_line(out, &[])?;
-    let different = told.compared - told.identical;
+    rows.iter().try_for_each(|r| printer.print_both_sides(r, out))?;
+    printer.print_line(out, &[])?;
+    let different = totals.compared - totals.identical;
     let words = match different {
-        0 => format!("no difference in {}", pluralized(told.compared as usize, "episode")),
-        1 => format!("1 of {} differs", pluralized(told.compared as usize, "episode")),
-        _ => format!("{different} of {} differ", pluralized(told.compared as usize, "episode")),
+        0 => format!("no difference in {}", pluralized(totals.compared as usize, "episode")),
+        1 => format!("1 of {} differs", pluralized(totals.compared as usize, "episode")),
+        _ => format!("{different} of {} differ", pluralized(totals.compared as usize, "episode")),
     };
-    let alone = match (told.only_a, told.only_b) {
+    let alone = match (totals.only_a, totals.only_b) {
         (0, 0) => String::new(),
         (a, b) => format!("; {a} only in A, {b} only in B"),
     };
-    voice.print_line(out, &[(TextStyle::Heading, format!("{words}{alone}"))])?;
+    printer.print_line(out, &[(TextStyle::Heading, format!("{words}{alone}"))])?;
     if different > 0 {
-        voice.print_line(
+        printer.print_line(
             out,
-            &[(TextStyle::Dim, "one of them side by side: `retrospect diff A#1 B#1`".to_owned())],
+            &[(TextStyle::Dim, "to see one pair side by side: `retrospect diff A#1 B#1`".to_owned())],
         )?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The model servers that are set here, asked a few short questions.
+//! Checks the configured model servers with a few short requests.
 
 use super::{CheckResult, CheckStatus, check_result};
 use crate::cli::config::Config;
@@ -8,23 +8,23 @@ use crate::domain::{ModelRole, sampling_param};
 use crate::provider::openai::{OpenAi, Verdict, check_server};
 use serde_json::{Map, Value};
 
-/// What there is to say of the servers of actor and mentor; nothing where none is set.
+/// Checks the servers of actor and mentor; returns nothing if none is configured.
 ///
-/// `changes` are sampling parameters that are sent in place of the profile's, by their names.
+/// `changes` are sampling parameters by name; they override those of the profile.
 pub(super) fn check_servers(
     config: &Config,
     changes: &[(String, Value)],
 ) -> Result<Vec<CheckResult>, CliError> {
     let mut lines = Vec::new();
     let set = ["run.base_url", "run.profile"].iter().any(|name| !config.text(name).is_empty());
-    for (asked, name) in [(ModelRole::Actor, "run.actor"), (ModelRole::Mentor, "run.mentor")] {
+    for (role, name) in [(ModelRole::Actor, "run.actor"), (ModelRole::Mentor, "run.mentor")] {
         let model = match config.text(name).strip_prefix("openai:") {
             Some(model) => model,
-            // An address alone is enough for a look.
-            None if set && asked == ModelRole::Actor => "",
+            // An address without a model is enough for a check.
+            None if set && role == ModelRole::Actor => "",
             None => continue,
         };
-        let endpoint = match models::resolve_endpoint(config, asked, model, None) {
+        let endpoint = match models::resolve_endpoint(config, role, model, None) {
             Ok(endpoint) => endpoint,
             Err(error) => {
                 lines.push(check_result("server", CheckStatus::Broken, error.message, error.hint));
@@ -33,8 +33,8 @@ pub(super) fn check_servers(
         };
         let found = headless::new_runtime()?.block_on(check_server(
             &OpenAi::new(endpoint),
-            asked,
-            &of_role(asked, changes),
+            role,
+            &params_for_role(role, changes),
         ));
         lines.extend(found.into_iter().map(|finding| {
             let state = match finding.verdict {
@@ -48,11 +48,11 @@ pub(super) fn check_servers(
     Ok(lines)
 }
 
-/// The sampling parameters of a role, by the names of the request's fields.
-fn of_role(asked: ModelRole, changes: &[(String, Value)]) -> Map<String, Value> {
+/// Returns the sampling parameters of `role`, by the names of the request's fields.
+fn params_for_role(role: ModelRole, changes: &[(String, Value)]) -> Map<String, Value> {
     let named = changes.iter().filter_map(|(name, value)| Some((sampling_param(name)?, value)));
     named
-        .filter(|((role, _), _)| *role == asked)
+        .filter(|((param_role, _), _)| *param_role == role)
         .map(|((_, param), value)| (param.name.to_owned(), value.clone()))
         .collect()
 }

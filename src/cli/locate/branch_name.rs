@@ -1,4 +1,4 @@
-//! Which branch a word on the command line means, and what is said where it means none.
+//! Finds branches by id or by the name a person gave them.
 
 use crate::cli::config::closest_name;
 use crate::cli::error::CliError;
@@ -7,10 +7,10 @@ use crate::journal::{Label, Session};
 use crate::text::one_line;
 use std::collections::BTreeMap;
 
-/// A branch by its id or by the name a person gave it.
+/// Finds a branch by its id or by the name a person gave it.
 ///
 /// # Errors
-/// Of the command line, where no branch or more than one is called so; else why the session cannot be read.
+/// Fails with a usage error if no branch or more than one matches, and if the session cannot be read.
 pub(in crate::cli) fn find_branch(session: &Session, word: &str) -> Result<BranchId, CliError> {
     let ids: Vec<BranchId> = session.headers()?.into_iter().map(|h| h.id).collect();
     if !ids.iter().any(|id| id.0 == word)
@@ -21,9 +21,9 @@ pub(in crate::cli) fn find_branch(session: &Session, word: &str) -> Result<Branc
     find_branch_among(&session.meta.session, &ids, &session.labels()?, word)
 }
 
-/// The branch of these that a word means: its id comes before any name. `of` is what they are branches of.
+/// Finds a branch among `ids`; ids take precedence over names. `owner` names the session in messages.
 pub(super) fn find_branch_among(
-    of: &str,
+    owner: &str,
     ids: &[BranchId],
     labels: &BTreeMap<BranchId, Label>,
     word: &str,
@@ -33,12 +33,12 @@ pub(super) fn find_branch_among(
         return Ok(id.clone());
     }
     let named: Vec<&BranchId> = ids.iter().filter(|id| name(id) == Some(word)).collect();
-    // As the tree has them: the id, and the name a person gave it.
-    let told = |id: &&BranchId| match name(id) {
+    // As in the branch tree: the id, then the name a person gave it.
+    let describe = |id: &&BranchId| match name(id) {
         Some(name) => format!("{id} ({})", one_line(name)),
         None => id.to_string(),
     };
-    let list = |ids: &[&BranchId]| ids.iter().map(told).collect::<Vec<_>>().join(", ");
+    let list = |ids: &[&BranchId]| ids.iter().map(describe).collect::<Vec<_>>().join(", ");
     match named.as_slice() {
         [one] => Ok((*one).clone()),
         [] => {
@@ -47,13 +47,13 @@ pub(super) fn find_branch_among(
                 .map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
             let all: Vec<&BranchId> = ids.iter().collect();
             Err(CliError::usage(
-                format!("{of}: there is no branch {word:?}{near}"),
-                format!("its branches are {}", list(&all)),
+                format!("{owner}: no branch named {word:?}{near}"),
+                format!("branches: {}", list(&all)),
             ))
         }
         several => Err(CliError::usage(
-            format!("{of}: {} branches are called {word:?}", several.len()),
-            format!("name one by its id: {}", list(several)),
+            format!("{owner}: {} branches are named {word:?}", several.len()),
+            format!("use an id: {}", list(several)),
         )),
     }
 }

@@ -1,23 +1,27 @@
-//! What a run's servers get beside their profiles: a key, headers, authorities. Key and headers go where the address was given
-//! with the run, and to servers on this machine; a profile that has an address of its own has its own key and headers.
+//! Server options of a run, in addition to profiles: key, headers, CA certificates. Key and headers go only to a server
+//! whose address was given with the run and to servers on this machine; a profile with its own address has its own key
+//! and headers.
 
 use super::is_set_by_flag;
 use crate::cli::config::{Config, ValueOrigin};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::provider::openai::{Endpoint, KeySource, Secret};
 
-/// The name of the variable that holds the key of the run.
+/// Returns the name of the variable that holds the run's key.
 fn key_variable(config: &Config) -> &str {
     let named = config.text("run.key_env");
     if named.is_empty() { "OPENAI_API_KEY" } else { named }
 }
 
-/// Where the key of the run comes from.
+/// Returns the source of the run's key.
 pub(super) fn key_source(config: &Config) -> KeySource {
     KeySource::Variable(key_variable(config).to_owned())
 }
 
-/// The key of the run.
+/// Reads the run's key; `None` if `OPENAI_API_KEY` is not set.
+///
+/// # Errors
+/// Fails if the variable named by `run.key_env` is not set.
 pub(super) fn read_key(
     config: &Config,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -27,14 +31,14 @@ pub(super) fn read_key(
     if found.is_none() && !named.is_empty() {
         return Err(CliError::new(
             CliErrorKind::Config,
-            format!("the key is to be in ${name} ({}), which is not set", config.origin("run.key_env")),
-            format!("export {name}=..., or leave --key-env out"),
+            format!("environment variable {name} ({}) is not set", config.origin("run.key_env")),
+            format!("export {name}=..., or leave out --key-env"),
         ));
     }
     Ok(found.as_deref().map(Secret::new))
 }
 
-/// Adds the headers of the run; one that a profile has too is replaced.
+/// Adds the run's headers; they replace headers of the same name from a profile.
 pub(super) fn add_headers(
     config: &Config,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -43,12 +47,12 @@ pub(super) fn add_headers(
     let from = config.origin("run.headers");
     for line in config.text("run.headers").lines().map(str::trim).filter(|l| !l.is_empty()) {
         let Some((name, value)) = line.split_once(':').map(|(n, v)| (n.trim(), v.trim())) else {
-            // The line may be a value alone, and a secret.
-            return Err(config_error(from, "a header without a colon", "write it as NAME: VALUE"));
+            // Don't quote the line: it may be a value without a name, and a secret.
+            return Err(config_error(from, "header without a colon", "write NAME: VALUE"));
         };
-        let value = Secret::expand(value, variable).map_err(|of| {
-            let what = format!("{name} is to be taken from a variable that is not set");
-            config_error(from, &what, &format!("export {of}=..., or write $$ where a dollar sign is meant"))
+        let value = Secret::expand(value, variable).map_err(|missing| {
+            let what = format!("header {name} uses an environment variable that is not set");
+            config_error(from, &what, &format!("export {missing}=..., or write $$ for a dollar sign"))
         })?;
         endpoint.headers.retain(|h| !h.0.eq_ignore_ascii_case(name));
         endpoint.headers.push((name.to_owned(), value));
@@ -56,7 +60,7 @@ pub(super) fn add_headers(
     Ok(())
 }
 
-/// The authorities of the run, where the profile names none or a flag does; the file has to be there.
+/// Sets the run's CA file if a flag names it or the profile has none; fails if the file cannot be opened.
 pub(super) fn set_ca_file(config: &Config, endpoint: &mut Endpoint) -> Result<(), CliError> {
     if is_set_by_flag(config, "run.ca_file") || endpoint.ca_file.is_none() {
         endpoint.ca_file = config.path("run.ca_file").or_else(|| endpoint.ca_file.take());
@@ -65,7 +69,7 @@ pub(super) fn set_ca_file(config: &Config, endpoint: &mut Endpoint) -> Result<()
     crate::files::open(file).map(drop).map_err(|e| CliError::file(file, "ca_file could not be read", &e))
 }
 
-/// The lines of headers with their names alone, for whoever shows the configuration.
+/// Formats header lines for display: names, and only values that are a variable.
 pub(in crate::cli) fn redact_header_values(lines: &str) -> String {
     let hidden = |line: &str| match line.split_once(':') {
         Some((name, value)) if Secret::is_variable(value) => format!("{}:{value}", name.trim()),
@@ -85,9 +89,9 @@ mod tests {
     use crate::cli::models::resolve_endpoint_with;
     use crate::domain::ModelRole;
 
-    /// The header `x-team` and the key that a server gets, of these values.
+    /// Returns the values of header `x-team` and key that a server would receive.
     fn sent_header_and_key(
-        asked: ModelRole,
+        role: ModelRole,
         set: &[(&'static str, &str)],
     ) -> Result<(Option<String>, Option<String>), String> {
         let file = "[models.big]\nbase_url = \"http://big/v1\"\n[models.big.headers]\nx-team = \"of the profile\"\n\
@@ -101,10 +105,10 @@ mod tests {
         for (name, value) in set {
             config.set_flag(name, Some(value)).unwrap();
         }
-        let endpoint = resolve_endpoint_with(&config, asked, "m", None, &variable).map_err(|f| f.message)?;
+        let endpoint = resolve_endpoint_with(&config, role, "m", None, &variable).map_err(|f| f.message)?;
         let team: Vec<_> = endpoint.headers.iter().filter(|h| h.0.eq_ignore_ascii_case("x-team")).collect();
         assert!(team.len() < 2, "one of a name");
-        // A value can be compared and not read.
+        // A `Secret` can be compared but not read.
         let words = ["taken", "own", "of the profile", "sk-other", "sk-usual"];
         let open =
             |key: &Secret| words.iter().find(|w| *key == Secret::new(w)).map_or("?", |w| *w).to_owned();
@@ -112,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn key_and_headers_of_a_flag_go_where_its_address_goes_and_nowhere_else() {
+    fn key_and_headers_of_a_run_go_only_to_its_address() {
         let here = ("run.base_url", "http://here/v1");
         let header = ("run.headers", "X-Team: $TEAM\nX-Other: a: b");
         let key = ("run.key_env", "OTHER_KEY");
@@ -131,17 +135,17 @@ mod tests {
             Ok((some("taken"), some("sk-other")))
         );
         for (set, words) in [
-            (vec![here, ("run.key_env", "NOPE")], "the key is to be in $NOPE (--key-env), which is not set"),
-            (vec![here, ("run.headers", "sk-secret")], "--header: a header without a colon"),
+            (vec![here, ("run.key_env", "NOPE")], "environment variable NOPE (--key-env) is not set"),
+            (vec![here, ("run.headers", "sk-secret")], "--header: header without a colon"),
             (
                 vec![here, ("run.headers", "a: $NOPE")],
-                "--header: a is to be taken from a variable that is not set",
+                "--header: header a uses an environment variable that is not set",
             ),
-            // A key under another name is not shown to the server of those who name none.
-            (vec![key], "no model server is known here"),
+            // A key from another variable is never sent to the default server.
+            (vec![key], "no model server is configured"),
         ] {
-            let refused = actor(&set).unwrap_err();
-            assert!(refused.contains(words) && !refused.contains("sk-"), "{refused}");
+            let error = actor(&set).unwrap_err();
+            assert!(error.contains(words) && !error.contains("sk-"), "{error}");
         }
     }
 

@@ -1,17 +1,17 @@
-//! Which server is spoken to, and who gets which key.
+//! Tests which server is used and which key it receives.
 
 use super::*;
 use crate::provider::openai::Secret;
 
 const KEY: &str = "sk-hosted-key-of-a-person";
 
-/// What the endpoint comes to: its address and whether it gets the person's key; else the words of the refusal.
+/// Resolves an endpoint; returns its address and whether it receives the person's key, or the error message.
 fn resolved_server(
-    asked: ModelRole,
+    role: ModelRole,
     file: &str,
     variables: &[(&str, &str)],
     flags: &[(&'static str, &str)],
-    begun: &[(&str, &str)],
+    resumed: &[(&str, &str)],
 ) -> Result<(String, bool), String> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");
@@ -22,18 +22,18 @@ fn resolved_server(
         config.set_flag(name, Some(value)).map_err(|f| f.message)?;
     }
     let mut settings = Settings::default();
-    for (name, value) in begun {
+    for (name, value) in resumed {
         settings.set(name, *value, SettingOrigin::Flag);
     }
-    let begun = (!begun.is_empty()).then_some(&settings);
-    let endpoint = resolve_endpoint_with(&config, asked, "m", begun, &variable).map_err(|f| f.message)?;
+    let resumed = (!resumed.is_empty()).then_some(&settings);
+    let endpoint = resolve_endpoint_with(&config, role, "m", resumed, &variable).map_err(|f| f.message)?;
     assert!(!format!("{endpoint:?}").contains(KEY));
     Ok((endpoint.base_url.clone(), endpoint.key == Some(Secret::new(KEY))))
 }
 
 #[test]
 #[cfg_attr(not(feature = "tls"), ignore = "the hosted address needs https")]
-fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all() {
+fn flag_overrides_profile_and_profile_overrides_the_general_address() {
     let keyed = ("OPENAI_API_KEY", KEY);
     let here = ("OPENAI_BASE_URL", "http://here/v1");
     let mine = "[models.mine]\nbase_url = \"http://mine/v1\"\n[models.local]\nbase_url = \"http://127.0.0.1:1/v1\"\n\
@@ -43,19 +43,23 @@ fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all
     type Cases<'a> =
         &'a [(&'a [(&'a str, &'a str)], &'a [(&'static str, &'a str)], Result<(&'a str, bool), &'a str>)];
     let cases: Cases<'_> = &[
-        (&[], &[], Err("no model server is known here")),
+        (&[], &[], Err("no model server is configured")),
         (&[keyed], &[], Ok((DEFAULT_BASE_URL, true))),
         (&[keyed, here], &[], Ok(("http://here/v1", true))),
         (&[keyed, here], &[profile], Ok(("http://mine/v1", false))),
         (&[keyed, here], &[profile, flag], Ok(("http://flag/v1", true))),
         (&[keyed, here], &[("run.profile", "local")], Ok(("http://127.0.0.1:1/v1", true))),
         (&[keyed, here], &[("run.profile", "style, paper")], Ok(("http://here/v1", true))),
-        // The address of a shipped profile of this machine is only where such a server usually is.
+        // The address in a built-in profile for this machine is only a default.
         (&[keyed, here], &[("run.profile", "llamacpp")], Ok(("http://here/v1", true))),
         (&[keyed], &[("run.profile", "llamacpp")], Ok(("http://127.0.0.1:8080/v1", true))),
-        (&[keyed], &[("run.profile", "kept")], Err("the key is to be in $MY_KEY")),
+        (
+            &[keyed],
+            &[("run.profile", "kept")],
+            Err("$MY_KEY, which should hold the API key (key_env), is not set"),
+        ),
         (&[keyed, ("MY_KEY", "sk-other-key")], &[("run.profile", "kept")], Ok(("http://kept/v1", false))),
-        (&[keyed], &[("run.profile", "nobody")], Err("there is no profile \"nobody\"")),
+        (&[keyed], &[("run.profile", "nobody")], Err("no profile named \"nobody\"")),
         (&[here], &[], Ok(("http://here/v1", false))),
     ];
     for (variables, flags, want) in cases {
@@ -63,16 +67,16 @@ fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all
         match (&got, want) {
             (Ok(got), Ok(want)) => assert_eq!((got.0.as_str(), got.1), *want, "{variables:?} {flags:?}"),
             (Err(got), Err(want)) => assert!(got.contains(want), "{got}"),
-            _ => panic!("{got:?} in place of {want:?}"),
+            _ => panic!("got {got:?}, expected {want:?}"),
         }
     }
 }
 
 #[test]
-fn the_mentor_may_have_a_server_of_its_own() {
+fn mentor_can_have_its_own_server() {
     let file = "[models.big]\nbase_url = \"http://big/v1\"\n[models.small]\nbase_url = \"http://small/v1\"\n";
     let both = [("run.profile", "small"), ("run.mentor_profile", "big")];
-    let of = |asked, flags: &[(&'static str, &str)]| resolved_server(asked, file, &[], flags, &[]).unwrap().0;
+    let of = |role, flags: &[(&'static str, &str)]| resolved_server(role, file, &[], flags, &[]).unwrap().0;
     assert_eq!(of(ModelRole::Actor, &both), "http://small/v1");
     assert_eq!(of(ModelRole::Mentor, &both), "http://big/v1");
     assert_eq!(of(ModelRole::Mentor, &both[..1]), "http://small/v1");
@@ -96,20 +100,20 @@ fn the_mentor_may_have_a_server_of_its_own() {
     assert_eq!(of(ModelRole::Mentor, &address[..1]), "http://a/v1");
 }
 
-/// A session comes from anywhere; the address in it must not get this person's key by itself.
+/// A session may come from anywhere; the address in it must not receive this person's key automatically.
 #[test]
 #[cfg_attr(not(feature = "tls"), ignore = "the hosted address needs https")]
-fn a_resume_asks_only_where_this_person_asks_anyway() {
+fn resume_uses_only_a_server_that_is_configured_here() {
     let keyed = ("OPENAI_API_KEY", KEY);
     let evil = ("actor.base_url", "http://evil.example/v1");
-    let of = |variables: &[(&str, &str)], flags: &[(&'static str, &str)], begun: (&str, &str)| {
-        resolved_server(ModelRole::Actor, "", variables, flags, &[begun])
+    let of = |variables: &[(&str, &str)], flags: &[(&'static str, &str)], resumed: (&str, &str)| {
+        resolved_server(ModelRole::Actor, "", variables, flags, &[resumed])
     };
-    assert!(of(&[keyed], &[], evil).unwrap_err().contains("was asked at http://evil.example/v1"));
+    assert!(of(&[keyed], &[], evil).unwrap_err().contains("used the server http://evil.example/v1"));
     assert!(
         of(&[keyed, ("OPENAI_BASE_URL", "http://here/v1")], &[], evil)
             .unwrap_err()
-            .contains("here it is http://here/v1")
+            .contains("configured here: http://here/v1")
     );
     let local = ("actor.base_url", "http://127.0.0.1:8080/v1");
     assert_eq!(of(&[keyed], &[], local).unwrap().0, "http://127.0.0.1:8080/v1");
@@ -138,9 +142,9 @@ fn a_resume_asks_only_where_this_person_asks_anyway() {
     );
 }
 
-/// After a switch nothing said any more what the new profile sends by itself.
+/// Once, the settings of a new profile were missing after a switch.
 #[test]
-fn a_run_that_was_switched_says_what_its_new_profile_sends() {
+fn switched_run_records_what_its_new_profile_sends() {
     let file = "[models.far]\nbase_url = \"http://127.0.0.1:9/v1\"\ntemperature = 0.6\n[models.near]\n\
                 base_url = \"http://127.0.0.1:8/v1\"\ntemperature = 0.1\n";
     let dir = tempfile::tempdir().unwrap();
@@ -160,7 +164,7 @@ fn a_run_that_was_switched_says_what_its_new_profile_sends() {
         [("openai:big profile far", "big", 0.6), ("openai:other", "other", 0.1)]
     {
         let mut spec = crate::engine::with_model(&run, ModelRole::Actor, words);
-        assert!(of(&spec, "sampling").is_none(), "{words}: what the old one sent is no more");
+        assert!(of(&spec, "sampling").is_none(), "{words}: settings of the old profile are removed");
         for (name, setting) in missing_server_settings(&spec, &config) {
             spec.settings.0.entry(name).or_insert(setting);
         }
@@ -174,21 +178,21 @@ fn a_run_that_was_switched_says_what_its_new_profile_sends() {
         assert!(from.value.as_str().unwrap().ends_with(if model == "big" { ":9/v1" } else { ":8/v1" }));
         assert!(of(&spec, "unsent").is_some());
         let record = crate::domain::PromptRecord::default();
-        let told = spec.describe_request_sampling(&record, &[]).unwrap();
+        let message = spec.describe_request_sampling(&record, &[]).unwrap();
         assert!(
-            told.contains(&format!("temperature {temperature}")) && !told.contains("its profile"),
-            "{told}"
+            message.contains(&format!("temperature {temperature}")) && !message.contains("its profile"),
+            "{message}"
         );
-        // It is taken up again as it is.
+        // The changed run can be resumed.
         assert!(
             resolve_endpoint_with(&config, ModelRole::Actor, model, Some(&spec.settings), &|_| None).is_ok()
         );
     }
 }
 
-/// A shipped profile that was chosen in the model box asked where such a server usually is, whatever was set.
+/// Once, a built-in profile chosen during a run ignored the configured address.
 #[test]
-fn a_shipped_profile_that_is_chosen_on_the_way_asks_where_it_would_at_the_start() {
+fn profile_chosen_during_a_run_resolves_as_at_the_start() {
     let file = "[models.near]\nbase_url = \"http://127.0.0.1:8/v1\"\n";
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");
@@ -198,7 +202,7 @@ fn a_shipped_profile_that_is_chosen_on_the_way_asks_where_it_would_at_the_start(
         (Some(set), None, "ollama", set),
         (None, None, "ollama", usual),
         (Some(set), None, "near", "http://127.0.0.1:8/v1"),
-        // What a person chooses is newer than the flags of the start.
+        // A person's choice is newer than the flags of the start.
         (None, Some("http://127.0.0.1:6/v1"), "ollama", usual),
     ];
     for (variable, flag, chosen, want) in cases {
@@ -219,10 +223,10 @@ fn a_shipped_profile_that_is_chosen_on_the_way_asks_where_it_would_at_the_start(
     }
 }
 
-/// Without https a hosted address is refused before anything is begun.
+/// Without https, a hosted address is rejected before the run starts.
 #[cfg(not(feature = "tls"))]
 #[test]
-fn a_build_without_https_says_so() {
-    let told = resolved_server(ModelRole::Actor, "", &[("OPENAI_API_KEY", KEY)], &[], &[]).unwrap_err();
-    assert!(told.contains("built without https"), "{told}");
+fn build_without_https_reports_it() {
+    let message = resolved_server(ModelRole::Actor, "", &[("OPENAI_API_KEY", KEY)], &[], &[]).unwrap_err();
+    assert!(message.contains("built without https"), "{message}");
 }

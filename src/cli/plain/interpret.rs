@@ -1,4 +1,4 @@
-//! What a line means. Pure: from a line and the state to wishes, or to words.
+//! Interprets command lines: pure functions from a line and the state to commands or text.
 
 mod branches;
 mod breakpoints;
@@ -24,54 +24,51 @@ use crate::prompt::render;
 use crate::report::dropped_texts;
 use std::fmt::Write as _;
 
-/// What a line comes to.
+/// What to do in reply to a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LineAction {
     /// An empty line.
     Empty,
-    /// Wishes, one after the other.
+    /// Send these commands in order.
     Commands(Vec<Command>),
     /// Run without stopping.
     Run,
-    /// Something to read.
     Print(String),
-    /// The list of what the world would accept.
+    /// List the actions that the environment would accept.
     Admissible,
-    /// A way to the goal.
+    /// Show a path to the goal.
     Hint,
-    /// Go back to the proposal of a step and on from there, with these wishes first.
+    /// Open a branch at the proposal of a step and send it these commands.
     Fork {
-        /// The step.
         step: u32,
-        /// The wishes.
         commands: Vec<Command>,
     },
-    /// Go on with another branch, by its id or name.
+    /// Continue another branch, by its id or name.
     Switch(String),
-    /// Name a branch, or put it away.
+    /// Name, annotate, archive or unarchive a branch.
     Label(String, LabelChange),
-    /// Tell another moment of the episode.
+    /// View another step of the episode.
     Seek(super::seek::Seek),
-    /// List the branches.
     Branches,
-    /// The list of commands.
     Help,
-    /// Leave.
     Quit,
 }
 
-/// What a line means in this state; an error is what to say.
+/// Interprets a line typed in this state.
+///
+/// # Errors
+/// The message to print, if the line is not a valid command.
 pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String> {
-    // The palette's lines begin with a colon on the screen; who is used to it may type it here.
+    // On the screen a colon opens the palette; people who are used to it may type it here.
     let line = line.trim().trim_start_matches(':').trim_start();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let one = |command: Command| Ok(LineAction::Commands(vec![command]));
-    if let Some(said) = branches::parse_branch_line(word, rest, state) {
-        return said;
+    if let Some(parsed) = branches::parse_branch_line(word, rest, state) {
+        return parsed;
     }
-    if let Some(said) = breakpoints::parse_breakpoint_line(word, rest, state) {
-        return said;
+    if let Some(parsed) = breakpoints::parse_breakpoint_line(word, rest, state) {
+        return parsed;
     }
     match word {
         "" => Ok(LineAction::Empty),
@@ -106,7 +103,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "mentor" => one(model_command(ModelRole::Mentor, &require_argument(rest, "mentor NAME")?, state)?),
         "recorded" => one(Command::RetryFromRecording(
             match require_argument(rest, "recorded SESSION, or recorded cache")?.as_str() {
-                kept @ "cache" => kept.to_owned(),
+                cache @ "cache" => cache.to_owned(),
                 session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
             },
         )),
@@ -115,7 +112,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
             Command::Act(require_argument(rest, "act ACTION")?),
         ])),
         "act" => one(Command::Act(require_argument(rest, "act ACTION")?)),
-        "think" | "think:" => one(Command::Act(format!("think: {}", require_argument(rest, "think WORDS")?))),
+        "think" | "think:" => one(Command::Act(format!("think: {}", require_argument(rest, "think TEXT")?))),
         "confirm" if state.autonomy != Autonomy::Confirm => one(Command::SetAutonomy(Autonomy::Confirm)),
         "auto" | "confirm" => one(Command::SetAutonomy(Autonomy::Auto)),
         "play" if state.autonomy == Autonomy::Human => one(Command::SetAutonomy(Autonomy::Auto)),
@@ -123,7 +120,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "lesson" | "a" | "add" | "lesson-add" => {
             one(Command::Lesson(parse_new_lesson(&require_argument(rest, "lesson TEXT")?)?))
         }
-        "lesson-accept" => accept(state).map(|wish| LineAction::Commands(vec![Command::Lesson(wish)])),
+        "lesson-accept" => accept(state).map(|command| LineAction::Commands(vec![Command::Lesson(command)])),
         "lessons" => Ok(LineAction::Print(list_lessons(state))),
         "edit" | "on" | "off" | "pin" | "delete" | "scope" | "move" => {
             one(Command::Lesson(parse_lesson_change(word, rest, state)?))
@@ -135,8 +132,8 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "summary" => summary::summary_lines(state).map(LineAction::Print),
         "accept" | "refuse" => one(summary::parse_decision(word, rest, state)?),
         "undo" | "u" if rest == "older" => {
-            let of = state.undoable().ok_or("nothing older can be taken back")?;
-            one(Command::UndoChange(of))
+            let change = state.undoable().ok_or("nothing older can be undone")?;
+            one(Command::UndoChange(change))
         }
         "undo" | "u" => one(Command::Undo),
         "redo" | "U" => one(Command::Redo),
@@ -155,9 +152,9 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
             one(Command::Remark { step, text: require_argument(rest, "note TEXT")? })
         }
         "set" => {
-            let (name, value) = rest.split_once(' ').ok_or("something is missing: set NAME VALUE")?;
+            let (name, value) = rest.split_once(' ').ok_or("missing argument; usage: set NAME VALUE")?;
             let value = match sampling_param(name) {
-                Some((_, knob)) => knob.parse(value).map_err(|why| format!("setting {name}: {why}"))?,
+                Some((_, param)) => param.parse(value).map_err(|why| format!("setting {name}: {why}"))?,
                 None => crate::cli::settings::parse_value(value.trim()),
             };
             if let Some(spec) = crate::method::SETTINGS.iter().find(|s| s.name == name) {
@@ -171,72 +168,73 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "quit" | "q" | "exit" => Ok(LineAction::Quit),
         other => Err(screen_only_message(other).unwrap_or_else(|| {
             format!(
-                "there is no command {other:?}; `help` lists them, and `override {line}` makes it the action"
+                "unknown command {other:?}; `help` lists the commands, `override {line}` takes it as an action"
             )
         })),
     }
 }
 
-/// Another model for a role from now on.
-fn model_command(asked: ModelRole, words: &str, state: &State) -> Result<Command, String> {
-    if (asked, words) == (ModelRole::Actor, "human") {
+/// Returns the command that switches the model of a role.
+fn model_command(role: ModelRole, model: &str, state: &State) -> Result<Command, String> {
+    if (role, model) == (ModelRole::Actor, "human") {
         return Ok(Command::SetAutonomy(Autonomy::Human));
     }
-    let run = state.run.as_deref().ok_or("no run has begun")?;
-    Ok(Command::ChangeRun(Box::new(switch_model(run, asked, words))))
+    let run = state.run.as_deref().ok_or("no run yet")?;
+    Ok(Command::ChangeRun(Box::new(switch_model(run, role, model))))
 }
 
-/// The same task once more, up to its first proposal.
+/// Returns the commands that play the same task again, up to its first proposal.
 fn restart_task(state: &State) -> Vec<Command> {
     let task = state.episode.as_deref().map(|e| Command::BeginEpisode(Box::new(e.task.clone())));
     task.into_iter().chain([Command::Step]).collect()
 }
 
-/// What a word of the palette that only moves, paints or opens something on the screen is answered with.
+/// Returns the reply to a palette action that exists only on the screen, with what to use instead.
 fn screen_only_message(word: &str) -> Option<String> {
     let instead = match word {
         "previous-mark" | "next-mark" | "marks" | "previous-episode" | "next-episode" | "first"
-        | "last-progress" | "search" => "here: story N shows a step",
-        "lesson-up" | "lesson-down" => "here: move N PLACE",
-        "lesson-from-override" => "here: lesson MISTAKE -> SOLUTION",
-        "override-questions" => "here: set override.shown_as own, or human_edit",
-        "result" => "here: story, and world",
-        "compare" => "`retrospect diff A B` compares",
-        "tasks" => "`retrospect report` says what the run came to",
-        "preview" => "here: prompt shows the last one that was sent",
-        "truth" => "here: world shows what the agent may know",
+        | "last-progress" | "search" => "here: `story N` shows a step",
+        "lesson-up" | "lesson-down" => "here: `move N PLACE`",
+        "lesson-from-override" => "here: `lesson MISTAKE -> SOLUTION`",
+        "override-questions" => "here: `set override.shown_as own` or `human_edit`",
+        "result" => "here: `story` and `world`",
+        "compare" => "here: quit, then `retrospect diff A B`",
+        "tasks" => "here: quit, then `retrospect report`",
+        "preview" => "here: `prompt` shows the last prompt sent",
+        "truth" => "here: `world` shows what the agent may know",
         "export" => "here: quit, then `retrospect export`",
         "suspend" => "here: Ctrl-Z",
         "next-pane" | "previous-pane" | "zoom" | "arrange" | "reasoning" | "copy" | "theme" | "mouse"
-        | "redraw" => "go on without --plain",
+        | "redraw" => "resume without --plain",
         pane if pane.strip_prefix("pane-").is_some_and(|n| n.parse::<u8>().is_ok()) => {
-            "go on without --plain"
+            "resume without --plain"
         }
         _ => return None,
     };
     Some(format!("`{word}` needs the screen; {instead}"))
 }
 
-/// Takes the newest text of the mentor that was not kept and is no lesson yet.
+/// Accepts the mentor's newest discarded text that isn't a lesson yet.
 fn accept(state: &State) -> Result<LessonCommand, String> {
     let steps = state.episode.iter().flat_map(|episode| episode.steps.iter().rev());
     let mut texts = steps.flat_map(|step| dropped_texts(step, state));
     let open = texts.find(|text| text.lesson(state).is_none());
-    Ok(open.ok_or("there is no text that was not kept, or every one is a lesson already")?.accept())
+    Ok(open.ok_or("no discarded mentor text that isn't a lesson already")?.accept())
 }
 
-fn require_argument(rest: &str, form: &str) -> Result<String, String> {
-    if rest.is_empty() { Err(format!("something is missing: {form}")) } else { Ok(rest.to_owned()) }
+fn require_argument(rest: &str, usage: &str) -> Result<String, String> {
+    if rest.is_empty() { Err(format!("missing argument; usage: {usage}")) } else { Ok(rest.to_owned()) }
 }
 
-/// What becomes of the thought is a setting; rewriting it needs words, which a line has no room for, so it is kept.
+/// Returns an override command. The setting `override.thought` decides what happens to the thought; rewriting it would
+/// need a second text, which a line can't hold, so the thought is kept instead.
 fn override_command(action: String, shown_as: ShownAs, state: &State) -> Command {
-    let fate = if setting_text(state, "override.thought") == "dropped" {
+    let thought_disposition = if setting_text(state, "override.thought") == "dropped" {
         ThoughtDisposition::Dropped
     } else {
         ThoughtDisposition::Kept
     };
-    Command::Override { action, shown_as, thought_disposition: fate }
+    Command::Override { action, shown_as, thought_disposition }
 }
 
 fn setting_text<'a>(state: &'a State, name: &str) -> &'a str {
@@ -257,7 +255,7 @@ fn parse_new_lesson(text: &str) -> Result<LessonCommand, String> {
         .split_once(':')
         .and_then(|(word, rest)| parse_kind(word.trim()).ok().map(|kind| (kind, rest.trim())));
     let (kind, text) = match named {
-        Some((_, "")) => return Err("something is missing: the words of the lesson".to_owned()),
+        Some((_, "")) => return Err("missing argument; usage: lesson KIND: TEXT".to_owned()),
         Some((kind, rest)) => (kind, parse_lesson_text(rest).1),
         None => parse_lesson_text(text),
     };
@@ -272,7 +270,7 @@ fn parse_lesson_change(word: &str, rest: &str, state: &State) -> Result<LessonCo
         .parse()
         .ok()
         .and_then(|n| state.pool.by_number(n))
-        .ok_or_else(|| format!("there is no lesson {number:?}; `lessons` lists them"))?;
+        .ok_or_else(|| format!("no lesson {number:?}; `lessons` lists them"))?;
     let id = lesson.id.clone();
     let status = |status| LessonCommand::Status { id: id.clone(), status };
     Ok(match word {
@@ -285,11 +283,8 @@ fn parse_lesson_change(word: &str, rest: &str, state: &State) -> Result<LessonCo
             scope: parse_scope(rest).map_err(|f| format!("{}; {}", f.message, f.hint))?,
         },
         "move" => {
-            let place: usize = rest
-                .parse()
-                .ok()
-                .filter(|p| *p > 0)
-                .ok_or("move N PLACE: the place is a number from 1 on")?;
+            let place: usize =
+                rest.parse().ok().filter(|p| *p > 0).ok_or("usage: move N PLACE; places count from 1")?;
             LessonCommand::Move { id, to: place - 1 }
         }
         _ => {
@@ -327,7 +322,7 @@ fn format_lesson(lesson: &Lesson) -> String {
     )
 }
 
-/// The draft that waits, else the last prompt that was sent to the actor; or that of a question of this kind to the mentor.
+/// Formats the pending draft, else the last prompt sent to the actor; with a kind, the mentor's prompt of that kind.
 fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
     let of_kind = if kind.is_empty() { None } else { Some(parse_kind(kind).map_err(|f| f.message)?) };
     let mut mentor = state.mentor_prompts.iter().rev();
@@ -336,21 +331,21 @@ fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
         Some(kind) => mentor.find(|(q, ..)| q.kind == kind).map(|(_, last, _)| last),
     };
     let draft = state.waiting_prompts().find(|d| of_kind.is_none() || d.question.map(|q| q.kind) == of_kind);
-    let Some(record) = draft.or(last) else { return Ok("no such prompt was sent yet".to_owned()) };
-    let of = record.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
-    let waits = match draft {
-        Some(_) if state.draft.is_some() => ", drafted: stage sends it, prompt-edit N TEXT changes part N",
+    let Some(record) = draft.or(last) else { return Ok("no such prompt sent yet".to_owned()) };
+    let recipient = record.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
+    let status = match draft {
+        Some(_) if state.draft.is_some() => ", draft: `stage` sends it, `prompt-edit N TEXT` edits segment N",
         Some(d) if state.failed_call.is_none() && state.is_edited_since_sent(d) => {
-            ", with your words, its call was broken off: retry sends it, undo takes them back"
+            ", edited by you, call cancelled: `retry` sends it, `undo` restores the text"
         }
         Some(_) if state.failed_call.is_none() => {
-            ", its call was broken off: retry asks again, prompt-edit N TEXT changes part N"
+            ", call cancelled: `retry` sends it again, `prompt-edit N TEXT` edits segment N"
         }
-        Some(_) => ", its call failed: retry sends it, prompt-edit N TEXT changes part N",
+        Some(_) => ", call failed: `retry` sends it, `prompt-edit N TEXT` edits segment N",
         None => "",
     };
     let mut out = format!(
-        "prompt{of} of episode {} step {}, about {} tokens{waits}\n",
+        "prompt{recipient} of episode {} step {}, about {} tokens{status}\n",
         record.episode,
         record.step,
         state.to_counted_tokens(record.role, u64::from(record.tokens))
@@ -367,12 +362,12 @@ fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
         };
         let _ = writeln!(out, "[{number}{}{origin}] {}", segment.label.name(), segment.text.trim_end());
     }
-    if let Some(words) = state
+    if let Some(sampling) = state
         .run
         .as_ref()
         .and_then(|run| run.describe_request_sampling(record, &state.unsent_settings(record.role)))
     {
-        let _ = writeln!(out, "[{words}]");
+        let _ = writeln!(out, "[{sampling}]");
     }
     let unsent = state.unsent_settings(record.role);
     if !unsent.is_empty() {
@@ -384,7 +379,7 @@ fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
     Ok(out)
 }
 
-/// The number of a part of the prompt that waits, and its words; a kind before it says which prompt to the mentor is meant.
+/// Parses `[KIND] N TEXT`: the segment's number in the pending prompt and its new text. KIND selects a mentor prompt.
 fn parse_prompt_edit(rest: &str, state: &State) -> Result<Command, String> {
     let split = |text: &'_ str| -> (String, String) {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -394,12 +389,12 @@ fn parse_prompt_edit(rest: &str, state: &State) -> Result<Command, String> {
     let mut call = None;
     if let Ok(kind) = parse_kind(&number) {
         let found = state.waiting_prompts().find(|p| p.question.is_some_and(|q| q.kind == kind));
-        call = Some(found.ok_or_else(|| format!("no {number} prompt waits to be sent"))?.call);
+        call = Some(found.ok_or_else(|| format!("no {number} prompt is waiting to be sent"))?.call);
         (number, text) = split(&text);
     }
     let place = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
     let segment =
-        place.ok_or("prompt-edit N TEXT: `prompt` numbers the parts of a drafted prompt from 1 on")?;
+        place.ok_or("usage: prompt-edit N TEXT; `prompt` shows the segments of a draft, numbered from 1")?;
     Ok(Command::EditPrompt { call, segment, text })
 }
 

@@ -1,4 +1,4 @@
-//! What people call branches, line by line, and taking that back: no journal has it.
+//! Names, notes and the archived mark of branches in plain mode, with their undo and redo: no journal records them.
 
 use super::PlainSession;
 use crate::cli::error::CliError;
@@ -6,7 +6,7 @@ use crate::cli::locate;
 use crate::domain::BranchId;
 use crate::journal::LabelChange;
 
-/// Another name, note or place of a branch, with what it was.
+/// A change to a branch's name, note or archived mark, with the value before it.
 #[derive(Clone)]
 struct LabelEdit {
     branch: BranchId,
@@ -14,7 +14,7 @@ struct LabelEdit {
     after: LabelChange,
 }
 
-/// Changes of what branches are called since the person last did something else.
+/// Label edits since the last command of another kind.
 #[derive(Default)]
 pub(super) struct LabelHistory {
     done: Vec<LabelEdit>,
@@ -22,18 +22,18 @@ pub(super) struct LabelHistory {
 }
 
 impl PlainSession {
-    /// Calls a branch otherwise, or puts it away.
-    pub(super) fn edit_label(&mut self, branch: &str, now: LabelChange) -> Result<(), CliError> {
+    /// Renames, annotates, archives or unarchives a branch, then lists the branches.
+    pub(super) fn edit_label(&mut self, branch: &str, after: LabelChange) -> Result<(), CliError> {
         let session = self.open_session()?;
         let labelled = locate::find_branch(&session, branch).and_then(|branch| {
             let label = session.labels()?.remove(&branch).unwrap_or_default();
-            let was = match now {
+            let before = match after {
                 LabelChange::Name(_) => LabelChange::Name(label.name),
                 LabelChange::Note(_) => LabelChange::Note(label.note),
                 LabelChange::Archived(_) => LabelChange::Archived(label.archived),
             };
-            session.set_label(&branch, now.clone())?;
-            Ok(LabelEdit { branch, before: was, after: now })
+            session.set_label(&branch, after.clone())?;
+            Ok(LabelEdit { branch, before, after })
         });
         match labelled {
             Ok(labelled) => {
@@ -45,24 +45,26 @@ impl PlainSession {
         }
     }
 
-    /// Takes back the last of them, or makes it again; whether there was one.
-    pub(super) fn undo_or_redo_label(&mut self, back: bool) -> Result<bool, CliError> {
-        let from = if back { &mut self.label_history.done } else { &mut self.label_history.undone };
+    /// Undoes the last label edit (`undo`) or redoes the last undone one; returns whether there was one.
+    pub(super) fn undo_or_redo_label(&mut self, undo: bool) -> Result<bool, CliError> {
+        let from = if undo { &mut self.label_history.done } else { &mut self.label_history.undone };
         let Some(last) = from.pop() else { return Ok(false) };
-        let (to, verb) = if back { (&last.before, "undone") } else { (&last.after, "redone") };
+        let (to, verb) = if undo { (&last.before, "undone") } else { (&last.after, "redone") };
         if let Err(error) = self.open_session()?.set_label(&last.branch, to.clone()) {
             self.print_line(&error.to_string())?;
             return Ok(true);
         }
         let id = &last.branch;
         let what = match &last.after {
-            LabelChange::Name(name) => format!("branch {id} called {}", name.as_deref().unwrap_or("nothing")),
-            LabelChange::Note(note) => format!("note on branch {id}: {}", note.as_deref().unwrap_or("none")),
+            LabelChange::Name(Some(name)) => format!("branch {id} named {name}"),
+            LabelChange::Name(None) => format!("name of branch {id} cleared"),
+            LabelChange::Note(Some(note)) => format!("note on branch {id}: {note}"),
+            LabelChange::Note(None) => format!("note on branch {id} cleared"),
             LabelChange::Archived(true) => format!("branch {id} archived"),
-            LabelChange::Archived(false) => format!("branch {id} taken out of the archive"),
+            LabelChange::Archived(false) => format!("branch {id} unarchived"),
         };
         self.print_line(&format!("{verb}: {what}"))?;
-        if back { &mut self.label_history.undone } else { &mut self.label_history.done }.push(last);
+        if undo { &mut self.label_history.undone } else { &mut self.label_history.done }.push(last);
         Ok(true)
     }
 }

@@ -1,4 +1,4 @@
-//! The branches of a session, line by line.
+//! Forks, switches and lists branches in plain mode.
 
 use super::PlainSession;
 use crate::cli::error::CliError;
@@ -12,15 +12,15 @@ impl PlainSession {
         Ok(Session::open(std::path::Path::new(&self.printer.path))?)
     }
 
-    /// Goes back to the proposal of a step and on from there.
-    pub(super) async fn fork_at_step(&mut self, step: u32, then: Vec<Command>) -> Result<(), CliError> {
+    /// Opens a branch at the proposal of `step` and sends it `commands`.
+    pub(super) async fn fork_at_step(&mut self, step: u32, commands: Vec<Command>) -> Result<(), CliError> {
         let Some(at) = crate::driver::decision_seq(&self.handle.store.timeline(), step) else {
-            return self.print_line(&format!("step {step} is not in the episode that is open here"));
+            return self.print_line(&format!("step {step} is not in the current episode"));
         };
-        match self.handle.fork(Fork { at_seq: at, commands: then, ..Fork::default() }).await {
-            // The branch is told with its events.
+        match self.handle.fork(Fork { at_seq: at, commands, ..Fork::default() }).await {
+            // The events of the new branch announce it.
             Ok(_) => Ok(()),
-            Err(refusal) => self.print_line(&format!("{}; {}", refusal.message, refusal.hint)),
+            Err(error) => self.print_line(&format!("{}; {}", error.message, error.hint)),
         }
     }
 
@@ -31,7 +31,7 @@ impl PlainSession {
         };
         match self.handle.switch(branch).await {
             Ok(()) => Ok(()),
-            Err(refusal) => self.print_line(&format!("{}; {}", refusal.message, refusal.hint)),
+            Err(error) => self.print_line(&format!("{}; {}", error.message, error.hint)),
         }
     }
 
@@ -45,7 +45,7 @@ impl PlainSession {
     }
 }
 
-/// A branch in one line.
+/// Describes a branch in one line.
 fn format_branch(branch: &Branch) -> String {
     if let Some(error) = &branch.read_error {
         return format!("{} cannot be read: {error}", branch.header.id);
@@ -54,15 +54,15 @@ fn format_branch(branch: &Branch) -> String {
     let from = branch.header.parent.as_ref().map_or(String::new(), |parent| {
         format!(" from {parent} after event {}: {}", branch.header.at_seq, branch.root_change)
     });
-    let standing = match branch.status {
+    let status = match branch.status {
         SessionStatus::Live => ", being written",
-        SessionStatus::Crashed => ", was not closed in order",
+        SessionStatus::Crashed => ", not closed properly",
         SessionStatus::Closed => "",
     };
     let note = branch.label.note.as_deref().map_or(String::new(), |n| format!("; {n}"));
     let archived = if branch.label.archived { " [archived]" } else { "" };
     format!(
-        "{}{name}{archived}{from}; {}, {} steps, {} tokens{standing}{note}",
+        "{}{name}{archived}{from}; {}, {} steps, {} tokens{status}{note}",
         branch.header.id, branch.outcome, branch.steps, branch.tokens
     )
 }

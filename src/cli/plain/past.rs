@@ -1,4 +1,4 @@
-//! Looking back, line by line: a moment of the open or last episode is told; nothing is changed.
+//! Looks at past steps of the current episode in plain mode, without changing anything.
 
 use super::PlainSession;
 use super::interpret::describe_moment;
@@ -7,11 +7,11 @@ use crate::cli::error::CliError;
 use crate::domain::Seq;
 use crate::engine::State;
 
-/// The step that is looked at after a wish, where `past` is looked at now; none is the present.
-fn target_step(past: Option<u32>, look: Seek, state: &State) -> Option<u32> {
+/// Returns the step that `seek` leads to from step `past` (`None`: the present); `None` is the present.
+fn target_step(past: Option<u32>, seek: Seek, state: &State) -> Option<u32> {
     let last = state.last_step().map_or(0, |s| s.number);
     let now = past.unwrap_or(last);
-    let step = match look {
+    let step = match seek {
         Seek::Back(by) => now.saturating_sub(by),
         Seek::Forward(by) => now.saturating_add(by),
         Seek::Live => last,
@@ -20,28 +20,29 @@ fn target_step(past: Option<u32>, look: Seek, state: &State) -> Option<u32> {
 }
 
 impl PlainSession {
-    /// Tells the moment after another step.
-    pub(super) fn seek(&mut self, look: Seek) -> Result<(), CliError> {
+    /// Moves the view to another step and prints it.
+    pub(super) fn seek(&mut self, target: Seek) -> Result<(), CliError> {
         let store = self.handle.store.clone();
         let head = store.head();
-        let Some(step) = target_step(self.viewed_moment.map(|(step, _)| step), look, &head) else {
+        let Some(step) = target_step(self.viewed_moment.map(|(step, _)| step), target, &head) else {
             self.viewed_moment = None;
             self.last_mode.clear();
             return self.print_line("PRESENT");
         };
         let episode = head.episode.as_deref();
-        // All that came of a step lies before the next one began.
+        // Every event of a step precedes the start of the next step.
         let until =
             episode.and_then(|e| e.step(step + 1)).map_or(head.head, |next| Seq(next.first_seq.0 - 1));
         self.viewed_moment = Some((step, until));
         let last = episode.map_or(0, |e| e.steps.len());
         self.print_line(&format!(
-            "PAST step {step} of {last}; `live` returns to the present, `fork` goes on from before this step on a new branch"
+            "PAST step {step} of {last}; `live` returns to the present, `fork` opens a branch from before this step"
         ))?;
         self.print_text(&describe_moment(&store.state_at(until), step))
     }
 
-    /// A line over the past: what would act on the present is not done, and `fork` without a number means this step.
+    /// Rewrites a line typed while viewing the past: `fork` without a number means the viewed step. Returns `None` if
+    /// the line stays as it is.
     pub(super) fn rewrite_for_past(&self, line: &str) -> Option<String> {
         let (step, _) = self.viewed_moment?;
         let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
@@ -68,8 +69,8 @@ mod tests {
             (Some(3), Seek::Forward(u32::MAX), None),
             (Some(3), Seek::Live, None),
         ];
-        for (past, look, then) in cases {
-            assert_eq!(target_step(past, look, state), then, "{past:?} {look:?}");
+        for (past, seek, expected) in cases {
+            assert_eq!(target_step(past, seek, state), expected, "{past:?} {seek:?}");
         }
     }
 }

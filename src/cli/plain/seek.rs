@@ -1,12 +1,12 @@
-//! Where a person looks.
+//! Movement through past steps.
 
-/// Where to look.
+/// Where to move the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seek {
-    /// So many steps back from what is looked at.
+    /// This many steps back from the viewed step.
     Back(u32),
-    /// So many steps forward.
+    /// This many steps forward.
     Forward(u32),
-    /// The present.
+    /// To the present.
     Live,
 }

@@ -1,4 +1,4 @@
-//! The prompt templates in force, and whether a run may be taken up with them.
+//! Loads the current prompt templates, and checks them against those of a session.
 
 use crate::cli::bounded;
 use crate::cli::calibration_setup;
@@ -8,50 +8,55 @@ use crate::domain::{RunSpec, SettingOrigin};
 use crate::prompt::Templates;
 use std::path::Path;
 
-/// Whether a run may be taken up with the templates in force here. Where they are others than those it was begun with,
-/// that has to be said (`accepted`); their hash is then to be written down.
+/// Checks that a run can be resumed with the current templates. If they differ from those it was started with, they
+/// have to be `accepted`; then returns their hash, which the caller must record. Returns `None` if they are the same.
+///
+/// # Errors
+/// A usage [`CliError`] if they differ and aren't accepted.
 pub(in crate::cli) fn check_templates(
     spec: &RunSpec,
     config: &Config,
     accepted: bool,
 ) -> Result<Option<String>, CliError> {
-    // A run that does not say which templates it had cannot be compared.
-    let Some(begun) = spec.settings.0.get("templates") else { return Ok(None) };
-    let had = begun.value.as_str().unwrap_or_default();
+    // A run without a record of its templates can't be compared.
+    let Some(recorded) = spec.settings.0.get("templates") else { return Ok(None) };
+    let recorded_hash = recorded.value.as_str().unwrap_or_default();
     let folder = config.path("run.prompts");
-    let here = load_templates(config)?;
-    if here.hash() == had {
+    let current = load_templates(config)?;
+    if current.hash() == recorded_hash {
         return Ok(None);
     }
     if accepted {
-        return Ok(Some(here.hash().to_owned()));
+        return Ok(Some(current.hash().to_owned()));
     }
     let short = |hash: &str| hash.chars().take(12).collect::<String>();
-    let were = match begun.origin {
-        SettingOrigin::BuiltIn => "the built-in ones of the program that began it",
-        _ => "of a folder",
+    let recorded_source = match recorded.origin {
+        SettingOrigin::BuiltIn => "built into the version that started it",
+        _ => "from a folder",
     };
-    let are = match folder.filter(|f| !is_builtin(f)) {
+    let current_source = match folder.filter(|f| !is_builtin(f)) {
         Some(folder) => folder.display().to_string(),
         None => "built in".to_owned(),
     };
     Err(CliError::usage(
         format!(
-            "this run was begun with the prompt templates {} ({were}); those in force here are {} ({are})",
-            short(had),
-            short(here.hash())
+            "this run was started with prompt templates {} ({recorded_source}), but the current ones are {} \
+             ({current_source})",
+            short(recorded_hash),
+            short(current.hash())
         ),
-        "give the folder it was begun with (--prompts DIR, or --prompts builtin), or go on with those in force here: \
+        "use the original templates (--prompts DIR, or --prompts builtin), or continue with the current ones: \
          --accept-prompts",
     ))
 }
 
-/// `--prompts builtin` takes back a folder of the configuration.
+/// Returns whether the folder is the word `builtin`: `--prompts builtin` overrides a folder set in the configuration.
 fn is_builtin(folder: &Path) -> bool {
     folder == Path::new("builtin")
 }
 
-/// The prompt templates in force: the built-in ones, with those of a folder over them, and with the exemplars of a pool.
+/// Loads the current prompt templates: the built-in ones, overridden by those of a folder, with the exemplars of a
+/// pool.
 pub(in crate::cli) fn load_templates(config: &Config) -> Result<Templates, CliError> {
     let templates = read_templates_folder(config.path("run.prompts").as_deref())?;
     match config.path("run.exemplars") {
@@ -78,7 +83,7 @@ fn read_templates_folder(folder: Option<&Path>) -> Result<Templates, CliError> {
         CliError::new(
             CliErrorKind::Method,
             format!("{}/{e}", folder.display()),
-            "mend the template, or take it out of the folder",
+            "fix the template, or remove it from the folder",
         )
     })
 }

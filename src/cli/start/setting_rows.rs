@@ -1,4 +1,4 @@
-//! The settings of the start screen: values, origins, and what each may be.
+//! The settings of the start screen: their values, origins and allowed values.
 
 use crate::cli::config::{Config, ENTRIES, ValueOrigin, ValueType};
 use crate::cli::settings::setting_origin;
@@ -9,34 +9,32 @@ use crate::report::metrics::paper_rows;
 use crate::ui::start::{AllowedValues, SettingRow, SettingsVariant};
 use serde_json::Value;
 
-/// The preset.
 pub(super) const PRESET: &str = "run.preset";
-/// The word for none.
+/// The value of [`PRESET`] without a preset.
 pub(super) const NO_PRESET: &str = "none";
-/// Steps of an episode.
+/// The step limit of an episode.
 pub(super) const STEPS: &str = "run.steps";
-/// Lessons to begin with: a pool file.
+/// A pool file with initial lessons.
 pub(super) const POOL: &str = "start.pool";
-/// Lessons to begin with: a constitution.
+/// A constitution file with initial lessons.
 pub(super) const CONSTITUTION: &str = "start.constitution";
-/// Whether tasks are played first to learn from.
+/// Whether the run starts with calibration episodes.
 pub(super) const CALIBRATE: &str = "start.calibrate";
 
-/// What a table of settings is made for.
+/// The choices for which a table of settings is built.
 struct SettingsContext<'a> {
     config: &'a Config,
     preset: Option<&'a str>,
     spec: &'a RunSpec,
-    /// Another method and reading than the configuration's.
+    /// Method and reading (paper or code), if not the configuration's.
     method_and_reading: Option<(&'a str, &'a str)>,
     offered: &'a OfferedChoices,
 }
 
-/// What is the same in every table.
+/// Choices that are the same in every table.
 struct OfferedChoices {
-    /// The presets.
     presets: Vec<String>,
-    /// Pool files, and none.
+    /// Paths of pool files; the empty string means none.
     pools: Vec<String>,
 }
 
@@ -45,15 +43,16 @@ impl OfferedChoices {
         let own = config.preset_names().map(str::to_owned);
         let shipped = paper_rows().iter().map(|r| r.preset.clone());
         let mut presets: Vec<String> = [NO_PRESET.to_owned()].into_iter().chain(own).chain(shipped).collect();
-        let mut told = std::collections::HashSet::new();
-        presets.retain(|name| told.insert(name.clone()));
-        let kept = Some(pool::pool_path(config)).filter(|file| file.is_file());
-        let pools = [String::new()].into_iter().chain(kept.map(|file| file.display().to_string())).collect();
+        let mut seen = std::collections::HashSet::new();
+        presets.retain(|name| seen.insert(name.clone()));
+        let existing = Some(pool::pool_path(config)).filter(|file| file.is_file());
+        let pools =
+            [String::new()].into_iter().chain(existing.map(|file| file.display().to_string())).collect();
         Self { presets, pools }
     }
 }
 
-/// The settings as they are before anything is chosen.
+/// Returns the settings before anything is chosen.
 pub(super) fn initial_rows(config: &Config, spec: &RunSpec) -> Vec<SettingRow> {
     SettingsContext {
         config,
@@ -65,7 +64,8 @@ pub(super) fn initial_rows(config: &Config, spec: &RunSpec) -> Vec<SettingRow> {
     .rows()
 }
 
-/// The settings for each preset and method in each reading, so that a choice on the screen shows its own at once.
+/// Returns the settings of every combination of preset, method and reading, so that a choice on the screen takes effect
+/// at once.
 pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVariant> {
     let readings = [("paper", PaperOrCode::Paper), ("code", PaperOrCode::Code)];
     let plain = method::METHOD_NAMES.iter().map(|name| (None, *name));
@@ -80,15 +80,15 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
     for (preset, name) in plain.chain(own).chain(shipped) {
         for (word, reading) in readings {
             let (mut limits, mut settings, _) = method::defaults(name, reading);
-            // A preset that this method cannot have is none of its variants.
+            // Skip presets that don't apply to this method.
             if setup::apply_preset(config, preset, reading, &mut settings, &mut limits).is_err() {
                 continue;
             }
-            let of = RunSpec { method: name.to_owned(), settings, limits, ..spec.clone() };
-            let knobs = SettingsContext {
+            let spec = RunSpec { method: name.to_owned(), settings, limits, ..spec.clone() };
+            let rows = SettingsContext {
                 config,
                 preset,
-                spec: &of,
+                spec: &spec,
                 method_and_reading: Some((name, word)),
                 offered,
             }
@@ -97,14 +97,14 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
                 preset: preset.unwrap_or(NO_PRESET).to_owned(),
                 method: name.to_owned(),
                 paper_or_code: word.to_owned(),
-                settings: knobs,
+                settings: rows,
             });
         }
     }
     all
 }
 
-/// The models of the configuration, each with its profile.
+/// Returns the configured models, each with its profile.
 pub(super) fn profile_by_model(config: &Config) -> Vec<(String, String)> {
     config
         .profiles_with_model()
@@ -116,7 +116,7 @@ fn choice_answers(all: &[&str]) -> AllowedValues {
     AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect())
 }
 
-/// A value of the configuration as text.
+/// Returns a configuration value as text.
 fn value_text(config: &Config, name: &str) -> String {
     match ENTRIES.iter().find(|e| e.name == name).map(|e| e.value_type) {
         Some(ValueType::Number(_)) => config.number(name).to_string(),
@@ -152,13 +152,13 @@ impl SettingsContext<'_> {
     }
 
     fn preset_row(&self) -> SettingRow {
-        let about = match (self.preset, self.config.built_in_preset(self.preset)) {
+        let summary = match (self.preset, self.config.built_in_preset(self.preset)) {
             (Some(name), Some(row)) if row.starts_with_lessons => {
-                format!("{name}, {}: {}; it begins with a pool or a constitution", row.source(), row.label)
+                format!("{name}, {}: {}; needs a pool or a constitution", row.source(), row.label)
             }
             (Some(name), Some(row)) => format!("{name}, {}: {}", row.source(), row.label),
-            (Some(_), None) => "settings of the configuration file".to_owned(),
-            (None, _) => "the settings of a row of a paper's table, or your own".to_owned(),
+            (Some(_), None) => "settings from the configuration file".to_owned(),
+            (None, _) => "settings of a row in a paper's table, or your own".to_owned(),
         };
         SettingRow {
             name: PRESET.to_owned(),
@@ -166,7 +166,7 @@ impl SettingsContext<'_> {
             value: self.preset.unwrap_or(NO_PRESET).to_owned(),
             origin: SettingOrigin::BuiltIn,
             allowed: AllowedValues::OneOf(self.offered.presets.clone()),
-            summary: about,
+            summary,
         }
     }
 
@@ -179,11 +179,11 @@ impl SettingsContext<'_> {
             value: steps.to_string(),
             origin: if by_code { SettingOrigin::Code } else { SettingOrigin::Paper },
             allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
-            summary: "steps an episode may take".to_owned(),
+            summary: "maximum number of steps per episode".to_owned(),
         }
     }
 
-    /// A setting of the configuration.
+    /// Returns the row of a configuration setting.
     fn entry_row(&self, name: &'static str) -> SettingRow {
         let Self { config, spec, method_and_reading: other, .. } = self;
         let row = config.built_in_preset(self.preset);
@@ -195,7 +195,7 @@ impl SettingsContext<'_> {
         };
         let origin = match name {
             "run.method" | "run.trials" if row.is_some() => SettingOrigin::Paper,
-            // How many trials a method has is from its paper.
+            // The default number of trials of a method comes from its paper.
             "run.trials" if self.is_trials_by_method() && method::default_trials(&spec.method) > 1 => {
                 SettingOrigin::Paper
             }
@@ -231,10 +231,10 @@ impl SettingsContext<'_> {
         match (name, ENTRIES.iter().find(|e| e.name == name).map(|e| e.value_type)) {
             ("run.actor", _) => text("rules", "openai:MODEL or recorded:SESSION", &["rules", "human"]),
             ("run.mentor", _) => text("symbolic", "openai:MODEL or recorded:SESSION", &["symbolic", "none"]),
-            ("run.profile", _) => text("none", "names of profiles, separated by commas", &[]),
-            ("run.mentor_profile", _) => text("the actor's", "names of profiles", &[]),
-            ("run.base_url", _) => text("none", "an address", &[]),
-            ("run.mentor_base_url", _) => text("the actor's", "an address", &[]),
+            ("run.profile", _) => text("none", "profile names, separated by commas", &[]),
+            ("run.mentor_profile", _) => text("the actor's", "profile names", &[]),
+            ("run.base_url", _) => text("none", "a URL", &[]),
+            ("run.mentor_base_url", _) => text("the actor's", "a URL", &[]),
             ("run.exemplars", _) => text("built in", "the path of a pool file", &[]),
             (_, Some(ValueType::Choice(allowed))) => choice_answers(allowed),
             (_, Some(ValueType::Number(from))) => AllowedValues::Number(from, u64::MAX),
@@ -242,9 +242,9 @@ impl SettingsContext<'_> {
         }
     }
 
-    /// What the run may begin with.
+    /// Returns the rows of initial lessons and calibration.
     fn lesson_rows(&self) -> [SettingRow; 3] {
-        let file = |name: &str, label: &str, about: &str| SettingRow {
+        let file = |name: &str, label: &str, summary: &str| SettingRow {
             name: name.to_owned(),
             label: label.to_owned(),
             value: String::new(),
@@ -254,14 +254,14 @@ impl SettingsContext<'_> {
                 suggestions: self.offered.pools.clone(),
                 expected: "the path of a file",
             },
-            summary: about.to_owned(),
+            summary: summary.to_owned(),
         };
         [
-            file(POOL, "pool", "lessons to begin with: a pool file"),
+            file(POOL, "pool", "initial lessons: a pool file"),
             file(
                 CONSTITUTION,
                 "constitution",
-                "Abstract and Error lessons to begin with: what `calibrate` made, or a text of one lesson a line",
+                "initial Abstract and Error lessons: output of `calibrate`, or a text file with one lesson per line",
             ),
             SettingRow {
                 name: CALIBRATE.to_owned(),
@@ -269,16 +269,16 @@ impl SettingsContext<'_> {
                 value: "false".to_owned(),
                 origin: SettingOrigin::BuiltIn,
                 allowed: choice_answers(&["false", "true"]),
-                summary: "first play tasks to learn from (per type, explore); they are in no rate".to_owned(),
+                summary: "play tasks to learn from first (per type, explore); excluded from rates".to_owned(),
             },
         ]
     }
 
-    /// The method's own settings, or those that all methods have.
+    /// Returns the rows of the method's own settings (`own`), or of those that all methods share.
     fn setting_rows(&self, own: bool) -> impl Iterator<Item = SettingRow> + '_ {
         SETTINGS.iter().filter(move |known| known.methods.is_empty() != own).filter_map(|known| {
             let setting = self.spec.settings.0.get(known.name)?;
-            let answers = match known.default {
+            let allowed = match known.default {
                 DefaultValue::Number(_) => AllowedValues::Number(known.range.0, known.range.1),
                 DefaultValue::Switch(_) => choice_answers(&["true", "false"]),
                 DefaultValue::Word(_, allowed) => choice_answers(allowed),
@@ -293,13 +293,13 @@ impl SettingsContext<'_> {
                 label,
                 value,
                 origin: setting.origin,
-                allowed: answers,
+                allowed,
                 summary: known.meaning.to_owned(),
             })
         })
     }
 
-    /// Nobody has said how many trials a task gets.
+    /// Returns whether the number of trials is the method's default.
     fn is_trials_by_method(&self) -> bool {
         matches!(self.config.origin("run.trials"), ValueOrigin::Default)
     }

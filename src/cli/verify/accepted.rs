@@ -1,4 +1,5 @@
-//! Differences of a rebuilt world that a person accepted: the answers before them belong to a world that is no more.
+//! Differences of a rebuilt environment that a person accepted: the results recorded before them came from an
+//! environment that no longer exists.
 
 use crate::domain::{Seq, StepResult};
 use crate::engine::{Envelope, Event};
@@ -6,19 +7,19 @@ use crate::engine::{Envelope, Event};
 /// One accepted difference.
 struct AcceptedDifference {
     episode: u32,
-    /// The first step whose answer differed (0: the reset).
+    /// The first step whose result differed; 0 is the reset.
     step: u32,
-    /// What the world said then, instead of what is recorded.
+    /// The observation of the rebuilt environment, in place of the recorded one.
     observed: String,
-    /// The event by which a person went on; what was answered before it may differ.
+    /// The event by which the person accepted it; results before it may differ.
     accepted_at: Seq,
 }
 
-/// What was accepted in a journal. A difference counts as accepted where the person went on with `retry`.
+/// The accepted differences of a journal. `retry` accepts a difference.
 #[derive(Default)]
 pub(super) struct AcceptedDifferences {
     accepted: Vec<AcceptedDifference>,
-    /// The difference that waits for a word: episode, step, what the world said.
+    /// The difference that is waiting for a decision: episode, step, new observation.
     pending: Option<(u32, u32, String)>,
 }
 
@@ -31,8 +32,8 @@ impl AcceptedDifferences {
             }
             Event::Retried { .. } => {
                 let by = envelope.seq;
-                let went_on = self.pending.take();
-                self.accepted.extend(went_on.map(|(episode, step, now)| AcceptedDifference {
+                let accepted = self.pending.take();
+                self.accepted.extend(accepted.map(|(episode, step, now)| AcceptedDifference {
                     episode,
                     step,
                     observed: now,
@@ -44,8 +45,8 @@ impl AcceptedDifferences {
         }
     }
 
-    /// The event that accepted that the answer of this step, recorded in `seq`, is now this one. The first answer that
-    /// differed has to be the accepted one; those that followed it in the old world were not looked at.
+    /// Returns the event that accepted the change of this step's result, recorded in `seq`, from `recorded` to `now`.
+    /// The first differing observation must be the accepted one; later ones in the old environment were not compared.
     pub(super) fn accepting_event(
         &self,
         episode: u32,
@@ -55,8 +56,8 @@ impl AcceptedDifferences {
         now: &StepResult,
     ) -> Option<Seq> {
         let known = |a: &&AcceptedDifference| {
-            let same_words = recorded.observation == now.observation || a.observed == now.observation;
-            a.episode == episode && seq < a.accepted_at && (step > a.step || (step == a.step && same_words))
+            let is_expected = recorded.observation == now.observation || a.observed == now.observation;
+            a.episode == episode && seq < a.accepted_at && (step > a.step || (step == a.step && is_expected))
         };
         self.accepted.iter().find(known).map(|a| a.accepted_at)
     }

@@ -1,4 +1,4 @@
-//! One branch, event by event: what an event says that those before it, its world or this program gainsay.
+//! Checks one branch event by event, against the events before, the environment and this program's own results.
 
 use super::VerifyReport;
 use super::accepted::AcceptedDifferences;
@@ -12,6 +12,7 @@ use crate::prompt::{body_hash, interface, read, render};
 use crate::text::truncate;
 use std::sync::Arc;
 
+/// The state of the check of one branch.
 pub(super) struct BranchCheck {
     pub(super) state: State,
     branch: BranchId,
@@ -19,14 +20,14 @@ pub(super) struct BranchCheck {
     with_world: bool,
     world: Option<Box<dyn Environment>>,
     pending_action: Option<String>,
-    /// The actor's reply whose reading comes next.
+    /// The actor's reply whose proposal is expected next.
     pending_reply: Option<(String, Option<Truncation>)>,
     accepted: AcceptedDifferences,
     pub(super) recomputation: Recomputation,
 }
 
 impl BranchCheck {
-    /// Begins with the state before the events that are looked at.
+    /// Creates a check that starts from the state before the first event to check.
     pub(super) fn new(
         state: State,
         branch: BranchId,
@@ -49,7 +50,7 @@ impl BranchCheck {
         check
     }
 
-    /// From here on it counts what is drawn.
+    /// Restarts the recomputation, and its counts, at this point.
     pub(super) fn restart_recomputation(&mut self) {
         self.recomputation = Recomputation::new(self.branch.clone());
         if let Some(run) = &self.state.run {
@@ -57,9 +58,10 @@ impl BranchCheck {
         }
     }
 
+    /// Checks the next event, adds its problems to the report and folds it.
     pub(super) fn check_event(&mut self, envelope: &Arc<Envelope>, found: &mut VerifyReport) {
-        let mut wrong = self.contradictions(envelope);
-        wrong.extend(self.view_problem(&envelope.event));
+        let mut problems = self.contradictions(envelope);
+        problems.extend(self.view_problem(&envelope.event));
         self.recomputation.add_event(envelope, &self.state);
         self.state.apply(envelope);
         found.events += 1;
@@ -67,14 +69,14 @@ impl BranchCheck {
             Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
                 found.prompts += 1;
                 if body_hash(&render(&self.state, prompt)) != prompt.sha256 {
-                    wrong.push(format!(
-                        "the prompt of step {} of episode {} cannot be rebuilt: its words have another hash",
+                    problems.push(format!(
+                        "the prompt of step {} of episode {} can't be rebuilt: the rebuilt text has a different hash",
                         prompt.step, prompt.episode
                     ));
                 }
             }
             Event::TextDefined { hash, text } if crate::prompt::text_hash(text) != *hash => {
-                wrong.push(format!("the stored text has another hash than {hash}"));
+                problems.push(format!("the stored text doesn't have the hash {hash}"));
             }
             Event::RunStarted { spec, .. } | Event::RunChanged { spec } => self.recomputation.start(spec),
             Event::EpisodeStarted { task, .. } => {
@@ -82,26 +84,26 @@ impl BranchCheck {
                 (self.pending_action, self.pending_reply) = (None, None);
                 self.world = if self.with_world { self.open_world(task, found) } else { None };
             }
-            Event::WorldReset { result: turn, .. } => {
+            Event::WorldReset { result, .. } => {
                 let now = self.world.as_mut().map(|w| w.reset());
-                wrong.extend(self.compare_with_world(turn, now, envelope.seq, found));
+                problems.extend(self.compare_with_world(result, now, envelope.seq, found));
             }
             Event::ActionTaken { executed, call: Some(_), list_only: false, .. } => {
                 self.pending_action = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
-            Event::Observed { result: turn, .. } => {
+            Event::Observed { result, .. } => {
                 if let Some(sent) = self.pending_action.take() {
                     let now = self.world.as_mut().map(|w| w.step(&sent));
-                    wrong.extend(self.compare_with_world(turn, now, envelope.seq, found));
+                    problems.extend(self.compare_with_world(result, now, envelope.seq, found));
                 }
             }
             _ => {}
         }
         let place = self.describe_event(envelope.seq);
-        found.problems.extend(wrong.into_iter().map(|what| format!("{place}: {what}")));
+        found.problems.extend(problems.into_iter().map(|what| format!("{place}: {what}")));
     }
 
-    /// An event in words, with its branch where that is not the trunk.
+    /// Names an event, with its branch unless that is the trunk.
     pub(super) fn describe_event(&self, seq: Seq) -> String {
         if self.branch == BranchId::trunk() {
             return format!("event {seq}");
@@ -109,130 +111,139 @@ impl BranchCheck {
         format!("branch {}, event {seq}", self.branch)
     }
 
-    /// What an event says that the events before it gainsay.
+    /// Returns what in an event contradicts the events before it.
     fn contradictions(&mut self, envelope: &Envelope) -> Vec<String> {
-        let mut wrong = Vec::new();
+        let mut problems = Vec::new();
         let steps = self.state.episode.as_ref().map_or(0, |e| e.steps.len() as u32);
-        let here = |what: &str, step: u32, wrong: &mut Vec<String>| {
+        let check_step = |what: &str, step: u32, problems: &mut Vec<String>| {
             if step != steps {
-                wrong.push(format!("{what} of step {step} in step {steps}: steps are out of order"));
+                problems.push(format!("{what} of step {step} within step {steps}: steps are out of order"));
             }
         };
         match &envelope.event {
             Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
-                wrong.extend(self.prompt_problem(prompt, steps));
+                problems.extend(self.prompt_problem(prompt, steps));
             }
             Event::EpisodeStarted { episode, .. } => {
-                let due = self.state.next_episode_number();
-                if *episode != due {
-                    wrong.push(format!("episode {episode} begins where episode {due} is due"));
+                let expected = self.state.next_episode_number();
+                if *episode != expected {
+                    problems.push(format!("episode {episode} starts where episode {expected} is expected"));
                 }
             }
-            Event::StepOpened { step } if *step != steps + 1 => here("the opening", *step, &mut wrong),
+            Event::StepOpened { step } if *step != steps + 1 => check_step("the start", *step, &mut problems),
             Event::ReplyReceived { text, truncated, .. } if self.state.is_asking(ModelRole::Actor) => {
                 self.pending_reply = Some((text.clone(), *truncated));
             }
             Event::Proposed { step, thought, action, complaints } => {
-                here("the proposal", *step, &mut wrong);
+                check_step("the proposal", *step, &mut problems);
                 match self
                     .pending_reply
                     .take()
                     .map(|(text, truncated)| read::read_reply(&text).with_truncation_note(truncated))
                 {
                     // Only the number of complaints counts: their wording may improve from version to version.
-                    Some(was)
-                        if (&was.thought, &was.action, was.complaints.len())
+                    Some(parsed)
+                        if (&parsed.thought, &parsed.action, parsed.complaints.len())
                             == (thought, action, complaints.len()) => {}
-                    Some(was) => wrong.push(format!(
-                        "the reply reads as {:?}, the proposal says {:?}",
-                        (was.thought, was.action),
+                    Some(parsed) => problems.push(format!(
+                        "the reply is parsed as {:?}, but the proposal is {:?}",
+                        (parsed.thought, parsed.action),
                         (thought, action)
                     )),
-                    // A step that nobody was asked for has its action from a plan.
+                    // A step without an actor call takes its action from a plan.
                     None if self.state.last_step().is_some_and(|s| s.call.is_none()) => {}
-                    None => wrong.push("a proposal without a reply".to_owned()),
+                    None => problems.push("proposal without a reply".to_owned()),
                 }
             }
-            Event::ActionTaken { step, .. } => here("the action", *step, &mut wrong),
-            Event::Observed { step, result: turn, .. } => {
-                here("the answer", *step, &mut wrong);
-                // Where the world was not asked it stands as it stood.
-                let standing = self.state.unchanged_result();
-                if self.pending_action.is_none() && **turn != standing {
-                    wrong.push(format!("the world was not asked; {}", describe_difference(turn, &standing)));
+            Event::ActionTaken { step, .. } => check_step("the action", *step, &mut problems),
+            Event::Observed { step, result, .. } => {
+                check_step("the result", *step, &mut problems);
+                // Without an action for the environment, the result is the unchanged previous one.
+                let unchanged = self.state.unchanged_result();
+                if self.pending_action.is_none() && **result != unchanged {
+                    problems.push(format!(
+                        "no action was sent to the environment; {}",
+                        describe_difference(result, &unchanged)
+                    ));
                 }
             }
-            Event::Noted { step, .. } => here("a note", *step, &mut wrong),
+            Event::Noted { step, .. } => check_step("a note", *step, &mut problems),
             Event::EpisodeEnded { summary } => {
                 if let Event::EpisodeEnded { summary: now } = episode_end(&self.state, summary.reason) {
-                    // Whether a person had a hand in it can be told by the very event that ends it.
-                    let (mut was, mut now) = (summary.clone(), now);
-                    (was.assisted, now.assisted) = (false, false);
-                    (was.seq_range, now.seq_range) = ((0, 0), (0, 0));
-                    if was != now {
-                        wrong.push(format!("the episode comes to {now:?}, its summary says {was:?}"));
+                    // `assisted` may depend on the very event that ends the episode, so it is not compared.
+                    let (mut recorded, mut now) = (summary.clone(), now);
+                    (recorded.assisted, now.assisted) = (false, false);
+                    (recorded.seq_range, now.seq_range) = ((0, 0), (0, 0));
+                    if recorded != now {
+                        problems.push(format!(
+                            "the episode's recomputed summary is {now:?}, the recorded one is {recorded:?}"
+                        ));
                     }
                 } else {
-                    wrong.push("an end without an episode".to_owned());
+                    problems.push("end of an episode that didn't start".to_owned());
                 }
             }
             _ => {}
         }
-        wrong
+        problems
     }
 
-    /// Whether goal and view are what the interface makes of the world's words. The state is the one before the event.
+    /// Returns a problem if goal or agent view differ from what the interface derives from the observation.
+    /// `self.state` must be the state before the event.
     fn view_problem(&mut self, event: &Event) -> Option<String> {
         let (seen, now) = match event {
-            Event::WorldReset { result: turn, agent_view: seen, goal, .. } => {
-                let read = interface::goal_from_reset(turn);
-                if read != *goal {
+            Event::WorldReset { result, agent_view: seen, goal, .. } => {
+                let parsed = interface::goal_from_reset(result);
+                if parsed != *goal {
                     return Some(format!(
-                        "the first observation states the goal {read:?}, recorded is {goal:?}"
+                        "the first observation states the goal {parsed:?}, but {goal:?} is recorded"
                     ));
                 }
-                (seen, interface::shown_observation(&self.state, "", turn, &[]))
+                (seen, interface::shown_observation(&self.state, "", result, &[]))
             }
-            Event::Observed { call, result: turn, agent_view: seen, .. } => {
+            Event::Observed { call, result, agent_view: seen, .. } => {
                 let executed = self.state.last_step()?.executed.as_ref()?;
                 let lists = call.is_some() && self.pending_action.is_none();
                 let admissible = match &mut self.world {
-                    // The list was in no event: only the world itself can say it again.
+                    // No event has the list of actions: only the environment can supply it.
                     None if lists => return None,
                     Some(world) if lists => world.admissible().ok()?,
                     _ => Vec::new(),
                 };
-                let now = interface::shown_observation(&self.state, &executed.action, turn, &admissible);
+                let now = interface::shown_observation(&self.state, &executed.action, result, &admissible);
                 (seen, if call.is_none() { Some(now.unwrap_or_default()) } else { now })
             }
             _ => return None,
         };
         (*seen != now).then(|| {
-            let words = |text: &Option<String>| {
-                text.as_ref().map_or("the world's words".to_owned(), |t| format!("{t:?}"))
+            let quoted = |text: &Option<String>| {
+                text.as_ref().map_or("the unchanged observation".to_owned(), |t| format!("{t:?}"))
             };
-            format!("prompts show {}, by its interface it is {}", words(seen), words(&now))
+            format!("prompts show {}, but the interface makes it {}", quoted(seen), quoted(&now))
         })
     }
 
     fn prompt_problem(&self, prompt: &PromptRecord, steps: u32) -> Option<String> {
         let seed = self.state.seed_for(prompt);
-        // Other words for a failed call keep the seed it had, until it is made again.
-        let kept = self.state.waiting_prompt(prompt.call).is_some_and(|was| was.seed == prompt.seed);
+        // An edited prompt of a failed call keeps the call's seed until it is sent again.
+        let keeps_seed = self.state.waiting_prompt(prompt.call).is_some_and(|p| p.seed == prompt.seed);
         let episode = self.state.episode.as_ref().map_or(0, |e| e.number);
         let last = self.state.last_step();
-        let due = match last {
+        let expected = match last {
             Some(open) if open.answer.is_none() => open.number,
             _ => steps + 1,
         };
-        if prompt.seed != seed && !kept {
-            return Some(format!("the request has the seed {}, by its place it has {seed}", prompt.seed));
+        if prompt.seed != seed && !keeps_seed {
+            return Some(format!("the request has the seed {}, but {seed} is expected here", prompt.seed));
         }
         if prompt.episode != episode {
-            return Some(format!("a prompt of episode {} in episode {episode}", prompt.episode));
+            return Some(format!("prompt of episode {} within episode {episode}", prompt.episode));
         }
-        (prompt.role == ModelRole::Actor && prompt.step != due).then(|| {
-            format!("the prompt of step {} where step {due} is due: steps are out of order", prompt.step)
+        (prompt.role == ModelRole::Actor && prompt.step != expected).then(|| {
+            format!(
+                "prompt of step {} where step {expected} is expected: steps are out of order",
+                prompt.step
+            )
         })
     }
 
@@ -242,7 +253,7 @@ impl BranchCheck {
             Ok(_) => {
                 found
                     .unavailable_worlds
-                    .push(format!("{} {}: this world is not the same twice", task.env, task.id));
+                    .push(format!("{} {}: this environment is not deterministic", task.env, task.id));
                 None
             }
             Err(error) => {
@@ -261,24 +272,24 @@ impl BranchCheck {
     ) -> Option<String> {
         let now = now?;
         found.observations += 1;
-        if let (Ok(turn), Some(episode)) = (&now, &self.state.episode)
-            && turn != recorded
+        if let (Ok(result), Some(episode)) = (&now, &self.state.episode)
+            && result != recorded
             && let step = episode.steps.len() as u32
-            && let Some(by) = self.accepted.accepting_event(episode.number, step, seq, recorded, turn)
+            && let Some(by) = self.accepted.accepting_event(episode.number, step, seq, recorded, result)
         {
-            let what = describe_difference(recorded, turn);
-            found.accepted.push(format!("event {seq}: {what}; a person accepted that in event {by}"));
+            let what = describe_difference(recorded, result);
+            found.accepted.push(format!("event {seq}: {what}; accepted by a person in event {by}"));
             return None;
         }
         let what = match now {
-            Ok(turn) if turn == *recorded => return None,
-            Ok(turn) => describe_difference(recorded, &turn),
+            Ok(result) if result == *recorded => return None,
+            Ok(result) => describe_difference(recorded, &result),
             Err(error) => {
-                let was = truncate(&recorded.observation, 200, "...");
-                format!("the world now fails ({error}) where the journal has {was:?}")
+                let observation = truncate(&recorded.observation, 200, "...");
+                format!("the environment now fails ({error}), but the journal has {observation:?}")
             }
         };
-        // One difference makes all that follows differ.
+        // After one difference all later results differ, so stop comparing.
         self.world = None;
         Some(what)
     }

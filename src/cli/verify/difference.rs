@@ -1,31 +1,31 @@
-//! Two answers of a world in which something differs, told in words short enough to read.
+//! Describes how two results of an environment differ, briefly.
 
 use crate::domain::StepResult;
 use crate::text::truncate;
 
-/// The first field in which two answers differ, in words.
+/// Describes the first field in which two results differ; empty if none does.
 pub(super) fn describe_difference(recorded: &StepResult, now: &StepResult) -> String {
-    let say = |turn: &StepResult| {
+    let fields = |result: &StepResult| {
         [
-            ("observation", serde_json::json!(turn.observation)),
-            ("reward", serde_json::json!(turn.reward)),
-            ("progress", serde_json::json!(turn.progress)),
-            ("done", serde_json::json!(turn.done)),
-            ("won", serde_json::json!(turn.won)),
-            ("valid", serde_json::json!(turn.valid)),
-            ("shown", turn.shown.clone()),
-            ("truth", turn.truth.clone()),
+            ("observation", serde_json::json!(result.observation)),
+            ("reward", serde_json::json!(result.reward)),
+            ("progress", serde_json::json!(result.progress)),
+            ("done", serde_json::json!(result.done)),
+            ("won", serde_json::json!(result.won)),
+            ("valid", serde_json::json!(result.valid)),
+            ("shown", result.shown.clone()),
+            ("truth", result.truth.clone()),
         ]
     };
-    let first = say(recorded).into_iter().zip(say(now)).find(|(was, is)| was != is);
-    first.map_or_else(String::new, |((name, was), (_, is))| {
-        let (was, is) = (was.to_string(), is.to_string());
-        let (was, is) = (excerpt_around(&was, &is), excerpt_around(&is, &was));
-        format!("the world now says {name} = {is} where the journal has {was}")
+    let first = fields(recorded).into_iter().zip(fields(now)).find(|(old, new)| old != new);
+    first.map_or_else(String::new, |((name, old), (_, new))| {
+        let (old, new) = (old.to_string(), new.to_string());
+        let (old, new) = (excerpt_around(&old, &new), excerpt_around(&new, &old));
+        format!("the environment now returns {name} = {new}, but the journal has {old}")
     })
 }
 
-/// The text around the place where it parts from the other: an observation may be a megabyte.
+/// Returns an excerpt of `text` around the first difference from `other`: an observation may be a megabyte long.
 fn excerpt_around(text: &str, other: &str) -> String {
     const LEAD: usize = 40;
     let same = text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
@@ -38,14 +38,14 @@ fn excerpt_around(text: &str, other: &str) -> String {
 mod tests {
     use super::*;
 
-    /// An observation of a megabyte was printed whole, twice.
+    /// Regression: an observation of a megabyte was printed in full, twice.
     #[test]
-    fn a_difference_in_a_megabyte_is_told_in_a_few_words() {
-        let turn =
+    fn a_difference_in_a_megabyte_is_described_briefly() {
+        let result =
             |end: &str| StepResult { observation: "long ".repeat(200_000) + end, ..StepResult::default() };
-        let told = describe_difference(&turn("apple"), &turn("pear"));
-        assert!(told.len() < 400 && told.contains("apple") && told.contains("pear"), "{told}");
-        let told = describe_difference(&StepResult::default(), &turn("pear"));
-        assert!(told.len() < 400, "{told}");
+        let text = describe_difference(&result("apple"), &result("pear"));
+        assert!(text.len() < 400 && text.contains("apple") && text.contains("pear"), "{text}");
+        let text = describe_difference(&StepResult::default(), &result("pear"));
+        assert!(text.len() < 400, "{text}");
     }
 }

@@ -1,6 +1,6 @@
-//! What this program would have noted and written of itself at each point: the detectors' notes, the reflections of the
-//! rules, their lessons and the method's memory. They are compared with what is recorded. The fold never asks the rules,
-//! so a difference breaks no session: it says that the rules of the program that recorded it were others.
+//! Recomputes what this version's rules derive at each point (detector notes, symbolic reflections, their lessons and
+//! the method's memory) and compares it with the journal. Folding never runs rules, so a difference doesn't damage a
+//! session: it means that the version that recorded the session had different rules.
 
 use crate::domain::{BranchId, LessonOp, RunSpec};
 use crate::engine::{Cause, Engine, Envelope, Event, Policy, State};
@@ -8,37 +8,39 @@ use crate::method;
 use crate::prompt::Templates;
 use std::sync::Arc;
 
-/// Compares batch by batch.
+/// Compares recorded and recomputed events batch by batch.
 #[derive(Default)]
 pub(super) struct Recomputation {
     policy: Option<Policy>,
-    /// The batch under way: what is due in it, and what is recorded.
+    /// The current batch: the expected events and the recorded ones.
     batch: Option<(Vec<Event>, Vec<Event>)>,
     /// The last event ended its batch.
     is_between_batches: bool,
-    /// Notes, reflections, lessons and memories compared.
+    /// Number of notes, reflections, lessons and memories compared.
     pub(super) compared: usize,
-    /// Those of this program's own run that differ, in words.
+    /// Descriptions of the differences.
     pub(super) differing: Vec<String>,
-    /// The branch: part of the id of every lesson.
+    /// Part of the id of every lesson.
     branch: Option<BranchId>,
 }
 
 impl Recomputation {
+    /// Creates a recomputation for a branch; it compares nothing before [`Recomputation::start`].
     pub(super) fn new(branch: BranchId) -> Self {
         Self { branch: Some(branch), ..Self::default() }
     }
 
+    /// Sets the run whose method is used from here on.
     pub(super) fn start(&mut self, spec: &RunSpec) {
-        // A method that this program does not know cannot be asked.
+        // A method that this version doesn't know can't be recomputed.
         self.policy = method::build_policy(spec, Arc::new(Templates::builtin())).ok();
     }
 
-    /// Takes the next event; `before` is the state before it.
+    /// Adds the next event; `before` is the state before it.
     pub(super) fn add_event(&mut self, envelope: &Envelope, before: &State) {
         let first = std::mem::replace(&mut self.is_between_batches, !envelope.batch_continues);
         if first {
-            self.batch = self.expected_events(envelope, before).map(|due| (due, Vec::new()));
+            self.batch = self.expected_events(envelope, before).map(|expected| (expected, Vec::new()));
         }
         if let Some((_, recorded)) = &mut self.batch
             && is_recomputable(&envelope.event)
@@ -46,11 +48,11 @@ impl Recomputation {
             recorded.push(envelope.event.clone());
         }
         if !envelope.batch_continues
-            && let Some((due, recorded)) = self.batch.take()
+            && let Some((expected, recorded)) = self.batch.take()
         {
             self.compared += recorded.len();
             self.differing.extend(
-                first_difference(&due, &recorded)
+                first_difference(&expected, &recorded)
                     .map(|d| format!("{}event {}: {d}", self.branch_prefix(), envelope.seq)),
             );
         }
@@ -62,16 +64,16 @@ impl Recomputation {
     }
 
     fn expected_events(&self, envelope: &Envelope, before: &State) -> Option<Vec<Event>> {
-        let of_itself = envelope.cause == Cause::Policy
+        let by_policy = envelope.cause == Cause::Policy
             && !matches!(envelope.event, Event::RunStarted { .. } | Event::Closed | Event::Reopened);
-        let policy = self.policy.clone().filter(|_| of_itself)?;
+        let policy = self.policy.clone().filter(|_| by_policy)?;
         let engine =
             Engine::resume(before.clone(), policy, self.branch.clone().unwrap_or_else(BranchId::trunk));
         Some(engine.advance().into_iter().map(|(_, event)| event).filter(is_recomputable).collect())
     }
 }
 
-/// What is drawn from the trajectory by rule.
+/// Returns whether rules derive this kind of event from the trajectory.
 fn is_recomputable(event: &Event) -> bool {
     matches!(
         event,
@@ -79,17 +81,17 @@ fn is_recomputable(event: &Event) -> bool {
     )
 }
 
-/// The first event that differs, in words.
-fn first_difference(due: &[Event], recorded: &[Event]) -> Option<String> {
-    let most = due.len().max(recorded.len());
-    let (now, was) = (0..most)
-        .map(|n| (due.get(n), recorded.get(n)))
-        .find(|(now, was)| now.map(without_lesson_id) != was.map(without_lesson_id))?;
-    Some(format!("this program's rules draw {}, recorded is {}", event_text(now), event_text(was)))
+/// Describes the first event that differs.
+fn first_difference(expected: &[Event], recorded: &[Event]) -> Option<String> {
+    let len = expected.len().max(recorded.len());
+    let (now, old) = (0..len)
+        .map(|n| (expected.get(n), recorded.get(n)))
+        .find(|(now, old)| now.map(without_lesson_id) != old.map(without_lesson_id))?;
+    Some(format!("this version's rules derive {}, but the journal has {}", event_text(now), event_text(old)))
 }
 
-/// An event without the id of a lesson that it adds: that goes by the name the session had when it was recorded, and
-/// sessions are renamed.
+/// Returns an event without the id of a lesson that it adds: the id is derived from the session's name at the time of
+/// recording, and sessions can be renamed.
 fn without_lesson_id(event: &Event) -> Event {
     let mut event = event.clone();
     if let Event::LessonChanged { op, .. } = &mut event
@@ -103,6 +105,6 @@ fn without_lesson_id(event: &Event) -> Event {
 fn event_text(event: Option<&Event>) -> String {
     event.map_or_else(
         || "nothing".to_owned(),
-        |event| serde_json::to_string(event).unwrap_or_else(|e| format!("what cannot be written: {e}")),
+        |event| serde_json::to_string(event).unwrap_or_else(|e| format!("(can't be shown as JSON: {e})")),
     )
 }

@@ -1,4 +1,4 @@
-//! A question under way ahead of its time, and what has come of it so far.
+//! A prefetch: a model call made before it is needed, and its progress.
 
 use crate::domain::{ModelRole, Usage};
 use crate::driver::call_thread::CallThread;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 
-/// A question under way ahead of its time.
+/// A model call made before it is needed.
 pub(in crate::driver) struct PrefetchCall {
     /// Its number in the journal.
     pub(super) number: u64,
@@ -20,10 +20,10 @@ pub(in crate::driver) struct PrefetchCall {
     task: JoinHandle<()>,
 }
 
-/// What has come of an early answer so far.
+/// The progress of a prefetch.
 #[derive(Default)]
 struct PrefetchProgress {
-    /// Letters of the question: what it comes to, as long as nobody has counted.
+    /// Characters of the request, from which its cost is estimated until the server reports it.
     prompt_chars: u64,
     reply_chars: u64,
     usage: Option<Usage>,
@@ -31,64 +31,63 @@ struct PrefetchProgress {
 }
 
 impl PrefetchCall {
-    /// Asks; `over` is told at the end what the answer cost when all of it has come, or, as an error, what one cost that failed.
+    /// Starts the call. At its end `on_done` gets its cost: `Ok` if the reply is complete, `Err` if the call failed.
     pub(super) fn start(
         thread: &CallThread,
         provider: &Arc<dyn Provider>,
         request: Request,
         number: u64,
-        over: impl FnOnce(Result<Usage, Usage>) + Send + 'static,
+        on_done: impl FnOnce(Result<Usage, Usage>) + Send + 'static,
     ) -> Self {
-        let (tell, pieces) = unbounded_channel();
-        let letters: usize = request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
-        let heard = Arc::new(Mutex::new(PrefetchProgress {
-            prompt_chars: letters as u64,
+        let (sender, pieces) = unbounded_channel();
+        let chars: usize = request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
+        let progress = Arc::new(Mutex::new(PrefetchProgress {
+            prompt_chars: chars as u64,
             ..PrefetchProgress::default()
         }));
-        let (provider, noted, asked) = (provider.clone(), heard.clone(), request.clone());
+        let (provider, shared, sent_request) = (provider.clone(), progress.clone(), request.clone());
         let task = thread.spawn(async move {
-            let whole = async {
-                let mut stream = provider.stream(asked);
+            let call = async {
+                let mut stream = provider.stream(sent_request);
                 while let Some(piece) = stream.next().await {
-                    lock(&noted).record(&piece);
-                    // Whoever wanted it may have gone; it still goes into the cache.
-                    let _ = tell.send(Ok(piece?));
+                    lock(&shared).record(&piece);
+                    // The receiver may be gone; the reply still goes into the cache.
+                    let _ = sender.send(Ok(piece?));
                 }
                 Ok(())
             };
-            // What a panic leaves of an answer must not look like the whole of it.
-            let broken =
-                ProviderError::new("the part of this program that asks broke (a panic)", "ask again");
-            let failed = AssertUnwindSafe(whole).catch_unwind().await.unwrap_or(Err(broken)).err();
+            // After a panic a partial reply must not look complete.
+            let panicked = ProviderError::new("the part of this program that calls it panicked", "ask again");
+            let failed = AssertUnwindSafe(call).catch_unwind().await.unwrap_or(Err(panicked)).err();
             let usage = {
-                let mut heard = lock(&noted);
-                heard.has_failed |= failed.is_some();
-                heard.usage()
+                let mut progress = lock(&shared);
+                progress.has_failed |= failed.is_some();
+                progress.usage()
             };
-            over(if failed.is_some() { Err(usage) } else { Ok(usage) });
-            // Told last: whoever reads on from it asks anew, and may have the answer in the same moment.
+            on_done(if failed.is_some() { Err(usage) } else { Ok(usage) });
+            // Sent last, because the receiver then calls again, and may get the reply at the same moment.
             if let Some(error) = failed {
-                let _ = tell.send(Err(error));
+                let _ = sender.send(Err(error));
             }
         });
-        Self { number, request, pieces, progress: heard, task }
+        Self { number, request, pieces, progress, task }
     }
 
     pub(super) fn role(&self) -> ModelRole {
         self.request.role
     }
 
-    /// Another question than its call's number, and than the names of the lessons in it: those go by numbers of events, of
-    /// which the shadow has others.
+    /// Returns whether both are the same request. Ignores the call ids and the ids of the lessons in the prompt: they
+    /// depend on event numbers, which differ in the lookahead.
     pub(super) fn is_same_request(&self, other: &Request) -> bool {
         let this = &self.request;
-        let (mine, its) = (&this.prompt.segments, &other.prompt.segments);
+        let (mine, theirs) = (&this.prompt.segments, &other.prompt.segments);
         (this.role, this.seed, &this.stop, &this.sampling)
             == (other.role, other.seed, &other.stop, &other.sampling)
-            && mine.len() == its.len()
+            && mine.len() == theirs.len()
             && mine
                 .iter()
-                .zip(its)
+                .zip(theirs)
                 .all(|(a, b)| (a.label, a.message_role, &a.text) == (b.label, b.message_role, &b.text))
     }
 
@@ -96,16 +95,16 @@ impl PrefetchCall {
         lock(&self.progress).has_failed
     }
 
-    /// Its pieces from the first on, those that have come and those that will.
+    /// Returns all its deltas: those that have arrived and those that will.
     pub(in crate::driver) fn into_stream(self) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        stream::unfold(self, |mut early| async move {
-            let piece = early.pieces.recv().await?;
-            Some((piece, early))
+        stream::unfold(self, |mut call| async move {
+            let piece = call.pieces.recv().await?;
+            Some((piece, call))
         })
         .boxed()
     }
 
-    /// What it has cost by now: as counted, else about; a failure that nobody counted has cost nothing that is known.
+    /// Returns its cost so far: as reported, otherwise estimated; zero for a failed call without a report.
     pub(super) fn usage(&self) -> Usage {
         lock(&self.progress).usage()
     }
@@ -117,18 +116,18 @@ impl Drop for PrefetchCall {
     }
 }
 
-fn lock(heard: &Mutex<PrefetchProgress>) -> std::sync::MutexGuard<'_, PrefetchProgress> {
-    heard.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(progress: &Mutex<PrefetchProgress>) -> std::sync::MutexGuard<'_, PrefetchProgress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PrefetchProgress {
     fn record(&mut self, piece: &Result<Delta, ProviderError>) {
         match piece {
-            Ok(Delta::Text(words) | Delta::Reasoning(words)) => {
-                self.reply_chars += words.chars().count() as u64;
+            Ok(Delta::Text(text) | Delta::Reasoning(text)) => {
+                self.reply_chars += text.chars().count() as u64;
             }
             Ok(Delta::Usage(usage)) => self.usage = Some(*usage),
-            // What is counted need not be estimated.
+            // A reported cost need not be estimated.
             Ok(Delta::Restarted) if self.usage.is_some() => self.reply_chars = 0,
             Ok(
                 Delta::Phase(_)

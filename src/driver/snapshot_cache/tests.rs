@@ -1,4 +1,4 @@
-//! Going back in a world: to every step, by a restore where one can be had, and never to another world.
+//! Going back to any step: by a snapshot if possible, and never to a different state.
 
 use super::{MAX_SNAPSHOTS, RebuildPlan, SNAPSHOT_SPACING, SnapshotCache};
 use crate::domain::{Enumeration, EnvInfo, Observation, StepResult, Task};
@@ -7,7 +7,7 @@ use crate::env::{EnvError, Environment, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Adds the digits it is told up; steps are counted over all worlds.
+/// Adds up the digits it is sent. Steps are counted over all instances.
 struct DigitSum {
     sum: u64,
     steps: Arc<AtomicU32>,
@@ -71,9 +71,9 @@ fn task(id: &str) -> Task {
     }
 }
 
-fn record_of(turn: &StepResult) -> Observation {
+fn record_of(result: &StepResult) -> Observation {
     Observation {
-        raw: turn.observation.clone(),
+        raw: result.observation.clone(),
         agent_view: None,
         reward: 0.0,
         progress: 0.0,
@@ -84,91 +84,91 @@ fn record_of(turn: &StepResult) -> Observation {
     }
 }
 
-/// Plays so many steps; what a journal has of them.
-fn play(trail: &mut SnapshotCache, open: &OpenWorld, id: &str, steps: u32) -> RebuildPlan {
-    let first = record_of(&trail.reset(open, &task(id)).unwrap());
-    let taken = (1..=steps)
+/// Plays a number of steps and returns what a journal records of them.
+fn play(cache: &mut SnapshotCache, open: &OpenWorld, id: &str, steps: u32) -> RebuildPlan {
+    let first_answer = record_of(&cache.reset(open, &task(id)).unwrap());
+    let actions = (1..=steps)
         .map(|n| {
             let sent = n.to_string();
-            let turn = trail.step(&sent).unwrap();
-            (n, sent, record_of(&turn))
+            let result = cache.step(&sent).unwrap();
+            (n, sent, record_of(&result))
         })
         .collect();
-    RebuildPlan { number: 1, episode: 1, task: task(id), first_answer: first, actions: taken }
+    RebuildPlan { number: 1, episode: 1, task: task(id), first_answer, actions }
 }
 
-fn first_steps(past: &RebuildPlan, steps: usize) -> RebuildPlan {
+fn first_steps(plan: &RebuildPlan, steps: usize) -> RebuildPlan {
     RebuildPlan {
         number: 1,
         episode: 1,
-        task: past.task.clone(),
-        first_answer: past.first_answer.clone(),
-        actions: past.actions[..steps].to_vec(),
+        task: plan.task.clone(),
+        first_answer: plan.first_answer.clone(),
+        actions: plan.actions[..steps].to_vec(),
     }
 }
 
 #[test]
 fn any_step_is_a_restore_and_a_few_actions_away_on_every_fork() {
     let (open, steps) = open_counted(true);
-    let mut trail = SnapshotCache::default();
+    let mut cache = SnapshotCache::default();
     let long = SNAPSHOT_SPACING * 20;
-    let past = play(&mut trail, &open, "a", long);
+    let plan = play(&mut cache, &open, "a", long);
     for back in [long as usize, 1, 0, 700, 64, 63, 1279, 333] {
         steps.store(0, Ordering::Relaxed);
-        assert_eq!(trail.rebuild(&open, &first_steps(&past, back), &|_| ()), None);
+        assert_eq!(cache.rebuild(&open, &first_steps(&plan, back), &|_| ()), None);
         assert!(steps.load(Ordering::Relaxed) < SNAPSHOT_SPACING, "{back}: {steps:?} steps");
-        // From there another way; its answers are its own.
-        let other = trail.step("6").unwrap();
-        let again = trail.rebuild(&open, &first_steps(&past, back), &|_| ());
-        assert_eq!((again, trail.step("6").unwrap()), (None, other));
+        // Another action from there gets its own answer.
+        let other = cache.step("6").unwrap();
+        let again = cache.rebuild(&open, &first_steps(&plan, back), &|_| ());
+        assert_eq!((again, cache.step("6").unwrap()), (None, other));
     }
-    // Another episode in between, and back.
-    play(&mut trail, &open, "b", 200);
+    // After another episode in between.
+    play(&mut cache, &open, "b", 200);
     steps.store(0, Ordering::Relaxed);
-    assert_eq!(trail.rebuild(&open, &past, &|_| ()), None);
+    assert_eq!(cache.rebuild(&open, &plan, &|_| ()), None);
     assert!(steps.load(Ordering::Relaxed) < SNAPSHOT_SPACING);
 }
 
 #[test]
-fn a_journal_that_says_otherwise_is_told_by_its_first_difference() {
+fn a_changed_journal_is_reported_with_its_first_difference() {
     let (open, _) = open_counted(true);
-    let mut trail = SnapshotCache::default();
-    let mut past = play(&mut trail, &open, "a", SNAPSHOT_SPACING * 4);
+    let mut cache = SnapshotCache::default();
+    let mut plan = play(&mut cache, &open, "a", SNAPSHOT_SPACING * 4);
     for wrong in [SNAPSHOT_SPACING as usize * 2 - 1, SNAPSHOT_SPACING as usize * 3 + 5] {
-        past.actions[wrong].2.raw.push('!');
+        plan.actions[wrong].2.raw.push('!');
     }
-    let difference = trail.rebuild(&open, &past, &|_| ());
+    let difference = cache.rebuild(&open, &plan, &|_| ());
     assert!(
         matches!(difference, Some(crate::engine::Reply::Diverged { step, .. }) if step == SNAPSHOT_SPACING * 2),
         "{difference:?}"
     );
-    assert!(trail.is_open(), "a world stands there all the same");
+    assert!(cache.is_open(), "an environment is open all the same");
 }
 
 #[test]
-fn what_is_not_the_same_twice_or_was_changed_beside_its_way_is_taken_again_from_its_start() {
+fn nondeterministic_or_changed_environments_are_replayed_from_the_start() {
     for deterministic in [false, true] {
         let (open, steps) = open_counted(deterministic);
-        let mut trail = SnapshotCache::default();
-        let past = play(&mut trail, &open, "a", 100);
+        let mut cache = SnapshotCache::default();
+        let plan = play(&mut cache, &open, "a", 100);
         if deterministic {
-            // To list changes this world.
-            trail.query(|w| w.admissible()).unwrap();
+            // Listing changes this environment.
+            cache.query(|w| w.admissible()).unwrap();
         }
         steps.store(0, Ordering::Relaxed);
-        assert_eq!(trail.rebuild(&open, &past, &|_| ()), None);
+        assert_eq!(cache.rebuild(&open, &plan, &|_| ()), None);
         assert_eq!(steps.load(Ordering::Relaxed), 100);
     }
 }
 
 #[test]
-fn snapshots_are_bounded_however_long_the_way() {
+fn the_number_of_snapshots_is_bounded() {
     let (open, steps) = open_counted(true);
-    let mut trail = SnapshotCache::default();
+    let mut cache = SnapshotCache::default();
     let long = SNAPSHOT_SPACING * MAX_SNAPSHOTS as u32 * 3;
-    let past = play(&mut trail, &open, "a", long);
-    assert!(trail.worlds[0].snapshots.len() <= MAX_SNAPSHOTS);
+    let plan = play(&mut cache, &open, "a", long);
+    assert!(cache.worlds[0].snapshots.len() <= MAX_SNAPSHOTS);
     steps.store(0, Ordering::Relaxed);
-    assert_eq!(trail.rebuild(&open, &first_steps(&past, long as usize / 2 + 7), &|_| ()), None);
+    assert_eq!(cache.rebuild(&open, &first_steps(&plan, long as usize / 2 + 7), &|_| ()), None);
     assert!(steps.load(Ordering::Relaxed) <= SNAPSHOT_SPACING * 8, "{steps:?}");
 }

@@ -1,4 +1,4 @@
-//! Any session, any rewinds, forks and changes by hand: the files fold to what was shown, and nothing of them ever changes.
+//! Property test: after any rewinds, forks and manual edits the files fold to the shown state and are never changed.
 
 use super::{start, wait_until};
 use crate::domain::{
@@ -11,24 +11,24 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// With the breakpoints that sessions have.
+/// Returns a configuration with breakpoints.
 fn config_with_breakpoints(goal: u32, lies: bool) -> RunConfig {
-    let mut launch = super::test_config(goal, lies);
-    launch.policy.breakpoints = crate::breakpoint::breakpoint_rules(crate::breakpoint::parse);
-    launch
+    let mut run_config = super::test_config(goal, lies);
+    run_config.policy.breakpoints = crate::breakpoint::breakpoint_rules(crate::breakpoint::parse);
+    run_config
 }
 
 #[derive(Clone, Debug)]
 enum TestMove {
     Command(Command),
-    /// From this part of the branch at work (in 1000ths of its events), with these wishes first.
+    /// Fork from a point of the active branch (in 1000ths of its events), with these commands first.
     Fork(u64, Vec<Command>),
     Switch(usize),
-    /// From this part of that branch.
+    /// Fork from a point of that branch.
     ForkOther(usize, u64),
-    /// That branch is called otherwise, or put away.
+    /// Rename or archive that branch.
     Label(usize, LabelChange),
-    /// The program is killed, the last of its writing (in 1000ths) is lost, and another one takes the branch up.
+    /// Kill the program, lose the last of what it wrote (in 1000ths), and resume the branch.
     Crash(u64),
 }
 
@@ -87,14 +87,14 @@ fn any_move() -> impl Strategy<Value = TestMove> {
     ]
 }
 
-/// Carries a move out and waits until nothing more comes of it.
+/// Executes a move and waits until the driver is idle.
 fn apply_move(handle: &Handle, session: &Session, step: TestMove) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let branch = |n: usize| {
         let ids: Vec<BranchId> = session.headers().unwrap().into_iter().map(|h| h.id).collect();
         ids[n % ids.len()].clone()
     };
-    // What is refused changes nothing; that it is, is looked at in the end.
+    // A rejected move changes nothing, which is checked at the end.
     runtime.block_on(async {
         match step {
             TestMove::Command(command) => drop(handle.send_and_wait(command).await),
@@ -112,7 +112,7 @@ fn apply_move(handle: &Handle, session: &Session, step: TestMove) {
             TestMove::Label(n, change) => drop(session.set_label(&branch(n), change)),
             TestMove::Crash(_) => {}
         }
-        // The list is answered after what was brought back, and the pause after what came of that.
+        // The list is answered after the rebuild, and the pause after its consequences.
         handle.admissible().await;
         drop(handle.send_and_wait(Command::Pause).await);
     });
@@ -130,10 +130,10 @@ fn folded_state(session: &Session, branch: &BranchId, how: OpenMode) -> Arc<Stat
     open_branch(&session.branch_file(branch), how).unwrap().timeline.head().clone()
 }
 
-/// Takes the end of a branch file away, as much as a kill can take: what another branch stands on had been synced before,
-/// and what the program said it had begun, too.
+/// Truncates a branch file, as far as a kill can: what another branch depends on was synced, and so was everything
+/// acknowledged at the start.
 fn cut_file_end(session: &Session, branch: &BranchId, part: u64) {
-    // A program that is killed says nothing of where it ended.
+    // A killed program doesn't record where it ended.
     let _ = std::fs::remove_dir_all(session.dir.join("index"));
     let path = session.branch_file(branch);
     let bytes = std::fs::read(&path).unwrap();
@@ -154,7 +154,7 @@ fn cut_file_end(session: &Session, branch: &BranchId, part: u64) {
 }
 
 proptest! {
-    // A tenth of what other properties get: PROPTEST_CASES=20000 makes 2,000.
+    // A tenth of the cases of other properties: PROPTEST_CASES=20000 makes 2,000.
     #![proptest_config(ProptestConfig {
         cases: ProptestConfig::default().cases / 10,
         max_shrink_iters: 200,
@@ -162,7 +162,7 @@ proptest! {
     })]
 
     #[test]
-    fn the_files_fold_to_what_was_shown_and_no_byte_of_them_changes(
+    fn the_files_fold_to_the_shown_state_and_never_change(
         steps in prop::collection::vec(any_move(), 4..24), cut in 0u64..1000,
     ) {
         let dir = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ proptest! {
                 handle.quit();
                 thread.join().unwrap();
                 cut_file_end(&session, &branch, part);
-                // A batch of which not all is there was never said to be done.
+                // An incomplete batch was never acknowledged.
                 let again = Driver::resume_at(&session.dir, &branch, |_| Ok(config_with_breakpoints(6, false))).unwrap();
                 (handle, thread) = (again.handle, again.thread);
                 before = files(&session);
@@ -187,10 +187,10 @@ proptest! {
                 prop_assert!(after[name].starts_with(bytes), "{name} changed");
             }
             before = after;
-            prop_assert_eq!(&handle.store.head().divergence, &None, "the world was brought back");
+            prop_assert_eq!(&handle.store.head().divergence, &None, "the environment was restored");
             prop_assert!(handle.store.branch() == here || handle.store.epoch() > 0);
             shown.insert(handle.store.branch(), handle.store.head());
-            // Any state of the line at work, by the timeline that went through the forks.
+            // Any state of the active branch, read through the timeline that went through the forks.
             let opened = open_branch(&session.branch_file(&handle.store.branch()), OpenMode::Verify).unwrap();
             for part in [0, 3, 7, 9, 10] {
                 let seq = Seq(opened.timeline.len() * part / 10);
@@ -203,12 +203,12 @@ proptest! {
         for (branch, live) in &shown {
             let now = folded_state(&session, branch, OpenMode::Verify);
             prop_assert_eq!(&now, &folded_state(&session, branch, OpenMode::Read));
-            // It was put down since, and nothing else.
+            // It was closed since, and nothing else.
             let opened = open_branch(&session.branch_file(branch), OpenMode::Verify).unwrap();
             prop_assert_eq!(&opened.timeline.state_at(live.head), live);
         }
         prop_assert_eq!(session.last_written(), last.clone());
-        // Whatever the program leaves of the last branch when it is killed can be gone on with.
+        // Whatever a kill leaves of the last branch can be resumed.
         let file = session.branch_file(&last);
         let bytes = std::fs::read(&file).unwrap();
         let header = bytes.iter().position(|b| *b == b'\n').unwrap() as u64 + 1;
@@ -229,7 +229,7 @@ proptest! {
 }
 
 #[test]
-fn an_action_agreed_to_and_not_yet_taken_waits_for_the_world() {
+fn an_approved_action_waits_for_the_environment() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, config_with_breakpoints(6, false));
     for _ in 0..4 {
@@ -242,14 +242,14 @@ fn an_action_agreed_to_and_not_yet_taken_waits_for_the_world() {
     let second = |h: &Handle| h.store.head().episode.as_ref()?.step(2)?.answer.clone();
     wait_until(&handle, |h| second(h).is_some());
     let said = second(&handle).unwrap().raw;
-    assert_eq!(said, "It is 2.", "it was not taken in the world of the old line");
+    assert_eq!(said, "It is 2.", "it was not executed in the old environment");
     handle.quit();
     thread.join().unwrap();
 }
 
-/// Found by review: a program that was killed while the world was brought back had forgotten what was wished.
+/// Regression: a program killed during a rebuild lost the commands of the fork.
 #[test]
-fn what_is_wished_with_a_fork_is_on_the_disk_when_the_fork_is_granted() {
+fn the_commands_of_a_fork_are_on_disk_when_the_fork_returns() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, config_with_breakpoints(6, false));
     for _ in 0..4 {
@@ -261,7 +261,7 @@ fn what_is_wished_with_a_fork_is_on_the_disk_when_the_fork_is_granted() {
     let branch = runtime.block_on(handle.fork(fork)).unwrap();
     let there = folded_state(&session, &branch, OpenMode::Verify);
     let done = there.episode.as_ref().unwrap().step(2).unwrap().executed.as_ref().map(|e| e.action.as_str());
-    assert_eq!(done, Some("wait"), "whatever happens to the program from now on");
+    assert_eq!(done, Some("wait"), "it survives a crash");
     handle.quit();
     thread.join().unwrap();
 }

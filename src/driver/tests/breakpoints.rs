@@ -1,4 +1,4 @@
-//! Breakpoints over forks: a branch takes those along that stand on the line that is left.
+//! Breakpoints and forks: a fork inherits the breakpoints of the branch that is left.
 
 use super::{start, test_config, wait_until};
 use crate::domain::{BranchId, BreakpointConfig};
@@ -7,10 +7,10 @@ use crate::engine::{BreakpointMatch, BreakpointRules, Cause, Command, Event};
 use crate::journal::{OpenMode, open_branch, read_branch};
 use std::sync::Arc;
 
-/// Knows the condition `step N`, and `once` before it.
+/// Parses the condition `step N`, optionally after `once`.
 fn config_with_breakpoints() -> RunConfig {
-    let mut launch = test_config(30, false);
-    launch.policy.breakpoints = BreakpointRules {
+    let mut run_config = test_config(30, false);
+    run_config.policy.breakpoints = BreakpointRules {
         parse: Arc::new(|text: &str| {
             let (once, condition) = text.strip_prefix("once ").map_or((false, text), |rest| (true, rest));
             Ok(BreakpointConfig { condition: condition.to_owned(), once, ..BreakpointConfig::default() })
@@ -22,7 +22,7 @@ fn config_with_breakpoints() -> RunConfig {
             hit.map(|b| BreakpointMatch { breakpoint: b.number, step, reason: wanted.clone() }).collect()
         }),
     };
-    launch
+    run_config
 }
 
 fn send_and_settle(handle: &Handle, command: Command) {
@@ -43,7 +43,7 @@ fn step_to(handle: &Handle, number: u32) {
     });
 }
 
-/// Each with its number, its words, whether it is on, and its hits.
+/// Returns number, text, enabled and hits of each breakpoint.
 fn list_breakpoints(handle: &Handle) -> Vec<(u32, String, bool, u32)> {
     let all = handle.store.head().breakpoints.all.clone();
     all.iter().map(|b| (b.number, b.config.to_string(), b.enabled, b.hits)).collect()
@@ -56,7 +56,7 @@ fn run_to_breakpoint(handle: &Handle) -> u32 {
 }
 
 #[test]
-fn a_fork_takes_the_breakpoints_along_as_they_stand_on_the_line_that_is_left() {
+fn a_fork_inherits_the_breakpoints_of_the_branch_that_is_left() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, config_with_breakpoints());
     step_to(&handle, 1);
@@ -70,13 +70,13 @@ fn a_fork_takes_the_breakpoints_along_as_they_stand_on_the_line_that_is_left() {
     assert_eq!(run_to_breakpoint(&handle), 3);
     send_and_settle(&handle, Command::RemoveBreakpoint(1));
     let left = list_breakpoints(&handle);
-    // Back before all but the first were set, and the first was deleted.
+    // Goes back to before all but the first were set and the first was deleted.
     handle.send_fork(Fork { at_seq: early, ..Fork::default() });
     wait_until(&handle, |h| h.store.epoch() == 1 && h.store.head().step_awaiting_decision().is_some());
     assert_eq!(list_breakpoints(&handle), left, "the deleted one is not back, the others are here");
     assert_eq!(left.len(), 3);
-    assert_eq!(run_to_breakpoint(&handle), 6, "it does not run past");
-    // What the branch began with is no deed of the person's, and a deed on what is gone is not there to be taken back.
+    assert_eq!(run_to_breakpoint(&handle), 6, "it stops there");
+    // Inherited breakpoints are not the person's actions, and actions on deleted ones can't be undone.
     let undo = handle.store.head().undo_stack.clone();
     assert!(!undo.iter().any(|u| format!("{:?}", u.action).contains("Breakpoint")), "{undo:?}");
     let b1 = session.branch_file(&BranchId("b1".to_owned()));
@@ -86,7 +86,7 @@ fn a_fork_takes_the_breakpoints_along_as_they_stand_on_the_line_that_is_left() {
     assert_eq!(own[0].event, Event::Reopened);
     assert_eq!(first, 5, "one batch: the reopening, one deleted, three set, one of them off");
     assert!(own[..=first].iter().all(|e| e.cause == Cause::Policy));
-    // Each branch keeps its own from here on, and the same ones are written no second time.
+    // From here on each branch has its own breakpoints, and they are not written again.
     send_and_settle(&handle, Command::RemoveBreakpoint(2));
     let here = list_breakpoints(&handle);
     let head = handle.store.head().head;
@@ -97,10 +97,10 @@ fn a_fork_takes_the_breakpoints_along_as_they_stand_on_the_line_that_is_left() {
     assert!(!b2.iter().any(|e| e.seq > head && matches!(e.event, Event::BreakpointSet { .. })));
     handle.send_switch(BranchId::trunk());
     wait_until(&handle, |h| h.store.branch() == BranchId::trunk());
-    assert_eq!(list_breakpoints(&handle), left, "what happened on the branches is none of the trunk's");
+    assert_eq!(list_breakpoints(&handle), left, "the branches don't affect the trunk");
     handle.quit();
     thread.join().unwrap();
-    // The program comes back to the branch: it folds to the same.
+    // After a switch back the branch folds to the same state.
     let resumed =
         Driver::resume_at(&session.dir, &BranchId("b1".to_owned()), |_| Ok(config_with_breakpoints()))
             .unwrap();
@@ -110,7 +110,7 @@ fn a_fork_takes_the_breakpoints_along_as_they_stand_on_the_line_that_is_left() {
 }
 
 #[test]
-fn a_kill_in_the_first_batch_of_a_fork_leaves_no_half_of_its_breakpoints() {
+fn a_kill_in_the_first_batch_of_a_fork_leaves_no_partial_breakpoints() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, config_with_breakpoints());
     step_to(&handle, 1);
@@ -122,12 +122,12 @@ fn a_kill_in_the_first_batch_of_a_fork_leaves_no_half_of_its_breakpoints() {
     handle.quit();
     thread.join().unwrap();
     let file = session.branch_file(&BranchId("b1".to_owned()));
-    let whole = std::fs::read_to_string(&file).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
     // The header, the reopening, and one of the two.
-    let cut: String = whole.split_inclusive('\n').take(3).collect();
+    let cut: String = text.split_inclusive('\n').take(3).collect();
     std::fs::write(&file, cut).unwrap();
     let all = open_branch(&file, OpenMode::Verify).unwrap().timeline.head().breakpoints.all.clone();
-    assert!(all.is_empty(), "the batch is not whole: {all:?}");
-    std::fs::write(&file, whole).unwrap();
+    assert!(all.is_empty(), "the batch is incomplete: {all:?}");
+    std::fs::write(&file, text).unwrap();
     assert_eq!(open_branch(&file, OpenMode::Verify).unwrap().timeline.head().breakpoints.all.len(), 2);
 }

@@ -1,4 +1,4 @@
-//! A run that goes on as another one.
+//! Changing the run of a session.
 
 use super::{Counter, run_to_end, spec, start, test_config, wait_until};
 use crate::domain::{RunSpec, Setting, SettingOrigin};
@@ -8,7 +8,7 @@ use crate::journal::read_branch;
 use crate::provider::{ProviderError, ScriptedProvider};
 use std::sync::Arc;
 
-/// Outfits by the actor's name: `mute` never answers, `script` counts; others are not to be had.
+/// Builds configurations by the actor's name: `mute` never replies, `script` counts, others are rejected.
 fn run_factory() -> RunFactory {
     Arc::new(|spec: &RunSpec| {
         let actor = match spec.actor.as_str() {
@@ -37,20 +37,20 @@ fn with_actor(actor: &str) -> RunSpec {
     RunSpec { actor: actor.to_owned(), ..spec(1) }
 }
 
-/// What another run is outfitted with is part of the event that says so.
+/// The settings of the new configuration are part of the event.
 #[test]
-fn a_changed_run_is_written_down_with_what_it_was_outfitted_with() {
+fn a_changed_run_is_journaled_with_its_settings() {
     let dir = tempfile::tempdir().unwrap();
     let noted = Setting { value: serde_json::json!({"temperature": 0.6}), origin: SettingOrigin::Config };
     let with: RunFactory = Arc::new({
         let noted = noted.clone();
         move |spec: &RunSpec| {
             let noted = vec![("actor.sampling".to_owned(), noted.clone())];
-            run_factory()(spec).map(|launch| RunConfig { recorded_settings: noted, ..launch })
+            run_factory()(spec).map(|run_config| RunConfig { recorded_settings: noted, ..run_config })
         }
     });
-    let launch = RunConfig { run_factory: Some(with), ..run_factory()(&with_actor("script")).unwrap() };
-    let (handle, thread, session) = start(dir.path(), 1, launch);
+    let run_config = RunConfig { run_factory: Some(with), ..run_factory()(&with_actor("script")).unwrap() };
+    let (handle, thread, session) = start(dir.path(), 1, run_config);
     let mut other = with_actor("mute");
     send_command(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
     handle.quit();
@@ -62,7 +62,7 @@ fn a_changed_run_is_written_down_with_what_it_was_outfitted_with() {
 }
 
 #[test]
-fn a_failed_call_is_tried_again_with_another_model() {
+fn a_failed_call_is_retried_with_another_model() {
     let dir = tempfile::tempdir().unwrap();
     let mute = run_factory()(&with_actor("mute")).unwrap();
     let (handle, thread, session) = start(dir.path(), 1, mute);
@@ -88,7 +88,7 @@ fn a_failed_call_is_tried_again_with_another_model() {
             if **spec == other && value.is_null()),
         "what was refused is not written, and a new method begins with an empty memory: {changes:?}"
     );
-    // Taken up again, the session is outfitted as it was put down.
+    // After a resume the session has the configuration with which it was closed.
     let resumed = Driver::resume(&session.dir, |spec| {
         assert_eq!(*spec, other);
         run_factory()(spec)
@@ -98,9 +98,9 @@ fn a_failed_call_is_tried_again_with_another_model() {
     resumed.thread.join().unwrap();
 }
 
-/// Who is asked is the model before it again, not the name alone.
+/// The previous model is called again, not just named.
 #[test]
-fn an_undo_of_another_model_outfits_the_one_before_it() {
+fn undoing_a_model_change_restores_the_previous_model() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, run_factory()(&with_actor("script")).unwrap());
     let before = handle.store.head().run.clone();
@@ -110,15 +110,15 @@ fn an_undo_of_another_model_outfits_the_one_before_it() {
     handle.send(Command::Run);
     run_to_end(&handle, thread);
     let events = read_branch(&session.trunk()).unwrap().events;
-    assert!(events.iter().all(|e| !matches!(e.event, Event::CallFailed { .. })), "the mute one fails");
+    assert!(events.iter().all(|e| !matches!(e.event, Event::CallFailed { .. })), "the mute model fails");
 }
 
 #[test]
-fn a_run_is_not_changed_without_the_means_to_outfit_another() {
+fn a_run_without_a_factory_cannot_be_changed() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, _session) = start(dir.path(), 1, test_config(2, false));
     let refused = send_command(&handle, Command::ChangeRun(Box::new(with_actor("other")))).unwrap_err();
-    assert!(refused.message.contains("means to outfit"), "{refused:?}");
+    assert!(refused.message.contains("cannot change its run"), "{refused:?}");
     handle.quit();
     thread.join().unwrap();
 }
@@ -145,7 +145,7 @@ fn fork_with_override(at: crate::domain::Seq) -> crate::driver::Fork {
 }
 
 #[test]
-fn a_second_fork_waits_until_what_was_wished_with_the_first_is_done() {
+fn a_second_fork_waits_for_the_commands_of_the_first() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     let at = step_to_third(&handle);
@@ -164,7 +164,7 @@ fn a_second_fork_waits_until_what_was_wished_with_the_first_is_done() {
 }
 
 #[test]
-fn a_quit_right_behind_a_fork_loses_nothing_of_it() {
+fn quitting_right_after_a_fork_loses_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     let at = step_to_third(&handle);
@@ -177,9 +177,9 @@ fn a_quit_right_behind_a_fork_loses_nothing_of_it() {
     assert!(events.iter().any(|e| matches!(e.event, Event::Remarked { .. })));
 }
 
-/// A kill between the closing of the old line and the reopening of the fork.
+/// A kill between closing the old branch and reopening the fork.
 #[test]
-fn a_fork_whose_line_was_not_yet_reopened_is_the_one_that_is_taken_up() {
+fn a_fork_that_was_not_reopened_yet_is_resumed() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     let at = step_to_third(&handle);
@@ -191,11 +191,11 @@ fn a_fork_whose_line_was_not_yet_reopened_is_the_one_that_is_taken_up() {
     thread.join().unwrap();
     let fork = crate::domain::BranchId("b1".to_owned());
     let file = session.branch_file(&fork);
-    let whole = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, whole.split_inclusive('\n').next().unwrap()).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.split_inclusive('\n').next().unwrap()).unwrap();
     assert_eq!(read_branch(&session.trunk()).unwrap().events.last().unwrap().event, Event::Closed);
     assert_eq!(session.last_written(), fork);
-    // Where the old line was gone on with since, it is the newer one.
+    // If the old branch was continued since, it is the newer one.
     let trunk = crate::domain::BranchId::trunk();
     let resumed = Driver::resume_at(&session.dir, &trunk, |_| Ok(test_config(9, false))).unwrap();
     resumed.handle.quit();
@@ -203,37 +203,37 @@ fn a_fork_whose_line_was_not_yet_reopened_is_the_one_that_is_taken_up() {
     assert_eq!(session.last_written(), trunk);
 }
 
-/// A fork that begins with another sampling: the very next question carries it, and so does one after a resume.
+/// A fork that starts with other sampling: the next request has it, and so does one after a resume.
 #[test]
 fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
     use crate::domain::ModelRole;
     use crate::provider::Request;
     use serde_json::{Value, json};
     use std::sync::Mutex;
-    let heard: Arc<Mutex<Vec<Request>>> = Arc::default();
-    let outfit = |spec: &RunSpec| {
+    let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
+    let make_config = |spec: &RunSpec| {
         assert_eq!(spec.actor, "openai:script");
-        let heard = heard.clone();
+        let requests = requests.clone();
         let actor = ScriptedProvider::new(move |request| {
-            heard.lock().unwrap().push(request.clone());
+            requests.lock().unwrap().push(request.clone());
             Ok("count".to_owned())
         });
         Ok::<_, DriverError>(RunConfig { actor: Arc::new(actor), ..test_config(9, false) })
     };
     let dir = tempfile::tempdir().unwrap();
     let begun = with_actor("openai:script");
-    let first = outfit(&begun).unwrap();
+    let first = make_config(&begun).unwrap();
     let meta = super::meta("s");
     let (handle, thread, session) = Driver::start(dir.path(), meta, begun, Vec::new(), first).unwrap();
     let at = step_to_third(&handle);
     let set = |name: &str, value: Value| Command::ChangeSetting { name: name.to_owned(), value };
-    let fork = |then| crate::driver::Fork { at_seq: at, commands: then, ..crate::driver::Fork::default() };
+    let fork = |commands| crate::driver::Fork { at_seq: at, commands, ..crate::driver::Fork::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    // What nobody would heed makes no branch.
+    // A setting that would have no effect creates no branch.
     let refused = runtime.block_on(handle.fork(fork(vec![set("mentor.temperature", json!(1))]))).unwrap_err();
     assert!(refused.message.contains("no mentor"), "{refused:?}");
-    let then = vec![set("actor.temperature", json!(0.7)), set("actor.seed", json!(4)), Command::Step];
-    runtime.block_on(handle.fork(fork(then))).unwrap();
+    let commands = vec![set("actor.temperature", json!(0.7)), set("actor.seed", json!(4)), Command::Step];
+    runtime.block_on(handle.fork(fork(commands))).unwrap();
     wait_until(&handle, |h| {
         h.store.head().is_waiting() && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4)
     });
@@ -242,25 +242,29 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
     let branches = session.branches().unwrap();
     let root = branches.iter().find(|b| b.header.id.0 == "b1").unwrap().root_change.clone();
     assert_eq!(root, "setting actor.temperature = 0.7");
-    let resumed = Driver::resume(&session.dir, outfit).unwrap();
+    let resumed = Driver::resume(&session.dir, make_config).unwrap();
     resumed.handle.send(Command::Step);
     wait_until(&resumed.handle, |h| {
         h.store.head().is_waiting() && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 5)
     });
     resumed.handle.quit();
     resumed.thread.join().unwrap();
-    let heard = heard.lock().unwrap();
-    let wishes: Vec<Value> = heard.iter().map(|r| Value::Object(r.sampling.user_fields.clone())).collect();
+    let requests = requests.lock().unwrap();
+    let samplings: Vec<Value> =
+        requests.iter().map(|r| Value::Object(r.sampling.user_fields.clone())).collect();
     let chosen = json!({"temperature": 0.7, "seed": true});
-    assert_eq!(wishes, [json!({}), json!({}), json!({}), chosen.clone(), chosen]);
-    assert_eq!(heard[3].seed, crate::engine::request_seed(4, 1, 4, ModelRole::Actor, 0));
-    assert_ne!(heard[3].sampling.identity(), heard[2].sampling.identity(), "the cache keeps them apart");
+    assert_eq!(samplings, [json!({}), json!({}), json!({}), chosen.clone(), chosen]);
+    assert_eq!(requests[3].seed, crate::engine::request_seed(4, 1, 4, ModelRole::Actor, 0));
+    assert_ne!(
+        requests[3].sampling.identity(),
+        requests[2].sampling.identity(),
+        "the cache keeps them apart"
+    );
 }
 
-/// What the world accepted at a moment of the past is asked of a world of its own: the run's is not moved, and one that
-/// answers otherwise now is not believed.
+/// Past queries use a separate environment: the run's environment is unchanged, and one that diverges is rejected.
 #[test]
-fn what_the_world_of_then_accepts_moves_nothing() {
+fn past_queries_do_not_change_the_environment() {
     let dir = tempfile::tempdir().unwrap();
     for (lies, listed) in [(false, Ok(vec!["count".to_owned()])), (true, Err(()))] {
         let dir = dir.path().join(lies.to_string());
@@ -273,9 +277,9 @@ fn what_the_world_of_then_accepts_moves_nothing() {
             episode.first_observation.as_mut().unwrap().raw = "It is 7.".to_owned();
         }
         let head = handle.store.head().head;
-        let said = runtime.block_on(handle.past_admissible(move || Arc::new(state)));
-        assert_eq!(said.clone().map_err(drop), listed);
-        assert!(!lies || said.unwrap_err().contains("from its first observation on"));
+        let actions = runtime.block_on(handle.past_admissible(move || Arc::new(state)));
+        assert_eq!(actions.clone().map_err(drop), listed);
+        assert!(!lies || actions.unwrap_err().contains("from its first observation on"));
         assert_eq!(handle.store.head().head, head);
         handle.send(Command::Step);
         wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));

@@ -1,4 +1,4 @@
-//! Forks and switches on a toy world: what is refused, what is written, what is brought back, and what is heard no more.
+//! Forks and switches with a toy environment: what is rejected, written, restored and ignored.
 
 use super::{Counter, meta, spec, start, test_config, wait_until};
 use crate::domain::{BranchId, Seq, ShownAs, Stage, StepResult, ThoughtDisposition};
@@ -32,7 +32,7 @@ fn step_to(handle: &Handle, number: u32) {
     }
 }
 
-/// The event that proposed a step on the branch at work.
+/// Returns the event that proposed a step on the active branch.
 fn proposal_seq(handle: &Handle, number: u32) -> Seq {
     let events = handle.store.timeline().events_after(Seq(0));
     let proposed = |e: &Event| matches!(e, Event::Proposed { step, .. } if *step == number);
@@ -47,8 +47,8 @@ fn override_with(action: &str) -> Vec<Command> {
     }]
 }
 
-fn fork_at(seq: Seq, then: Vec<Command>) -> Fork {
-    Fork { at_seq: seq, commands: then, ..Fork::default() }
+fn fork_at(seq: Seq, commands: Vec<Command>) -> Fork {
+    Fork { at_seq: seq, commands, ..Fork::default() }
 }
 
 fn observation(handle: &Handle, step: u32) -> String {
@@ -56,7 +56,7 @@ fn observation(handle: &Handle, step: u32) -> String {
     head.episode.as_ref().unwrap().step(step).unwrap().answer.as_ref().unwrap().raw.clone()
 }
 
-/// What is on the disk folds to what is shown.
+/// Asserts that the files fold to the shown state.
 fn assert_matches_disk(session: &Session, handle: &Handle) {
     let file = session.branch_file(&handle.store.branch());
     let opened = open_branch(&file, OpenMode::Verify).unwrap();
@@ -67,7 +67,7 @@ fn assert_matches_disk(session: &Session, handle: &Handle) {
 }
 
 #[test]
-fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
+fn a_fork_with_another_action_leaves_the_old_branch_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 5);
@@ -78,13 +78,13 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     assert_eq!((handle.store.branch(), handle.store.epoch()), (branch_id(1), line + 1));
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
     assert_eq!(observation(&handle, 2), "It is 2.");
-    assert_eq!(observation(&handle, 3), "It is 2.", "the world had been taken back, and did not count");
+    assert_eq!(observation(&handle, 3), "It is 2.", "the environment was restored, and did not count");
     assert_eq!(handle.store.head().divergence, None);
     assert_matches_disk(&session, &handle);
     let after = std::fs::read(session.trunk()).unwrap();
     assert!(after.starts_with(&before), "no event was changed or removed");
     assert!(read_branch(&session.trunk()).unwrap().events.last().unwrap().event == Event::Closed);
-    // Back on the trunk everything is as it was left; and forth again.
+    // Back on the trunk everything is as it was left; then on the fork again.
     block_on(handle.switch(BranchId::trunk())).unwrap();
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 5));
     step_to(&handle, 6);
@@ -93,7 +93,7 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     block_on(handle.switch(branch_id(1))).unwrap();
     step_to(&handle, 6);
     assert_eq!(observation(&handle, 5), "It is 4.");
-    // A fork of the fork, from a step they share: it grows from the trunk.
+    // A fork of the fork, from a step they share, has the trunk as its parent.
     let second = proposal_seq(&handle, 2);
     assert_eq!(block_on(handle.fork(fork_at(second, override_with("wait")))), Ok(branch_id(2)));
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 3));
@@ -102,7 +102,7 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     assert_eq!(
         block_on(handle.fork(fork_at(third, Vec::new()))),
         Ok(branch_id(3)),
-        "nothing has to be done there"
+        "nothing is pending there"
     );
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     step_to(&handle, 4);
@@ -110,14 +110,14 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     session.set_label(&branch_id(2), LabelChange::Name(Some(" patient ".to_owned()))).unwrap();
     session.set_label(&branch_id(2), LabelChange::Archived(true)).unwrap();
     let branches = session.branches().unwrap();
-    let told: Vec<_> = branches
+    let listed: Vec<_> = branches
         .iter()
         .map(|b| {
             (b.header.id.0.as_str(), b.header.parent.as_ref().map(|p| p.0.as_str()), b.root_change.as_str())
         })
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             ("trunk", None, "start"),
             ("b1", Some("trunk"), "override: wait"),
@@ -130,7 +130,7 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     assert_eq!((branches[1].status, branches[1].steps), (SessionStatus::Closed, 5));
     handle.quit();
     thread.join().unwrap();
-    // The branch that was written last is the one that is taken up.
+    // The branch written last is the one that is resumed.
     let resumed = Driver::resume(&session.dir, |_| Ok(test_config(9, false))).unwrap();
     assert_eq!(resumed.handle.store.branch(), branch_id(3));
     step_to(&resumed.handle, 5);
@@ -140,19 +140,19 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
 }
 
 #[test]
-fn what_is_refused_makes_no_file_and_leaves_the_line_at_work() {
+fn a_rejected_fork_creates_no_file_and_keeps_the_active_branch() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 3);
     let second = proposal_seq(&handle, 2);
     let before = handle.store.head();
     let refused = |fork: Fork| -> CommandError { block_on(handle.fork(fork)).unwrap_err() };
-    assert!(refused(fork_at(Seq(0), Vec::new())).message.contains("no run has started at that point"));
+    assert!(refused(fork_at(Seq(0), Vec::new())).message.contains("no run has started"));
     assert!(refused(fork_at(second, vec![Command::Redo])).message.contains("nothing to redo"));
     let twice = [override_with("wait"), override_with("wait")].concat();
     assert!(
         refused(fork_at(second, twice)).message.contains("no proposal"),
-        "the second wish would come too early"
+        "the second command would come too early"
     );
     let nowhere = Fork { source_branch: Some(branch_id(7)), at_seq: second, ..Fork::default() };
     assert!(refused(nowhere).message.contains("no branch b7"));
@@ -165,7 +165,7 @@ fn what_is_refused_makes_no_file_and_leaves_the_line_at_work() {
 }
 
 #[test]
-fn a_fork_inside_a_batch_begins_after_the_batch_before() {
+fn a_fork_inside_a_batch_starts_after_the_previous_batch() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 2);
@@ -185,7 +185,7 @@ fn a_fork_inside_a_batch_begins_after_the_batch_before() {
     thread.join().unwrap();
 }
 
-/// Counts so many times, and then never answers; how often it was asked.
+/// Counts a number of times, then never replies; counts its calls.
 struct Stuck(u32, Arc<AtomicU32>);
 
 impl Provider for Stuck {
@@ -202,31 +202,31 @@ impl Provider for Stuck {
     }
 }
 
-/// Waits until it was asked so often; being asked is no news that a store would tell.
-fn wait_for_count(asked: &AtomicU32, times: u32) {
+/// Waits for a number of calls, which the store doesn't notify.
+fn wait_for_count(calls: &AtomicU32, times: u32) {
     for _ in 0..4000 {
-        if asked.load(Ordering::Relaxed) == times {
+        if calls.load(Ordering::Relaxed) == times {
             return;
         }
         std::thread::park_timeout(std::time::Duration::from_millis(5));
     }
-    panic!("asked {} times", asked.load(Ordering::Relaxed));
+    panic!("{} calls", calls.load(Ordering::Relaxed));
 }
 
 #[test]
-fn a_reply_to_the_old_line_is_inert_though_its_call_is_in_flight_again() {
+fn a_reply_of_the_old_epoch_is_ignored_though_its_call_is_in_flight_again() {
     let dir = tempfile::tempdir().unwrap();
-    let asked = Arc::new(AtomicU32::new(0));
-    let launch = RunConfig { actor: Arc::new(Stuck(2, asked.clone())), ..test_config(9, false) };
-    let (handle, thread, session) = start(dir.path(), 1, launch);
+    let calls = Arc::new(AtomicU32::new(0));
+    let run_config = RunConfig { actor: Arc::new(Stuck(2, calls.clone())), ..test_config(9, false) };
+    let (handle, thread, session) = start(dir.path(), 1, run_config);
     step_to(&handle, 2);
     handle.send(Command::Step);
-    wait_for_count(&asked, 3);
+    wait_for_count(&calls, 3);
     let head = handle.store.head();
     let call = *head.calls.keys().next().unwrap();
     block_on(handle.fork(fork_at(head.head, Vec::new()))).unwrap();
-    wait_for_count(&asked, 4);
-    assert_eq!(handle.store.head().calls.keys().next(), Some(&call), "it is asked again on the new line");
+    wait_for_count(&calls, 4);
+    assert_eq!(handle.store.head().calls.keys().next(), Some(&call), "it is made again on the new branch");
     let stale = crate::engine::Reply::Model {
         truncated: None,
         call,
@@ -243,7 +243,7 @@ fn a_reply_to_the_old_line_is_inert_though_its_call_is_in_flight_again() {
     thread.join().unwrap();
 }
 
-/// Counts as [`Counter`], but from the second time on its third answer is another one.
+/// Counts like [`Counter`], but from the second environment on, its third answer differs.
 struct Fickle(Counter, u32);
 
 impl Environment for Fickle {
@@ -256,11 +256,11 @@ impl Environment for Fickle {
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        let mut turn = self.0.step(action)?;
+        let mut result = self.0.step(action)?;
         if self.0.count == 3 && self.1 > 0 {
-            turn.observation.push_str(" Or so.");
+            result.observation.push_str(" Or so.");
         }
-        Ok(turn)
+        Ok(result)
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
@@ -269,15 +269,15 @@ impl Environment for Fickle {
 }
 
 #[test]
-fn a_world_that_answers_otherwise_is_caught_at_the_first_difference_and_a_person_decides() {
+fn a_diverging_environment_is_detected_and_a_person_decides() {
     let dir = tempfile::tempdir().unwrap();
     let opened = AtomicU32::new(0);
-    let mut launch = test_config(9, false);
-    launch.open_world = Arc::new(move |_| {
+    let mut run_config = test_config(9, false);
+    run_config.open_world = Arc::new(move |_| {
         let n = opened.fetch_add(1, Ordering::Relaxed);
         Ok(Box::new(Fickle(Counter { count: 0, goal: 9, is_lying: false }, n)))
     });
-    let (handle, thread, session) = start(dir.path(), 1, launch);
+    let (handle, thread, session) = start(dir.path(), 1, run_config);
     step_to(&handle, 6);
     let fifth = proposal_seq(&handle, 5);
     block_on(handle.fork(fork_at(fifth, override_with("wait")))).unwrap();
@@ -288,20 +288,20 @@ fn a_world_that_answers_otherwise_is_caught_at_the_first_difference_and_a_person
     assert_eq!(
         (fifth.number, fifth.executed.as_ref().unwrap().action.as_str()),
         (5, "wait"),
-        "it is written"
+        "it is journaled"
     );
-    assert!(fifth.answer.is_none(), "and the world is not asked before somebody decides");
+    assert!(fifth.answer.is_none(), "the environment is not stepped before a person decides");
     assert_matches_disk(&session, &handle);
     block_on(handle.send_and_wait(Command::Retry)).unwrap();
     wait_until(&handle, |h| h.store.head().last_step().is_some_and(|s| s.answer.is_some()));
-    assert_eq!(observation(&handle, 5), "It is 4.", "then what was wished with the fork is done");
+    assert_eq!(observation(&handle, 5), "It is 4.", "then the commands of the fork run");
     assert_matches_disk(&session, &handle);
     handle.quit();
     thread.join().unwrap();
 }
 
 #[test]
-fn a_line_that_cannot_be_closed_is_left_as_after_a_crash() {
+fn a_branch_that_cannot_be_closed_is_left_as_after_a_crash() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("s")).unwrap();
     let failing = writer.failing_writes.clone();
@@ -326,7 +326,7 @@ fn a_line_that_cannot_be_closed_is_left_as_after_a_crash() {
 }
 
 #[test]
-fn what_is_wished_while_a_forks_world_is_brought_back_comes_after_the_forks_own_wishes() {
+fn commands_sent_during_a_rebuild_run_after_those_of_the_fork() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, _session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 5);
@@ -349,9 +349,9 @@ fn what_is_wished_while_a_forks_world_is_brought_back_comes_after_the_forks_own_
     thread.join().unwrap();
 }
 
-/// A file that is not as its forks need it is named, with what to do.
+/// A file that its forks depend on is named, with what to do.
 #[test]
-fn a_branch_whose_line_is_broken_says_which_file() {
+fn a_branch_with_a_broken_ancestor_names_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 4);
@@ -374,19 +374,19 @@ fn a_branch_whose_line_is_broken_says_which_file() {
         fault(&session)
     };
     let cut: String = trunk.split_inclusive('\n').take(9).collect();
-    let said = put(Some(&cut), &fork);
-    assert!(said.contains("trunk.jsonl:9") && said.contains("branch b1 continues from event"), "{said}");
-    let said = put(None, &fork);
-    assert!(said.contains("b1.jsonl:1") && said.contains("trunk.jsonl is missing"), "{said}");
-    let said = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"b1\"", 1));
-    assert!(said.contains("form a cycle"), "{said}");
-    let said = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"../trunk\"", 1));
-    assert!(said.contains("not a valid branch name"), "{said}");
-    let said = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":null", 1));
-    assert!(said.contains("names no parent"), "{said}");
-    let said = put(Some(&trunk), &fork.replacen("\"id\":\"b1\"", "\"id\":\"b4\"", 1));
-    assert!(said.contains("header is that of branch \"b4\""), "{said}");
-    // A fork that a power cut left without a header was never made; the next one takes another name.
+    let error = put(Some(&cut), &fork);
+    assert!(error.contains("trunk.jsonl:9") && error.contains("branch b1 continues from event"), "{error}");
+    let error = put(None, &fork);
+    assert!(error.contains("b1.jsonl:1") && error.contains("trunk.jsonl is missing"), "{error}");
+    let error = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"b1\"", 1));
+    assert!(error.contains("form a cycle"), "{error}");
+    let error = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"../trunk\"", 1));
+    assert!(error.contains("not a valid branch name"), "{error}");
+    let error = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":null", 1));
+    assert!(error.contains("names no parent"), "{error}");
+    let error = put(Some(&trunk), &fork.replacen("\"id\":\"b1\"", "\"id\":\"b4\"", 1));
+    assert!(error.contains("header is that of branch \"b4\""), "{error}");
+    // A fork left without a header by a power failure was never created; the next one takes another name.
     std::fs::write(session.trunk(), &trunk).unwrap();
     std::fs::write(session.branch_file(&branch_id(1)), "").unwrap();
     assert_eq!(session.branches().unwrap().len(), 1);
@@ -395,9 +395,9 @@ fn a_branch_whose_line_is_broken_says_which_file() {
     assert_eq!(header.id, branch_id(2));
 }
 
-/// Two programs that fork at once make two branches.
+/// Two programs that fork at the same time create two branches.
 #[test]
-fn forks_made_at_once_have_names_of_their_own() {
+fn concurrent_forks_have_distinct_names() {
     let dir = tempfile::tempdir().unwrap();
     let (session, _writer) = Session::create(dir.path(), meta("s")).unwrap();
     let made: Vec<BranchId> = std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Another program removes, replaces or cuts the journal while a run writes it.
+//! Another program removes, replaces or truncates the journal while a run writes it.
 #![cfg(unix)]
 
 use super::{meta, spec, start, test_config, wait_until};
@@ -9,19 +9,19 @@ use crate::journal::{OpenMode, Session, Summary, open_branch, read_branch};
 use std::fs;
 use std::path::Path;
 
-/// What it does, given the session's folder and its journal.
+/// A change by another program, given the session's folder and its journal.
 type Interference = fn(&Path, &Path);
 
 const INTERFERENCES: [(&str, Interference); 8] = [
     ("was removed", |_, journal| fs::remove_file(journal).unwrap()),
-    // As `git reset --hard` does: a new file with the first half of the events.
+    // Like `git reset --hard`: a new file with the first half of the events.
     ("was replaced", |_, journal| {
         let bytes = fs::read(journal).unwrap();
         let half = bytes[..bytes.len() / 2].iter().rposition(|b| *b == b'\n').unwrap() + 1;
         fs::remove_file(journal).unwrap();
         fs::write(journal, &bytes[..half]).unwrap();
     }),
-    // The same bytes in another file: what is written to the old one is lost all the same.
+    // The same bytes in another file; what is written to the old one is lost nevertheless.
     ("was replaced", |_, journal| {
         let bytes = fs::read(journal).unwrap();
         fs::remove_file(journal).unwrap();
@@ -46,7 +46,7 @@ fn halt_of(handle: &Handle) -> Option<Halt> {
     }
 }
 
-/// The copy has every event and leads to the state that is shown.
+/// Asserts that the copy has every event and leads to the shown state.
 fn assert_rescued(halt: &Halt, handle: &Handle, root: &Path) {
     let Some(RescueOutcome { dir: Some(dir), is_complete: true, .. }) = &halt.rescue else {
         panic!("{halt:?}")
@@ -76,15 +76,15 @@ fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
         let before = handle.store.head();
         handle.send(Command::Step);
         wait_until(&handle, |h| halt_of(h).is_some());
-        assert_eq!(handle.store.head(), before, "nothing is shown that is not written");
+        assert_eq!(handle.store.head(), before, "unwritten events are not shown");
         let halt = halt_of(&handle).unwrap();
         assert!(halt.reason.contains(what), "{what}: {halt:?}");
         assert_rescued(&halt, &handle, root.path());
-        // What was removed is not made again by half.
+        // What was removed is not partially recreated.
         handle.quit();
         thread.join().unwrap();
         assert_eq!(halt_of(&handle), Some(halt.clone()), "{what}");
-        // The saved session goes on.
+        // The saved session can be continued.
         let dir = halt.rescue.unwrap().dir.unwrap();
         let resumed = Driver::resume(&dir, |_| Ok(test_config(40, false))).unwrap();
         resumed.handle.send(Command::Step);
@@ -93,7 +93,7 @@ fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
         });
         resumed.handle.quit();
         resumed.thread.join().unwrap();
-        // What is known of the old one says that it is not whole.
+        // The summary of the old one shows that events are missing.
         if let Ok(old) = Session::open(&session.dir)
             && let Ok(read) = read_branch(&old.trunk())
             && let Some(last) = read.events.last()
@@ -101,7 +101,7 @@ fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
         {
             let known = || open_branch(&old.trunk(), OpenMode::Verify).unwrap().missing.map(|m| m.last);
             assert!(known() >= Some(before.head), "{what}: {:?}", known());
-            // Also once it was listed.
+            // Even after it was listed.
             let listed = Summary::load(&old).unwrap().missing().map(|m| m.last);
             assert!(listed >= Some(before.head) && known() == listed, "{what}: {listed:?}");
         }
@@ -116,12 +116,12 @@ fn step_to(handle: &Handle, number: u32) {
     });
 }
 
-/// A fork is nothing without the files that it grew from: the run played on, and its session could not be read.
+/// Regression: a fork needs its parents' files, but the run continued and its session became unreadable.
 #[test]
 fn a_fork_whose_parent_is_changed_halts_and_loses_nothing() {
     let fork = BranchId("b1".to_owned());
     for ((what, attack), resumed) in INTERFERENCES.into_iter().flat_map(|a| [(a, false), (a, true)]) {
-        // The program that writes the fork does not know who may write the trunk.
+        // The program that writes the fork doesn't know who else may write the trunk.
         if what == "was changed from" {
             continue;
         }
@@ -142,7 +142,7 @@ fn a_fork_whose_parent_is_changed_halts_and_loses_nothing() {
         wait_until(&handle, |h| halt_of(h).is_some());
         let halt = halt_of(&handle).unwrap();
         assert!(halt.reason.contains(what), "{what}, resumed {resumed}: {halt:?}");
-        // Where the file itself was cut, only who wrote the trunk has its events still in memory.
+        // If the file itself was truncated, only the program that wrote the trunk has its events in memory.
         if what == "was truncated from" && resumed {
             assert!(halt.rescue.unwrap().message.contains("are lost"));
         } else {
@@ -153,24 +153,24 @@ fn a_fork_whose_parent_is_changed_halts_and_loses_nothing() {
     }
 }
 
-/// Without `meta.toml` nobody found the session any more: exit 0, and then "no session here".
+/// Regression: without `meta.toml` the session was not found, after exit code 0.
 #[test]
-fn a_meta_file_that_is_removed_is_written_again() {
+fn a_removed_meta_file_is_restored() {
     let root = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(root.path(), 1, test_config(40, false));
     let meta = session.dir.join("meta.toml");
     fs::remove_file(&meta).unwrap();
     step_to(&handle, 1);
     wait_until(&handle, |_| meta.is_file());
-    let said = |h: &Handle| {
+    let is_reported = |h: &Handle| {
         h.store
             .live()
             .signals
             .into_iter()
             .any(|(_, s)| matches!(s, Signal::Notice(w) if w.contains("meta.toml")))
     };
-    wait_until(&handle, said);
-    // Also what is not understood any more, once the session is closed.
+    wait_until(&handle, is_reported);
+    // Also if it is unreadable when the session is closed.
     fs::write(&meta, "v = ").unwrap();
     handle.quit();
     thread.join().unwrap();
@@ -178,9 +178,9 @@ fn a_meta_file_that_is_removed_is_written_again() {
     assert_eq!(halt_of(&handle), None);
 }
 
-/// The end of a journal was cut off while nobody wrote it: it was resumed without a word, and then `verify` said that it is whole.
+/// Regression: a journal truncated while no program wrote it was resumed silently, and then passed `verify`.
 #[test]
-fn a_journal_that_was_cut_goes_on_as_a_fork_and_stays_cut() {
+fn a_truncated_journal_continues_as_a_fork_and_stays_truncated() {
     for in_a_batch in [false, true] {
         let root = tempfile::tempdir().unwrap();
         let (handle, thread, session) = start(root.path(), 1, test_config(9, false));
@@ -201,20 +201,23 @@ fn a_journal_that_was_cut_goes_on_as_a_fork_and_stays_cut() {
         assert_eq!(looked.torn_tail.is_some(), in_a_batch);
         assert!(looked.torn_tail.is_none_or(|torn| !torn.description.contains("never acknowledged")));
         let resumed = Driver::resume(&session.dir, |_| Ok(test_config(9, false))).unwrap();
-        let said = resumed.cut_off_tail.unwrap();
-        assert!(said.contains(&missing.to_string()) && said.contains("goes on as branch b1"), "{said}");
+        let message = resumed.cut_off_tail.unwrap();
+        assert!(
+            message.contains(&missing.to_string()) && message.contains("continues as branch b1"),
+            "{message}"
+        );
         resumed.handle.send(Command::Run);
         wait_until(&resumed.handle, |h| h.store.head().run_over);
         resumed.handle.quit();
         resumed.thread.join().unwrap();
-        assert_eq!(fs::read_to_string(session.trunk()).unwrap(), cut, "the proof stays");
+        assert_eq!(fs::read_to_string(session.trunk()).unwrap(), cut, "the evidence stays");
         let open = |branch: &str| {
             open_branch(&session.branch_file(&BranchId(branch.to_owned())), OpenMode::Verify).unwrap()
         };
         assert_eq!((open("trunk").missing, open("b1").missing), (Some(missing.clone()), None));
         let reason = open("b1").header.reason;
         assert!(reason.contains("are missing"), "{reason}");
-        // The fork is the one that is resumed from now on, and nobody drives the cut branch by switching to it.
+        // From now on the fork is resumed, and switching doesn't make the truncated branch active.
         let again = Driver::resume(&session.dir, |_| Ok(test_config(9, false))).unwrap();
         assert_eq!((again.cut_off_tail, again.handle.store.branch().0.as_str()), (None, "b1"));
         again.handle.send_switch(BranchId::trunk());
@@ -231,9 +234,9 @@ fn a_journal_that_was_cut_goes_on_as_a_fork_and_stays_cut() {
     }
 }
 
-/// Nothing is written between the attack and the end.
+/// Nothing is written between the change and the end.
 #[test]
-fn a_journal_that_is_changed_before_the_session_is_closed_is_noticed() {
+fn a_journal_changed_before_the_session_is_closed_is_noticed() {
     for (what, attack) in INTERFERENCES {
         let root = tempfile::tempdir().unwrap();
         let (handle, thread, session) = start(root.path(), 1, test_config(3, false));
@@ -247,14 +250,14 @@ fn a_journal_that_is_changed_before_the_session_is_closed_is_noticed() {
         assert_rescued(&halt, &handle, root.path());
         assert!(
             !session.dir.exists() || session.dir.join("meta.toml").exists(),
-            "no half folder is made again"
+            "no partial folder is created"
         );
     }
 }
 
-/// The folder was renamed and comes back: the session goes on with the same bytes.
+/// The folder is renamed and renamed back: the session continues with the same bytes.
 #[test]
-fn a_session_goes_on_when_its_folder_is_put_back() {
+fn a_session_continues_when_its_folder_is_put_back() {
     let root = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(root.path(), 1, test_config(40, false));
     handle.send(Command::Step);
@@ -275,9 +278,9 @@ fn a_session_goes_on_when_its_folder_is_put_back() {
     assert_eq!(read_branch(&session.trunk()).unwrap().torn_tail, None);
 }
 
-/// Where events are gone for good, what is left is saved, and nobody says that it is all.
+/// If events are lost for good, the rest is saved and reported as incomplete.
 #[test]
-fn what_cannot_be_restored_is_told() {
+fn unrecoverable_events_are_reported() {
     let root = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(root.path(), meta("s")).unwrap();
     let mut long = test_config(100_000, false);

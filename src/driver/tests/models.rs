@@ -1,4 +1,4 @@
-//! Models that break, refuse settings, or are stood in for by a recording.
+//! Models that panic, refuse settings, or are replaced by a recording.
 
 use super::{run_to_end, start, test_config, wait_until};
 use crate::domain::{FailureKind, Usage};
@@ -11,7 +11,7 @@ use futures_util::stream::{self, BoxStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Panics as often as is said: first in its stream, then while the stream is read.
+/// Panics a number of times: first in `stream`, then while the stream is read.
 struct PanickingProvider(AtomicU32);
 
 impl Provider for PanickingProvider {
@@ -28,7 +28,7 @@ impl Provider for PanickingProvider {
     }
 }
 
-/// Its call stayed in flight for ever.
+/// Regression: the call stayed in flight forever.
 #[test]
 fn a_provider_that_panics_is_a_failed_call() {
     let dir = tempfile::tempdir().unwrap();
@@ -39,7 +39,7 @@ fn a_provider_that_panics_is_a_failed_call() {
         wait_until(&handle, |h| h.store.head().failed_call.is_some());
         let failure = handle.store.head().failed_call.clone().unwrap().1;
         assert_eq!((failure.source.as_str(), failure.kind), ("brittle", Some(FailureKind::Panicked)));
-        assert!(failure.message.contains("broke (a panic)") && failure.hint.contains("retry"), "{failure:?}");
+        assert!(failure.message.contains("panicked") && failure.hint.contains("retry"), "{failure:?}");
         assert!(handle.store.live().calls.is_empty());
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let retried = runtime.block_on(handle.send_and_wait(Command::Retry)).unwrap();
@@ -67,7 +67,7 @@ fn recorded_overrides() -> ReplyOverride {
 }
 
 #[test]
-fn a_recorded_reply_is_taken_once_and_named() {
+fn a_recorded_reply_is_used_once_and_named() {
     let dir = tempfile::tempdir().unwrap();
     let mute = Arc::new(ScriptedProvider::new(|_| {
         Err(ProviderError::new("no one answers", "retry").with_kind(FailureKind::Unreachable))
@@ -101,7 +101,7 @@ fn a_recorded_reply_is_taken_once_and_named() {
             && state.usage.actor_counts.recorded > 0
             && state.usage.actor_counts.cost_nano == 0
     );
-    // Only this once: the next question goes to the model again.
+    // Only once: the next request goes to the model again.
     handle.send(Command::Step);
     failed_with("no one answers");
     assert!(handle.store.head().reply_overrides.is_empty());
@@ -114,10 +114,10 @@ fn a_recorded_reply_is_taken_once_and_named() {
     });
     assert_eq!(from.collect::<Vec<_>>(), [Some("recorded:good".to_owned())]);
     let state = crate::journal::fold_events(events);
-    assert_eq!(state.head(), &handle.store.head(), "the fold has it too");
+    assert_eq!(state.head(), &handle.store.head(), "folding gives the same state");
 }
 
-/// Learns with its second answer that its server takes no seed.
+/// Learns with its second reply that its server doesn't accept a seed.
 struct Learner(Arc<AtomicU32>);
 
 impl Provider for Learner {
@@ -137,7 +137,7 @@ impl Provider for Learner {
 }
 
 #[test]
-fn what_a_server_refuses_on_the_way_is_journaled_once() {
+fn a_setting_refused_during_a_run_is_journaled_once() {
     let dir = tempfile::tempdir().unwrap();
     let actor = Arc::new(Learner(Arc::default()));
     let (handle, thread, session) = start(dir.path(), 1, RunConfig { actor, ..test_config(4, false) });
@@ -146,20 +146,20 @@ fn what_a_server_refuses_on_the_way_is_journaled_once() {
     let place = |want: fn(&Event) -> bool| -> Vec<usize> {
         events.iter().enumerate().filter(|(_, e)| want(&e.event)).map(|(n, _)| n).collect()
     };
-    let (told, replies) = (
+    let (recorded, replies) = (
         place(
             |e| matches!(e, Event::SettingsUnsent { settings, .. } if settings == &["seed: the server refused it"]),
         ),
         place(|e| matches!(e, Event::ReplyReceived { .. })),
     );
-    assert_eq!(told, [replies[1] - 1], "before the answer that it belongs to, and never again");
+    assert_eq!(recorded, [replies[1] - 1], "before its reply, and only once");
     assert_eq!(
         handle.store.head().unsent_settings(crate::domain::ModelRole::Actor),
         ["seed: the server refused it"]
     );
 }
 
-/// Says something and then nothing more.
+/// Sends some text and then nothing more.
 struct Slow(Option<Usage>);
 
 impl Provider for Slow {
@@ -175,11 +175,11 @@ impl Provider for Slow {
     }
 }
 
-/// Ctrl-C in the agent's own answer: what had come of it was gone, and its tokens counted as none.
+/// Regression: Ctrl-C during a reply lost its text, and counted its tokens as none.
 #[test]
-fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
+fn the_partial_reply_of_a_cancelled_call_is_journaled() {
     let counted = Usage { prompt_tokens: 90, reply_tokens: 5, ..Usage::default() };
-    // The count of an answer before this one was all there was, where it was asked anew.
+    // Regression: after a retry, only the usage of the earlier reply was counted.
     let earlier = Usage::default().with_earlier(&counted);
     for (usage, tokens, estimated) in [(None, 4, true), (Some(counted), 95, false), (Some(earlier), 99, true)]
     {
@@ -195,16 +195,16 @@ fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
         wait_until(&handle, |h| h.store.head().is_step_cancelled());
         let state = handle.store.head();
         let step = state.last_step().unwrap();
-        let came = &step.partial_replies[0];
-        assert_eq!((came.text.as_str(), came.reasoning.as_str()), ("count to", "It is "));
-        let spent = came.usage.unwrap();
+        let partial = &step.partial_replies[0];
+        assert_eq!((partial.text.as_str(), partial.reasoning.as_str()), ("count to", "It is "));
+        let spent = partial.usage.unwrap();
         assert_eq!((spent.tokens(), spent.estimated), (tokens, estimated));
         assert_eq!((state.usage.actor_tokens, state.usage.actor_calls), (tokens, 1));
         let reported = usage.map_or(0, |_| 95);
         let apart = state.usage.actor_counts;
         assert_eq!((apart.reported, apart.estimated), (reported, tokens - reported));
         wait_until(&handle, |h| h.store.live().calls.is_empty());
-        // A recorded reply takes its place.
+        // A recorded reply replaces it.
         handle.quit();
         thread.join().unwrap();
         let events = read_branch(&session.trunk()).unwrap().events;
@@ -212,7 +212,7 @@ fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
     }
 }
 
-/// Has paid for an answer of no use when it fails.
+/// Fails after it has paid for an unusable reply.
 struct Paid(Usage);
 
 impl Provider for Paid {
@@ -227,9 +227,9 @@ impl Provider for Paid {
     }
 }
 
-/// What the first answer of a call cost was lost with the failure of its second.
+/// Regression: the cost of a call's first reply was lost when the second failed.
 #[test]
-fn what_a_failed_call_had_paid_for_is_counted() {
+fn the_cost_of_a_failed_call_is_counted() {
     let counted = Usage { prompt_tokens: 90, reply_tokens: 5, cost_nano: 7, ..Usage::default() };
     let paid = Usage::default().with_earlier(&counted);
     let dir = tempfile::tempdir().unwrap();
@@ -248,7 +248,7 @@ fn what_a_failed_call_had_paid_for_is_counted() {
 }
 
 #[test]
-fn a_recorded_reply_takes_the_place_of_an_answer_that_was_broken_off() {
+fn a_recorded_reply_replaces_a_cancelled_call() {
     let dir = tempfile::tempdir().unwrap();
     let made = RunConfig {
         actor: Arc::new(Slow(None)),

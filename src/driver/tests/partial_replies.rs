@@ -1,4 +1,4 @@
-//! Answers that were of no use or came only in part: what is asked anew, and what is written down of them.
+//! Unusable and partial replies: which calls are repeated, and what is journaled.
 
 use super::*;
 use crate::domain::{BranchId, PartialReply};
@@ -18,25 +18,25 @@ fn send_command(handle: &Handle, command: Command) {
         .unwrap();
 }
 
-/// The empty answer was kept, and each retry took it from there again.
+/// Regression: the empty reply was cached, and every retry got it from there.
 #[test]
-fn an_answer_that_could_not_be_used_is_not_taken_from_the_cache_again() {
+fn an_unusable_reply_is_not_read_from_the_cache_again() {
     let (dir, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let asked = Arc::new(AtomicU32::new(0));
-    let count = asked.clone();
+    let calls = Arc::new(AtomicU32::new(0));
+    let count = calls.clone();
     let script = ScriptedProvider::new(move |_| {
         Ok(if count.fetch_add(1, Ordering::Relaxed) < 2 { "" } else { "count" }.to_owned())
     });
     let cached = CachedProvider::new(Arc::new(script), "toy".to_owned(), kept.path(), CacheMode::ReadWrite);
-    let launch = || {
-        let mut launch = RunConfig { actor: Arc::new(cached.clone()), ..test_config(9, false) };
-        launch.policy.parse_reply = |text| ParsedActorReply {
+    let run_config = || {
+        let mut run_config = RunConfig { actor: Arc::new(cached.clone()), ..test_config(9, false) };
+        run_config.policy.parse_reply = |text| ParsedActorReply {
             action: Some(text.to_owned()).filter(|text| !text.is_empty()),
             ..ParsedActorReply::default()
         };
-        launch
+        run_config
     };
-    let (handle, thread, session) = start(dir.path(), 1, launch());
+    let (handle, thread, session) = start(dir.path(), 1, run_config());
     send_command(&handle, Command::Step);
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     for times in [2, 3] {
@@ -44,7 +44,7 @@ fn an_answer_that_could_not_be_used_is_not_taken_from_the_cache_again() {
         wait_until(&handle, |h| {
             h.store.head().failed_call.is_some() || h.store.head().step_awaiting_decision().is_some()
         });
-        assert_eq!(asked.load(Ordering::Relaxed), times);
+        assert_eq!(calls.load(Ordering::Relaxed), times);
     }
     assert_eq!(handle.store.head().step_awaiting_decision().unwrap().proposed.as_deref(), Some("count"));
     handle.quit();
@@ -55,18 +55,18 @@ fn an_answer_that_could_not_be_used_is_not_taken_from_the_cache_again() {
         _ => None,
     });
     assert_eq!(replies.collect::<Vec<_>>(), [false; 3]);
-    // The answer that could be used took its place.
+    // The usable reply replaced it.
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, _) = start(dir.path(), 1, launch());
+    let (handle, thread, _) = start(dir.path(), 1, run_config());
     send_command(&handle, Command::Step);
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
-    assert_eq!(asked.load(Ordering::Relaxed), 3);
+    assert_eq!(calls.load(Ordering::Relaxed), 3);
     assert!(handle.store.head().step_awaiting_decision().unwrap().usage.cached);
     handle.quit();
     thread.join().unwrap();
 }
 
-/// Says two words and is silent then.
+/// Sends two words and then nothing.
 struct StopsHalfway;
 
 impl Provider for StopsHalfway {
@@ -75,18 +75,18 @@ impl Provider for StopsHalfway {
     }
 
     fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let said = [Delta::Phase(Phase::Answering), Delta::Text("count up".to_owned())];
-        stream::iter(said.map(Ok)).chain(stream::pending()).boxed()
+        let deltas = [Delta::Phase(Phase::Answering), Delta::Text("count up".to_owned())];
+        stream::iter(deltas.map(Ok)).chain(stream::pending()).boxed()
     }
 }
 
-/// Whoever quit or went to another branch while an answer came in lost its words and its tokens.
+/// Regression: quitting or switching branches during a reply lost its text and its tokens.
 #[test]
-fn an_answer_under_way_is_written_down_before_the_line_is_left() {
+fn a_reply_in_progress_is_journaled_before_the_branch_is_left() {
     for fork in [false, true] {
         let dir = tempfile::tempdir().unwrap();
-        let launch = RunConfig { actor: Arc::new(StopsHalfway), ..test_config(9, false) };
-        let (handle, thread, session) = start(dir.path(), 1, launch);
+        let run_config = RunConfig { actor: Arc::new(StopsHalfway), ..test_config(9, false) };
+        let (handle, thread, session) = start(dir.path(), 1, run_config);
         send_command(&handle, Command::Step);
         wait_until(&handle, |h| h.store.live().calls.iter().any(|c| !c.text.is_empty()));
         if fork {
@@ -99,10 +99,10 @@ fn an_answer_under_way_is_written_down_before_the_line_is_left() {
         let read = read_branch(&session.branch_file(&BranchId::trunk())).unwrap();
         let [.., off, closed] = read.events.as_slice() else { panic!("too few") };
         assert!(matches!(closed.event, Event::Closed));
-        let Event::CallCancelled { partial_reply: came, .. } = &off.event else { panic!("{off:?}") };
+        let Event::CallCancelled { partial_reply, .. } = &off.event else { panic!("{off:?}") };
         assert!(
-            matches!(&**came, PartialReply { text, usage: Some(_), .. } if text == "count up"),
-            "{came:?}"
+            matches!(&**partial_reply, PartialReply { text, usage: Some(_), .. } if text == "count up"),
+            "{partial_reply:?}"
         );
         assert_eq!(off.cause, Cause::Policy);
         let mut state = State::default();
@@ -111,8 +111,8 @@ fn an_answer_under_way_is_written_down_before_the_line_is_left() {
         }
         assert_eq!(
             (state.usage.actor_counts.tokens(), state.is_step_cancelled()),
-            (came.usage.unwrap().tokens(), true)
+            (partial_reply.usage.unwrap().tokens(), true)
         );
-        assert!(!state.open_episode().unwrap().assisted, "nobody had a hand in it");
+        assert!(!state.open_episode().unwrap().assisted, "no person intervened");
     }
 }

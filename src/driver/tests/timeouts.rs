@@ -1,4 +1,4 @@
-//! Worlds that hang, panic or fail while others wait: nobody waits for ever, and nothing is done twice.
+//! Environments that hang, panic or fail while others wait: nothing waits forever, and nothing is done twice.
 
 use super::{Counter, start, test_config, wait_until};
 use crate::domain::{Enumeration, EnvInfo, EpisodeRole, Purpose, Question, ReflectionKind, StepResult};
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// Long enough for a world that answers at once, short enough to wait for.
+/// Long enough for an environment that answers at once, short enough for a test to wait.
 const SHORT_DEADLINE: Duration = Duration::from_millis(300);
 
-/// Holds whoever comes until it is opened.
+/// Blocks every caller until it is opened.
 #[derive(Default)]
 struct Gate {
     open: Mutex<bool>,
@@ -36,16 +36,16 @@ impl Gate {
     }
 }
 
-/// What a world is asked.
+/// A request to the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EnvCall {
     Reset,
-    /// The n-th step since its reset.
+    /// The n-th step since the reset.
     Step(u32),
     List,
 }
 
-/// A counting world with something that happens before it answers.
+/// A counting environment that runs a hook before it answers.
 struct HookedWorld<F> {
     inner: Counter,
     steps: u32,
@@ -71,30 +71,30 @@ impl<F: FnMut(EnvCall) -> Result<(), EnvError> + Send> Environment for HookedWor
     }
 }
 
-/// Worlds in which `before` happens first: it is told how many worlds were opened (this one among them) and what is
-/// asked. Also the number of worlds opened.
+/// Returns environments that call `before` first, with the number of environments opened so far (including this one)
+/// and the request; and the counter of environments.
 fn hooked_worlds(
     deadline: Duration,
     before: impl Fn(u32, EnvCall) -> Result<(), EnvError> + Send + Sync + 'static,
 ) -> (RunConfig, Arc<AtomicU32>) {
     let (before, worlds) = (Arc::new(before), Arc::new(AtomicU32::new(0)));
     let opened = worlds.clone();
-    let mut launch = test_config(9, false);
-    launch.answer_deadline = deadline;
-    launch.open_world = Arc::new(move |_| {
+    let mut run_config = test_config(9, false);
+    run_config.answer_deadline = deadline;
+    run_config.open_world = Arc::new(move |_| {
         let number = opened.fetch_add(1, Ordering::SeqCst) + 1;
         let before = before.clone();
         let inner = Counter { count: 0, goal: 9, is_lying: false };
-        Ok(Box::new(HookedWorld { inner, steps: 0, before: move |asked| before(number, asked) }))
+        Ok(Box::new(HookedWorld { inner, steps: 0, before: move |call| before(number, call) }))
     });
-    (launch, worlds)
+    (run_config, worlds)
 }
 
 fn admissible(handle: &Handle) -> Vec<String> {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(handle.admissible())
 }
 
-/// Takes steps until this many have been answered; the next is proposed then.
+/// Steps until this many steps have been answered; the next one is proposed then.
 fn step_to(handle: &Handle, answered: u32) {
     let done = |h: &Handle| {
         let head = h.store.head();
@@ -110,20 +110,20 @@ fn step_to(handle: &Handle, answered: u32) {
     }
 }
 
-/// The world of then had no deadline, and each asking started another one.
+/// Regression: past queries had no deadline, and each one started another environment.
 #[test]
-fn a_world_of_then_that_blocks_is_left_behind_and_there_is_one_at_a_time() {
+fn a_blocked_past_query_is_abandoned_and_there_is_one_at_a_time() {
     let dir = tempfile::tempdir().unwrap();
     let gate = Arc::new(Gate::default());
     let held = gate.clone();
-    // The first world is the run's own; the second hangs before its first step, and the others do not.
-    let (launch, worlds) = hooked_worlds(SHORT_DEADLINE, move |world, asked| {
-        if world == 2 && asked == EnvCall::Step(1) {
+    // The first environment is the run's own; the second blocks before its first step, and the others do not.
+    let (run_config, worlds) = hooked_worlds(SHORT_DEADLINE, move |world, call| {
+        if world == 2 && call == EnvCall::Step(1) {
             held.pass();
         }
         Ok(())
     });
-    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
     step_to(&handle, 2);
     let state = handle.store.head();
     let then = || {
@@ -144,7 +144,7 @@ fn a_world_of_then_that_blocks_is_left_behind_and_there_is_one_at_a_time() {
     });
     let why = first.unwrap_err();
     assert!(why.contains("did not answer within 300 ms"), "{why}");
-    assert!(second.is_err(), "the last who asks is answered, not everybody before");
+    assert!(second.is_err(), "only the newest query is answered");
     assert_eq!(third, Ok(vec!["count".to_owned()]));
     assert_eq!(worlds.load(Ordering::SeqCst), 3, "one was opened for both");
     gate.open();
@@ -153,9 +153,9 @@ fn a_world_of_then_that_blocks_is_left_behind_and_there_is_one_at_a_time() {
     thread.join().unwrap();
 }
 
-/// The rebuild had no deadline: everybody who waited for it waited for ever.
+/// Regression: a rebuild had no deadline, and everything that waited for it waited forever.
 #[test]
-fn a_world_that_blocks_while_it_is_rebuilt_is_left_behind() {
+fn an_environment_blocked_in_a_rebuild_is_abandoned() {
     let cases = [(EnvCall::Reset, 0, "Your task is to: count."), (EnvCall::Step(2), 2, "It is 2.")];
     for (blocks, step, recorded) in cases {
         let dir = tempfile::tempdir().unwrap();
@@ -165,21 +165,21 @@ fn a_world_that_blocks_while_it_is_rebuilt_is_left_behind() {
         thread.join().unwrap();
         let gate = Arc::new(Gate::default());
         let held = gate.clone();
-        let (launch, worlds) = hooked_worlds(SHORT_DEADLINE, move |world, asked| {
-            if world == 1 && asked == blocks {
+        let (run_config, worlds) = hooked_worlds(SHORT_DEADLINE, move |world, call| {
+            if world == 1 && call == blocks {
                 held.pass();
             }
             Ok(())
         });
-        let resumed = Driver::resume(&session.dir, |_| Ok(launch)).unwrap();
+        let resumed = Driver::resume(&session.dir, |_| Ok(run_config)).unwrap();
         let handle = resumed.handle;
         handle.send(Command::Run);
-        assert_eq!(admissible(&handle), Vec::<String>::new(), "a list behind it is answered, with nothing");
+        assert_eq!(admissible(&handle), Vec::<String>::new(), "a list behind it is answered as empty");
         let found = handle.store.head().divergence.clone().unwrap();
         assert_eq!((found.1, found.2.as_str()), (step, recorded));
         assert!(found.3.contains("did not answer within 300 ms"), "{}", found.3);
         gate.open();
-        // There is no world that could be accepted: the retry brings it back once more.
+        // There is no environment to accept, so the retry restores it.
         handle.send(Command::Retry);
         assert_eq!(admissible(&handle), ["count"]);
         assert!(handle.store.head().divergence.is_none());
@@ -190,19 +190,19 @@ fn a_world_that_blocks_while_it_is_rebuilt_is_left_behind() {
     }
 }
 
-/// A list that never came was waited for without end, and everything behind it.
+/// Regression: a list that never arrived was awaited forever, and so was everything behind it.
 #[test]
-fn a_world_that_blocks_while_it_lists_answers_nothing_and_is_brought_back() {
+fn an_environment_blocked_in_a_list_answers_nothing_and_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let gate = Arc::new(Gate::default());
     let held = gate.clone();
-    let (launch, worlds) = hooked_worlds(SHORT_DEADLINE, move |world, asked| {
-        if world == 1 && asked == EnvCall::List {
+    let (run_config, worlds) = hooked_worlds(SHORT_DEADLINE, move |world, call| {
+        if world == 1 && call == EnvCall::List {
             held.pass();
         }
         Ok(())
     });
-    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
     step_to(&handle, 1);
     assert_eq!(admissible(&handle), Vec::<String>::new());
     step_to(&handle, 2);
@@ -215,54 +215,57 @@ fn a_world_that_blocks_while_it_lists_answers_nothing_and_is_brought_back() {
     thread.join().unwrap();
 }
 
-/// The answer of a world that was left behind stopped the clock of the call made again, and was taken for its answer.
+/// Regression: a late answer of an abandoned environment stopped the timer of the repeated call, and was taken for
+/// its answer.
 #[test]
-fn a_world_that_was_left_behind_is_heard_no_more() {
+fn an_abandoned_environment_is_ignored() {
     let dir = tempfile::tempdir().unwrap();
     let gates = [Arc::new(Gate::default()), Arc::new(Gate::default())];
     let held = gates.clone();
-    let (launch, _) = hooked_worlds(SHORT_DEADLINE, move |world, asked| {
-        if asked == EnvCall::Step(1) && world <= 2 {
+    let (run_config, _) = hooked_worlds(SHORT_DEADLINE, move |world, call| {
+        if call == EnvCall::Step(1) && world <= 2 {
             held[world as usize - 1].pass();
         }
         Ok(())
     });
-    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
     handle.send(Command::Run);
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::Retry);
     wait_until(&handle, |h| h.store.head().failed_call.is_none());
-    // The first world answers the call that is under way again in the second.
+    // The first environment answers the call that is in flight again in the second.
     gates[0].open();
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     assert_eq!(handle.store.head().open_episode().unwrap().answered_steps(), 0);
     handle.send(Command::Retry);
-    // The readers are told once of several events: it may be further already.
+    // Readers are notified once for several events, so it may have advanced already.
     wait_until(&handle, |h| h.store.head().episode.as_ref().is_some_and(|e| e.answered_steps() >= 1));
     gates[1].open();
     handle.quit();
     thread.join().unwrap();
 }
 
-/// A failed step left its clock running; it ran out while the world was brought back, and that world was replaced.
+/// Regression: a failed step left its timer running; it fired during the rebuild, whose environment was then
+/// replaced.
 #[test]
-fn a_clock_of_an_order_that_was_answered_means_nothing() {
+fn the_timer_of_an_answered_request_is_ignored() {
     let dir = tempfile::tempdir().unwrap();
     let gate = Arc::new(Gate::default());
     let held = gate.clone();
-    let (launch, worlds) = hooked_worlds(Duration::from_secs(60), move |world, asked| match (world, asked) {
-        (1, EnvCall::Step(1)) => Err(EnvError::Died { what: "it broke".to_owned() }),
-        (2, EnvCall::Reset) => {
-            held.pass();
-            Ok(())
-        }
-        _ => Ok(()),
-    });
-    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    let (run_config, worlds) =
+        hooked_worlds(Duration::from_secs(60), move |world, call| match (world, call) {
+            (1, EnvCall::Step(1)) => Err(EnvError::Died { what: "it broke".to_owned() }),
+            (2, EnvCall::Reset) => {
+                held.pass();
+                Ok(())
+            }
+            _ => Ok(()),
+        });
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
     handle.send(Command::Run);
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::Retry);
-    // The clocks of the reset and the step, and none.
+    // The timers of the reset and the step, and no other.
     for tick in 0..4 {
         handle.inbox().send(Message::TimedOut(tick)).unwrap();
     }
@@ -270,14 +273,14 @@ fn a_clock_of_an_order_that_was_answered_means_nothing() {
     wait_until(&handle, |h| !h.store.head().last_step().unwrap().remarks.is_empty());
     gate.open();
     handle.send(Command::Run);
-    // The readers are told once of several events: it may be further already.
+    // Readers are notified once for several events, so it may have advanced already.
     wait_until(&handle, |h| h.store.head().episode.as_ref().is_some_and(|e| e.answered_steps() >= 1));
     assert_eq!(worlds.load(Ordering::SeqCst), 2);
     handle.quit();
     thread.join().unwrap();
 }
 
-/// Reflects when it is asked to.
+/// Reflects when told to by a command.
 struct ReflectsOnRequest;
 
 impl Method for ReflectsOnRequest {
@@ -296,7 +299,7 @@ impl Method for ReflectsOnRequest {
     }
 }
 
-/// Counts how often it is asked, and never answers.
+/// Counts its calls and never replies.
 struct Silent(Arc<AtomicU32>);
 
 impl Provider for Silent {
@@ -305,32 +308,32 @@ impl Provider for Silent {
     }
     fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        // A sign of life wakes whoever waits for the question to be asked.
+        // A delta wakes the test that waits for the call.
         stream::iter([Ok(Delta::Phase(Phase::Waiting))]).chain(stream::pending()).boxed()
     }
 }
 
-/// When a world had been brought back, a mentor who was still at work was asked the same a second time.
+/// Regression: after a rebuild, a mentor call that was in flight was made a second time.
 #[test]
-fn a_mentor_at_work_is_not_asked_again_after_a_rebuild() {
+fn a_mentor_call_in_flight_is_not_repeated_after_a_rebuild() {
     let dir = tempfile::tempdir().unwrap();
     let gate = Arc::new(Gate::default());
     let held = gate.clone();
-    let (mut launch, _) = hooked_worlds(Duration::from_secs(60), move |world, asked| {
-        if (world, asked) == (1, EnvCall::Step(1)) {
+    let (mut run_config, _) = hooked_worlds(Duration::from_secs(60), move |world, call| {
+        if (world, call) == (1, EnvCall::Step(1)) {
             held.pass();
             return Err(EnvError::Died { what: "it broke".to_owned() });
         }
         Ok(())
     });
-    let asked = Arc::new(AtomicU32::new(0));
-    launch.policy.method = Arc::new(ReflectsOnRequest);
-    launch.mentor = Some(Arc::new(Silent(asked.clone())));
-    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    let calls = Arc::new(AtomicU32::new(0));
+    run_config.policy.method = Arc::new(ReflectsOnRequest);
+    run_config.mentor = Some(Arc::new(Silent(calls.clone())));
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
     handle.send(Command::Run);
     wait_until(&handle, |h| h.store.head().is_world_busy() && h.store.head().last_step().is_some());
     handle.send(Command::Reflect(ReflectionKind::Error));
-    wait_until(&handle, |_| asked.load(Ordering::SeqCst) == 1);
+    wait_until(&handle, |_| calls.load(Ordering::SeqCst) == 1);
     gate.open();
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::Retry);
@@ -338,12 +341,12 @@ fn a_mentor_at_work_is_not_asked_again_after_a_rebuild() {
     assert_eq!(handle.store.live().calls.len(), 1);
     handle.quit();
     thread.join().unwrap();
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
-/// Found by review: a panic of a world left everybody waiting for ever.
+/// Regression: after a panic of an environment everything waited forever.
 #[test]
-fn a_world_that_panics_has_died_and_nobody_waits_for_it() {
+fn a_panicked_environment_has_died_and_nothing_waits_for_it() {
     struct Panics;
     impl Environment for Panics {
         fn info(&self) -> EnvInfo {
@@ -360,9 +363,9 @@ fn a_world_that_panics_has_died_and_nobody_waits_for_it() {
         }
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut launch = test_config(4, false);
-    launch.open_world = Arc::new(|_| Ok(Box::new(Panics)));
-    let (handle, thread, _session) = start(dir.path(), 1, launch);
+    let mut run_config = test_config(4, false);
+    run_config.open_world = Arc::new(|_| Ok(Box::new(Panics)));
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
     handle.send(Command::Run);
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     assert!(handle.store.head().failed_call.as_ref().unwrap().1.message.contains("panic"));

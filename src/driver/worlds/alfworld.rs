@@ -1,4 +1,4 @@
-//! Real games below a data folder, kept or left out as ALFWorld's own loader does it.
+//! ALFWorld games in a data folder, accepted or skipped like ALFWorld's own loader does.
 
 use super::{WorldError, WorldOptions, read_file, to_env_error};
 use crate::domain::Task;
@@ -7,11 +7,11 @@ use crate::env::{EnvError, Environment};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The splits, by the names of their folders.
+/// The splits, by folder name.
 pub(super) const SPLITS: &[&str] = &["train", "valid_seen", "valid_unseen"];
 const GAME_FILE: &str = "game.tw-pddl";
 const TRAJ_FILE: &str = "traj_data.json";
-/// Folders below each other that are looked into; real data need five.
+/// The maximum folder depth searched; real data needs five.
 const MAX_DEPTH: usize = 8;
 
 /// Opens the game of a task.
@@ -32,16 +32,16 @@ fn load_world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
     let file = find_game_file(game, options).map_err(|e| to_env_error(&e))?;
     let label = file.display().to_string();
     let bytes = read_file(&file).map_err(|e| to_env_error(&e))?;
-    let traj = file.with_file_name(TRAJ_FILE);
-    // A game without its traj_data, or one whose traj_data say nothing of targets, is measured by its own goal.
-    let targets = match super::read_bytes(&traj) {
-        Ok(bytes) => Some(Targets::from_traj_data(&traj.display().to_string(), &bytes)?),
+    let traj_path = file.with_file_name(TRAJ_FILE);
+    // Progress in a game without traj_data, or whose traj_data has no targets, is measured by the game's goal.
+    let targets = match super::read_bytes(&traj_path) {
+        Ok(bytes) => Some(Targets::from_traj_data(&traj_path.display().to_string(), &bytes)?),
         Err(_) => None,
     };
     World::new(Game::load(&label, &bytes)?, targets.as_ref())
 }
 
-/// The task of a game file, its folder, or a name below the data.
+/// Returns the task of a game file, its folder, or a name below the data folder.
 pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
     let file = find_game_file(text, options)?;
     let goal = read_goal(&file).map_err(|why| WorldError::UnknownTask {
@@ -60,25 +60,25 @@ fn build_task(id: String, goal: String, task_type: Option<String>) -> Task {
     Task { env: "alfworld".to_owned(), id, goal, task_type, difficulty: None, seed: 0 }
 }
 
-/// The id of a game: its folder's path below the data, else its whole path.
+/// Returns the id of a game: its folder's path below the data folder, otherwise its full path.
 fn task_id_of(file: &Path, options: &WorldOptions) -> String {
-    // The way through a link is as good a name as the place that it leads to, and says less of the disk.
+    // A path through a symbolic link is as good an id as its target, and reveals less about the disk.
     let linked = options.data.as_deref().filter(|d| file.strip_prefix(d).is_ok());
-    let whole = match linked {
+    let full_path = match linked {
         Some(_) => file.to_owned(),
         None => file.canonicalize().unwrap_or_else(|_| file.to_owned()),
     };
     let data = linked.map(Path::to_owned).or_else(|| options.data.as_deref()?.canonicalize().ok());
-    let below = data
-        .and_then(|d| whole.strip_prefix(d).map(Path::to_owned).ok())
+    let relative = data
+        .and_then(|d| full_path.strip_prefix(d).map(Path::to_owned).ok())
         .filter(|p| p.components().count() > 1);
-    let kept = below.unwrap_or(whole);
+    let path = relative.unwrap_or(full_path);
     let folder =
-        if kept.file_name().is_some_and(|n| n == GAME_FILE) { kept.parent().unwrap_or(&kept) } else { &kept };
+        if path.file_name().is_some_and(|n| n == GAME_FILE) { path.parent().unwrap_or(&path) } else { &path };
     folder.to_string_lossy().replace('\\', "/")
 }
 
-/// The file of a game that a text names: itself, its folder, or a name below the data.
+/// Returns the game file that a text names: the file, its folder, or a name below the data folder.
 pub(super) fn find_game_file(text: &str, options: &WorldOptions) -> Result<PathBuf, WorldError> {
     let unknown =
         |why: String| WorldError::UnknownTask { env: "alfworld".to_owned(), task: text.to_owned(), why };
@@ -123,13 +123,12 @@ pub(super) fn find_game_file(text: &str, options: &WorldOptions) -> Result<PathB
             "no such file or folder, and ALFWORLD_DATA is not set, so there is no data folder to look in"
                 .to_owned(),
         )),
-        Some(data) => {
-            Err(unknown(format!("neither here nor below {} is there a game of this name", data.display())))
-        }
+        Some(data) => Err(unknown(format!("no game of this name here or below {}", data.display()))),
     }
 }
 
-/// The goal of a game file. A file that is no game is an error: what cannot be played should make no session.
+/// Returns the goal of a game file. Fails if the file is not a game, because an unplayable game must not create a
+/// session.
 fn read_goal(file: &Path) -> Result<String, String> {
     #[derive(Deserialize)]
     struct GameParts {
@@ -143,10 +142,10 @@ fn read_goal(file: &Path) -> Result<String, String> {
     let bytes = super::read_bytes(file).map_err(|e| format!("{}: could not be read: {e}", file.display()))?;
     serde_json::from_slice::<GameParts>(&bytes)
         .map(|parts| goal_in_grammar(&parts.grammar))
-        .map_err(|e| format!("{} is no {GAME_FILE}: {e}", file.display()))
+        .map_err(|e| format!("{} is not a {GAME_FILE}: {e}", file.display()))
 }
 
-/// The data folder itself and the `json_*` folders in it.
+/// Returns the data folder and the `json_*` folders in it.
 fn data_roots(data: &Path) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = subfolders(data)
         .into_iter()
@@ -175,8 +174,9 @@ struct GameHeader {
     grammar: String,
 }
 
-/// The games of a split (or of all of them) that ALFWorld's loader keeps: `traj_data.json` is there, the path has neither
-/// `movable` nor `Sliced` in it, the type is one of the six, and the game says that it is solvable. Sorted by path.
+/// Returns the games of a split (or of all splits) that ALFWorld's loader accepts: `traj_data.json` exists, the path
+/// contains neither `movable` nor `Sliced`, the type is one of the six, and the game is marked solvable. Sorted by
+/// path.
 pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     let Some(data) = &options.data else {
         return Err(WorldError::NoData {
@@ -184,7 +184,9 @@ pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<
         });
     };
     if !data.is_dir() {
-        return Err(WorldError::NoData { what: format!("{}: there is no such data folder", data.display()) });
+        return Err(WorldError::NoData {
+            what: format!("{}: this data folder does not exist", data.display()),
+        });
     }
     let roots = match split {
         None => vec![data.clone()],
@@ -194,7 +196,7 @@ pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<
             if found.is_empty() {
                 return Err(WorldError::NoData {
                     what: format!(
-                        "{}: there is no split {split:?} in it; splits are {}",
+                        "{}: no split {split:?} in this folder; splits: {}",
                         data.display(),
                         SPLITS.join(", ")
                     ),
@@ -211,8 +213,8 @@ pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<
     Ok(folders.into_iter().filter_map(|folder| task_if_kept(&folder, data, options)).collect())
 }
 
-/// The games of the smallest split that is there, without the test of whether they can be solved. Goals are read of the
-/// first few, so that a list of thousands does not keep a person waiting.
+/// Returns the games of the smallest available split, without checking that they are solvable. Reads the goals of the
+/// first few only, so that thousands of games are listed quickly.
 pub(super) fn list_offered_tasks(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     const WITH_GOAL: usize = 150;
     let Some(data) = options.data.as_deref().filter(|d| d.is_dir()) else { return list_split(None, options) };
@@ -242,28 +244,28 @@ pub(super) fn list_offered_tasks(options: &WorldOptions) -> Result<Vec<Task>, Wo
     if found.is_empty() { list_split(None, options) } else { Ok(found) }
 }
 
-/// The loader leaves these out by their path alone.
+/// Returns whether the loader skips the game because of its path.
 fn is_left_out(folder: &Path, data: &Path) -> bool {
-    let below = folder.strip_prefix(data).unwrap_or(folder).to_string_lossy();
-    below.contains("movable") || below.contains("Sliced")
+    let relative = folder.strip_prefix(data).unwrap_or(folder).to_string_lossy();
+    relative.contains("movable") || relative.contains("Sliced")
 }
 
-/// Folders with a `traj_data.json`. Links are followed, as people keep large data elsewhere and link to them; `above` are
-/// the real paths of the folders on the way down, so that a link back up is not followed for ever.
-fn collect_game_folders(dir: &Path, depth: usize, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) {
+/// Collects the folders with a `traj_data.json`. Follows symbolic links, because large data is often kept elsewhere.
+/// `ancestors` contains the real paths of the parent folders, so that a link to one of them ends the search.
+fn collect_game_folders(dir: &Path, depth: usize, ancestors: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) {
     let Ok(real) = dir.canonicalize() else { return };
-    if above.contains(&real) {
+    if ancestors.contains(&real) {
         return;
     }
     if dir.join(TRAJ_FILE).is_file() {
         found.push(dir.to_owned());
     }
     let Some(depth) = depth.checked_sub(1) else { return };
-    above.push(real);
-    for below in subfolders(dir) {
-        collect_game_folders(&below, depth, above, found);
+    ancestors.push(real);
+    for subfolder in subfolders(dir) {
+        collect_game_folders(&subfolder, depth, ancestors, found);
     }
-    above.pop();
+    ancestors.pop();
 }
 
 fn task_if_kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
@@ -278,7 +280,7 @@ fn task_if_kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Ta
     Some(build_task(task_id_of(&file, options), goal_in_grammar(&head.grammar), Some(traj.task_type)))
 }
 
-/// The goal sentence as it stands in the grammar; playing the game gives the same one.
+/// Returns the goal sentence in the grammar, which is the one shown when the game is played.
 fn goal_in_grammar(grammar: &str) -> String {
     let Some((_, rest)) = grammar.split_once("Your task is to: ") else { return String::new() };
     let sentence = rest.split(['"', '\\', '\n', ';']).next().unwrap_or_default().trim_end();

@@ -1,4 +1,4 @@
-//! Levels of BabyAI: by name and seed, from a level file, or from a row of a list with subgoals.
+//! BabyAI levels: by name and seed, from a level file, or from a row of a list with subgoals.
 //!
 //! Ids: `GoToRedBall/1234` (a level and its seed), the path of a level file, or `PATH#ROW` for a row of a list.
 
@@ -9,7 +9,7 @@ use crate::env::{EnvError, Environment};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// AgentBoard's split.
+/// The name of AgentBoard's split.
 pub(super) const TEST_SPLIT: &str = "test";
 
 /// Opens the level of a task.
@@ -17,7 +17,8 @@ pub(super) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
     Ok(Box::new(World::new(Arc::new(load_start(&task.id)?))))
 }
 
-/// The task of a level's name, of `NAME/SEED`, or of a level file. A name alone takes the seed of the options.
+/// Returns the task of a level's name, of `NAME/SEED`, or of a level file. A name without a seed uses the seed of the
+/// options.
 pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
     if let Some((level, seed)) = parse_level(text, options.seed) {
         return Ok(build_task(level, seed));
@@ -25,7 +26,7 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
     if !Path::new(text).is_file() {
         return Err(unknown_task(
             text,
-            "a task is a level's number, short name or full id (`tasks --env babyai` lists them), perhaps with /SEED, or a level file",
+            "a task is a level's number, short name or full id (`tasks --env babyai` lists them), optionally with /SEED, or a level file",
         ));
     }
     let path = absolute_path(Path::new(text));
@@ -34,14 +35,14 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
     Ok(task_of_start(id, &start))
 }
 
-/// The same task with another seed, where a seed makes it.
+/// Changes the seed of a task whose level is generated from one.
 pub(super) fn with_seed(task: &mut Task, seed: u64) {
     if let Some((level, _)) = parse_level(&task.id, 0) {
         *task = self::build_task(level, seed);
     }
 }
 
-/// The task with its goal.
+/// Adds the task's goal.
 pub(super) fn add_goal(mut task: Task) -> Result<Task, WorldError> {
     if task.goal.is_empty() {
         task.goal = load_start(&task.id)?.goal;
@@ -49,20 +50,21 @@ pub(super) fn add_goal(mut task: Task) -> Result<Task, WorldError> {
     Ok(task)
 }
 
-/// The tasks that are meant when none is named: every level with the seed of the options.
+/// Returns the default tasks: every level with the seed of the options.
 pub(super) fn list_offered_tasks(options: &WorldOptions) -> Vec<Task> {
     Level::all().iter().map(|level| build_task(level, options.seed)).collect()
 }
 
-/// The tasks of a split.
+/// Returns the tasks of a split.
 pub(super) fn list_split(name: &str) -> Result<Vec<Task>, WorldError> {
     if name != TEST_SPLIT {
-        return Err(unknown_task(name, "the one split of BabyAI is AgentBoard's `test`"));
+        return Err(unknown_task(name, "BabyAI's only split is AgentBoard's `test`"));
     }
     Ok(Level::test_split().map(|(level, seed)| build_task(level, seed)).collect())
 }
 
-/// The tasks of a pattern such as `GoToRedBall/0-19` or `*/7`: every level or one, and a seed or a range of them.
+/// Returns the tasks of a pattern such as `GoToRedBall/0-19` or `*/7`: all levels or one, and a seed or a range of
+/// seeds.
 pub(super) fn expand_pattern(text: &str) -> Option<Vec<Task>> {
     const MAX_SEEDS: u64 = 100_000;
     let (name, seeds) = text.split_once('/')?;
@@ -76,7 +78,7 @@ pub(super) fn expand_pattern(text: &str) -> Option<Vec<Task>> {
     Some((first..=last).flat_map(|seed| levels.iter().map(move |level| build_task(level, seed))).collect())
 }
 
-/// The level of a label of AgentBoard's.
+/// The level of an AgentBoard label.
 pub(super) struct LabelledLevel {
     pub(super) start: Arc<LevelStart>,
 }
@@ -95,7 +97,7 @@ impl LabelledLevel {
     }
 }
 
-/// The level that a label's number stands for, with the label's subgoals.
+/// Loads the level of a label's number, with the label's subgoals.
 pub(super) fn load_labelled_level(
     id: &str,
     number: usize,
@@ -104,25 +106,25 @@ pub(super) fn load_labelled_level(
     Ok(LabelledLevel { start: Arc::new(LevelStart::from_task_row(id, value, number)?) })
 }
 
-/// The task of a row of a list that is a whole level.
+/// Returns the task of a list row that contains a complete level.
 pub(super) fn task_of_row(path: &Path, row: usize, value: &serde_json::Value) -> Result<Task, EnvError> {
     let id = format!("{}#{row}", absolute_path(path).display());
     let start = LevelStart::from_json(&id, value)?;
     Ok(task_of_start(id, &start))
 }
 
-/// A row of a list is a level, and not the name of a task.
+/// Returns whether a list row is a level rather than the name of a task.
 pub(super) fn is_level_row(value: &serde_json::Value) -> bool {
     value.get("grid").is_some()
 }
 
-/// Whether a selection says nothing that needs a file or a name.
+/// Returns the tasks of an empty selection.
 pub(super) fn select(
     selection: &Selection,
     options: &WorldOptions,
-    described: bool,
+    with_goals: bool,
 ) -> Result<Vec<Task>, WorldError> {
-    if described || selection.only.is_some() {
+    if with_goals || selection.only.is_some() {
         return Ok(list_offered_tasks(options));
     }
     Err(WorldError::NoTaskChosen { env: "babyai".to_owned() })
@@ -132,12 +134,12 @@ fn load_start(id: &str) -> Result<LevelStart, EnvError> {
     if let Some((level, seed)) = parse_level(id, 0) {
         return level.generate(seed);
     }
-    let refuse = |e: WorldError| to_env_error(&e);
+    let to_error = |e: WorldError| to_env_error(&e);
     let Some((path, number)) = id.rsplit_once('#').and_then(|(path, row)| Some((path, row.parse().ok()?)))
     else {
-        return LevelStart::parse(id, &read_file(Path::new(id)).map_err(refuse)?);
+        return LevelStart::parse(id, &read_file(Path::new(id)).map_err(to_error)?);
     };
-    let bytes = read_file(Path::new(path)).map_err(refuse)?;
+    let bytes = read_file(Path::new(path)).map_err(to_error)?;
     let text = String::from_utf8_lossy(&bytes);
     let line = text.lines().filter(|line| !line.trim().is_empty()).nth(number);
     let broken = |reason: String| EnvError::Broken {
@@ -145,8 +147,8 @@ fn load_start(id: &str) -> Result<LevelStart, EnvError> {
         place: format!("row {number}, counted from 0"),
         reason,
     };
-    let line = line.ok_or_else(|| broken("there is no such row".to_owned()))?;
-    let value = serde_json::from_str(line).map_err(|e| broken(format!("no JSON: {e}")))?;
+    let line = line.ok_or_else(|| broken("no such row".to_owned()))?;
+    let value = serde_json::from_str(line).map_err(|e| broken(format!("invalid JSON: {e}")))?;
     LevelStart::from_json(id, &value)
 }
 
@@ -180,7 +182,7 @@ fn task_of_start(id: String, start: &LevelStart) -> Task {
     }
 }
 
-/// A path that finds the file from any folder.
+/// Returns a path that finds the file from any folder.
 fn absolute_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

@@ -1,4 +1,4 @@
-//! The generated world: a task's name is its game.
+//! The built-in environment: a task's name determines its generated game.
 
 use super::{WorldError, to_env_error};
 use crate::domain::Task;
@@ -16,13 +16,13 @@ pub(super) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
     Ok(Box::new(World::new(game, Some(&targets))?))
 }
 
-/// The task of a name.
+/// Returns the task of a name.
 pub(super) fn find(text: &str) -> Result<Task, WorldError> {
     let id = TaskId::parse(text).map_err(|e| unknown_task(text, &e.to_string()))?;
     Ok(build_task(id, String::new()))
 }
 
-/// The task with its goal.
+/// Returns the task with its goal.
 pub(super) fn describe_task(id: TaskId) -> Result<Task, WorldError> {
     Ok(build_task(id, generate(&id)?.goal))
 }
@@ -38,19 +38,20 @@ pub(super) fn build_task(id: TaskId, goal: String) -> Task {
     }
 }
 
-/// The first number of the tasks that are there to learn from; lists and tests of ours stay far below it.
+/// The first seed of the calibration tasks, far above those in lists and tests.
 const FIRST_CALIBRATION_SEED: u32 = 900_001;
 
-/// So many tasks of normal difficulty of every kind, to learn from.
+/// Returns `each` tasks of normal difficulty of every kind, for calibration.
 pub(super) fn list_calibration_tasks(each: usize) -> Vec<Task> {
     let each = u32::try_from(each).unwrap_or(u32::MAX - FIRST_CALIBRATION_SEED);
-    let of = |seed| TaskKind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed });
-    let ids = (FIRST_CALIBRATION_SEED..FIRST_CALIBRATION_SEED.saturating_add(each)).flat_map(of);
+    let tasks_with = |seed| TaskKind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed });
+    let ids = (FIRST_CALIBRATION_SEED..FIRST_CALIBRATION_SEED.saturating_add(each)).flat_map(tasks_with);
     ids.map(|id| build_task(id, String::new())).collect()
 }
 
-/// The tasks of a pattern such as `normal/*/1-20`: `*` is any difficulty or kind, the seeds are a number or a range.
-/// Kinds take turns, so that the first few are of every kind. None when the text is no pattern.
+/// Returns the tasks of a pattern such as `normal/*/1-20`: `*` is any difficulty or kind, the seeds are a number or a
+/// range. The kinds alternate, so that the first few tasks cover all of them. Returns `None` if the text is not a
+/// pattern.
 pub(super) fn expand_pattern(text: &str) -> Option<Vec<TaskId>> {
     let mut parts = text.strip_prefix("household/").unwrap_or(text).split('/');
     let (difficulty, kind, seeds, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {

@@ -1,6 +1,6 @@
-//! AgentBoard's label files (`test.jsonl`) as sets of tasks: a row has `task`, `id`, `goal`, `subgoals`, `difficulty` and
-//! `additional_info`. A task of such a row is called `FILE#ROW` (rows counted from 0), and its row is read again when it is
-//! opened. A list needs no more than the labels; what they speak of has to be there only when it is played.
+//! AgentBoard's label files (`test.jsonl`) as sets of tasks: a row has `task`, `id`, `goal`, `subgoals`, `difficulty`
+//! and `additional_info`. The id of a row's task is `FILE#ROW` (rows counted from 0); the row is read again when the
+//! task is opened. Listing needs only the labels; the games must exist only when they are played.
 
 mod problem;
 #[cfg(test)]
@@ -13,36 +13,37 @@ use crate::env::{EnvError, Environment};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What AgentBoard calls the environments whose labels are understood.
+/// AgentBoard's names of the environments whose labels are supported.
 const LABELLED_ENVIRONMENTS: [&str; 4] = ["alfworld", "babyai", "pddl", LIST_ONLY_ENVIRONMENT];
-/// The one that can be listed and not played.
+/// The one that can be listed but not played.
 pub(super) const LIST_ONLY_ENVIRONMENT: &str = "scienceworld";
-/// Subgoals of a row, and bytes of a text in it.
+/// The maximum number of subgoals in a row.
 const MAX_SUBGOALS: usize = 1_000;
+/// The maximum length of a text in a row, in bytes.
 const MAX_TEXT_BYTES: usize = 8_192;
 
 /// A row of a label file.
 #[derive(Debug, PartialEq)]
 struct Label<'v> {
     env: &'v str,
-    /// Its place in AgentBoard's own file.
+    /// Its index in AgentBoard's own file.
     number: usize,
     goal: &'v str,
     subgoals: Vec<String>,
     difficulty: Option<&'v str>,
-    /// Part of `additional_info`.
+    /// Its `additional_info`.
     info: Option<&'v Value>,
 }
 
-/// Whether a row of a list is a label, and neither a level nor the name of a task.
+/// Returns whether a list row is a label rather than a level or the name of a task.
 pub(super) fn is_label(value: &Value) -> bool {
     value.get("grid").is_none() && (value.get("subgoals").is_some() || value.get("subgoals_1").is_some())
 }
 
-/// The task of a label.
+/// Returns the task of a label.
 ///
 /// # Errors
-/// What is wrong with the row, without file and line.
+/// Returns what is wrong with the row, without file and line.
 pub(super) fn task_of_label(path: &Path, row: usize, value: &Value) -> Result<Task, String> {
     let label = Label::parse(row, value)?;
     let id = format!("{}#{row}", absolute_path(path).display());
@@ -70,13 +71,13 @@ pub(super) fn task_of_label(path: &Path, row: usize, value: &Value) -> Result<Ta
         _ => {
             task.task_type = Some(label.info_text("env_name")?.to_owned());
             let variation = label.info.and_then(|info| info.get("var")).map(Value::as_u64);
-            task.seed = variation.unwrap_or(Some(0)).ok_or("`additional_info.var` is no whole number")?;
+            task.seed = variation.unwrap_or(Some(0)).ok_or("`additional_info.var` is not a whole number")?;
         }
     }
     Ok(task)
 }
 
-/// The task of `FILE#ROW`, where a text is one.
+/// Returns the task of `FILE#ROW`, if the text has this form and the row is a label.
 pub(super) fn find(text: &str) -> Option<Result<Task, WorldError>> {
     let (path, row) = parse_row_id(text)?;
     let broken = |line, reason| WorldError::List { path: path.clone(), line, reason };
@@ -85,12 +86,12 @@ pub(super) fn find(text: &str) -> Option<Result<Task, WorldError>> {
             task_of_label(&path, row, &value).map_err(|reason| broken(line, reason))
         }
         Ok(Some(_)) => return None,
-        Ok(None) => Err(WorldError::List { path, line: row + 1, reason: "there is no such row".to_owned() }),
+        Ok(None) => Err(WorldError::List { path, line: row + 1, reason: "no such row".to_owned() }),
         Err(error) => Err(error),
     })
 }
 
-/// Opens the world of a task that a label made; none for any other task.
+/// Opens the environment of a label's task. Returns `None` for any other task.
 pub(super) fn open(task: &Task, options: &WorldOptions) -> Option<Result<Box<dyn Environment>, EnvError>> {
     let (path, row) = parse_row_id(&task.id)?;
     let found = match read_row(&path, row) {
@@ -98,7 +99,7 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Option<Result<Box<dyn
         Ok(Some((line, value))) => open_row(&path, row, &value, options)
             .map_err(|reason| to_env_error(&WorldError::List { path, line, reason })),
         Ok(None) => {
-            let reason = "there is no such row".to_owned();
+            let reason = "no such row".to_owned();
             Err(to_env_error(&WorldError::List { path, line: row + 1, reason }))
         }
         Err(error) => Err(to_env_error(&error)),
@@ -106,14 +107,15 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Option<Result<Box<dyn
     Some(found)
 }
 
-/// Whether a task that a label made can be played here. Of any other task nothing is said.
+/// Checks whether a label's task can be played here. Accepts any other task.
 ///
 /// # Errors
-/// [`WorldError::List`] with what is missing; [`WorldError::Unplayable`] where this program has no such world.
+/// Returns [`WorldError::List`] with what is missing, or [`WorldError::Unplayable`] if this program has no such
+/// environment.
 pub(super) fn check_playable(task: &Task, options: &WorldOptions) -> Result<(), WorldError> {
     if task.env == LIST_ONLY_ENVIRONMENT {
         let what = format!(
-            "{}: ScienceWorld has no world in this program; its label files are read and listed, and cannot be played",
+            "{}: this program has no ScienceWorld environment; its label files can be listed but cannot be played",
             task.id
         );
         return Err(WorldError::Unplayable { what });
@@ -157,36 +159,39 @@ fn open_row(
         "pddl" => {
             pddl::open_files(&label.problem_task_id(path, options)?, options).map_err(|e| error_text(&e))
         }
-        _ => Err("ScienceWorld has no world in this program: its labels are listed, and cannot be played"
-            .to_owned()),
+        _ => {
+            Err("this program has no ScienceWorld environment; its labels can be listed but cannot be played"
+                .to_owned())
+        }
     }
 }
 
 impl<'v> Label<'v> {
     fn parse(row: usize, value: &'v Value) -> Result<Self, String> {
         let env = match value.get("task") {
-            // AgentBoard's rows always say it; lists of BabyAI's subgoals alone may leave it out.
+            // AgentBoard's rows always contain it; lists of BabyAI subgoals may omit it.
             None => "babyai",
-            Some(task) => task.as_str().ok_or("`task` is no text")?,
+            Some(task) => task.as_str().ok_or("`task` is not a string")?,
         };
         if !LABELLED_ENVIRONMENTS.contains(&env) {
             return Err(format!(
-                "labels of {env:?} are not understood; there are {}",
+                "labels of {env:?} are not supported; supported are {}",
                 LABELLED_ENVIRONMENTS.join(", ")
             ));
         }
         let id = value.get("id").map(|id| id.as_u64().and_then(|id| usize::try_from(id).ok()));
-        let number = id.unwrap_or(Some(row)).ok_or("`id` is no whole number from 0 on")?;
+        let number = id.unwrap_or(Some(row)).ok_or("`id` is not a whole number of at least 0")?;
         let goal = match value.get("goal") {
             None if env == "babyai" => "",
             None => return Err("`goal` is missing".to_owned()),
-            Some(goal) => check_length(goal.as_str().ok_or("`goal` is no text")?, "`goal`")?,
+            Some(goal) => check_length(goal.as_str().ok_or("`goal` is not a string")?, "`goal`")?,
         };
         let difficulty = match value.get("difficulty") {
             None | Some(Value::Null) => None,
-            Some(word) => Some(
-                word.as_str()
-                    .filter(|word| matches!(*word, "easy" | "hard"))
+            Some(difficulty) => Some(
+                difficulty
+                    .as_str()
+                    .filter(|difficulty| matches!(*difficulty, "easy" | "hard"))
                     .ok_or("`difficulty` is neither \"easy\" nor \"hard\"")?,
             ),
         };
@@ -196,42 +201,42 @@ impl<'v> Label<'v> {
             );
         }
         let mut subgoals = Vec::new();
-        // BabyAI's own reader takes the alternatives.
+        // BabyAI's own parser reads the alternatives.
         if let Some(list) = value.get("subgoals").filter(|_| env != "babyai") {
-            let list = list.as_array().ok_or("`subgoals` is no list")?;
+            let list = list.as_array().ok_or("`subgoals` is not a list")?;
             if list.is_empty() || list.len() > MAX_SUBGOALS {
                 return Err(format!(
-                    "`subgoals` has {} entries; 1 to {MAX_SUBGOALS} are understood",
+                    "`subgoals` has {} entries; 1 to {MAX_SUBGOALS} are supported",
                     list.len()
                 ));
             }
             for (n, subgoal) in list.iter().enumerate() {
-                let subgoal = subgoal.as_str().ok_or_else(|| format!("`subgoals[{n}]` is no text"))?;
+                let subgoal = subgoal.as_str().ok_or_else(|| format!("`subgoals[{n}]` is not a string"))?;
                 subgoals.push(check_length(subgoal, "a subgoal")?.to_owned());
             }
         }
         Ok(Self { env, number, goal, subgoals, difficulty, info: value.get("additional_info") })
     }
 
-    /// A text of `additional_info`.
+    /// Returns a string of `additional_info`.
     fn info_text(&self, key: &str) -> Result<&'v str, String> {
         let found = self.info.and_then(|info| info.get(key)).and_then(Value::as_str);
         let found = found.filter(|text| !text.is_empty());
-        check_length(found.ok_or_else(|| format!("`additional_info.{key}` is missing or no text"))?, key)
+        check_length(found.ok_or_else(|| format!("`additional_info.{key}` is missing or not a string"))?, key)
     }
 
-    /// Whether the level that its number leads to is the one that the label was written for.
+    /// Checks that the level of the label's number is the one for which the label was written.
     fn check_level(&self, level: &babyai::LabelledLevel) -> Result<(), String> {
         let known = [level.start.goal.as_str(), level.start.mission.as_str()];
         if !self.goal.is_empty() && !known.contains(&self.goal) {
             return Err(format!(
-                "number {} of the test split is {:?} with seed {}, whose goal is {:?} and not {:?}: `id` is the place in AgentBoard's own file",
+                "number {} of the test split is {:?} with seed {}, whose goal is {:?}, not {:?}; `id` must be the index in AgentBoard's own file",
                 self.number, level.start.env_id, level.start.seed, level.start.goal, self.goal
             ));
         }
-        let told = self.info.and_then(|info| info.get("init_obs")).and_then(Value::as_str);
-        if told.is_some_and(|told| told.trim() != level.first_observation().trim()) {
-            return Err("`additional_info.init_obs` is not what the level says at its start".to_owned());
+        let observation = self.info.and_then(|info| info.get("init_obs")).and_then(Value::as_str);
+        if observation.is_some_and(|observation| observation.trim() != level.first_observation().trim()) {
+            return Err("`additional_info.init_obs` is not the level's first observation".to_owned());
         }
         Ok(())
     }
@@ -239,32 +244,32 @@ impl<'v> Label<'v> {
 
 fn check_length<'t>(text: &'t str, what: &str) -> Result<&'t str, String> {
     if text.len() > MAX_TEXT_BYTES {
-        return Err(format!("{what} has {} bytes; {MAX_TEXT_BYTES} are understood", text.len()));
+        return Err(format!("{what} has {} bytes; at most {MAX_TEXT_BYTES} are supported", text.len()));
     }
     Ok(text)
 }
 
-/// File and row of `FILE#ROW`, where there is such a file.
+/// Returns file and row of `FILE#ROW`, if the file exists.
 fn parse_row_id(id: &str) -> Option<(PathBuf, usize)> {
     let (path, row) = id.rsplit_once('#')?;
     let row = row.parse().ok()?;
     Path::new(path).is_file().then(|| (PathBuf::from(path), row))
 }
 
-/// The line (from 1) and the value of a row; none behind the end of the file.
+/// Returns the line number (from 1) and the value of a row; `None` after the end of the file.
 fn read_row(path: &Path, row: usize) -> Result<Option<(usize, Value)>, WorldError> {
     let bytes = read_file(path)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut rows = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let Some((line, text)) = rows.nth(row) else { return Ok(None) };
-    // A row that is no JSON object is the name of a task, and none of ours.
+    // A row that is not a JSON object is the name of a task, not a label.
     if !text.trim_start().starts_with('{') {
         return Ok(Some((line + 1, Value::Null)));
     }
     let broken = |e: serde_json::Error| WorldError::List {
         path: path.to_owned(),
         line: line + 1,
-        reason: format!("no JSON: {e}"),
+        reason: format!("invalid JSON: {e}"),
     };
     Ok(Some((line + 1, serde_json::from_str(text).map_err(broken)?)))
 }
@@ -273,7 +278,7 @@ fn error_text(error: &EnvError) -> String {
     error.to_string()
 }
 
-/// A path that finds the file from any folder.
+/// Returns a path that finds the file from any folder.
 fn absolute_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

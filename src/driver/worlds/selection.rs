@@ -1,4 +1,4 @@
-//! Which tasks of an environment are meant.
+//! Selects tasks of an environment.
 
 use super::{WorldError, WorldOptions, alfworld, babyai, household, labels, pddl};
 use crate::domain::Task;
@@ -6,16 +6,16 @@ use crate::env::household::PRESELECTED;
 use serde::Deserialize;
 use std::path::Path;
 
-/// A choice among the tasks of an environment, as on the command line.
+/// A selection among the tasks of an environment, as on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Single tasks by name; they come first.
     pub tasks: Vec<String>,
-    /// A file of tasks, or the name of a set.
+    /// A file of tasks, or the name or pattern of a set.
     pub list: Option<String>,
-    /// A split of ALFWorld's data.
+    /// A split of the environment.
     pub split: Option<String>,
-    /// Only the first of them.
+    /// The maximum number of tasks; the first ones are selected.
     pub only: Option<u32>,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn select_tasks(
     env: &str,
     selection: &Selection,
     options: &WorldOptions,
-    described: bool,
+    with_goals: bool,
 ) -> Result<Vec<Task>, WorldError> {
     if !super::NAMES.contains(&env) {
         return Err(WorldError::UnknownEnv { env: env.to_owned() });
@@ -38,7 +38,7 @@ pub(super) fn select_tasks(
         && matches!(env, "household" | "pddl")
     {
         let why = match env {
-            "household" => "the built-in world has no splits; use --tasks 'normal/*/1-20' for a set",
+            "household" => "the built-in environment has no splits; use --tasks 'normal/*/1-20' for a set",
             _ => "it has no splits; use --tasks 'gripper/1-20' for a set",
         };
         return Err(WorldError::UnknownTask {
@@ -61,24 +61,24 @@ pub(super) fn select_tasks(
         });
     }
     if selection.is_empty() {
-        found = match (env, described) {
+        found = match (env, with_goals) {
             ("household", true) => crate::env::household::tasks()?,
-            // Who asks for several means the list that `tasks` shows; who asks for nothing plays the preselected game.
+            // A number of tasks selects from those that `tasks` lists; an empty selection plays the preselected game.
             ("household", false) if selection.only.is_some() => crate::env::household::offered_ids()
                 .map(|id| household::build_task(id, String::new()))
                 .collect(),
             ("household", false) => vec![household::build_task(PRESELECTED, String::new())],
-            ("babyai", _) => babyai::select(selection, options, described)?,
+            ("babyai", _) => babyai::select(selection, options, with_goals)?,
             ("pddl", true) => pddl::list_offered_tasks(options.joining)?,
             ("pddl", false) => {
-                let many = if selection.only.is_some() { usize::MAX } else { 1 };
+                let count = if selection.only.is_some() { usize::MAX } else { 1 };
                 crate::env::pddl::offered_ids()
-                    .take(many)
+                    .take(count)
                     .map(|id| crate::env::pddl::task_without_goal(&id))
                     .collect()
             }
             (_, true) => alfworld::list_split(None, options)?,
-            // Without data the list says so; with them thousands are not played by accident.
+            // Without data this reports the error; with data thousands of games must not be played by accident.
             (_, false) if selection.only.is_some() || options.data.is_none() => {
                 alfworld::list_split(None, options)?
             }
@@ -86,35 +86,35 @@ pub(super) fn select_tasks(
         };
     }
     found.truncate(selection.only.map_or(usize::MAX, |n| n as usize));
-    if !described {
+    if !with_goals {
         for task in &found {
             labels::check_playable(task, options)?;
         }
     }
-    if described && env == "household" {
+    if with_goals && env == "household" {
         for task in found.iter_mut().filter(|t| t.goal.is_empty()) {
             if let Ok(id) = crate::env::household::TaskId::parse(&task.id) {
                 *task = household::describe_task(id)?;
             }
         }
     }
-    if described && env == "babyai" {
-        let with_goal = |task: Task| if task.env == env { babyai::add_goal(task) } else { Ok(task) };
-        found = found.into_iter().map(with_goal).collect::<Result<_, _>>()?;
-    } else if described {
+    if with_goals && env == "babyai" {
+        let add_goal = |task: Task| if task.env == env { babyai::add_goal(task) } else { Ok(task) };
+        found = found.into_iter().map(add_goal).collect::<Result<_, _>>()?;
+    } else if with_goals {
         pddl::add_goals(&mut found, options.joining)?;
     }
     if found.is_empty() {
         return Err(WorldError::UnknownTask {
             env: env.to_owned(),
             task: selection.list.clone().or(selection.split.clone()).unwrap_or_default(),
-            why: "the selection holds no task that the loader keeps".to_owned(),
+            why: "the selection contains no usable task".to_owned(),
         });
     }
     Ok(found)
 }
 
-/// A file of tasks, else a set by its name.
+/// Returns the tasks of a file, otherwise of a set with this name.
 fn tasks_in_list(env: &str, list: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     let path = Path::new(list);
     if path.is_file() {
@@ -174,10 +174,7 @@ fn tasks_in_file(env: &str, path: &Path, options: &WorldOptions) -> Result<Vec<T
     let broken =
         |line: usize, reason: String| WorldError::List { path: path.to_owned(), line: line + 1, reason };
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        return Err(broken(
-            0,
-            "the file is compressed; unpack it (`gunzip`) and name what comes of it".to_owned(),
-        ));
+        return Err(broken(0, "the file is compressed; unpack it with `gunzip` first".to_owned()));
     }
     let mut found = Vec::new();
     let mut rows = 0;
@@ -191,7 +188,8 @@ fn tasks_in_file(env: &str, path: &Path, options: &WorldOptions) -> Result<Vec<T
             continue;
         }
         if line.starts_with('{') {
-            let value = serde_json::from_str(line).map_err(|e| broken(number, format!("no JSON: {e}")))?;
+            let value =
+                serde_json::from_str(line).map_err(|e| broken(number, format!("invalid JSON: {e}")))?;
             if labels::is_label(&value) {
                 found.push(labels::task_of_label(path, rows - 1, &value).map_err(|e| broken(number, e))?);
                 continue;
@@ -209,8 +207,8 @@ fn tasks_in_file(env: &str, path: &Path, options: &WorldOptions) -> Result<Vec<T
         } else {
             TaskRow { task: line.to_owned(), env: None, seed: None }
         };
-        let of = row.env.as_deref().unwrap_or(env);
-        let mut task = super::find(of, &row.task, options).map_err(|e| broken(number, e.to_string()))?;
+        let env = row.env.as_deref().unwrap_or(env);
+        let mut task = super::find(env, &row.task, options).map_err(|e| broken(number, e.to_string()))?;
         if let Some(seed) = row.seed {
             task.seed = seed;
         }

@@ -1,4 +1,4 @@
-//! Names, files and filters.
+//! Task names, files and filters.
 
 mod pddl;
 
@@ -13,7 +13,7 @@ fn select_list(list: &str) -> Selection {
     Selection { list: Some(list.to_owned()), ..Selection::default() }
 }
 
-/// A folder of generated games in ALFWorld's layout, with some that its loader leaves out.
+/// Creates a folder of generated games in ALFWorld's layout, some of which its loader skips.
 fn alfworld_data() -> (tempfile::TempDir, WorldOptions) {
     let dir = tempfile::tempdir().unwrap();
     let put = |below: &str, seed: u32, change: fn(String) -> String| {
@@ -41,7 +41,7 @@ fn ids(tasks: &[Task]) -> Vec<&str> {
 }
 
 #[test]
-fn the_filters_are_those_of_the_real_loader() {
+fn games_are_filtered_like_the_real_loader_does() {
     let (_dir, options) = alfworld_data();
     let all = list_tasks("alfworld", &Selection::default(), &options).unwrap();
     assert_eq!(
@@ -85,15 +85,15 @@ fn a_game_is_found_by_file_folder_and_name() {
 }
 
 #[test]
-fn what_is_not_there_is_said_with_the_way_on() {
+fn unknown_tasks_are_reported_with_a_hint() {
     let (_dir, options) = alfworld_data();
     let cases: [(&str, &str, &WorldOptions, &str); 6] = [
         ("alfworld", "b-1", &options, "it has 2 trials"),
-        ("alfworld", "nowhere", &options, "is there a game of this name"),
+        ("alfworld", "nowhere", &options, "no game of this name"),
         ("alfworld", "nowhere", &default_options(), "ALFWORLD_DATA is not set"),
         ("alfworld", "", &options, "an id is a game.tw-pddl"),
         ("household", "normal/boil/1", &default_options(), "normal/heat/17"),
-        ("moonbase", "1", &default_options(), "there are household, alfworld, babyai"),
+        ("moonbase", "1", &default_options(), "available: household, alfworld, babyai"),
     ];
     for (env, text, options, words) in cases {
         let error = find(env, text, options).unwrap_err();
@@ -113,7 +113,7 @@ fn what_is_not_there_is_said_with_the_way_on() {
 }
 
 #[test]
-fn sets_of_the_built_in_world() {
+fn patterns_expand_to_household_tasks() {
     let first = select_tasks(
         "household",
         &Selection { only: Some(7), ..select_list("normal/*/1-20") },
@@ -171,7 +171,7 @@ fn listed_tasks_have_their_goals() {
 }
 
 #[test]
-fn a_start_screen_is_offered_the_smallest_split() {
+fn a_start_screen_offers_the_smallest_split() {
     let (_dir, options) = alfworld_data();
     let offered = list_offered_tasks("alfworld", &options).unwrap();
     assert!(ids(&offered).iter().all(|id| id.contains("valid_unseen")), "{:?}", ids(&offered));
@@ -193,7 +193,7 @@ fn a_start_screen_is_offered_the_smallest_split() {
 }
 
 #[test]
-fn only_takes_the_first_of_the_list_where_no_task_is_named() {
+fn only_selects_the_first_listed_tasks() {
     let only = Selection { only: Some(6), ..Selection::default() };
     let first = select_tasks("household", &only, &default_options()).unwrap();
     let listed = list_tasks("household", &Selection::default(), &default_options()).unwrap();
@@ -207,17 +207,17 @@ fn only_takes_the_first_of_the_list_where_no_task_is_named() {
 }
 
 #[test]
-fn a_file_that_is_no_game_is_refused_before_it_is_played() {
+fn a_file_that_is_not_a_game_is_rejected_before_it_is_played() {
     let dir = tempfile::tempdir().unwrap();
     for (name, text) in [("passwd", "root:x:0:0"), ("empty.json", "{}")] {
         let file = dir.path().join(name);
         fs::write(&file, text).unwrap();
         let error = find("alfworld", file.to_str().unwrap(), &default_options()).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains("is no game.tw-pddl"), "{error}");
+        assert!(error.contains(name) && error.contains("is not a game.tw-pddl"), "{error}");
     }
 }
 
-/// People keep large data elsewhere and link to them; a link back up must not be followed for ever.
+/// Large data is often kept elsewhere and linked to; a link to a parent folder must not be followed forever.
 #[cfg(unix)]
 #[test]
 fn linked_game_folders_are_found_under_their_own_names() {
@@ -235,7 +235,7 @@ fn linked_game_folders_are_found_under_their_own_names() {
 }
 
 #[test]
-fn levels_are_named_with_their_seeds() {
+fn level_names_include_their_seeds() {
     let options = WorldOptions { seed: 9, ..WorldOptions::default() };
     for (text, id, seed) in [
         ("2", "GoToRedBall/9", 9),
@@ -271,7 +271,7 @@ fn levels_are_named_with_their_seeds() {
 }
 
 #[test]
-fn level_files_and_rows_of_labels_are_tasks() {
+fn level_files_and_label_rows_are_tasks() {
     let dir = tempfile::tempdir().unwrap();
     let level = r#"{"grid":[["W","W","W"],["W",null,0]],"objects":[{"type":"ball","color":"red"}],"agent":[1,1,0],
         "instr":{"op":"pickup","desc":{"type":"ball"}},"max_steps":9}"#;

@@ -235,10 +235,10 @@ fn write_file(dir: &Path, name: &str, mut bytes: Vec<u8>) -> io::Result<String> 
 /// Reads a file of at most `most` bytes and checks its hash.
 fn read_verified(path: &Path, most: u64) -> Option<(String, Vec<u8>)> {
     let bytes = files::read(path, most).ok()?;
-    let (said, rest) = bytes.split_at_checked(HASH_DIGITS + 1)?;
+    let (stored, rest) = bytes.split_at_checked(HASH_DIGITS + 1)?;
     let hash = hex(&Sha256::digest(rest)[..HASH_DIGITS / 2]);
-    let right = said.strip_suffix(b"\n")? == hash.as_bytes();
-    right.then_some((hash, bytes))
+    let is_valid = stored.strip_suffix(b"\n")? == hash.as_bytes();
+    is_valid.then_some((hash, bytes))
 }
 
 /// Creates the folder, accessible only to its owner.

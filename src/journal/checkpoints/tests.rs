@@ -1,4 +1,5 @@
-//! A checkpoint and what comes after it is the fold of everything; whatever is odd about one, it is as if it were not there.
+//! Tests of checkpoints: a checkpoint and the events after it equal the fold of all events, and any invalid one is
+//! ignored.
 
 use super::{Checkpoints, Spacing};
 use crate::domain::Seq;
@@ -15,11 +16,11 @@ use std::sync::{Arc, OnceLock};
 
 mod forks;
 
-/// Close enough for short sessions.
+/// Small enough distances for short sessions.
 const SPACING: Spacing =
     Spacing { at_episode_start: (24, 1 << 30), anywhere: (48, 1 << 30), min_tail: (16, 1 << 30) };
 
-/// The events of the shipped sessions, one file each.
+/// Returns the events of the shipped sessions, one list per file.
 fn recorded_events() -> &'static [Vec<Arc<Envelope>>] {
     static RECORDED: OnceLock<Vec<Vec<Arc<Envelope>>>> = OnceLock::new();
     RECORDED.get_or_init(|| {
@@ -30,16 +31,16 @@ fn recorded_events() -> &'static [Vec<Arc<Envelope>>] {
     })
 }
 
-/// A session in a folder of its own, and the state after each of its events.
+/// A session in its own folder, and the state after each of its events.
 struct TestSession {
     dir: tempfile::TempDir,
     lines: Vec<String>,
-    /// Before the first event, and after each.
+    /// The state before the first event, and after each one.
     states: Vec<State>,
 }
 
 impl TestSession {
-    /// Any pieces of recorded sessions one behind the other: the fold takes every order.
+    /// Concatenates any pieces of recorded sessions; the fold accepts every order.
     fn from_pieces(pieces: &[(usize, usize, usize)]) -> Self {
         let mut events: Vec<Envelope> = Vec::new();
         for (which, from, len) in pieces {
@@ -93,10 +94,10 @@ impl TestSession {
         .unwrap()
     }
 
-    /// What was opened is what the fold of all events gives, at its end and everywhere.
+    /// Asserts that the opened states equal the fold of all events, everywhere.
     fn assert_states(&self, opened: &OpenBranch, events: usize) {
         assert_eq!(opened.timeline.len() as usize, events);
-        // Not `assert_eq`: a state in words is longer than a screen.
+        // Not `assert_eq`, because the debug text of a state is longer than a screen.
         assert!(**opened.timeline.head() == self.states[events], "the state at the end");
         let CheckpointIndex { seqs: stored, load: recall } = stored_checkpoints(&self.trunk());
         let near = stored.iter().flat_map(|s| [s.0 - 1, s.0]);
@@ -110,11 +111,11 @@ impl TestSession {
         assert_eq!(opened.timeline.take_fetch_error(), None);
         for seq in &stored {
             let state = recall(*seq);
-            assert!(state.is_none_or(|s| s == self.states[s.head.0 as usize]), "the state kept for {seq}");
+            assert!(state.is_none_or(|s| s == self.states[s.head.0 as usize]), "the checkpoint of {seq}");
         }
     }
 
-    /// Every kept state can be had, and a timeline that was just opened starts there on its way.
+    /// Asserts that every stored state is available, and that a freshly opened timeline starts from them.
     fn assert_checkpoints_used(&self, opened: &OpenBranch) {
         let stored = opened.checkpoints.index(opened.timeline.head());
         for seq in &stored.seqs {
@@ -126,7 +127,7 @@ impl TestSession {
         }
     }
 
-    /// How many of the first events are whole batches.
+    /// Returns how many of the first events form complete batches.
     fn whole_batches(&self, events: usize) -> usize {
         (0..events).rev().find(|n| !self.lines[*n].contains(r#""more":true"#)).map_or(0, |n| n + 1)
     }
@@ -140,7 +141,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_checkpoint_and_the_rest_are_the_fold_of_everything(
+    fn a_checkpoint_and_the_rest_equal_the_fold_of_all_events(
         pieces in pieces(), cuts in proptest::collection::vec(0.0..1.0_f64, 3), torn in 0_usize..60,
     ) {
         let made = TestSession::from_pieces(&pieces);
@@ -165,7 +166,7 @@ proptest! {
             }
             known = stored_checkpoints(&made.trunk()).seqs.last().map_or(0, |s| s.0);
         }
-        // A torn end is no part of it, with a checkpoint or without.
+        // A torn end is not included, with or without a checkpoint.
         let half = &made.lines[0].as_bytes()[..torn.min(made.lines[0].len() - 2)];
         made.append(half);
         let opened = made.open(OpenMode::Read);
@@ -207,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_appended_is_read_once_and_whole(
+    fn appended_events_are_read_once_in_complete_batches(
         begin in 0_usize..120, splits in proptest::collection::vec(0.0..1.0_f64, 1..8),
     ) {
         let made = TestSession::from_pieces(&[(0, 0, 120)]);
@@ -229,9 +230,9 @@ proptest! {
     }
 }
 
-/// Each changes the journal behind the back of its checkpoints. What is opened is what the file says now.
+/// Changes the journal without updating its checkpoints. The opened states must be those of the file.
 #[test]
-fn a_journal_that_was_changed_has_the_word() {
+fn a_changed_journal_takes_precedence() {
     let edit = |text: &str| text.replacen("\"seed\":71", "\"seed\":17", 1);
     type Change = fn(&Path, String);
     let changes: [(&str, Change); 4] = [
@@ -255,7 +256,7 @@ fn a_journal_that_was_changed_has_the_word() {
         made.write(0, made.lines.len());
         made.open(OpenMode::Read);
         assert_eq!(made.open(OpenMode::Read).skipped_through.0, 640, "{what}: the checkpoint is used before");
-        // Two changes within one tick of the file system's clock cannot be told apart.
+        // Two changes within one tick of the file system's clock are indistinguishable.
         std::thread::sleep(std::time::Duration::from_millis(20));
         let text = fs::read_to_string(made.trunk()).unwrap();
         let edited = edit(&text);
@@ -271,17 +272,17 @@ fn a_journal_that_was_changed_has_the_word() {
         }
         let again = made.open(OpenMode::Read);
         if what == "cut" {
-            // The old one is the last trace of what is missing.
+            // The old checkpoint is the last trace of the missing events.
             assert_eq!((again.skipped_through, again.missing.map(|m| m.last)), (Seq(0), Some(Seq(640))));
         } else {
-            assert_eq!(again.skipped_through, state.head, "{what}: there is a new checkpoint");
+            assert_eq!(again.skipped_through, state.head, "{what}: a new checkpoint was written");
         }
     }
 }
 
-/// The fold of a program before a change is not the fold after it.
+/// A program with another fold may compute other states.
 #[test]
-fn checkpoints_of_another_program_are_made_anew() {
+fn checkpoints_of_another_program_are_rebuilt() {
     let made = TestSession::long();
     made.write(0, 600);
     made.open(OpenMode::Read);
@@ -297,9 +298,9 @@ fn checkpoints_of_another_program_are_made_anew() {
     assert_ne!(made.open(OpenMode::Read).skipped_through, Seq(0));
 }
 
-/// Within an episode of any length the kept states stay few; many short episodes have many.
+/// A single long episode has few checkpoints; many short episodes have many.
 #[test]
-fn a_very_long_episode_is_kept_rarely() {
+fn a_very_long_episode_has_few_checkpoints() {
     let kept = |steps_an_episode: usize| {
         let (mut due, mut state) = (Checkpoints::default(), State::default());
         let started =
@@ -327,7 +328,7 @@ fn a_very_long_episode_is_kept_rarely() {
 }
 
 #[test]
-fn a_session_that_was_shipped_without_an_index_stays_so_when_it_is_short() {
+fn a_short_shipped_session_stays_without_an_index() {
     let made = TestSession::from_pieces(&[(0, 0, 100)]);
     made.write(0, 100);
     crate::journal::open_branch(&made.trunk(), OpenMode::Read).unwrap();
@@ -344,9 +345,9 @@ fn a_session_that_was_shipped_without_an_index_stays_so_when_it_is_short() {
     assert_eq!(mode(made.index_folder()), 0o700);
 }
 
-/// Where no index can be written nothing else is amiss.
+/// Nothing else fails if the index cannot be written.
 #[test]
-fn an_index_that_cannot_be_written_is_done_without() {
+fn an_unwritable_index_is_not_required() {
     let made = TestSession::long();
     made.write(0, made.lines.len());
     fs::write(made.dir.path().join("index"), "no folder").unwrap();
@@ -355,10 +356,10 @@ fn an_index_that_cannot_be_written_is_done_without() {
     }
 }
 
-/// A trunk that is no file used to be waited for, or read, without end.
+/// Regression: a trunk that was not a regular file was read or waited for without end.
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_refused_in_words() {
+fn anything_but_a_regular_file_is_rejected() {
     let made = TestSession::from_pieces(&[(0, 0, 1)]);
     let trunk = made.trunk();
     let refused = |what: &str| {
@@ -384,9 +385,9 @@ fn what_is_no_file_is_refused_in_words() {
     refused("a folder");
 }
 
-/// Old events that are there no more are told, and the state that is given instead says how far it goes.
+/// If old events are gone, this is reported, and the returned state says how far it goes.
 #[test]
-fn events_that_cannot_be_read_again_are_told() {
+fn unreadable_old_events_are_reported() {
     let made = TestSession::long();
     made.write(0, made.lines.len());
     made.open(OpenMode::Read);
@@ -397,6 +398,6 @@ fn events_that_cannot_be_read_again_are_told() {
     let store = crate::driver::Store::default();
     store.set_timeline(opened.timeline, crate::domain::BranchId::trunk());
     assert!(store.state_at(Seq(600)).head < Seq(600));
-    let said = format!("{:?}", store.live().signals);
-    assert!(said.contains("could not be read again") && said.contains("trunk.jsonl"), "{said}");
+    let signals = format!("{:?}", store.live().signals);
+    assert!(signals.contains("could not be read again") && signals.contains("trunk.jsonl"), "{signals}");
 }

@@ -1,4 +1,4 @@
-//! The branches of a session: files that are none, their labels, and what is said of their roots.
+//! Tests of branches: invalid files, labels, and descriptions of the roots.
 
 use super::{meta, remark};
 use crate::domain::{BranchId, Seq};
@@ -9,7 +9,7 @@ use crate::journal::{
 use jiff::Timestamp;
 use std::path::Path;
 
-/// A session with a fork `b1`, and files beside it that are none of its branches.
+/// Creates a session with a fork `b1`, and files beside it that are not branches.
 fn session_with_bad_files(root: &Path) -> Session {
     let (session, mut trunk) = Session::create(root, meta("s")).unwrap();
     trunk.append(&[remark(1, false), remark(2, false)]).unwrap();
@@ -21,7 +21,7 @@ fn session_with_bad_files(root: &Path) -> Session {
 }
 
 #[test]
-fn a_file_that_is_no_branch_does_not_take_the_others_with_it() {
+fn an_unreadable_file_does_not_hide_the_other_branches() {
     let dir = tempfile::tempdir().unwrap();
     let session = session_with_bad_files(dir.path());
     let b1 = BranchId("b1".to_owned());
@@ -35,9 +35,9 @@ fn a_file_that_is_no_branch_does_not_take_the_others_with_it() {
     assert_eq!(headers, ["trunk", "b1"]);
     assert_eq!(session.last_written(), b1);
     let all = session.branches().unwrap();
-    let told: Vec<_> = all.iter().map(|b| (b.header.id.0.as_str(), b.read_error.is_some())).collect();
+    let listed: Vec<_> = all.iter().map(|b| (b.header.id.0.as_str(), b.read_error.is_some())).collect();
     assert_eq!(
-        told,
+        listed,
         [("trunk", false), ("b1", false), ("b1-copy", true), ("garbled", true), ("later", true)]
     );
     for (at, word) in
@@ -45,11 +45,11 @@ fn a_file_that_is_no_branch_does_not_take_the_others_with_it() {
     {
         assert!(all[at].read_error.as_deref().unwrap().contains(word), "{:?}", all[at].read_error);
     }
-    assert_eq!(session.branch_count() as usize, all.len(), "counted as they are listed");
+    assert_eq!(session.branch_count() as usize, all.len(), "the count matches the list");
     assert!(session.existing_branch_file(&b1).is_ok());
-    assert!(session.existing_branch_file(&BranchId("b1-copy".to_owned())).is_err(), "it is not gone on with");
+    assert!(session.existing_branch_file(&BranchId("b1-copy".to_owned())).is_err(), "it cannot be continued");
     assert_eq!(session.unreadable_branches().unwrap().len(), 3);
-    // What a report carries has the same branch written last.
+    // From the contents in a report, the same branch is the one written last.
     let texts: Vec<_> = ["trunk", "b1", "b1-copy", "garbled", "later"]
         .map(|id| (BranchId(id.to_owned()), std::fs::read(file(id)).unwrap()))
         .into();
@@ -57,7 +57,7 @@ fn a_file_that_is_no_branch_does_not_take_the_others_with_it() {
 }
 
 #[test]
-fn labels_may_be_changed_as_often_as_a_person_likes() {
+fn labels_can_be_changed_any_number_of_times() {
     let dir = tempfile::tempdir().unwrap();
     let session = session_with_bad_files(dir.path());
     let b1 = BranchId("b1".to_owned());
@@ -67,7 +67,7 @@ fn labels_may_be_changed_as_often_as_a_person_likes() {
     assert!(refused.contains("81 characters, at most 80"), "{refused}");
     session.set_label(&b1, LabelChange::Note(Some("\u{e4}".repeat(2_000)))).unwrap();
     assert!(session.set_label(&b1, LabelChange::Note(Some("y".repeat(2_001)))).is_err());
-    // Longer than a file that is read at once may be; with a line that nobody writes in it, and one that is torn.
+    // Longer than a file that is read in one piece may be, with an overlong line and a torn one.
     let path = session.dir.join("branches/labels.jsonl");
     let mut lines = std::fs::read_to_string(&path).unwrap();
     lines.push_str(&"{\"branch\":\"b1\",\"archived\":true}\n".repeat(60_000));
@@ -81,7 +81,7 @@ fn labels_may_be_changed_as_often_as_a_person_likes() {
 }
 
 #[test]
-fn what_a_person_does_later_on_a_branch_is_not_what_changed_at_its_root() {
+fn later_actions_are_not_the_change_at_the_root() {
     let dir = tempfile::tempdir().unwrap();
     let (session, mut trunk) = Session::create(dir.path(), meta("s")).unwrap();
     trunk.append(&[remark(1, false)]).unwrap();
@@ -109,7 +109,7 @@ fn what_a_person_does_later_on_a_branch_is_not_what_changed_at_its_root() {
 }
 
 #[test]
-fn a_name_that_means_another_branch_or_that_nothing_can_read_is_refused() {
+fn ambiguous_and_unusable_branch_names_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let (session, mut trunk) = Session::create(dir.path(), meta("s")).unwrap();
     trunk.append(&[remark(1, false)]).unwrap();
@@ -136,7 +136,7 @@ fn a_name_that_means_another_branch_or_that_nothing_can_read_is_refused() {
         let of = if fine == "patient" { &b2 } else { &b1 };
         name(of, fine).unwrap();
     }
-    // One that an older program wrote is still read.
+    // A name written by an older program is still read.
     let path = session.dir.join("branches/labels.jsonl");
     let mut lines = std::fs::read_to_string(&path).unwrap();
     lines.push_str("{\"branch\":\"b1\",\"name\":\"me@home\"}\n");
@@ -144,7 +144,7 @@ fn a_name_that_means_another_branch_or_that_nothing_can_read_is_refused() {
     assert_eq!(session.labels().unwrap()[&b1].name.as_deref(), Some("me@home"));
 }
 
-/// Writes the file of a branch that stands on another one and has one event of its own.
+/// Writes a branch file with a parent and one event of its own.
 fn write_branch(dir: &std::path::Path, id: u64, parent: &str, at: u64) {
     let header = BranchHeader {
         id: BranchId(format!("b{id}")),
@@ -167,9 +167,9 @@ fn write_branch(dir: &std::path::Path, id: u64, parent: &str, at: u64) {
     std::fs::write(dir.join(format!("branches/b{id}.jsonl")), lines).unwrap();
 }
 
-/// After 1,001 forks, each of the one before, the program called its own session damaged.
+/// Regression: after 1,001 forks, each of the previous one, the session was reported as damaged.
 #[test]
-fn a_fork_that_could_not_be_read_back_is_refused_before_it_is_made() {
+fn a_fork_too_deep_to_be_read_back_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("deep")).unwrap();
     drop(writer);
@@ -181,18 +181,18 @@ fn a_fork_that_could_not_be_read_back_is_refused_before_it_is_made() {
     let deepest = BranchId("b1000".to_owned());
     let opened = open_branch(&session.branch_file(&deepest), OpenMode::Read).unwrap();
     assert_eq!(opened.timeline.head().memory, 1000);
-    assert_eq!(opened.timeline.events_after(Seq(0)).len(), 1000, "each event stands in a file of its own");
+    assert_eq!(opened.timeline.events_after(Seq(0)).len(), 1000, "each event is in its own file");
     assert_eq!(opened.timeline.state_at(Seq(1)).memory, 1);
     let refused = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
     assert!(matches!(refused, JournalError::TooDeep { most: 1000, .. }), "{refused}");
     assert!(refused.to_string().contains("fork from an event that it shares"), "{refused}");
-    assert_eq!(session.branch_count(), 1001, "nothing was made");
-    // An event of an earlier branch can be forked, and the fork be read.
+    assert_eq!(session.branch_count(), 1001, "nothing was created");
+    // A fork from an event of an earlier branch is possible and can be read.
     let (header, writer) = session.fork(&deepest, Seq(999), "", at).unwrap();
     drop(writer);
     assert_eq!(header.parent, Some(BranchId("b999".to_owned())));
     open_branch(&session.branch_file(&header.id), OpenMode::Read).unwrap();
-    // A file that stands on more says so, and not that it is damaged.
+    // A file with more ancestors is reported as such, not as damaged.
     write_branch(&session.dir, 1002, "b1000", 1000);
     let error =
         open_branch(&session.branch_file(&BranchId("b1002".to_owned())), OpenMode::Read).err().unwrap();

@@ -9,7 +9,7 @@ const MAX_LESSON_CHARS: usize = 400;
 /// The number of sentences from which a line counts as a paragraph.
 const PARAGRAPH_SENTENCES: usize = 3;
 
-/// Removes items that are not lessons: refusals, a server's error message alone, and texts of more than [`LONGEST`]
+/// Removes items that are not lessons: refusals, a server's error message alone, and texts of more than [`MAX_LESSON_CHARS`]
 /// characters.
 pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
     let alone = items.len() == 1;

@@ -4,7 +4,7 @@ use super::label::strip_bullet;
 use super::quoted::is_quote;
 use super::{Items, ReadItem, Remarks, list};
 
-/// Parses a truncated list like [`items`](super::items()), but drops the last item unless the reply shows that it is
+/// Parses a truncated list like [`read_items`](super::read_items()), but drops the last item unless the reply shows that it is
 /// complete: by a line end, comma or bracket after it, or by its closing quote or bracket. `by` says what cut the reply
 /// off.
 pub fn read_truncated_items(reply: &str, by: &str) -> Items {

@@ -1,4 +1,4 @@
-//! A call from its first request to its last: what is sent again, what is sent otherwise, and what a person is told.
+//! A call from its first request to its last: retries, changes to the request, and notices for the person.
 
 use super::call_timer::CallTimer;
 use super::client::HttpClients;
@@ -24,21 +24,21 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
-/// The most bytes of an error body.
+/// Maximum size of an error body, in bytes.
 const MAX_ERROR_BODY_BYTES: usize = 256 << 10;
-/// How often a request is changed for a server before it is given up.
+/// How often a request is changed for a server before the call fails.
 const MAX_REQUEST_CHANGES: u32 = 12;
-/// How often a model is asked without the stop at a newline for nothing.
+/// How many retries of one kind (such as without newline stops) may fail to help before they are no longer made.
 const MAX_FRUITLESS_RETRIES: u32 = 2;
-/// How often a reply that the server broke off is asked for again.
+/// How often a reply that the server interrupted is requested again.
 const MAX_INTERRUPTIONS: u32 = 2;
 
-/// So many calls in a row that were answered only without a stream show that streams are of no use there.
+/// After this many consecutive calls that got a reply only without streaming, streaming is turned off.
 const USELESS_STREAMS: u32 = 2;
-/// How long a server may take to list its models before it gets several requests at once without that.
+/// Timeout for listing the models; after it the server is assumed to handle concurrent requests.
 const MODEL_LIST: Duration = Duration::from_secs(5);
 
-/// The bound that leaves room for a reply behind the reasoning of most models.
+/// A limit that leaves room for a reply after the reasoning of most models.
 pub(super) const REASONING_MAX_TOKENS: u32 = 4096;
 
 /// A call to an endpoint.
@@ -52,38 +52,38 @@ pub(super) struct Call {
     pub(super) timer: CallTimer,
 }
 
-/// What one call sends in addition to what was learnt, until a reply shows whether it helps.
+/// Changes to the request that a call tries, in addition to the learned quirks, until a reply shows whether they help.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent changes of a request")]
 struct TentativeQuirks {
-    /// No stop at a newline.
     skip_newline_stop: bool,
-    /// No stop text: replies are cut here.
+    /// Sends no stop texts and cuts replies here.
     match_stops_locally: bool,
-    /// At least this bound, because the reply was empty at a smaller one.
+    /// At least this limit, because the reply was empty with a smaller one.
     min_limit: Option<TokenLimit>,
     doubled_limit: Option<DoubledLimit>,
-    /// The bound as it was wanted, because a larger one that was learnt leaves too little of the context to the prompt.
+    /// Sends the configured limit, because a larger learned one leaves too little of the context for the prompt.
     ignore_raised_limit: bool,
-    /// No other request of ours beside it, because one may have broken the reply off.
+    /// Sends no other request at the same time, because one may have interrupted the reply.
     alone: bool,
-    /// No stream, because streams did not say how the reply ended.
+    /// Does not stream, because streams ended without a finish reason.
     without_stream: bool,
 }
 
-/// A bound of which the half cut a reply off.
+/// A limit that was doubled because it cut a reply off.
 #[derive(Clone, Debug)]
 struct DoubledLimit {
     max_tokens: u32,
-    /// The reply that was cut off, and what the others of the call cost: it stands where no better one comes.
+    /// The truncated reply, which is used if no better one arrives.
     truncated_reply: Arc<Completion>,
+    /// Usage of the call's other replies.
     others: Usage,
-    /// What came of the larger bound, in words.
+    /// Why the larger limit failed, if known.
     why: Option<String>,
 }
 
 impl TentativeQuirks {
-    /// What is sent: what is known of the server, with this.
+    /// Returns the learned quirks with these changes applied.
     fn applied_to(&self, mut learnt: LearnedQuirks, wanted: u32, prompt: u64) -> LearnedQuirks {
         learnt.skip_newline_stop |= self.skip_newline_stop;
         learnt.match_stops_locally |= self.match_stops_locally;
@@ -101,19 +101,19 @@ impl TentativeQuirks {
     }
 }
 
-/// Why a try failed, and whether another one is allowed.
+/// Why an attempt failed, and whether another one is allowed.
 struct FailedAttempt {
     error: ProviderError,
-    /// The answer may be asked for again without a word of a person.
+    /// The request may be retried without asking the person.
     can_retry: bool,
     requested_wait: Option<Duration>,
     change: Option<RequestChange>,
-    /// What had come of an answer: it is no answer, but it was paid for.
+    /// The part of the reply that had arrived. It is not used, but it was paid for.
     received: Option<Completion>,
 }
 
 impl FailedAttempt {
-    /// The server may have refused the number of tokens that was asked for.
+    /// Returns whether the server may have rejected the token limit.
     fn may_reject_limit(&self) -> bool {
         let change = self.change.as_ref().is_some_and(RequestChange::is_about_limit);
         change || matches!(self.error.kind, FailureKind::TooLong | FailureKind::BadRequest)
@@ -127,7 +127,7 @@ impl From<ProviderError> for FailedAttempt {
 }
 
 impl Call {
-    /// Asks until there is an answer or nothing more to try.
+    /// Sends requests until there is a reply or nothing more to try.
     pub(super) async fn run(self) -> Result<Arc<Completion>, ProviderError> {
         self.run_with_timeout().await.map_err(|error| redact_error(&self.redactor, error))
     }
@@ -137,8 +137,8 @@ impl Call {
         let done = self.before_deadline(self.run_attempts(&mut trial)).await;
         match (done, trial.doubled_limit.take()) {
             (Err(error), Some(DoubledLimit { max_tokens: bound, truncated_reply: cut, others, why })) => {
-                let why = why.unwrap_or_else(|| format!("asking again with max_tokens {bound} failed"));
-                self.send_notice(format!("{why}; the reply stays cut off ({})", error.message));
+                let why = why.unwrap_or_else(|| format!("the retry with max_tokens {bound} failed"));
+                self.send_notice(format!("{why}; using the truncated reply ({})", error.message));
                 self.send_again(&cut, &others);
                 Ok(cut)
             }
@@ -153,28 +153,28 @@ impl Call {
         let mut work = pin!(work);
         loop {
             let Some(deadline) = self.deadline() else { return work.await };
-            // While the call waits in our own queue, its deadline moves.
-            let look = deadline.max(Instant::now() + Duration::from_millis(5));
+            // The deadline moves while the call waits in our own queue.
+            let next_check = deadline.max(Instant::now() + Duration::from_millis(5));
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                () = tokio::time::sleep_until(look) => {}
+                () = tokio::time::sleep_until(next_check) => {}
             }
             if self.deadline().is_some_and(|deadline| deadline <= Instant::now()) {
-                return Err(self.overdue());
+                return Err(self.timeout_error());
             }
         }
     }
 
-    /// When the whole call has to be done, as far as that is known now.
+    /// Returns when the whole call times out, as far as that is known now.
     fn deadline(&self) -> Option<Instant> {
         self.timer.deadline(self.endpoint.timeouts.total?)
     }
 
-    fn overdue(&self) -> ProviderError {
+    fn timeout_error(&self) -> ProviderError {
         let seconds = self.endpoint.timeouts.total.unwrap_or_default().as_secs_f64();
-        let what = format!("{} was not done within {seconds} s", self.endpoint.host());
-        let next = "retry; total_seconds in the endpoint's profile says how long is waited";
+        let what = format!("the reply of {} was not complete after {seconds} s", self.endpoint.host());
+        let next = "retry; total_seconds in the server's profile sets this limit";
         ProviderError::new(what, next).with_kind(FailureKind::TimedOut)
     }
 
@@ -191,7 +191,7 @@ impl Call {
                     let count = interrupted.len() as u32;
                     interrupted.push(whole.clone());
                     let once_more = count == MAX_INTERRUPTIONS
-                        && same_words(&interrupted)
+                        && have_same_text(&interrupted)
                         && self.quirks.learned().sends_finish_reason.is_none();
                     if count >= MAX_INTERRUPTIONS && !once_more {
                         return Err(with_retry_count(self.interruption_error(&whole), count));
@@ -205,14 +205,14 @@ impl Call {
                         if trial.doubled_limit.is_some() && (whole.is_empty() || whole.refused) {
                             self.count_discarded_reply(&whole, &mut before, trial);
                             self.learn_from_attempt(&whole, trial);
-                            return Err(no_reply(&whole));
+                            return Err(no_reply_error(&whole));
                         }
                         self.judge_streams(&whole, &interrupted);
                         self.report_reply(&whole, &before);
                         self.learn_from_attempt(&whole, trial);
                         return Ok(whole);
                     };
-                    // The reply that was cut off is not among the others.
+                    // The truncated reply itself is not counted in `others`.
                     let doubles = trial.doubled_limit.is_none() && next.doubled_limit.is_some();
                     self.count_discarded_reply(
                         &whole,
@@ -232,19 +232,19 @@ impl Call {
                 let sent = self.learn_refused_bound(&failed, trial);
                 let host = self.endpoint.host();
                 if let (Some(doubled), Some(bound)) = (&mut trial.doubled_limit, sent) {
-                    doubled.why = Some(format!("{host} refused max_tokens {bound}"));
+                    doubled.why = Some(format!("{host} rejected max_tokens {bound}"));
                 }
                 return Err(failed.error);
             }
-            if let Some((next, words)) = self.plan_lower_limit(&failed, trial) {
+            if let Some((next, notice)) = self.plan_lower_limit(&failed, trial) {
                 self.learn_refused_bound(&failed, trial);
-                self.send_notice(format!("{words} ({})", failed.error.message));
+                self.send_notice(format!("{notice} ({})", failed.error.message));
                 *trial = next;
                 continue;
             }
             if let Some(change) = failed.change.filter(|_| changes < MAX_REQUEST_CHANGES) {
                 changes += 1;
-                // Another call may have learnt the same meanwhile; it was told then.
+                // Another call may have learned the same in the meantime, and then already sent this notice.
                 if self.quirks.update(|learnt| change.apply(learnt)) {
                     self.send_notice(change.describe(&self.endpoint, &failed.error.message));
                 }
@@ -264,14 +264,14 @@ impl Call {
             else {
                 let asks = failed
                     .requested_wait
-                    .map_or_else(String::new, |w| format!("; it asks to wait {} s", w.as_secs()));
+                    .map_or_else(String::new, |w| format!("; the server asks to wait {} s", w.as_secs()));
                 let mut error = with_retry_count(failed.error, attempt - 1);
                 error.message.push_str(&asks);
                 return Err(error);
             };
             waited += wait;
             self.send_notice(format!(
-                "{}; asking again in {:.1} s ({attempt} of {most})",
+                "{}; retrying in {:.1} s ({attempt} of {most})",
                 failed.error.message,
                 wait.as_secs_f64()
             ));
@@ -279,14 +279,15 @@ impl Call {
         }
     }
 
-    /// One request and its answer. `silent`: it was told that the server says nothing in a stream; `before`: what was of no use.
+    /// Sends one request and reads its reply. `silent` is set once the person was notified that streamed replies are
+    /// empty; `before` sums the usage of discarded replies.
     async fn run_attempt(
         &self,
         trial: &mut TentativeQuirks,
         silent: &mut bool,
         before: &mut Usage,
     ) -> Result<Completion, FailedAttempt> {
-        let learnt = self.over(trial);
+        let learnt = self.effective_quirks(trial);
         let body = request::build_body(&self.endpoint, &learnt, &self.request);
         match self.send(&learnt, &body, trial.alone).await {
             Err(failed) if failed.error.kind == FailureKind::EmptyReply && !learnt.without_stream => {
@@ -296,7 +297,7 @@ impl Call {
                 let whole = self.send_without_stream(failed.error, &learnt, body).await?;
                 if !std::mem::replace(silent, true) && !self.count_useless_stream() {
                     let host = self.endpoint.host();
-                    self.send_notice(format!("{host} says nothing in a stream; it was asked without one"));
+                    self.send_notice(format!("{host} streams empty replies; retried without streaming"));
                 }
                 Ok(whole)
             }
@@ -304,8 +305,8 @@ impl Call {
         }
     }
 
-    /// What is known of the server, with what this call tries.
-    fn over(&self, trial: &TentativeQuirks) -> LearnedQuirks {
+    /// Returns the learned quirks with the changes that this call tries.
+    fn effective_quirks(&self, trial: &TentativeQuirks) -> LearnedQuirks {
         trial.applied_to(self.quirks.learned(), self.wanted_max_tokens(), self.estimate_prompt_tokens())
     }
 
@@ -325,7 +326,7 @@ impl Call {
             .await;
         let response = response.map_err(|error| {
             if error.kind == FailureKind::TimedOut {
-                // The requests that wait for this one would time out one after the other.
+                // Otherwise the requests that wait for this probe would time out one after the other.
                 gate.decide();
             }
             FailedAttempt { can_retry: error.kind == FailureKind::Unreachable, ..error.into() }
@@ -341,7 +342,8 @@ impl Call {
         }
         let headers = self.redactor.redact_headers(response.headers());
         if probe.is_some() {
-            // llama-cpp-python, which breaks a stream off when another request arrives, answers by uvicorn, as others do too.
+            // llama-cpp-python interrupts a stream when another request arrives. It runs on uvicorn, as other servers
+            // do.
             if headers.get("server").is_some_and(|name| name == "uvicorn") {
                 gate.suspect();
             } else {
@@ -350,10 +352,13 @@ impl Call {
             }
         }
         if let Some(how) = headers.get(CONTENT_ENCODING.as_str()).filter(|h| *h != "identity") {
-            let what = format!("{} answers packed ({how:?}), which was not asked for", endpoint.host());
+            let what = format!(
+                "{} sent a compressed reply (content-encoding {how:?}) that was not requested",
+                endpoint.host()
+            );
             return Err(ProviderError::new(
                 what,
-                "take the compression out of the server or the proxy before it",
+                "turn off compression in the server or in the proxy in front of it",
             )
             .with_kind(FailureKind::InvalidResponse)
             .into());
@@ -361,7 +366,7 @@ impl Call {
         let stops = request::stop_texts(endpoint, learnt, &self.request);
         let bound = request::sent_max_tokens(body);
         let counted_by_proxy = headers.keys().any(|name| name.starts_with("x-litellm-"));
-        let mut answer = ReplyReader::new(
+        let mut reader = ReplyReader::new(
             endpoint,
             &self.redactor,
             learnt,
@@ -371,18 +376,18 @@ impl Call {
             &self.delta_sender,
         );
         let stops_sent = body.contains_key("stop") && !stops.is_empty();
-        let read = answer.read(response, stops_sent);
+        let read = reader.read(response, stops_sent);
         let read = match self.deadline() {
-            // What has come by then is counted.
+            // The part that has arrived by then counts towards usage.
             Some(deadline) => match tokio::time::timeout_at(deadline, read).await {
                 Ok(read) => read,
-                Err(_) => answer.ended(Err(self.overdue())),
+                Err(_) => reader.ended(Err(self.timeout_error())),
             },
             None => read.await,
         };
-        // The next request may be the one that looks at what the server is.
+        // The next request may then find out what kind of server this is.
         drop(probe);
-        let (shown, shared, number) = (answer.has_shown_output(), admission.was_shared(), admission.number());
+        let (shown, shared, number) = (reader.has_shown_output(), admission.was_shared(), admission.number());
         let streamed = body.get("stream").is_some_and(|stream| *stream == Value::Bool(true));
         match read {
             Ok(whole)
@@ -390,9 +395,9 @@ impl Call {
                     && whole.text.is_empty()
                     && whole.reasoning_chars == 0 =>
             {
-                // Nothing at all: another request interrupted it, or the server has nothing to say.
+                // Nothing at all: either another request interrupted it, or the server has no reply.
                 if !shared {
-                    return Err(answer.empty_reply_error().into());
+                    return Err(reader.empty_reply_error().into());
                 }
                 Ok(Completion { server_was_shared: shared, number, streamed, ..whole })
             }
@@ -411,9 +416,9 @@ impl Call {
                 self.learn_from_ending(&whole);
                 Ok(whole)
             }
-            // Another request of ours may be why it broke off.
-            Err(error) if shared && streamed && broke_off(&error) => {
-                let received = answer.received().unwrap_or_default();
+            // Another request of ours may have interrupted it.
+            Err(error) if shared && streamed && is_interruption(&error) => {
+                let received = reader.received().unwrap_or_default();
                 let (by_proxy, broken) = (counted_by_proxy, Some(error));
                 Ok(Completion {
                     counted_by_proxy: by_proxy,
@@ -427,17 +432,17 @@ impl Call {
                 })
             }
             Err(error) => {
-                // A second answer after a first one was seen is a person's choice.
-                let may = error.kind == FailureKind::Unreachable
+                // Once part of a reply was shown, only the person may request another.
+                let retryable = error.kind == FailureKind::Unreachable
                     || error.status.is_some_and(|status| retry::is_retryable(status, &|_| None));
-                let received = answer.received();
+                let received = reader.received();
                 let received = received.map(|r| Completion { counted_by_proxy, max_tokens: bound, ..r });
-                Err(FailedAttempt { can_retry: may && !shown, received, ..error.into() })
+                Err(FailedAttempt { can_retry: retryable && !shown, received, ..error.into() })
             }
         }
     }
 
-    /// A server that says nothing in a stream may say why outside of one, or even answer there.
+    /// Repeats a request whose stream was empty without streaming: the server may then reply or report an error.
     async fn send_without_stream(
         &self,
         empty: ProviderError,
@@ -446,13 +451,13 @@ impl Call {
     ) -> Result<Completion, FailedAttempt> {
         body.insert("stream".to_owned(), Value::Bool(false));
         body.remove("stream_options");
-        let mut answered = self.send(learnt, &body, false).await;
-        // Such a server has often closed the connection behind its silence.
-        if answered.as_ref().is_err_and(|failed| failed.error.kind == FailureKind::Unreachable) {
+        let mut result = self.send(learnt, &body, false).await;
+        // Such a server has often closed the connection after the empty stream.
+        if result.as_ref().is_err_and(|failed| failed.error.kind == FailureKind::Unreachable) {
             tokio::time::sleep(self.endpoint.retry.first_wait).await;
-            answered = self.send(learnt, &body, false).await;
+            result = self.send(learnt, &body, false).await;
         }
-        match answered {
+        match result {
             Ok(whole) => Ok(whole),
             Err(FailedAttempt { error, received, .. }) => {
                 let error = if error.status.is_some() { error } else { empty };
@@ -461,13 +466,13 @@ impl Call {
         }
     }
 
-    /// An answer with a status other than success.
+    /// Reads a response with a status other than success.
     async fn read_rejection(&self, mut response: Response, sent: &Map<String, Value>) -> FailedAttempt {
         let status = response.status().as_u16();
         let headers = self.redactor.redact_headers(response.headers());
         let header = |name: &str| headers.get(name).map(String::as_str);
         let mut body = Vec::new();
-        // What can be had of its words in time; they only explain.
+        // The body only explains the status, so a partial one will do.
         let read = async {
             while let Ok(Some(piece)) = response.chunk().await {
                 body.extend_from_slice(&piece);
@@ -478,12 +483,12 @@ impl Call {
         };
         let _ = tokio::time::timeout(self.endpoint.timeouts.idle, read).await;
         let body = self.redactor.redact_body(&body);
-        let asked = self.quirks.learned().scale_estimate(self.estimate_prompt_tokens());
-        let mut error = error::http_status_error(&self.endpoint, status, &body, asked);
-        if let Some(place) = header("location").filter(|_| (300..400).contains(&status)) {
-            // Its query may hold anything.
-            let place = place.split(['?', '#']).next().unwrap_or(place);
-            error.message = format!("{} sends elsewhere ({status}): {place}", self.endpoint.host());
+        let estimate = self.quirks.learned().scale_estimate(self.estimate_prompt_tokens());
+        let mut error = error::http_status_error(&self.endpoint, status, &body, estimate);
+        if let Some(location) = header("location").filter(|_| (300..400).contains(&status)) {
+            // The query may contain a secret.
+            let location = location.split(['?', '#']).next().unwrap_or(location);
+            error.message = format!("{} redirects to {location} (HTTP {status})", self.endpoint.host());
         }
         FailedAttempt {
             can_retry: retry::is_retryable(status, &header)
@@ -495,8 +500,8 @@ impl Call {
         }
     }
 
-    /// How the question is asked again where a stop text or the bound of its tokens ended the reply too early, as far as that
-    /// can be told; none where the reply stands.
+    /// Returns how to repeat the request if a stop text or the token limit seems to have ended the reply too early, or
+    /// `None` to keep the reply.
     fn plan_next_attempt(
         &self,
         whole: &Arc<Completion>,
@@ -515,7 +520,7 @@ impl Call {
             {
                 return None;
             }
-            // Reasoning that the server keeps to itself ends there as well.
+            // The stop text may also have ended reasoning that the server does not send.
             return Some(TentativeQuirks { match_stops_locally: true, ..trial.clone() });
         }
         if !trial.skip_newline_stop && self.is_cut_at_newline(whole) {
@@ -535,10 +540,10 @@ impl Call {
             } else if learnt.empty_unbounded {
                 return None;
             } else {
-                (TokenLimit::ServerDefault, "without a bound".to_owned())
+                (TokenLimit::ServerDefault, "without a limit".to_owned())
             };
             self.send_notice(format!(
-                "all {sent} tokens of max_tokens were used before the reply began; asking again {how}"
+                "all {sent} tokens of max_tokens were used before the reply began; retrying {how}"
             ));
             return Some(TentativeQuirks { min_limit: Some(room), ..trial.clone() });
         }
@@ -553,7 +558,7 @@ impl Call {
                 return None;
             }
             self.send_notice(format!(
-                "all {sent} tokens of max_tokens were used for prose without an action, which may be reasoning; asking again \
+                "all {sent} tokens of max_tokens were used for text without an action, which may be reasoning; retrying \
                  with {REASONING_MAX_TOKENS}"
             ));
             return Some(TentativeQuirks {
@@ -568,7 +573,7 @@ impl Call {
         if learnt.refuses_bound(bound, self.estimate_prompt_tokens()) {
             return None;
         }
-        self.send_notice(format!("the reply was cut off at max_tokens {sent}; asking again with {bound}"));
+        self.send_notice(format!("the reply was cut off at max_tokens {sent}; retrying with {bound}"));
         Some(TentativeQuirks {
             doubled_limit: Some(DoubledLimit {
                 max_tokens: bound,
@@ -580,10 +585,11 @@ impl Call {
         })
     }
 
-    /// The bound of which the server refused a request; later calls don't send as large a one there. A context that is too
-    /// small refuses it for prompts that are as long as this one.
+    /// Records the limit that the server rejected and returns it; later calls send a smaller one. If the context was
+    /// too small, this applies only to prompts at least as long as this one.
     fn learn_refused_bound(&self, failed: &FailedAttempt, trial: &TentativeQuirks) -> Option<u32> {
-        let TokenLimit::Tokens(bound) = self.over(trial).token_limit(self.wanted_max_tokens()) else {
+        let TokenLimit::Tokens(bound) = self.effective_quirks(trial).token_limit(self.wanted_max_tokens())
+        else {
             return None;
         };
         let prompt =
@@ -595,17 +601,17 @@ impl Call {
         Some(bound)
     }
 
-    /// How the question is asked again where the server refuses a bound that is larger than what is wanted, and what is said
-    /// of it; none where it is refused for something else.
+    /// Returns how to repeat the request after the server rejected a limit larger than the configured one, with a
+    /// notice. Returns `None` if the request was rejected for another reason.
     fn plan_lower_limit(
         &self,
         failed: &FailedAttempt,
         trial: &TentativeQuirks,
     ) -> Option<(TentativeQuirks, String)> {
-        let learnt = self.over(trial);
+        let learnt = self.effective_quirks(trial);
         let TokenLimit::Tokens(bound) = learnt.token_limit(self.wanted_max_tokens()) else { return None };
-        // A smaller bound was taken before in this call, so it is the number that is refused. What was learnt in another one
-        // may be refused for what a server refuses of any request.
+        // The server accepted a smaller limit earlier in this call, so the number is what it rejects. A request with a
+        // limit learned in another call may be rejected for any reason.
         let refused = failed.error.kind == FailureKind::TooLong
             || (trial.min_limit.is_some() && failed.may_reject_limit());
         if !refused || bound <= self.wanted_max_tokens() || self.request.sampling.max_tokens.is_some() {
@@ -613,16 +619,16 @@ impl Call {
         }
         let host = self.endpoint.host();
         Some(if learnt.min_limit.is_some() {
-            let words = format!("{host} refused max_tokens {bound}; asking again without max_tokens");
-            (TentativeQuirks { min_limit: Some(TokenLimit::ServerDefault), ..trial.clone() }, words)
+            let notice = format!("{host} rejected max_tokens {bound}; retrying without max_tokens");
+            (TentativeQuirks { min_limit: Some(TokenLimit::ServerDefault), ..trial.clone() }, notice)
         } else {
             let wanted = self.wanted_max_tokens();
-            let words = format!("{host} refused max_tokens {bound}; asking again with {wanted}");
-            (TentativeQuirks { ignore_raised_limit: true, ..trial.clone() }, words)
+            let notice = format!("{host} rejected max_tokens {bound}; retrying with {wanted}");
+            (TentativeQuirks { ignore_raised_limit: true, ..trial.clone() }, notice)
         })
     }
 
-    /// What the end of an answer says of all that come from there.
+    /// Learns from how a reply ended: whether the server sends finish reasons, and usage in time.
     fn learn_from_ending(&self, whole: &Completion) {
         self.quirks.update(|learnt| {
             if whole.has_finish_reason && whole.streamed {
@@ -640,11 +646,13 @@ impl Call {
         });
     }
 
-    /// The server broke the reply off: it says so (`finish_reason`), its stream ended with `[DONE]` and did not say how the reply
-    /// ended, or ended without a word while the server had another request of ours. Servers do the latter two to a stream when
-    /// another request arrives. A few never say how a reply ended: that is believed where a server that was asked without a stream
-    /// says the same words, and where it streams all the same, where the same words came once more than any other reply is asked
-    /// for.
+    /// Returns whether the server interrupted the reply: its `finish_reason` says so; its stream ended with `[DONE]`
+    /// but no `finish_reason`; or its stream just ended while the server had another request of ours. Servers end
+    /// streams in the latter two ways when another request arrives.
+    ///
+    /// A few servers never send a `finish_reason`. That is assumed if a request without streaming returns the same
+    /// text, or, if the server streams anyway, if the same text arrives once more than interrupted replies are
+    /// requested.
     fn is_interrupted(&self, whole: &Completion, before: &[Arc<Completion>]) -> bool {
         if whole.ending() == Some(Finish::Interrupted) {
             return true;
@@ -654,7 +662,7 @@ impl Call {
             return false;
         }
         let last = before.last().map(|earlier| earlier.text.as_str());
-        let proved = before.len() as u32 > MAX_INTERRUPTIONS && same_words(before);
+        let proved = before.len() as u32 > MAX_INTERRUPTIONS && have_same_text(before);
         if proved && known.is_none() && !whole.server_was_shared && last == Some(whole.text.as_str()) {
             self.learn_no_finish_reasons();
             return false;
@@ -672,7 +680,8 @@ impl Call {
         }
     }
 
-    /// Prepares for the next request after the server broke off these replies, and changes how it is sent.
+    /// Prepares the next request after the server interrupted these replies: changes how it is sent, and waits if
+    /// needed.
     async fn prepare_retry_after_interruption(
         &self,
         replies: &[Arc<Completion>],
@@ -684,21 +693,21 @@ impl Call {
             (last.server_was_shared && last.done_without_finish_reason, last.broken.is_some());
         let unknown = self.quirks.learned().sends_finish_reason.is_none();
         trial.alone |= shared;
-        // A reply that comes in one piece cannot be a half.
+        // A reply in one piece cannot be partial.
         trial.without_stream |=
             count >= MAX_INTERRUPTIONS && unknown && replies.iter().all(|reply| !reply.server_was_shared);
         let how = match (beside, trial.without_stream) {
-            (true, _) => " alone",
-            (_, true) => " without a stream",
+            (true, _) => " with no other request",
+            (_, true) => " without streaming",
             _ => "",
         };
         let times = if count > MAX_INTERRUPTIONS {
-            "once more: it may never say how a reply ends".to_owned()
+            "once more, as it may never send a finish_reason".to_owned()
         } else {
             format!("({count} of {MAX_INTERRUPTIONS})")
         };
         let what = how_interrupted(last);
-        self.send_notice(format!("{host} broke off the reply: {what}; asking again{how} {times}"));
+        self.send_notice(format!("{host} interrupted the reply: {what}; retrying{how} {times}"));
         let _ = self.delta_sender.send(Delta::Restarted);
         if shared && !beside {
             // Otherwise this request would interrupt the one that interrupted it.
@@ -711,14 +720,14 @@ impl Call {
         }
     }
 
-    /// What a good answer says of the streams that broke off before it.
+    /// Learns about interrupted streams from the complete reply that followed them.
     fn judge_streams(&self, whole: &Completion, interrupted: &[Arc<Completion>]) {
         let Some(first) = interrupted.first() else { return };
         if first.broken.is_some() {
-            // It was answered when it was alone.
+            // The same request succeeded without another one beside it.
             self.quirks.limiter().count_break(first.number);
         } else if !whole.streamed && !whole.done_without_finish_reason {
-            let same = same_words(interrupted) && first.text.trim() == whole.text.trim();
+            let same = have_same_text(interrupted) && first.text.trim() == whole.text.trim();
             if same && self.quirks.learned().sends_finish_reason.is_none() {
                 self.learn_no_finish_reasons();
             } else {
@@ -727,7 +736,8 @@ impl Call {
         }
     }
 
-    /// Counts a call that was answered only without a stream; whether streams are of no use from now on, which is said then.
+    /// Counts a call that got a reply only without streaming. Returns whether this turned streaming off, after a
+    /// notice.
     fn count_useless_stream(&self) -> bool {
         let count = |learnt: &mut LearnedQuirks| {
             learnt.useless_streams = learnt.useless_streams.saturating_add(1);
@@ -738,14 +748,15 @@ impl Call {
         let new = !was && self.quirks.learned().without_stream;
         if new {
             self.send_notice(format!(
-                "{} answers only without a stream; from now on it is asked without one",
+                "{} replies only without streaming; streaming is off for it from now on",
                 self.endpoint.host()
             ));
         }
         new
     }
 
-    /// Waits until it is known whether the server takes several requests at once; else this is the only request.
+    /// Waits until it is known whether the server handles concurrent requests. Returns a probe if this request is the
+    /// one that finds out.
     async fn probe(&self) -> Option<Probe<'_>> {
         if self.endpoint.one_at_a_time {
             return None;
@@ -755,7 +766,7 @@ impl Call {
         if !probe.waited || !gate.is_suspect() {
             return Some(probe);
         }
-        // No request is under way, so looking breaks none off.
+        // No request is in flight, so this one interrupts none.
         if self.is_llama_cpp_python().await {
             gate.set_one_at_a_time(true);
         }
@@ -763,7 +774,7 @@ impl Call {
         None
     }
 
-    /// The server is llama-cpp-python's, as its list of models shows: each is owned by "me".
+    /// Returns whether the server is llama-cpp-python, which lists every model as owned by "me".
     async fn is_llama_cpp_python(&self) -> bool {
         let read = async {
             let mut response = self.http.get(&self.endpoint, &self.endpoint.base_url, "models").await.ok()?;
@@ -785,18 +796,19 @@ impl Call {
     }
 
     fn interruption_error(&self, whole: &Completion) -> ProviderError {
-        let what = format!("{} broke off the reply: {}", self.endpoint.host(), how_interrupted(whole));
+        let what = format!("{} interrupted the reply: {}", self.endpoint.host(), how_interrupted(whole));
         let (what, next) = if whole.done_without_finish_reason {
             let next = "retry; if other programs use this server, let it finish one request at a time";
-            (format!("{what}, as where another request interrupts it"), next)
+            (format!("{what}; another request may have interrupted it"), next)
         } else {
-            (what, "retry later; look at the server's own log or its status page")
+            (what, "retry later; check the server's log or status page")
         };
         ProviderError::new(what, next).with_kind(FailureKind::Interrupted)
     }
 
-    /// A stop at a newline, the server's or ours, seems to have ended an answer before it said what to do. What a person chose as
-    /// stops is theirs to change; a model that ends there by itself is not asked again at every step.
+    /// Returns whether a newline stop, sent or applied here, seems to have ended the reply before it named an action.
+    /// Stops that a person set are left alone, and after [`MAX_FRUITLESS_RETRIES`] a model that ends its replies there
+    /// by itself is no longer asked again.
     fn is_cut_at_newline(&self, whole: &Completion) -> bool {
         let Some(cut) =
             self.request.newline_stop_check.filter(|_| self.request.sampling.user_field("stop").is_none())
@@ -812,7 +824,7 @@ impl Call {
             && self.quirks.learned().fruitless_retries < MAX_FRUITLESS_RETRIES
     }
 
-    /// The lines that are whole say what to do: that the bound cut the one behind them takes nothing away.
+    /// Returns whether the complete lines name an action, so that cutting the line after them loses nothing.
     fn has_complete_action(&self, whole: &Completion) -> bool {
         let lines = whole.text.rfind('\n').and_then(|end| whole.text.get(..end));
         self.request
@@ -820,13 +832,14 @@ impl Call {
             .is_some_and(|cut| lines.is_some_and(|lines| (cut.action)(lines).is_some()))
     }
 
-    /// The bound cut off what may be reasoning without marks: the chat template opened it, and its closing mark has not come.
+    /// Returns whether the token limit may have cut off untagged reasoning: the chat template opened it, and the
+    /// closing tag never arrived.
     fn may_be_reasoning(&self, whole: &Completion) -> bool {
         whole.has_hit_limit()
             && self.request.newline_stop_check.is_some_and(|cut| (cut.may_be_reasoning)(&whole.text))
     }
 
-    /// Why a reply that stands ended early.
+    /// Returns why a reply that is kept ended early.
     fn truncation(&self, whole: &Completion) -> Option<Truncation> {
         if whole.refused {
             return Some(Truncation::Refusal);
@@ -839,7 +852,7 @@ impl Call {
         }
     }
 
-    /// What the last answer says of what was tried with it; what helped is learnt.
+    /// Learns from the last reply which of the tried changes helped.
     fn learn_from_attempt(&self, whole: &Completion, trial: &TentativeQuirks) {
         let learnt = self.quirks.learned();
         let role = self.request.role.name();
@@ -849,7 +862,7 @@ impl Call {
             if whole.has_reasoning() || counted || used_up {
                 self.apply_change(&RequestChange::MatchStopsLocally);
             } else if !whole.is_empty() {
-                // Once may be chance: no reasoning was seen.
+                // Once may be chance, as no reasoning was seen.
                 self.quirks.update(|learnt| learnt.empty_with_stops += 1);
                 if self.quirks.learned().empty_with_stops >= EMPTY_WITH_STOPS {
                     self.apply_change(&RequestChange::EmptyWithStops);
@@ -874,7 +887,7 @@ impl Call {
                     TokenLimit::ServerDefault => ("max_tokens is not sent".to_owned(), "off".to_owned()),
                 };
                 self.send_notice(format!(
-                    "{now} for this model from now on (--set {role}.max_tokens={set} skips the first try)"
+                    "{now} for this model from now on (--set {role}.max_tokens={set} skips the first attempt)"
                 ));
             }
         }
@@ -895,14 +908,14 @@ impl Call {
         };
         if self.quirks.update(raise) {
             self.send_notice(format!(
-                "max_tokens is {bound} in place of {wanted} for this model from now on \
-                 (--set {role}.max_tokens={bound} skips the first try)"
+                "max_tokens is {bound} instead of {wanted} for this model from now on \
+                 (--set {role}.max_tokens={bound} skips the first attempt)"
             ));
         }
     }
 
-    /// What an answer without the stop at a newline says of that stop: it has cut something off where the action stands behind
-    /// a newline, and where reasoning does.
+    /// Learns about the newline stop from a reply without it: the stop cut something off if the action comes after a
+    /// newline, or reasoning does.
     fn learn_about_newline_stop(&self, whole: &Completion) {
         if whole.closed_without_opening {
             return self.apply_change(&RequestChange::MatchStopsLocally);
@@ -913,7 +926,7 @@ impl Call {
         let ends = stops.iter().filter(|s| request::is_newline_stop(s)).filter_map(|s| text.find(s.as_str()));
         let line = ends.min().and_then(|end| text.get(..end));
         let action = (cut.action)(text);
-        // A line that looked like a sentence was the action where the whole answer has no other one.
+        // A line that looked like a sentence was the action if the whole reply has no other one.
         let cut_off =
             |line: &str| (cut.is_cut_short)(line) && action.is_some() && (cut.action)(line) != action;
         if line.is_some_and(cut_off) && !self.may_be_reasoning(whole) {
@@ -921,20 +934,20 @@ impl Call {
         } else {
             self.quirks.update(|learnt| learnt.fruitless_retries += 1);
             self.send_notice(
-                "asked again without the stop at a newline, it put no action behind one; the stop stays"
+                "a retry without the newline stop gave no action after the first line; the stop stays"
                     .to_owned(),
             );
         }
     }
 
-    /// Learns a change, and says so where another call has not learnt the same meanwhile.
+    /// Learns a change and sends a notice, unless another call has learned the same in the meantime.
     fn apply_change(&self, change: &RequestChange) {
         if self.quirks.update(|learnt| change.apply(learnt)) {
             self.send_notice(change.describe(&self.endpoint, ""));
         }
     }
 
-    /// Gives an answer again that was taken back for another one, which did not come, or not as a whole.
+    /// Sends a discarded reply again, because the one that should replace it did not arrive or is incomplete.
     fn send_again(&self, whole: &Completion, others: &Usage) {
         let _ = self.delta_sender.send(Delta::Restarted);
         if !whole.reasoning.is_empty() {
@@ -944,13 +957,13 @@ impl Call {
         self.report_reply(whole, others);
     }
 
-    /// The bound that the request would have of a server of which nothing is known.
+    /// Returns the limit that the request would have if nothing had been learned.
     fn wanted_max_tokens(&self) -> u32 {
         request::wanted_max_tokens(&self.endpoint, &self.request)
     }
 
-    /// Counts an answer that is of no use, with those `before` it and with the others beside one that may be restored, and tells
-    /// it: what comes next may fail.
+    /// Adds the usage of a discarded reply to `before` (and to the `others` of a reply that may be restored) and sends
+    /// the sum now, because what comes next may fail.
     fn count_discarded_reply(&self, whole: &Completion, before: &mut Usage, trial: &mut TentativeQuirks) {
         let usage = self.usage(whole);
         for sum in std::iter::once(&mut *before).chain(trial.doubled_limit.as_mut().map(|d| &mut d.others)) {
@@ -959,75 +972,76 @@ impl Call {
         let _ = self.delta_sender.send(Delta::Usage(*before));
     }
 
-    /// Tells what a good answer has to say beside its words, and what it cost with the answers `before` it that were of no use.
+    /// Sends everything about a reply besides its text: truncation, notices, and usage including the discarded replies
+    /// `before` it.
     fn report_reply(&self, whole: &Completion, before: &Usage) {
         let truncated = self.truncation(whole);
         let _ = truncated.map(|by| self.delta_sender.send(Delta::Truncated(by)));
         let _ = self.delta_sender.send(Delta::Usage(self.usage(whole).with_earlier(before)));
         if whole.has_finish_reason && self.quirks.limiter().should_announce() {
             self.send_notice(format!(
-                "{} breaks off a reply when another request arrives; it gets one request at a time from now on \
-                 (one_at_a_time = true in its profile says so from the start)",
+                "{} interrupts a reply when another request arrives; from now on it gets one request at a time \
+                 (one_at_a_time = true in its profile sets this from the start)",
                 self.endpoint.host()
             ));
         }
         let host = self.endpoint.host();
         if whole.closed_without_opening {
-            // A stop text would end its reasoning, and nothing would tell that from a reply.
+            // A stop text would end its reasoning, which would then look like a reply.
             let stops = !whole.stop_texts.is_empty();
             if self.quirks.update(|l| {
                 (l.starts_in_reasoning, l.match_stops_locally) = (true, l.match_stops_locally || stops);
             }) {
                 self.send_notice(format!(
-                    "{host} answers from inside of its reasoning, without an opening mark; from now on that is expected"
+                    "replies of {host} start inside their reasoning, without an opening tag; from now on this is expected"
                 ));
             }
         }
         let reason = whole.reason();
-        let asked = self.quirks.learned().scale_estimate(self.estimate_prompt_tokens());
+        let estimate = self.quirks.learned().scale_estimate(self.estimate_prompt_tokens());
         match (whole.ending(), whole.is_empty()) {
             _ if whole.refused => {
                 self.send_notice(format!("the model refused to answer: {}", text::truncate(&whole.text, 200, "…")));
             }
             (Some(Finish::Length), true) => self.send_notice(self.empty_reply_notice(whole)),
             (Some(Finish::ToolCall), true) => self.send_notice(format!(
-                "the model answered with a tool call (finish_reason {reason}), and it is offered no tools: switch tool calling \
-                 off in the server or its chat template, or choose another model"
+                "the model replied with a tool call (finish_reason {reason}), but no tools are offered: turn off tool calling \
+                 in the server or its chat template, or choose another model"
             )),
             (Some(Finish::Filter), true) => {
-                self.send_notice(format!("the reply is empty: the filter of {host} withheld it (finish_reason {reason})"));
+                self.send_notice(format!("the reply is empty: the content filter of {host} blocked it (finish_reason {reason})"));
             }
             (_, true) if !whole.has_reasoning() => self.send_notice(format!(
-                "the answer of {host} is empty (finish_reason {reason}); where a prompt of about {asked} tokens is longer than \
-                 its context, some servers say it so"
+                "the reply of {host} is empty (finish_reason {reason}); some servers reply like this if the prompt (about \
+                 {estimate} tokens) exceeds their context"
             )),
             (_, true) => {
-                self.send_notice(format!("the model reasoned and then said nothing (finish_reason {reason})"));
+                self.send_notice(format!("the model reasoned but wrote no reply (finish_reason {reason})"));
             }
             (Some(Finish::Filter), false) => {
-                self.send_notice(format!("{host} cut the answer by its filter (finish_reason {reason})"));
+                self.send_notice(format!("the content filter of {host} cut the reply off (finish_reason {reason})"));
             }
             (Some(Finish::Unknown), false) if self.quirks.update(|l| l.odd_ending = true) => {
                 self.send_notice(format!(
-                    "{host} ends replies with finish_reason {reason}, which is not known here: such a reply counts as cut off, \
-                     and only what is complete in it is used (--set accept_truncated=true uses all of it)"
+                    "{host} sends an unknown finish_reason {reason}: such a reply counts as cut off, and only its complete \
+                     part is used (--set accept_truncated=true uses all of it)"
                 ));
             }
             _ => {}
         }
     }
 
-    /// Why a reply is empty whose tokens were all used.
+    /// Explains an empty reply that reached its token limit.
     fn empty_reply_notice(&self, whole: &Completion) -> String {
         let role = self.request.role.name();
         let counted = whole.token_counts.map(|counts| counts.reply);
-        // A question's own bound is nobody's setting.
+        // A limit set by the request itself is not a setting that a person could change.
         let own = self.request.sampling.max_tokens.is_some();
         let unbounded = self.quirks.learned().empty_unbounded;
         match (whole.max_tokens, counted) {
             (Some(bound), Some(reply)) if reply < u64::from(bound) / 2 => format!(
-                "the reply is empty: it ended after {reply} tokens, before max_tokens ({bound}); the context of the model is \
-                 full (finish_reason length)"
+                "the reply is empty: it ended after {reply} tokens, before max_tokens ({bound}), because the model's context \
+                 is full (finish_reason length)"
             ),
             (Some(bound), _) if own => format!(
                 "the reply is empty: it reached its limit of {bound} token{} before it began (finish_reason length)",
@@ -1035,24 +1049,24 @@ impl Call {
             ),
             (Some(bound), _) if unbounded => format!(
                 "the reply is empty: all {bound} tokens of max_tokens were used before it began (finish_reason length), and \
-                 without max_tokens no reply came either; switch the model's reasoning off, or choose another model"
+                 there was no reply without max_tokens either; turn off the model's reasoning, or choose another model"
             ),
             (Some(bound), _) => format!(
                 "the reply is empty: all {bound} tokens of max_tokens were used before it began (finish_reason length); \
-                 --set {role}.max_tokens=N allows more, or switch the model's reasoning off"
+                 --set {role}.max_tokens=N allows more; turning off the model's reasoning also helps"
             ),
             (None, _) => "the reply is empty: all tokens that the server allows were used before it began (finish_reason \
-                          length); switch the model's reasoning off, or choose another model"
+                          length); turn off the model's reasoning, or choose another model"
                 .to_owned(),
         }
     }
 
-    /// What it cost, and whose count that is.
+    /// Returns the usage of a reply: the server's counts, or else estimates.
     fn usage(&self, whole: &Completion) -> Usage {
         let estimate = self.estimate_prompt_tokens();
         if whole.impossible_counts && self.quirks.update(|learnt| learnt.impossible_counts = true) {
             self.send_notice(format!(
-                "{} reports token counts that cannot be true; tokens are estimated in their place",
+                "{} reports impossible token counts; they are replaced by estimates",
                 self.endpoint.host()
             ));
         }
@@ -1082,32 +1096,32 @@ impl Call {
         Usage { cost_nano: cost, ..usage }
     }
 
-    /// Estimated tokens of the prompt: a quarter of its characters.
+    /// Returns the estimated number of tokens in the prompt: a quarter of its characters.
     fn estimate_prompt_tokens(&self) -> u64 {
         let letters: usize = self.request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
         (letters as u64).div_ceil(4)
     }
 
-    fn send_notice(&self, words: String) {
-        let clean = self.redactor.redact(&words);
-        let _ = self.delta_sender.send(Delta::Notice(if clean == words { words } else { clean }));
+    fn send_notice(&self, notice: String) {
+        let clean = self.redactor.redact(&notice);
+        let _ = self.delta_sender.send(Delta::Notice(if clean == notice { notice } else { clean }));
     }
 }
 
-/// Why a reply that is empty or a refusal is not taken in place of one that was cut off.
-fn no_reply(whole: &Completion) -> ProviderError {
+/// Returns why an empty reply or a refusal does not replace a truncated one.
+fn no_reply_error(whole: &Completion) -> ProviderError {
     let what = if whole.refused {
         format!("the model refused to answer: {}", text::truncate(&whole.text, 200, "…"))
     } else {
-        format!("the reply was empty, finish_reason {}", whole.reason())
+        format!("the reply was empty (finish_reason {})", whole.reason())
     };
     ProviderError::new(what, "retry").with_kind(FailureKind::EmptyReply)
 }
 
-/// How a reply shows that the server broke it off.
+/// Describes how a reply shows that the server interrupted it.
 fn how_interrupted(whole: &Completion) -> String {
     if whole.broken.is_some() {
-        "its stream ended while the server had another request".to_owned()
+        "the stream ended while the server had another request".to_owned()
     } else if whole.done_without_finish_reason {
         "[DONE] without a finish_reason".to_owned()
     } else {
@@ -1115,14 +1129,14 @@ fn how_interrupted(whole: &Completion) -> String {
     }
 }
 
-/// The answer ended before it said so: the connection or the stream did.
-fn broke_off(error: &ProviderError) -> bool {
+/// Returns whether the connection or the stream ended before the reply did.
+fn is_interruption(error: &ProviderError) -> bool {
     use FailureKind::{EmptyReply, Interrupted, Unreachable};
     error.status.is_none() && matches!(error.kind, EmptyReply | Interrupted | Unreachable)
 }
 
-/// All these replies are of the same words, and no other request of ours was in their way.
-fn same_words(replies: &[Arc<Completion>]) -> bool {
+/// Returns whether all replies have the same text and none ran beside another request of ours.
+fn have_same_text(replies: &[Arc<Completion>]) -> bool {
     let first = replies.first().map_or("", |first| first.text.as_str());
     !first.is_empty()
         && replies
@@ -1130,17 +1144,17 @@ fn same_words(replies: &[Arc<Completion>]) -> bool {
             .all(|reply| reply.done_without_finish_reason && !reply.server_was_shared && reply.text == first)
 }
 
-/// The words of a server are redacted where they come in. What other libraries say of its answer, and what joining makes of
-/// harmless parts, is so here.
+/// Redacts the texts of an error. Data from a server is redacted on arrival; this covers messages of other libraries,
+/// and secrets that appear when harmless parts are joined.
 pub(super) fn redact_error(redactor: &Redactor, error: ProviderError) -> ProviderError {
     ProviderError { message: redactor.redact(&error.message), hint: redactor.redact(&error.hint), ..error }
 }
 
-/// A failure after so many repetitions.
-fn with_retry_count(mut error: ProviderError, repeated: u32) -> ProviderError {
-    if repeated > 0 {
-        let times = if repeated == 1 { "once".to_owned() } else { format!("{repeated} times") };
-        error.message = format!("{} (asked again {times})", error.message);
+/// Adds the number of retries to an error's message.
+fn with_retry_count(mut error: ProviderError, retries: u32) -> ProviderError {
+    if retries > 0 {
+        let times = if retries == 1 { "once".to_owned() } else { format!("{retries} times") };
+        error.message = format!("{} (retried {times})", error.message);
     }
     error
 }

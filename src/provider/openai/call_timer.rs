@@ -1,10 +1,10 @@
-//! How long a call takes, without the time that it waits in our own queue for its turn at the server.
+//! Measures how long a call takes, excluding the time it waits in our own queue for the server.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The clock of one call.
+/// The timer of one call.
 #[derive(Debug)]
 pub(super) struct CallTimer {
     began: Instant,
@@ -13,19 +13,19 @@ pub(super) struct CallTimer {
 
 #[derive(Debug, Default)]
 struct Queued {
-    /// All waits that are over.
+    /// Total duration of the finished waits.
     total: Duration,
-    /// Since when it waits now.
+    /// Start of the current wait.
     since: Option<Instant>,
 }
 
 impl CallTimer {
-    /// A call that begins now.
+    /// Starts the timer.
     pub(super) fn start() -> Self {
         Self { began: Instant::now(), queued: Mutex::default() }
     }
 
-    /// Waits for something in our own queue; that time is not counted.
+    /// Awaits `wait` without counting its duration.
     pub(super) async fn queue<T>(&self, wait: impl Future<Output = T>) -> T {
         self.lock().since = Some(Instant::now());
         let value = wait.await;
@@ -36,7 +36,8 @@ impl CallTimer {
         value
     }
 
-    /// When the call has taken this long, as far as that is known now; none where no clock reaches that far.
+    /// Returns when the call will have taken `total`. A current or later wait moves the deadline. Returns `None` if the
+    /// time is too far in the future to represent.
     pub(super) fn deadline(&self, total: Duration) -> Option<Instant> {
         let queued = self.lock();
         let now = queued.since.map_or(Duration::ZERO, |since| since.elapsed());

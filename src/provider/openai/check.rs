@@ -1,4 +1,5 @@
-//! What `doctor` asks of a server: is it there, which models, one token, streaming, stop, seed, and a reply as a run asks for it.
+//! The server checks of `doctor`: reachability, models, one token, streaming, stop texts, seed, and a reply to a
+//! request like those of a run.
 
 use super::call::{Call, REASONING_MAX_TOKENS};
 use super::call_timer::CallTimer;
@@ -18,48 +19,45 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
 
-/// How something came out.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It works.
     Good,
-    /// It works, but a person should know this.
+    /// Works with a limitation that a person should know.
     Warning,
-    /// It does not work.
+    /// Does not work.
     Bad,
 }
 
-/// Something that was found out about a server.
+/// A result of checking a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked at.
+    /// What was checked.
     pub topic: &'static str,
-    /// How it came out.
     pub verdict: Verdict,
-    /// In words.
     pub message: String,
-    /// What to do next; empty where there is nothing to do.
+    /// What to do next; may be empty.
     pub hint: String,
 }
 
 fn new_finding(
-    about: &'static str,
+    topic: &'static str,
     verdict: Verdict,
-    what: impl Into<String>,
-    next: impl Into<String>,
+    message: impl Into<String>,
+    hint: impl Into<String>,
 ) -> Finding {
-    Finding { topic: about, verdict, message: what.into(), hint: next.into() }
+    Finding { topic, verdict, message: message.into(), hint: hint.into() }
 }
 
-fn failure_finding(about: &'static str, error: &ProviderError) -> Finding {
-    // `doctor` need not point at itself.
-    let next: Vec<&str> =
+fn failure_finding(topic: &'static str, error: &ProviderError) -> Finding {
+    // `doctor` does not need to recommend itself.
+    let hint: Vec<&str> =
         error.hint.split("; ").filter(|part| !part.contains("`retrospect doctor`")).collect();
-    new_finding(about, Verdict::Bad, error.message.clone(), next.join("; "))
+    new_finding(topic, Verdict::Bad, error.message.clone(), hint.join("; "))
 }
 
-/// Looks at a server as it is used in a role; what depends on something that does not work is not asked. `chosen` are the
-/// sampling parameters that a run would send in place of the profile's.
+/// Checks a server for a role. Checks that depend on a failed one are skipped. `chosen` are the sampling parameters
+/// that a run would send instead of the profile's.
 pub async fn check_server(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
     let clean = |text: &str| openai.redactor.redact(text);
     let clean = |f: Finding| Finding { message: clean(&f.message), hint: clean(&f.hint), ..f };
@@ -115,30 +113,30 @@ async fn run_checks(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Valu
     found
 }
 
-/// What the check says of a server without a list.
-const NO_MODEL_LIST: &str = "it lists no models: ";
+/// Prefix of the message about a server without a model list.
+const NO_MODEL_LIST: &str = "cannot list the models: ";
 
-/// The names of the server's models. The server gets ten seconds.
+/// Returns the names of the server's models.
 ///
 /// # Errors
-/// Why they cannot be had.
+/// Returns why the models cannot be listed, such as no reply within ten seconds.
 pub async fn list_models(openai: &OpenAi) -> Result<Vec<String>, String> {
     let named = models_in_time(openai).await;
     named
         .map_err(|finding| finding.message.strip_prefix(NO_MODEL_LIST).unwrap_or(&finding.message).to_owned())
 }
 
-/// The server's models, if it lists them in time.
+/// Returns the server's models, or a finding if it does not list them within ten seconds.
 async fn models_in_time(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     const LIST_TIMEOUT: Duration = Duration::from_secs(10);
     if let Ok(named) = tokio::time::timeout(LIST_TIMEOUT, fetch_models(openai)).await {
         return named;
     }
     let what = format!("{} listed no models within {} s", openai.endpoint.host(), LIST_TIMEOUT.as_secs());
-    Err(new_finding("server", Verdict::Bad, what, "look at the server's own log"))
+    Err(new_finding("server", Verdict::Bad, what, "check the server's log"))
 }
 
-/// A question of the check and its answer.
+/// The reply to a request of the check.
 struct CheckReply {
     completion: Arc<Completion>,
     piece_count: usize,
@@ -146,7 +144,7 @@ struct CheckReply {
 }
 
 impl CheckReply {
-    /// All words that came, thought or said.
+    /// Returns the reasoning and the text together.
     fn all_text(&self) -> String {
         format!("{}{}", self.completion.reasoning, self.completion.text)
     }
@@ -160,88 +158,88 @@ async fn ask_to_count(
     stop: Vec<String>,
 ) -> Result<CheckReply, ProviderError> {
     let mut endpoint = (*openai.endpoint).clone();
-    // The check asks for what it looks at, whatever the profile says.
+    // The check sets the stop texts itself, whatever the profile says.
     endpoint.sampling.stop = None;
-    let words = "Count from one to twenty in words, with a blank between them.";
-    let wish = SamplingOverrides {
+    let question = "Count from one to twenty in words, separated by spaces.";
+    let sampling = SamplingOverrides {
         temperature: Some(temperature),
         max_tokens: Some(tokens),
         ..SamplingOverrides::default()
     };
-    let request = Request { seed, stop, sampling: wish, ..build_request(ModelRole::Actor, words) };
+    let request = Request { seed, stop, sampling, ..build_request(ModelRole::Actor, question) };
     send_request(openai, Arc::new(endpoint), openai.quirks.clone(), request).await
 }
 
-fn build_request(asked: ModelRole, words: &str) -> Request {
-    let words = Segment {
+fn build_request(role: ModelRole, text: &str) -> Request {
+    let segment = Segment {
         label: SegmentLabel::Instruction,
         origin: SegmentOrigin::Task,
         message_role: MessageRole::User,
-        text: Arc::from(words),
+        text: Arc::from(text),
     };
-    Request { role: asked, prompt: Arc::new(Prompt { segments: vec![words] }), ..Request::default() }
+    Request { role, prompt: Arc::new(Prompt { segments: vec![segment] }), ..Request::default() }
 }
 
 async fn send_request(
     openai: &OpenAi,
     endpoint: Arc<Endpoint>,
-    memory: Arc<QuirkStore>,
+    quirks: Arc<QuirkStore>,
     request: Request,
 ) -> Result<CheckReply, ProviderError> {
-    let (tell, mut told) = unbounded_channel();
+    let (delta_sender, mut deltas) = unbounded_channel();
     let (http, redactor) = (openai.http.clone(), openai.redactor.clone());
     let timer = CallTimer::start();
-    let call = Call { endpoint, quirks: memory, http, redactor, request, delta_sender: tell, timer };
-    let whole = call.run().await?;
-    let (mut pieces, mut notices) = (0, Vec::new());
-    while let Ok(delta) = told.try_recv() {
+    let call = Call { endpoint, quirks, http, redactor, request, delta_sender, timer };
+    let completion = call.run().await?;
+    let (mut piece_count, mut notices) = (0, Vec::new());
+    while let Ok(delta) = deltas.try_recv() {
         match delta {
-            Delta::Text(_) | Delta::Reasoning(_) => pieces += 1,
-            Delta::Notice(words) => notices.push(words),
+            Delta::Text(_) | Delta::Reasoning(_) => piece_count += 1,
+            Delta::Notice(notice) => notices.push(notice),
             _ => {}
         }
     }
-    Ok(CheckReply { completion: whole, piece_count: pieces, notices })
+    Ok(CheckReply { completion, piece_count, notices })
 }
 
-/// A question with the stop text and the bound that a run sends: whether a reply comes, and what has to be left away or raised
-/// until one does.
+/// Checks a request with the stop text and token limit of a run: whether there is a reply, and what had to be omitted
+/// or raised to get one.
 async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
-    let words = "A dirty mug is in the sink, and a clean cup in the cabinet. A clean mug is to be put on the desk. What comes \
-                 first: take the mug, take the cup, or go to the desk? Answer with one of the three.";
+    let question = "A dirty mug is in the sink and a clean cup is in the cabinet. Your task: put a clean mug on the desk. \
+                    What do you do first: take the mug, take the cup, or go to the desk? Answer with one of the three.";
     let stop = if asked == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() };
-    let wish = SamplingOverrides { user_fields: chosen.clone(), ..SamplingOverrides::default() };
-    let request = Request { seed: 1, stop, sampling: wish, ..build_request(asked, words) };
+    let sampling = SamplingOverrides { user_fields: chosen.clone(), ..SamplingOverrides::default() };
+    let request = Request { seed: 1, stop, sampling, ..build_request(asked, question) };
     let wanted = request::wanted_max_tokens(&openai.endpoint, &request);
-    // What the server refuses is known; what its replies show is looked for.
+    // Keep what is known about rejected fields, and find out again what replies show.
     let known = openai.quirks.learned();
-    let looks = LearnedQuirks {
+    let reset = LearnedQuirks {
         match_stops_locally: false,
         min_limit: None,
         raised_limits: BTreeMap::new(),
         ..known.clone()
     };
-    let memory = Arc::new(QuirkStore::from_learned(looks));
-    let seen = match send_request(openai, openai.endpoint.clone(), memory.clone(), request).await {
+    let quirks = Arc::new(QuirkStore::from_learned(reset));
+    let seen = match send_request(openai, openai.endpoint.clone(), quirks.clone(), request).await {
         Ok(seen) => seen,
         Err(error) => return vec![failure_finding("reply", &error)],
     };
-    let (whole, learnt, role) = (&seen.completion, memory.learned(), asked.name());
+    let (whole, learnt, role) = (&seen.completion, quirks.learned(), asked.name());
     let chooses = asked != ModelRole::Actor || chooses(&whole.text);
     let mut found = Vec::new();
     if learnt.match_stops_locally {
         found.push(new_finding(
             "stop",
             Verdict::Warning,
-            "a stop at a newline ends the model's reasoning before its reply begins: the reply was empty",
-            // `--set actor.stop=off` would take the cut here away too.
-            "a run finds this out with its first reply, and then cuts replies here; omit = [\"stop\"] in the server's profile \
-             ([models.NAME]) skips the first try",
+            "the newline stop ends the model's reasoning before its reply begins: the reply was empty",
+            // `--set actor.stop=off` would also turn off cutting replies here.
+            "a run learns this from its first reply and then applies the stop itself; omit = [\"stop\"] in the server's profile \
+             ([models.NAME]) skips the first attempt",
         ));
     }
     if whole.is_empty() {
         let what = match seen.notices.last() {
-            Some(words) => words.clone(),
+            Some(notice) => notice.clone(),
             None => {
                 format!("the reply is empty (finish_reason {})", whole.reason())
             }
@@ -251,10 +249,10 @@ async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<Strin
                 "choose another model, or change the server's settings".to_owned()
             }
             Some(Finish::Length) if learnt.empty_unbounded => {
-                format!("switch the model's reasoning off ({DISABLE_THINKING}), or choose another model")
+                format!("turn off the model's reasoning ({DISABLE_THINKING}), or choose another model")
             }
             Some(Finish::Length) => format!(
-                "switch the model's reasoning off ({DISABLE_THINKING}), set {role}.max_tokens=N (--set), or choose another model"
+                "turn off the model's reasoning ({DISABLE_THINKING}), allow more tokens (--set {role}.max_tokens=N), or choose another model"
             ),
             _ => "check the model's chat template, or choose another model".to_owned(),
         };
@@ -269,30 +267,30 @@ async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<Strin
         ));
     } else if let Some(room) = learnt.min_limit {
         let (what, set) = match room {
-            TokenLimit::Tokens(n) => (format!("with {n} it did"), n.to_string()),
-            TokenLimit::ServerDefault => ("without a bound it did".to_owned(), "off".to_owned()),
+            TokenLimit::Tokens(n) => (format!("{n} was enough"), n.to_string()),
+            TokenLimit::ServerDefault => ("it replied without a limit".to_owned(), "off".to_owned()),
         };
         found.push(new_finding(
             "reply",
             Verdict::Warning,
-            format!("the model did not get from its reasoning to a reply within max_tokens {wanted}; {what}"),
+            format!("reasoning used up max_tokens {wanted} before the reply began; {what}"),
             format!(
-                "a run finds this out with its first reply; --set {role}.max_tokens={set} skips the first try"
+                "a run learns this from its first reply; --set {role}.max_tokens={set} skips the first attempt"
             ),
         ));
     } else if has_any_reasoning(whole) && whole.max_tokens.is_some_and(|bound| bound < REASONING_MAX_TOKENS) {
         found.push(new_finding(
             "reply",
             Verdict::Warning,
-            format!("the model reasons, and its reasoning counts towards max_tokens {wanted}: longer reasoning leaves no reply"),
-            format!("a run asks again with {REASONING_MAX_TOKENS} then; --set {role}.max_tokens={REASONING_MAX_TOKENS} skips the first try"),
+            format!("the model reasons, and its reasoning counts toward max_tokens {wanted}: long reasoning leaves no room for a reply"),
+            format!("a run then retries with {REASONING_MAX_TOKENS}; --set {role}.max_tokens={REASONING_MAX_TOKENS} skips the first attempt"),
         ));
     } else if whole.has_hit_limit() {
         found.push(new_finding(
             "reply",
             Verdict::Warning,
             seen.notices.last().map_or("the reply was cut off", String::as_str),
-            format!("switch off what makes its replies that long, or --set {role}.max_tokens=N"),
+            format!("turn off whatever makes its replies so long, or allow more tokens with --set {role}.max_tokens=N"),
         ));
     } else if chooses {
         let bound =
@@ -300,34 +298,34 @@ async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<Strin
         found.push(new_finding(
             "reply",
             Verdict::Good,
-            format!("a reply came to what a run sends ({bound})"),
+            format!("the model replies to a request like those of a run ({bound})"),
             "",
         ));
     }
     if !chooses && !whole.is_empty() && !whole.refused {
-        let words = whole.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words = text::truncate(&words, 80, "…");
+        let reply = whole.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let reply = text::truncate(&reply, 80, "…");
         found.push(new_finding(
             "reply",
             Verdict::Warning,
-            format!("the reply is not one of the three actions it was asked to choose from: {words}"),
-            "check the model's chat template on the server: with a wrong one a model goes on with the prompt in place of \
+            format!("the model did not choose one of the three actions offered: {reply}"),
+            "check the model's chat template on the server: with the wrong one, a model continues the prompt instead of \
              answering it",
         ));
     }
-    // The questions before this one send no stop text, so that a refusal of it comes here.
-    let refused = learnt
+    // The requests before this one send no stop text, so a server that rejects it does so here.
+    let rejected = learnt
         .dropped_fields
         .difference(&known.dropped_fields)
         .map(|name| RequestChange::DropField(name.clone()));
-    let refused: Vec<String> = refused.map(|change| change.describe(&openai.endpoint, "")).collect();
-    if let Some(reply) = found.last_mut().filter(|_| !refused.is_empty()) {
-        reply.message = format!("{}; {}", reply.message, refused.join("; "));
+    let rejected: Vec<String> = rejected.map(|change| change.describe(&openai.endpoint, "")).collect();
+    if let Some(reply) = found.last_mut().filter(|_| !rejected.is_empty()) {
+        reply.message = format!("{}; {}", reply.message, rejected.join("; "));
     }
     found
 }
 
-/// The reply is one of the actions that the question names, in one line and with few words around it.
+/// Returns whether the reply names exactly one of the offered actions, in one short line.
 fn chooses(reply: &str) -> bool {
     const WORDS: usize = 12;
     let small = reply.trim().to_lowercase();
@@ -336,18 +334,17 @@ fn chooses(reply: &str) -> bool {
     named.count() == 1 && small.lines().count() == 1 && small.split_whitespace().count() <= WORDS
 }
 
-/// The server's models; else what became of the question.
+/// Requests the server's models. Returns a finding if there is no usable list.
 async fn fetch_models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     let endpoint = &*openai.endpoint;
     let redactor = &openai.redactor;
-    let listed = |base: String| async move {
-        let answer = openai.http.get(endpoint, &base, "models").await?;
-        let status = answer.status().as_u16();
-        let body = tokio::time::timeout(endpoint.timeouts.idle, bounded(answer)).await;
+    let list = |base: String| async move {
+        let response = openai.http.get(endpoint, &base, "models").await?;
+        let status = response.status().as_u16();
+        let body = tokio::time::timeout(endpoint.timeouts.idle, read_bounded(response)).await;
         Ok::<_, ProviderError>((status, redactor.redact_body(&body.unwrap_or_default())))
     };
-    let (status, body) =
-        listed(endpoint.base_url.clone()).await.map_err(|e| failure_finding("server", &e))?;
+    let (status, body) = list(endpoint.base_url.clone()).await.map_err(|e| failure_finding("server", &e))?;
     if status == 200
         && let Some(models) = parse_model_names(&body)
     {
@@ -355,13 +352,13 @@ async fn fetch_models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     }
     let elsewhere = format!("{}/v1", endpoint.base_url);
     if !endpoint.base_url.ends_with("/v1")
-        && let Ok((200, body)) = listed(elsewhere.clone()).await
+        && let Ok((200, body)) = list(elsewhere.clone()).await
         && parse_model_names(&body).is_some()
     {
         return Err(new_finding(
             "server",
             Verdict::Bad,
-            format!("{} has no models, {elsewhere} has", endpoint.display_url()),
+            format!("{} lists no models, but {elsewhere} does", endpoint.display_url()),
             format!("add /v1 to the base URL: {elsewhere}"),
         ));
     }
@@ -372,11 +369,11 @@ async fn fetch_models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     Err(new_finding("server", Verdict::Warning, format!("{NO_MODEL_LIST}{}", error.message), ""))
 }
 
-/// A body; of one that is far too long for a list of models, nothing.
-async fn bounded(mut answer: reqwest::Response) -> Vec<u8> {
+/// Reads a body. Returns nothing if it is far too long for a list of models.
+async fn read_bounded(mut response: reqwest::Response) -> Vec<u8> {
     const LARGEST: usize = 16 << 20;
     let mut body = Vec::new();
-    while let Ok(Some(piece)) = answer.chunk().await {
+    while let Ok(Some(piece)) = response.chunk().await {
         if body.len() + piece.len() > LARGEST {
             return Vec::new();
         }
@@ -386,7 +383,7 @@ async fn bounded(mut answer: reqwest::Response) -> Vec<u8> {
 }
 
 fn parse_model_names(body: &RedactedText) -> Option<Vec<String>> {
-    /// Nobody could type a longer name.
+    /// In characters. Longer names are not usable.
     const LONGEST: usize = 200;
     let value: Value = serde_json::from_str(body).ok()?;
     let list = value.get("data").or_else(|| value.get("models")).unwrap_or(&value).as_array()?;
@@ -399,12 +396,12 @@ fn check_model_is_listed(endpoint: &Endpoint, models: &[String]) -> Finding {
     let some = models.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
     let more = models.len().saturating_sub(8);
     let some = if more > 0 { format!("{some} and {more} more") } else { some };
-    // Gemini lists `models/NAME` and takes either.
+    // Gemini lists `models/NAME` and accepts both forms.
     if models.iter().any(|m| *m == endpoint.model || m.strip_prefix("models/") == Some(&endpoint.model)) {
         new_finding(
             "server",
             Verdict::Good,
-            format!("{} is there and has {}", endpoint.host(), endpoint.model),
+            format!("{} is running and has {}", endpoint.host(), endpoint.model),
             "",
         )
     } else {
@@ -412,22 +409,22 @@ fn check_model_is_listed(endpoint: &Endpoint, models: &[String]) -> Finding {
             "server",
             Verdict::Warning,
             format!(
-                "{} is there; it does not list {:?} among its models: {some}",
+                "{} is running, but does not list {:?} among its models: {some}",
                 endpoint.host(),
                 endpoint.model
             ),
-            "some servers take any name; choose one of those with openai:MODEL",
+            "some servers accept any name; otherwise choose a listed one with openai:MODEL",
         )
     }
 }
 
 fn report_first_token(endpoint: &Endpoint, seen: &CheckReply) -> Finding {
     let counted = match &seen.completion.token_counts {
-        Some(c) => format!("it counted {} tokens of the prompt and {} of the answer", c.prompt, c.reply),
-        None => "it counted no tokens; they are estimated".to_owned(),
+        Some(c) => format!("the server counted {} prompt tokens and {} reply tokens", c.prompt, c.reply),
+        None => "the server reports no token counts; they are estimated".to_owned(),
     };
     let api = if endpoint.api == Api::Chat { "chat completions" } else { "completions" };
-    let mut what = format!("{api} answer; {counted}");
+    let mut what = format!("{api} work; {counted}");
     for notice in &seen.notices {
         what.push_str("; ");
         what.push_str(notice);
@@ -437,52 +434,54 @@ fn report_first_token(endpoint: &Endpoint, seen: &CheckReply) -> Finding {
 
 fn report_streaming(seen: &CheckReply) -> Finding {
     if seen.piece_count > 1 {
-        new_finding("streaming", Verdict::Good, format!("an answer came in {} pieces", seen.piece_count), "")
+        new_finding("streaming", Verdict::Good, format!("a reply arrived in {} pieces", seen.piece_count), "")
     } else if seen.all_text().is_empty() {
         new_finding(
             "streaming",
             Verdict::Warning,
-            "no word came within 24 tokens, so whether replies are streamed is not known",
+            "no text arrived within 24 tokens, so it is unknown whether replies are streamed",
             "",
         )
     } else {
         new_finding(
             "streaming",
             Verdict::Warning,
-            format!("an answer of up to 24 tokens came in {} piece(s)", seen.piece_count),
-            "it works, but thoughts and actions do not appear while they are written",
+            format!("a reply of up to 24 tokens arrived in {} piece(s)", seen.piece_count),
+            "this works, but thoughts and actions do not appear while they are written",
         )
     }
 }
 
-/// A piece from the middle of an answer to stop at.
+/// Chooses a character from the middle of a reply as stop text.
 fn choose_stop_text(text: &str) -> Option<String> {
     let letters: Vec<char> = text.chars().collect();
     let middle = letters.len() / 2;
     letters.iter().skip(middle).find(|c| c.is_alphanumeric()).map(ToString::to_string)
 }
 
-/// The answer without the stop text is known: another answer that only happens not to hold it shows nothing.
+/// Judges whether the server applied a stop text. `without` is the reply without it: if the reply differs before the
+/// stop text, the test shows nothing.
 fn report_stop(stop: &str, without: &str, whole: &Completion) -> Finding {
     let before = without.split(stop).next().unwrap_or_default();
     if whole.stopped_locally {
         new_finding(
             "stop",
             Verdict::Warning,
-            format!("it wrote on after the stop text {stop:?}; the answer is cut here instead"),
-            "tokens after the stop text are paid for until the connection is closed",
+            format!("the server wrote on after the stop text {stop:?}; the reply is cut here instead"),
+            "tokens after the stop text cost money until the connection is closed",
         )
     } else if whole.text.trim_end() != before.trim_end() {
         new_finding(
             "stop",
             Verdict::Warning,
             format!(
-                "the same question had another answer, without the stop text {stop:?}: whether it stops there is not shown"
+                "the same prompt got a different reply without the stop text {stop:?}, so it is unknown whether the server \
+                 applies stop texts"
             ),
-            "wherever it does not, the answer is cut here instead",
+            "if it does not, replies are cut here instead",
         )
     } else {
-        new_finding("stop", Verdict::Good, format!("it stops at a stop text ({stop:?})"), "")
+        new_finding("stop", Verdict::Good, format!("the server ends a reply at a stop text ({stop:?})"), "")
     }
 }
 
@@ -498,7 +497,7 @@ async fn check_seed(openai: &OpenAi) -> Finding {
         return new_finding(
             "seed",
             Verdict::Warning,
-            "no word came within 24 tokens, so whether the seed is heeded is not known",
+            "no text arrived within 24 tokens, so it is unknown whether the server uses `seed`",
             "",
         );
     }
@@ -507,44 +506,44 @@ async fn check_seed(openai: &OpenAi) -> Finding {
         (true, true) => new_finding(
             "seed",
             Verdict::Good,
-            "the same seed gives the same answer at temperature 1, another one another",
+            "at temperature 1 the same seed gives the same reply, and another seed a different one",
             "",
         ),
         (true, false) => new_finding(
             "seed",
             Verdict::Warning,
-            "temperature 1 and three seeds gave one answer: sampling seems to be without effect",
-            "look for a setting of the server that fixes it",
+            "three seeds at temperature 1 gave the same reply: sampling seems to have no effect",
+            "check whether a setting of the server fixes the sampling",
         ),
         (false, _) => new_finding(
             "seed",
             Verdict::Warning,
-            "the same seed gave two answers at temperature 1: it is not heeded",
-            "runs with a temperature above 0 cannot be repeated; the cache repeats what was recorded",
+            "the same seed gave two replies at temperature 1: the server ignores `seed`",
+            "runs with a temperature above 0 are not repeatable; the cache replays what was recorded",
         ),
     }
 }
 
-/// The model reasons, seen or only counted.
+/// Returns whether the model reasoned, as shown by its text or its token counts.
 fn has_any_reasoning(whole: &Completion) -> bool {
     whole.has_reasoning() || whole.token_counts.is_some_and(|counts| counts.reasoning > 0)
 }
 
-/// How reasoning is switched off where a server's template can.
+/// How to turn off reasoning with servers whose chat template supports it.
 const DISABLE_THINKING: &str =
     "extra = { chat_template_kwargs = { enable_thinking = false } } in its profile";
 
 fn check_reasoning(openai: &OpenAi, asked: ModelRole, seen: &[Option<CheckReply>]) -> Option<Finding> {
-    let (endpoint, refused) = (&openai.endpoint, openai.quirks.learned().dropped_fields);
+    let (endpoint, dropped) = (&openai.endpoint, openai.quirks.learned().dropped_fields);
     let reasons = seen.iter().flatten().any(|seen| has_any_reasoning(&seen.completion));
-    let sent = !endpoint.omit.contains("temperature") && !refused.contains("temperature");
+    let sent = !endpoint.omit.contains("temperature") && !dropped.contains("temperature");
     let at_zero = endpoint.sampling.temperature == Some(0.0) && sent;
     (reasons && at_zero).then(|| {
         new_finding(
             "reasoning",
             Verdict::Warning,
-            "the model reasons, and temperature is 0: makers of such models warn of endless repetition there, or heed no temperature at all",
-            format!("--set {}.temperature=0.6 sets another one; or switch reasoning off ({DISABLE_THINKING})", asked.name()),
+            "the model reasons at temperature 0: makers of such models warn of endless repetition, or ignore the temperature",
+            format!("raise it with --set {}.temperature=0.6, or turn off reasoning ({DISABLE_THINKING})", asked.name()),
         )
     })
 }
@@ -554,18 +553,18 @@ mod tests {
     use super::*;
     use crate::provider::openai::redactor::Redactor;
 
-    /// A name of 3 MB was printed whole.
+    /// Regression: a name of 3 MB was printed in full.
     #[test]
-    fn a_name_without_an_end_is_cut() {
+    fn long_model_name_is_truncated() {
         let list = serde_json::json!({"data": [{"id": "m".repeat(3 << 20)}, {"id": "qwen3:4b"}]}).to_string();
         let names = parse_model_names(&Redactor::default().redact_body(list.as_bytes())).unwrap();
         assert_eq!((names[0].len(), &*names[1]), (200, "qwen3:4b"));
     }
 
-    /// `doctor` printed nothing for a minute.
+    /// Regression: `doctor` printed nothing for a minute.
     #[tokio::test]
-    async fn a_server_that_never_lists_its_models_is_given_up() {
-        // A connection comes about in its queue; nobody takes it, and nothing is said.
+    async fn listing_models_times_out() {
+        // The kernel completes the connection from the listener's queue; nothing accepts it or replies.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let openai = OpenAi::new(Endpoint::new(&base_url, "m"));

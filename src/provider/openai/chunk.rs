@@ -1,10 +1,10 @@
-//! One JSON value of an answer, read with all that servers leave out, add and call otherwise.
+//! Parses one JSON value of a reply, tolerating what servers omit, add and name differently.
 
 use super::error;
 use super::server_data::{ServerJson, UnredactedJson, UnredactedText};
 use serde_json::Value;
 
-/// Tokens as somebody counted them.
+/// Token counts as a server reports them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TokenCounts {
     pub(super) prompt: u64,
@@ -12,27 +12,28 @@ pub(super) struct TokenCounts {
     pub(super) reasoning: u64,
 }
 
-/// The most tokens that are believed of one answer: far more than any model's context, and few enough that no sum overflows.
+/// The largest plausible token count of a reply: far above any model's context, and small enough that no sum overflows.
 const MAX_TOKENS: u64 = 1 << 32;
 
-/// What a value says.
+/// The content of one value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Chunk {
     pub(super) text: UnredactedText,
     pub(super) reasoning: UnredactedText,
     pub(super) finish_reason: Option<String>,
     pub(super) token_counts: Option<TokenCounts>,
-    /// It had counts that cannot be true; they are not in `counts`.
+    /// The value had impossible counts, which `token_counts` leaves out.
     pub(super) impossible_counts: bool,
-    /// An error: its words, and its code where that is the number of a status.
+    /// The message of an error, and its code if that is an HTTP status.
     pub(super) error: Option<(String, Option<u16>)>,
-    /// It is a refusal to answer, and its text is that.
+    /// The text is a refusal.
     pub(super) refused: bool,
-    /// It had something that an answer has.
+    /// The value has a known field of a reply.
     pub(super) is_recognized: bool,
 }
 
-/// Reads a value: a piece of a stream, a whole answer or an error.
+/// Parses a value: a piece of a stream, a whole reply or an error. `fields` are the names of fields that contain
+/// reasoning.
 pub(super) fn parse_chunk(value: &ServerJson, fields: &[String]) -> Chunk {
     let mut chunk = Chunk::default();
     chunk.count(value);
@@ -42,7 +43,7 @@ pub(super) fn parse_chunk(value: &ServerJson, fields: &[String]) -> Chunk {
         choices.is_some() || chunk.token_counts.is_some() || chunk.impossible_counts || chunk.error.is_some();
     let pieces = value.unredacted().get("choices").into_iter().flat_map(UnredactedJson::elements);
     for (choice, pieces) in choices.into_iter().flatten().zip(pieces) {
-        // We ask for one answer. A server that gives more numbers them.
+        // We request one choice. A server that sends more numbers them; only the first is used.
         if choice.get("index").and_then(Value::as_u64).unwrap_or(0) != 0 {
             continue;
         }
@@ -71,7 +72,7 @@ pub(super) fn parse_chunk(value: &ServerJson, fields: &[String]) -> Chunk {
 }
 
 impl Chunk {
-    /// Takes the usage that stands in a value, unless it cannot be true.
+    /// Takes the usage from a value, unless it is impossible.
     fn count(&mut self, value: &Value) {
         let counts = read_token_counts(value);
         let possible = |c: &TokenCounts| [c.prompt, c.reply, c.reasoning].iter().all(|n| *n <= MAX_TOKENS);
@@ -80,7 +81,7 @@ impl Chunk {
     }
 }
 
-/// Content is a text, or (some servers) a list of parts, reasoning among them.
+/// Reads `content`, which is a string or, from some servers, a list of parts that may include reasoning.
 fn read_content(content: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
     let Some(content) = content else { return };
     if let Some(text) = content.text() {
@@ -97,32 +98,32 @@ fn read_content(content: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
     }
 }
 
-/// A refusal stands beside the content, or is a part of it.
+/// Reads a refusal, which is a field beside the content or inside one of its parts.
 fn refusal(refusal: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
-    if let Some(words) = refusal.and_then(UnredactedJson::text) {
-        chunk.refused |= !words.is_empty();
-        chunk.text.push(&words);
+    if let Some(text) = refusal.and_then(UnredactedJson::text) {
+        chunk.refused |= !text.is_empty();
+        chunk.text.push(&text);
     }
 }
 
-/// An error in a value. `"error": null` is none, and an empty text is none.
+/// Returns the message and status of an error in a value. `"error": null` is not an error.
 fn read_error(value: &Value) -> Option<(String, Option<u16>)> {
     let detail = || value.get("detail").filter(|_| value.get("choices").is_none());
-    let of = value.get("error").filter(|e| !e.is_null()).or_else(detail)?;
-    let words = error::json_error_message(value);
-    let code = of.get("code").or_else(|| of.get("status")).or_else(|| value.get("code"));
+    let error = value.get("error").filter(|e| !e.is_null()).or_else(detail)?;
+    let message = error::json_error_message(value);
+    let code = error.get("code").or_else(|| error.get("status")).or_else(|| value.get("code"));
     let code = code.and_then(|c| c.as_u64().or_else(|| c.as_str()?.parse().ok()));
     let status = code.and_then(|c| u16::try_from(c).ok()).filter(|c| (400..600).contains(c));
-    Some((words, status))
+    Some((message, status))
 }
 
-/// The usage, wherever it stands. Nothing but zeros was not counted.
+/// Returns the usage, wherever the server puts it. Returns `None` for zeros, which mean that nothing was counted.
 fn read_token_counts(value: &Value) -> Option<TokenCounts> {
     let places = [value.get("usage"), value.get("x_groq").and_then(|x| x.get("usage"))];
     let usage = places.into_iter().flatten().find(|u| u.is_object())?;
     let number = |names: &[&str]| {
-        let of = |v: &Value| v.as_u64().or_else(|| v.as_f64().filter(|f| *f >= 0.0).map(|f| f as u64));
-        names.iter().find_map(|n| of(usage.get(n)?))
+        let parse = |v: &Value| v.as_u64().or_else(|| v.as_f64().filter(|f| *f >= 0.0).map(|f| f as u64));
+        names.iter().find_map(|n| parse(usage.get(n)?))
     };
     let prompt = number(&["prompt_tokens", "input_tokens"]);
     let reply = number(&["completion_tokens", "output_tokens"]);
@@ -132,7 +133,7 @@ fn read_token_counts(value: &Value) -> Option<TokenCounts> {
     let prompt = prompt.or_else(|| Some(total?.saturating_sub(reply?)));
     let reply = reply.or_else(|| Some(total?.saturating_sub(prompt?)));
     let (prompt, reply) = (prompt?, reply?);
-    // What is in the total alone was reasoned (Gemini, xAI): it is part of the reply, and is paid for.
+    // Gemini and xAI count reasoning only in the total: it is part of the reply, and is paid for.
     let hidden = total.map_or(0, |total| total.saturating_sub(prompt.saturating_add(reply)));
     let reasoning = reasoning.filter(|tokens| *tokens > 0).unwrap_or(hidden);
     let counts = TokenCounts { prompt, reply: reply.saturating_add(hidden), reasoning };
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_is_read_from_where_it_stands_and_absent_is_not_zero() {
+    fn usage_is_found_in_every_shape_and_absent_is_not_zero() {
         let cases = [
             (
                 json!({"usage": {"prompt_tokens": 12, "completion_tokens": 13, "total_tokens": 25}}),
@@ -163,18 +164,18 @@ mod tests {
             (json!({"x_groq": {"usage": {"prompt_tokens": 1, "completion_tokens": 2}}}), Some((1, 2, 0))),
             (json!({"usage": {"input_tokens": 3, "output_tokens": 4}}), Some((3, 4, 0))),
             (json!({"usage": {"prompt_tokens": 3.0, "total_tokens": 7}}), Some((3, 4, 0))),
-            // Gemini: what it thought is in the total alone.
+            // Gemini counts reasoning only in the total.
             (
                 json!({"usage": {"prompt_tokens": 7, "completion_tokens": 12, "total_tokens": 412}}),
                 Some((7, 405, 393)),
             ),
             (json!({"usage": {"prompt_tokens": 7, "total_tokens": 412}}), Some((7, 405, 0))),
-            // xAI says both.
+            // xAI reports both.
             (
                 json!({"usage": {"prompt_tokens": 7, "completion_tokens": 12, "total_tokens": 412, "completion_tokens_details": {"reasoning_tokens": 393}}}),
                 Some((7, 405, 393)),
             ),
-            // A total that leaves something out says nothing.
+            // A total that is too small is ignored.
             (
                 json!({"usage": {"prompt_tokens": 7, "completion_tokens": 12, "total_tokens": 12}}),
                 Some((7, 12, 0)),
@@ -191,9 +192,9 @@ mod tests {
         }
     }
 
-    /// Sums of such counts overflowed, and the program ended by a panic.
+    /// Regression: sums of such counts overflowed and caused a panic.
     #[test]
-    fn counts_that_cannot_be_true_are_refused() {
+    fn impossible_counts_are_ignored() {
         let (huge, most) = (MAX_TOKENS + 1, MAX_TOKENS);
         let cases = [
             (json!({"prompt_tokens": 1_u64 << 63, "completion_tokens": 1_u64 << 63}), None),
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_reasoning_are_read_from_every_shape() {
+    fn text_and_reasoning_are_found_in_every_shape() {
         let fields = super::super::endpoint::Reasoning::default().fields;
         let choice = |inner: Value| json!({"choices": [inner]});
         let cases = [
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_may_stand_anywhere() {
+    fn error_is_found_in_every_shape() {
         let cases = [
             (json!({"error": {"message": "m", "code": 429}}), "m", Some(429)),
             (json!({"error": {"message": "m", "code": "503"}}), "m", Some(503)),
@@ -270,8 +271,8 @@ mod tests {
                 Some(502),
             ),
         ];
-        for (value, words, status) in cases {
-            assert_eq!(parse(&value, &[]).error, Some((words.to_owned(), status)), "{value}");
+        for (value, message, status) in cases {
+            assert_eq!(parse(&value, &[]).error, Some((message.to_owned(), status)), "{value}");
         }
         assert_eq!(parse(&json!({"error": null, "choices": []}), &[]).error, None);
     }

@@ -1,4 +1,4 @@
-//! One HTTP request: how it is made, sent and answered, with its first two time-outs.
+//! Sends a single HTTP request, with the timeouts for connecting and for the first response.
 
 use super::endpoint::{Api, Auth, Endpoint};
 use super::error::root_cause;
@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use tokio::runtime::{Handle, Id};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// The clients of an endpoint: one for each runtime, because a pooled connection lives and dies with the runtime that
-/// made it, and several sessions may share a provider.
+/// The HTTP clients of an endpoint, one per runtime: a pooled connection is bound to the runtime that opened it, and
+/// several sessions may share a provider.
 #[derive(Debug, Default)]
 pub(super) struct HttpClients {
     clients: Mutex<Vec<(Id, Client)>>,
@@ -20,7 +20,7 @@ pub(super) struct HttpClients {
 
 impl HttpClients {
     fn client(&self, endpoint: &Endpoint) -> Result<Client, ProviderError> {
-        /// Runtimes that come and go leave clients behind; so many are kept.
+        /// Limit for clients of runtimes that no longer exist.
         const MAX_CLIENTS: usize = 8;
         let here = Handle::current().id();
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,22 +35,22 @@ impl HttpClients {
         Ok(client)
     }
 
-    /// Asks for an answer; `tell` is told when the request is on its way.
+    /// Requests a completion. Sends [`Phase::Waiting`] to `delta_sender` once the connection is established.
     pub(super) async fn post_completion(
         &self,
         endpoint: &Endpoint,
         body: String,
-        tell: &UnboundedSender<Delta>,
+        delta_sender: &UnboundedSender<Delta>,
     ) -> Result<Response, ProviderError> {
         let path = match endpoint.api {
             Api::Chat => "chat/completions",
             Api::Completions => "completions",
         };
         let request = self.build_request(endpoint, Method::POST, &endpoint.base_url, path)?;
-        // The body is asked for when the connection stands: that is the only sign of it one gets.
-        let (length, tell) = (body.len(), tell.clone());
+        // The client reads the body once it is connected. reqwest gives no other sign of that.
+        let (length, delta_sender) = (body.len(), delta_sender.clone());
         let body = stream::once(async move {
-            let _ = tell.send(Delta::Phase(Phase::Waiting));
+            let _ = delta_sender.send(Delta::Phase(Phase::Waiting));
             Ok::<_, Infallible>(body)
         });
         let kind =
@@ -63,7 +63,7 @@ impl HttpClients {
         self.send(endpoint, request).await
     }
 
-    /// Gets something below an address.
+    /// Sends a GET request for a path below `base`.
     pub(super) async fn get(
         &self,
         endpoint: &Endpoint,
@@ -98,7 +98,7 @@ impl HttpClients {
         for (name, value) in &endpoint.headers {
             request = request.header(header_name(name)?, header_value(name, value.expose())?);
         }
-        // A header that a person gives stands alone: which of two a server would believe is anybody's guess.
+        // A header from the profile replaces ours: servers disagree about which of two to use.
         let given = match &endpoint.auth {
             Auth::None => false,
             Auth::Bearer => endpoint.has_header(AUTHORIZATION.as_str()),
@@ -117,45 +117,47 @@ impl HttpClients {
     }
 }
 
-/// Nothing came in time.
+/// Returns the error for a server that sent nothing in time.
 pub(super) fn first_token_timeout_error(endpoint: &Endpoint) -> ProviderError {
     let seconds = endpoint.timeouts.first_piece.as_secs_f64();
     ProviderError::new(
-        format!("{} did not begin to answer within {seconds} s", endpoint.host()),
-        "retry; a server that loads its model first may need a longer first_seconds in its profile",
+        format!("{} did not start to reply within {seconds} s", endpoint.host()),
+        "retry; a server that loads its model first may need a larger first_seconds in its profile",
     )
     .with_kind(FailureKind::TimedOut)
 }
 
-/// Whether anything can be asked at this address, so far as the address says.
+/// Checks that a base URL is usable.
 ///
 /// # Errors
-/// Why not, in words.
+/// [`ProviderError`] if the URL is invalid, is not http or https, or contains credentials or a query.
 pub(super) fn check_base_url(base: &str) -> Result<(), ProviderError> {
     join_url(base, "").map(drop)
 }
 
-/// The address of a path below a base, both without the last or first slash.
+/// Joins a base URL and a path; a trailing slash of the base is ignored.
 fn join_url(base: &str, path: &str) -> Result<Url, ProviderError> {
-    let setup = |why: &str| {
+    let invalid = |why: &str| {
         ProviderError::new(
-            format!("the base URL cannot be used: {why}"),
-            "give one such as http://127.0.0.1:8080/v1",
+            format!("invalid base URL {:?}: {why}", crate::text::redact_url(base)),
+            "use a base URL such as http://127.0.0.1:8080/v1",
         )
         .with_kind(FailureKind::Misconfigured)
     };
-    let mut url = Url::parse(base).map_err(|e| setup(&e.to_string()))?;
+    let mut url = Url::parse(base).map_err(|e| invalid(&e.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(setup("it begins with neither http:// nor https://"));
+        return Err(invalid("it must start with http:// or https://"));
     }
     if url.scheme() == "https" && cfg!(not(feature = "tls")) {
-        return Err(setup("this program was built without https (feature `tls`)"));
+        return Err(invalid("this program was built without https (feature `tls`)"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(setup("it holds a name or password; put it into a header of the endpoint's profile"));
+        return Err(invalid(
+            "it contains a user name or password; move it to `headers` in the server's profile",
+        ));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(setup("it holds a query; put it into `query` of the endpoint's profile"));
+        return Err(invalid("it contains a query; move it to `query` in the server's profile"));
     }
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().extend(path.split('/'));
@@ -165,12 +167,12 @@ fn join_url(base: &str, path: &str) -> Result<Url, ProviderError> {
 
 fn header_name(name: &str) -> Result<HeaderName, ProviderError> {
     HeaderName::try_from(name).map_err(|_| {
-        ProviderError::new(format!("{name:?} is no name of a header"), "mend the endpoint's profile")
+        ProviderError::new(format!("invalid header name {name:?}"), "correct it in the server's profile")
             .with_kind(FailureKind::Misconfigured)
     })
 }
 
-/// A value that is never printed.
+/// Returns a header value that is marked as sensitive, so that it is never printed.
 fn header_value(what: &str, value: &str) -> Result<HeaderValue, ProviderError> {
     let value = HeaderValue::from_str(value).map(|mut v| {
         v.set_sensitive(true);
@@ -178,8 +180,8 @@ fn header_value(what: &str, value: &str) -> Result<HeaderValue, ProviderError> {
     });
     value.map_err(|_| {
         ProviderError::new(
-            format!("the value of {what} has a line end or another sign that a header cannot have"),
-            "set it anew, in one line",
+            format!("the value of {what} contains a line break or another character not allowed in a header"),
+            "set it again as one line",
         )
         .with_kind(FailureKind::Misconfigured)
     })
@@ -189,7 +191,7 @@ fn build_client(endpoint: &Endpoint) -> Result<Client, ProviderError> {
     let mut builder = Client::builder()
         .user_agent(concat!("retrospect/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(endpoint.timeouts.connect)
-        // Following would show the key to whoever the server names.
+        // Following a redirect would send the key to a server of the first one's choice.
         .redirect(reqwest::redirect::Policy::none())
         .http1_ignore_invalid_headers_in_responses(true)
         .tcp_nodelay(true);
@@ -202,14 +204,14 @@ fn build_client(endpoint: &Endpoint) -> Result<Client, ProviderError> {
     }
     builder.build().map_err(|error| {
         ProviderError::new(
-            format!("no connection can be made here: {}", root_cause(&error)),
-            "install the system's certificates (ca-certificates), or name a file of them (ca_file, --ca-file, SSL_CERT_FILE)",
+            format!("cannot set up connections: {}", root_cause(&error)),
+            "install the system's CA certificates (ca-certificates), or name a file with them (ca_file, --ca-file or SSL_CERT_FILE)",
         )
         .with_kind(FailureKind::Misconfigured)
     })
 }
 
-/// No answer came at all.
+/// Returns the error for a request without any response.
 fn connection_error(endpoint: &Endpoint, error: reqwest::Error) -> ProviderError {
     let host = endpoint.host().to_owned();
     let error = error.without_url();
@@ -220,24 +222,25 @@ fn connection_error(endpoint: &Endpoint, error: reqwest::Error) -> ProviderError
     if error.is_timeout() {
         let seconds = endpoint.timeouts.connect.as_secs_f64();
         return ProviderError::new(
-            format!("{host} took no connection within {seconds} s"),
+            format!("connection to {host} timed out after {seconds} s"),
             connection_advice(endpoint),
         )
         .with_kind(FailureKind::TimedOut);
     }
     let why = root_cause(&error);
     let (what, next) = if error.is_connect() {
-        (format!("{host} cannot be reached: {why}"), connection_advice(endpoint))
+        (format!("cannot connect to {host}: {why}"), connection_advice(endpoint))
     } else {
         (
-            format!("{host} broke the connection before it answered: {why}"),
-            "retry; look at the server's own log".to_owned(),
+            format!("{host} closed the connection before it replied: {why}"),
+            "retry; check the server's log".to_owned(),
         )
     };
     ProviderError::new(what, next).with_kind(FailureKind::Unreachable)
 }
 
-/// What to look at where no connection came about. A proxy is named by its variable, for its address may hold a password.
+/// Returns what to check after a failed connection. A proxy is named by its variable, because its URL may contain a
+/// password.
 fn connection_advice(endpoint: &Endpoint) -> String {
     let own: &[&str] = if endpoint.base_url.starts_with("https:") {
         &["HTTPS_PROXY", "https_proxy"]
@@ -246,9 +249,9 @@ fn connection_advice(endpoint: &Endpoint) -> String {
     };
     let set = |name: &&&str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
     let proxy = own.iter().chain(&["ALL_PROXY", "all_proxy"]).find(set).filter(|_| !endpoint.is_loopback());
-    let server = "check that the server runs and the base URL is right";
+    let server = "check that the server is running and the base URL is correct";
     proxy.map_or_else(
         || server.to_owned(),
-        |name| format!("{server}; it is asked through the proxy of ${name}, unless NO_PROXY names it"),
+        |name| format!("{server}; requests go through the proxy in ${name} unless NO_PROXY lists the server"),
     )
 }

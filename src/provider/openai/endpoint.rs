@@ -1,4 +1,4 @@
-//! An endpoint as data: where it is, how it is spoken to, what it takes and what it does not.
+//! An endpoint as data: its URL, its API and authentication, and the parameters that it is sent.
 
 use super::redactor::Redactor;
 use super::secret::{KeySource, Secret};
@@ -7,40 +7,40 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which of the two interfaces is used.
+/// The API of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Api {
-    /// Chat completions: messages by speaker.
+    /// Chat completions: messages with roles.
     #[default]
     Chat,
-    /// Completions: the prompt as one text that is continued (as ReAct's and Reflexion's code did).
+    /// Completions: the model continues the prompt as one text (as in ReAct's and Reflexion's code).
     Completions,
 }
 
-/// How the key is shown to the server.
+/// How the key is sent to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Auth {
     /// `Authorization: Bearer KEY`.
     #[default]
     Bearer,
-    /// A header of this name holds the key (Azure: `api-key`).
+    /// A header of this name contains the key (Azure: `api-key`).
     Header(String),
     /// No key is sent.
     None,
 }
 
-/// Which field bounds the answer's length; servers differ.
+/// The field that limits the length of a reply; servers differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MaxTokensField {
-    /// The old one, that nearly all know.
+    /// The older one, which nearly all servers know.
     #[default]
     MaxTokens,
-    /// The one of hosted reasoning models.
+    /// Used by hosted reasoning models.
     MaxCompletionTokens,
 }
 
 impl MaxTokensField {
-    /// Its name.
+    /// Returns the field's name in the request.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MaxTokens => "max_tokens",
@@ -48,7 +48,7 @@ impl MaxTokensField {
         }
     }
 
-    /// The other one.
+    /// Returns the other field.
     pub fn other(self) -> Self {
         match self {
             Self::MaxTokens => Self::MaxCompletionTokens,
@@ -57,25 +57,25 @@ impl MaxTokensField {
     }
 }
 
-/// The names of the penalty of repetition, the one of most servers first; llama.cpp has the other.
+/// The names of the repetition penalty: that of most servers, then that of llama.cpp.
 pub(super) const PENALTY_NAMES: [&str; 2] = ["repetition_penalty", "repeat_penalty"];
 
-/// How answers are sampled. What is not set is not sent.
+/// Sampling parameters. Those that are not set are not sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// Temperature; the papers: 0.
+    /// The papers use 0.
     pub temperature: Option<f64>,
-    /// Nucleus; OmniReflect: 0.7.
+    /// OmniReflect uses 0.7.
     pub top_p: Option<f64>,
-    /// Only the most likely K; OmniReflect: 50. Many servers refuse it, so only some profiles send it.
+    /// OmniReflect uses 50. Many servers reject it, so only some profiles send it.
     pub top_k: Option<u32>,
-    /// Penalty of repetition; OmniReflect: 1. Sent as `top_k` is.
+    /// OmniReflect uses 1. Sent by the same profiles as `top_k`.
     pub repetition_penalty: Option<f64>,
-    /// The most tokens of an answer; none: 256 for the actor, 1024 for the mentor.
+    /// Maximum number of tokens in a reply. None: 256 for the actor, 1024 for the mentor.
     pub max_tokens: Option<u32>,
-    /// Texts that end an answer, in place of the question's own.
+    /// Texts that end a reply, instead of the request's own.
     pub stop: Option<Vec<String>>,
-    /// The seed is sent.
+    /// Send the seed.
     pub seed: bool,
 }
 
@@ -93,19 +93,19 @@ impl Default for Sampling {
     }
 }
 
-/// How long is waited for what.
+/// The timeouts of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For the connection.
+    /// For connecting.
     pub connect: Duration,
-    /// For the first piece of the answer, and from one piece to the next where only signs of life come in between. Long:
-    /// a server may load its model first.
+    /// For the first piece of the reply, and between pieces if only data without content arrives. Long, because a
+    /// server may load its model first.
     pub first_piece: Duration,
     /// For the next byte of a stream that has begun.
     pub idle: Duration,
-    /// For what may still come after the answer's end (its usage).
+    /// For data after the end of the reply (usage).
     pub after_end: Duration,
-    /// For all of it; none by default.
+    /// For the whole call.
     pub total: Option<Duration>,
 }
 
@@ -121,18 +121,17 @@ impl Default for Timeouts {
     }
 }
 
-/// When and how often a failed request is sent again.
+/// How often and after which waits a failed request is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// How often at most.
     pub max_retries: u32,
-    /// How often at most after a 500, which may be the request's own fault.
+    /// Limit after status 500, which the request itself may cause.
     pub max_retries_after_500: u32,
-    /// The first wait; it doubles.
+    /// The first wait, which doubles with each retry.
     pub first_wait: Duration,
-    /// The longest wait of our own choice.
+    /// Limit for a single wait, unless the server asks for a longer one.
     pub max_wait: Duration,
-    /// The longest wait in all.
+    /// Limit for all waits of a call together.
     pub max_total_wait: Duration,
 }
 
@@ -148,33 +147,32 @@ impl Default for Retry {
     }
 }
 
-/// Prices in any unit for a million tokens.
+/// Prices per million tokens, in any currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Prices {
-    /// Of prompts.
     pub prompt_per_million: f64,
-    /// Of replies, reasoning among them.
+    /// Price of reply tokens, reasoning included.
     pub reply_per_million: f64,
 }
 
 impl Prices {
-    /// The price of a call, in billionths of the unit.
+    /// Returns the price of a call, in billionths of the currency.
     pub fn cost_nano(&self, prompt_tokens: u64, reply_tokens: u64) -> u64 {
-        // A million tokens cost the price, so one token costs a thousand billionths of it.
+        // A price of 1 per million tokens is 1000 billionths per token.
         ((prompt_tokens as f64 * self.prompt_per_million + reply_tokens as f64 * self.reply_per_million)
             * 1000.0)
             .round() as u64
     }
 }
 
-/// How reasoning is told from the answer.
+/// How reasoning is separated from the reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reasoning {
-    /// Fields beside `content` that hold it; the first that is filled counts.
+    /// Fields beside `content` that contain reasoning; the first non-empty one is used.
     pub fields: Vec<String>,
-    /// Opening and closing marks around it inside the content.
+    /// Opening and closing tags around reasoning inside the content.
     pub tags: Vec<(String, String)>,
-    /// The server's template opens it: an answer begins inside of it, without the opening mark.
+    /// The server's chat template opens the reasoning: replies start inside it, without the opening tag.
     pub opened: bool,
 }
 
@@ -197,53 +195,44 @@ impl Default for Reasoning {
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a server")]
 pub struct Endpoint {
-    /// The model's name there.
+    /// The model's name on the server.
     pub model: String,
-    /// The address up to and without `/chat/completions`.
+    /// The address without `/chat/completions`.
     pub base_url: String,
-    /// Which interface.
     pub api: Api,
-    /// How the key is shown.
     pub auth: Auth,
-    /// The key.
     pub key: Option<Secret>,
-    /// Where the key comes from, for whoever has to mend it.
+    /// Where the key comes from, for error messages.
     pub key_source: KeySource,
-    /// More headers; their values may be secrets.
+    /// Additional headers; their values may be secrets.
     pub headers: Vec<(String, Secret)>,
-    /// More query parameters; their values may be secrets.
+    /// Additional query parameters; their values may be secrets.
     pub query: Vec<(String, Secret)>,
-    /// A file of certificates (PEM) whose authorities are believed beside the system's.
+    /// A file of trusted CA certificates (PEM), in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// The sampling.
     pub sampling: Sampling,
-    /// Which field bounds the answer.
     pub max_tokens_field: MaxTokensField,
-    /// `stream_options.include_usage` is sent.
+    /// Send `stream_options.include_usage`.
     pub send_usage_option: bool,
     /// Fields that are never sent.
     pub omit: BTreeSet<String>,
     /// JSON merged into the request at its top level.
     pub extra: Map<String, Value>,
-    /// Reasoning.
     pub reasoning: Reasoning,
-    /// All speakers in one message of the user: for templates that know no system message.
+    /// Send the prompt as a single user message, for chat templates without a system message.
     pub one_message: bool,
-    /// The server gets one request at a time, also before it has broken a reply off because another one arrived.
+    /// Send one request at a time, even before the server interrupts a reply because another request arrived.
     pub one_at_a_time: bool,
-    /// Time-outs.
     pub timeouts: Timeouts,
-    /// Retries.
     pub retry: Retry,
-    /// Prices.
     pub prices: Option<Prices>,
-    /// A proxy counts the tokens.
+    /// The token counts come from a proxy.
     pub counted_by_proxy: bool,
 }
 
 impl Endpoint {
-    /// A model at an address, all else by default. The address may be given with a blank or a slash too many, or with the
-    /// path of the interface.
+    /// Creates an endpoint with default settings. White space around the URL, trailing slashes and the API's path are
+    /// removed.
     pub fn new(base_url: &str, model: &str) -> Self {
         let mut base = base_url.trim().trim_end_matches('/');
         for path in ["/chat/completions", "/completions"] {
@@ -274,7 +263,7 @@ impl Endpoint {
         }
     }
 
-    /// All its secrets.
+    /// Returns a redactor for all secrets of the endpoint and of the environment's proxies.
     pub(super) fn redactor(&self) -> Redactor {
         let proxies = super::proxy::credentials(&|name| std::env::var(name).ok());
         let values = self.headers.iter().chain(&self.query).map(|(name, value)| (name.as_str(), value));
@@ -283,19 +272,19 @@ impl Endpoint {
         Redactor::new(own.chain(proxies.iter().map(|secret| ("proxy-authorization", secret))), marks)
     }
 
-    /// A header of this name is given.
+    /// Returns whether the profile sets a header of this name.
     pub(super) fn has_header(&self, name: &str) -> bool {
         self.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name))
     }
 
-    /// Which field bounds the answer: the one that stands in `extra`, else the profile's.
+    /// Returns the field for the token limit: the one in `extra`, else the profile's.
     pub(super) fn effective_max_tokens_field(&self) -> MaxTokensField {
         let named = [MaxTokensField::MaxCompletionTokens, MaxTokensField::MaxTokens];
         named.into_iter().find(|f| self.extra.contains_key(f.name())).unwrap_or(self.max_tokens_field)
     }
 
-    /// A number of the sampling as it is sent by itself: what is merged into the request counts more, and llama.cpp has a
-    /// name of its own for one of them. None: it is not sent.
+    /// Returns the value that is sent for a numeric sampling parameter, or `None` if it is not sent. A value in `extra`
+    /// takes precedence, and may have llama.cpp's name for the repetition penalty.
     pub fn sampling_number(&self, name: &str) -> Option<f64> {
         let set = match name {
             "temperature" => self.sampling.temperature,
@@ -309,20 +298,20 @@ impl Endpoint {
         extra.or(set).filter(|_| !self.omit.contains(name))
     }
 
-    /// The server as it is shown: host and port.
+    /// Returns the server's host and port, for display.
     pub fn host(&self) -> &str {
         let after = self.base_url.split_once("://").map_or(self.base_url.as_str(), |p| p.1);
-        let place = after.split(['/', '?', '#']).next().unwrap_or(after);
-        // A name and password may stand before it.
-        place.rsplit_once('@').map_or(place, |(_, host)| host)
+        let authority = after.split(['/', '?', '#']).next().unwrap_or(after);
+        // A user name and password may precede the host.
+        authority.rsplit_once('@').map_or(authority, |(_, host)| host)
     }
 
-    /// The address as it is shown and kept: without what may be a secret in it.
+    /// Returns the base URL without possible secrets, for display and for the journal.
     pub fn display_url(&self) -> String {
         crate::text::redact_url(&self.base_url)
     }
 
-    /// The server is on this machine.
+    /// Returns whether the server is on this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.host();
         let name = match host.strip_prefix('[') {
@@ -332,7 +321,7 @@ impl Endpoint {
         name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 
-    /// The papers' settings and ours that are not sent, or with another value, in words.
+    /// Describes the settings of the papers, and our own, that are not sent or are sent with another value.
     pub fn unsent_settings(&self) -> Vec<String> {
         let (sampling, none) = (&self.sampling, "not part of this endpoint's profile");
         let papers = [("temperature", 0.0), ("top_p", 0.7), ("top_k", 50.0), ("repetition_penalty", 1.0)];
@@ -345,7 +334,7 @@ impl Endpoint {
         let mut unsent: Vec<String> = numbers.iter().filter_map(differs).collect();
         let left_out = |name: &str| self.omit.contains(name) && !self.extra.contains_key(name);
         if left_out("stop") {
-            unsent.push(format!("stop: {none}; answers are cut here"));
+            unsent.push(format!("stop: {none}; replies are cut here"));
         }
         if !sampling.seed || left_out("seed") {
             unsent.push(format!("seed: {none}"));
@@ -353,7 +342,8 @@ impl Endpoint {
         unsent
     }
 
-    /// Everything that an answer depends on beside the question, without any secret; part of a cache's key.
+    /// Returns everything besides the request that a reply depends on, without secrets. It is part of cache keys, so
+    /// its format, including the `Debug` texts in it, must not change.
     pub fn identity(&self) -> String {
         format!(
             "{} {} {:?} {:?} {:?} {} {:?} {:?} {:?}",
@@ -376,7 +366,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_not_sent_is_said_and_what_is_sent_otherwise() {
+    fn unsent_and_changed_settings_are_described() {
         type Case = (fn(&mut Endpoint), &'static [&'static str]);
         let cases: [Case; 5] = [
             (|_| {}, &["top_k 50: not part of", "repetition_penalty 1: not part of"]),
@@ -396,7 +386,7 @@ mod tests {
                     "top_p 0.7: not part of",
                     "top_k 50: not part of",
                     "repetition_penalty 1: not part of",
-                    "stop: not part of this endpoint's profile; answers are cut here",
+                    "stop: not part of this endpoint's profile; replies are cut here",
                 ],
             ),
             (

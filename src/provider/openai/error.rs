@@ -1,4 +1,4 @@
-//! What a server says when it says no: its words, what they mean, and what a person can do.
+//! Error responses of a server: finds their message, classifies them, and advises the person.
 
 use super::endpoint::{Auth, Endpoint};
 use super::secret::KeySource;
@@ -7,10 +7,11 @@ use crate::provider::{FailureKind, ProviderError};
 use crate::text;
 use serde_json::Value;
 
-/// How much of a server's words is shown.
+/// Maximum length of a server's message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// The words of an error body: `error.message`, `error`, `detail`, `message`, a page's title, else its beginning.
+/// Returns the message of an error body: `error.message`, `error`, `detail`, `message`, the title of an HTML page, or
+/// else the beginning of the body.
 pub(super) fn error_message(body: &RedactedText) -> String {
     match serde_json::from_str::<Value>(body.trim()) {
         Ok(value) => json_error_message(&value),
@@ -18,9 +19,9 @@ pub(super) fn error_message(body: &RedactedText) -> String {
     }
 }
 
-/// The words of an error in JSON.
+/// Returns the message of an error in JSON.
 pub(super) fn json_error_message(value: &Value) -> String {
-    // Some wrap the object into a list, some put the error into its choice.
+    // Some servers wrap the object in a list, some put the error inside the choice.
     let value = value.get(0).unwrap_or(value);
     let inner = || value.get("choices")?.get(0)?.get("error");
     let error = value.get("error").filter(|e| !e.is_null()).or_else(inner);
@@ -32,14 +33,14 @@ pub(super) fn json_error_message(value: &Value) -> String {
     ];
     let found = places.into_iter().flatten().map(message_text).find(|w| !w.trim().is_empty());
     let mut found = found.unwrap_or_else(|| error.unwrap_or(value).to_string());
-    // A router's own words say little; what it was told stands beside them.
+    // The message of a router says little; the message of its upstream server is in `metadata.raw`.
     if let Some(raw) = error.and_then(|e| e.get("metadata")?.get("raw")) {
         found = format!("{found}: {}", message_text(raw));
     }
     one_line_excerpt(&found)
 }
 
-/// A text as it is, a list of complaints one after the other.
+/// Returns the text of a message value; the elements of a list are joined with `; `.
 fn message_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -51,18 +52,18 @@ fn message_text(value: &Value) -> String {
     }
 }
 
-/// One complaint of a validator: where, and what.
+/// Formats one problem of a validator as `location: message`.
 fn validation_message(value: &Value) -> String {
-    let place: Vec<String> =
+    let location: Vec<String> =
         value.get("loc").and_then(Value::as_array).into_iter().flatten().map(message_text).collect();
     let what = ["msg", "message", "type"]
         .iter()
         .find_map(|n| value.get(n))
         .map_or_else(|| message_text(value), message_text);
-    if place.is_empty() { what } else { format!("{}: {what}", place.join(".")) }
+    if location.is_empty() { what } else { format!("{}: {what}", location.join(".")) }
 }
 
-/// A page's title, or its words without marks; any other text as it is.
+/// Describes an HTML page by its title. Returns any other text unchanged.
 fn page_title(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     if !lower.contains("<html") && !lower.contains("<!doctype") {
@@ -70,13 +71,10 @@ fn page_title(text: &str) -> String {
     }
     let title = lower.find("<title>").map(|a| a + 7).and_then(|a| Some((a, a + lower.get(a..)?.find('<')?)));
     let title = title.and_then(|(a, b)| text.get(a..b)).map_or("", str::trim);
-    format!(
-        "a page for people, not for programs: {}",
-        if title.is_empty() { "without a title" } else { title }
-    )
+    format!("an HTML page, not JSON: {}", if title.is_empty() { "no title" } else { title })
 }
 
-/// In one line, harmless and short.
+/// Returns the text as one line without control characters, truncated to [`MAX_MESSAGE_CHARS`].
 fn one_line_excerpt(words: &str) -> String {
     let start: String = words.chars().take(MAX_MESSAGE_CHARS * 4).collect();
     let line = text::one_line(&start);
@@ -88,13 +86,13 @@ fn one_line_excerpt(words: &str) -> String {
     cut
 }
 
-/// The words say that reasoning used up the bound before the reply began: OpenAI refuses a request with a bound of a few tokens
-/// in these words, and answers one with a larger bound with an empty reply.
+/// Returns whether a message says that reasoning used up the token limit before the reply began. OpenAI rejects a
+/// request with a limit of a few tokens with this message, and returns an empty reply if the limit is larger.
 pub(super) fn is_limit_used_up(words: &str) -> bool {
     words.contains("max_tokens or model output limit was reached")
 }
 
-/// The words say that the prompt is too long.
+/// Returns whether a message says that the prompt is too long.
 pub(super) fn is_too_long(words: &str) -> bool {
     let words = words.to_lowercase();
     [
@@ -119,66 +117,72 @@ pub(super) fn is_too_long(words: &str) -> bool {
     .any(|sign| words.contains(sign))
 }
 
-/// What an answer with a status other than success comes to.
+/// Classifies a response with a status other than success. `estimate` is the estimated number of tokens in the prompt.
 pub(super) fn http_status_error(
     endpoint: &Endpoint,
     status: u16,
     body: &RedactedText,
-    asked: u64,
+    estimate: u64,
 ) -> ProviderError {
-    let said = error_message(body);
+    let message = error_message(body);
     let host = endpoint.host();
     let no_quota = body.contains("insufficient_quota");
-    // Keys of the bodies of some servers count like words.
+    // Some servers name the problem only in a code beside the message.
     let long = matches!(status, 400 | 413 | 422 | 500)
-        && (is_too_long(&said) || body.contains("context_length_exceeded"));
+        && (is_too_long(&message) || body.contains("context_length_exceeded"));
     let (kind, next) = if long {
-        (FailureKind::TooLong, ContextOverflow::parse(body).advice(asked))
+        (FailureKind::TooLong, ContextOverflow::parse(body).advice(estimate))
     } else {
         match status {
-            // Gemini's status for a key that it doesn't know.
+            // Gemini's status for an unknown key.
             400 if body.contains("API_KEY_INVALID") => (FailureKind::Credentials, key_advice(endpoint)),
             300..=399 => (
                 FailureKind::Misconfigured,
-                "set the base URL to where the server says it is".to_owned(),
+                "set the base URL to the address that the server redirects to".to_owned(),
             ),
             401 => (FailureKind::Credentials, key_advice(endpoint)),
-            402 => (FailureKind::OutOfCredit, "add credit there, or choose another server or model".to_owned()),
-            429 if no_quota => (FailureKind::OutOfCredit, "add credit there, or choose another server or model".to_owned()),
+            402 => (FailureKind::OutOfCredit, OUT_OF_CREDIT_ADVICE.to_owned()),
+            429 if no_quota => (FailureKind::OutOfCredit, OUT_OF_CREDIT_ADVICE.to_owned()),
             403 => (
                 FailureKind::Forbidden,
-                format!("the key may lack the right to this model, or these words are forbidden; {}", key_advice(endpoint)),
+                format!(
+                    "the key may have no access to this model, or the server blocks this prompt; {}",
+                    key_advice(endpoint)
+                ),
             ),
             404 | 405 => (FailureKind::NotFound, not_found_advice(endpoint)),
             408 | 409 | 429 | 503 => (FailureKind::Busy, "wait, then retry".to_owned()),
             500..=599 => (
                 FailureKind::ServerFault,
-                "retry; if it stays, look at the server's own log: the request itself may be what it cannot take".to_owned(),
+                "retry; if it fails again, check the server's log: the request itself may be the cause"
+                    .to_owned(),
             ),
             _ => (
                 FailureKind::BadRequest,
-                "change the model or the endpoint's profile; `retrospect doctor` checks the server".to_owned(),
+                "change the model or the server's profile; `retrospect doctor` checks the server".to_owned(),
             ),
         }
     };
-    let said = if said.is_empty() { "without a word".to_owned() } else { said };
+    let message = if message.is_empty() { "no error message".to_owned() } else { message };
     ProviderError {
         status: Some(status),
-        ..ProviderError::new(format!("{host} answered {status}: {said}"), next).with_kind(kind)
+        ..ProviderError::new(format!("{host} returned HTTP {status}: {message}"), next).with_kind(kind)
     }
 }
 
-/// What a server says about a request that doesn't fit its context.
+const OUT_OF_CREDIT_ADVICE: &str = "add credit there, or choose another server or model";
+
+/// The numbers in a server's message about a request that exceeds its context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ContextOverflow {
-    /// Tokens of the request as the server counts them, with the reply's bound where the server adds or names it.
+    /// Tokens of the request as the server counts them, including the reply's limit if the server adds or names it.
     requested: Option<u64>,
-    /// Tokens of its context.
+    /// Size of the server's context in tokens.
     context: Option<u64>,
 }
 
 impl ContextOverflow {
-    /// Finds the numbers (`#`) in an error body, in the words of the servers that name them.
+    /// Finds the numbers (`#`) in an error body by the phrases of known servers.
     fn parse(body: &str) -> Self {
         const REQUESTED: &[&str] = &[
             "you requested # tokens",
@@ -218,8 +222,8 @@ impl ContextOverflow {
                 let rest = body.get(at + before.len()..)?.trim_start();
                 let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
                 let digits = if after.is_empty() { digits.trim_end_matches(',') } else { digits.as_str() };
-                let stands = rest.get(digits.len()..)?.starts_with(after);
-                digits.replace(',', "").parse::<u64>().ok().filter(|n| stands && *n > 0)
+                let matches_phrase = rest.get(digits.len()..)?.starts_with(after);
+                digits.replace(',', "").parse::<u64>().ok().filter(|n| matches_phrase && *n > 0)
             })
         };
         let first = |phrases: &[&str]| phrases.iter().find_map(|phrase| number(phrase));
@@ -230,15 +234,15 @@ impl ContextOverflow {
         }
     }
 
-    /// What to do; `estimate` are the prompt's tokens as we count them.
+    /// Returns what to do. `estimate` is our estimate of the prompt's tokens, used if the server gives no count.
     fn advice(self, estimate: u64) -> String {
         let counted = match (self.requested, self.context) {
             (Some(requested), Some(context)) => {
-                format!("the server counts {requested} tokens and its context holds {context}")
+                format!("the server counts {requested} tokens, and its context holds {context}")
             }
             (Some(requested), None) => format!("the server counts {requested} tokens"),
             (None, Some(context)) => {
-                format!("the server's context holds {context} tokens; this prompt has about {estimate}")
+                format!("the server's context holds {context} tokens, and this prompt has about {estimate}")
             }
             (None, None) => return too_long_advice(estimate),
         };
@@ -246,18 +250,17 @@ impl ContextOverflow {
     }
 }
 
-/// What makes a request fit.
-const SHORTEN_ADVICE: &str = "lower its budget (--set context_tokens=N) or the answer's (max_tokens of the profile), or give the server a larger context";
+const SHORTEN_ADVICE: &str = "lower the prompt's budget (--set context_tokens=N) or the reply's (max_tokens in the profile), or give the server a larger context";
 
-/// What to do about a prompt that is too long; `asked` is our estimate of its tokens.
-pub(super) fn too_long_advice(asked: u64) -> String {
-    format!("this prompt has about {asked} tokens: {SHORTEN_ADVICE}")
+/// Returns what to do about a prompt that is too long. `estimate` is our estimate of its tokens.
+pub(super) fn too_long_advice(estimate: u64) -> String {
+    format!("this prompt has about {estimate} tokens: {SHORTEN_ADVICE}")
 }
 
-/// What to do about a key that is missing or rejected; it names where the key comes from, or would come from.
+/// Returns what to do about a missing or rejected key, naming where the key comes from or would come from.
 fn key_advice(endpoint: &Endpoint) -> String {
     const OTHER_VARIABLE_ADVICE: &str =
-        "--key-env NAME, or key_env in [models.NAME], takes it from another variable";
+        "to use another variable, name it with --key-env or with key_env in [models.NAME]";
     let header = match &endpoint.auth {
         Auth::None if endpoint.key.is_some() => {
             return "no key was sent: the profile says auth = \"none\"".to_owned();
@@ -266,7 +269,7 @@ fn key_advice(endpoint: &Endpoint) -> String {
         Auth::None | Auth::Bearer => "authorization",
     };
     if endpoint.has_header(header) {
-        return format!("the server rejects the header {header} that is set for it: set it to a valid key");
+        return format!("the server rejects the header {header} from its profile: set it to a valid key");
     }
     match (&endpoint.key, &endpoint.key_source) {
         (Some(_), KeySource::Variable(name)) => {
@@ -275,10 +278,10 @@ fn key_advice(endpoint: &Endpoint) -> String {
         (Some(_), KeySource::File(path)) => {
             format!("the server rejects the key in {path}: write a key of this server to its first line")
         }
-        (Some(_), KeySource::Unknown) => "check the key: the server rejects the one it was sent".to_owned(),
+        (Some(_), KeySource::Unknown) => "the server rejects the key: check it".to_owned(),
         (None, KeySource::Variable(name)) => format!("no key was sent: set {name}; {OTHER_VARIABLE_ADVICE}"),
         (None, KeySource::File(_) | KeySource::Unknown) => {
-            "no key was sent: set key_env in the server's profile ([models.NAME]) to the variable that holds it"
+            "no key was sent: set key_env in the server's profile ([models.NAME]) to the variable that holds the key"
                 .to_owned()
         }
     }
@@ -287,16 +290,13 @@ fn key_advice(endpoint: &Endpoint) -> String {
 fn not_found_advice(endpoint: &Endpoint) -> String {
     let model = &endpoint.model;
     if endpoint.base_url.ends_with("/v1") || endpoint.base_url.contains("/v1beta") {
-        format!("check that the server has the model {model:?}; `retrospect doctor` lists them")
+        format!("check that the server has the model {model:?}; `retrospect doctor` lists its models")
     } else {
-        format!(
-            "the base URL {} does not end in /v1, as most do; check it, and the model {model:?}",
-            endpoint.display_url()
-        )
+        format!("check the model name {model:?} and the base URL {}: most end in /v1", endpoint.display_url())
     }
 }
 
-/// The innermost reason: the others only say that there is one.
+/// Returns the innermost cause; the errors around it only say that there is one.
 pub(super) fn root_cause(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {
@@ -319,9 +319,9 @@ mod tests {
         super::error_message(&redact(body))
     }
 
-    /// Our estimate was told where the server had counted.
+    /// Regression: our estimate was reported although the server had given a count.
     #[test]
-    fn an_overflow_is_told_in_the_servers_numbers() {
+    fn context_overflow_reports_the_servers_counts() {
         #[rustfmt::skip]
         let cases: &[(&str, Option<u64>, Option<u64>)] = &[
             ("This model's maximum context length is 512 tokens. However, you requested 2065 tokens (2053 in the messages, 12 in the completion).", Some(2065), Some(512)),
@@ -334,7 +334,7 @@ mod tests {
             ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", Some(1_200_000), Some(1_048_576)),
             ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", Some(40_000), None),
             ("the prompt exceeds the context window", None, None),
-            // vLLM: the bound of the reply was told as the prompt.
+            // vLLM. Regression: the limit of the reply was reported as the size of the prompt.
             ("This model's maximum context length is 4096 tokens. However, you requested 256 output tokens and your prompt contains at least 3841 input tokens, for a total of at least 4097 tokens. Please reduce the length of the input prompt or the number of requested output tokens.", Some(4097), Some(4096)),
             ("This model's maximum prompt length is 131072 but the request contains 537812 tokens.", Some(537_812), Some(131_072)),
             (r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 256 `max_new_tokens`","error_type":"validation"}"#, Some(5256), Some(4096)),
@@ -350,19 +350,19 @@ mod tests {
                 http_status_error(&Endpoint::new("http://h/v1", "m"), 400, &redact(body.as_bytes()), 733);
             let next = &error.hint;
             assert_eq!(error.kind, FailureKind::TooLong, "{body}");
-            let told = |n: &Option<u64>| n.is_none_or(|n| next.contains(&n.to_string()));
-            assert!(told(requested) && told(context), "{body}: {next}");
+            let reported = |n: &Option<u64>| n.is_none_or(|n| next.contains(&n.to_string()));
+            assert!(reported(requested) && reported(context), "{body}: {next}");
             assert_eq!(next.contains("733"), requested.is_none(), "{body}: {next}");
         }
     }
 
-    /// "Check the key", with no word of where it came from.
+    /// Regression: the hint was only "Check the key", without where it came from.
     #[test]
-    fn a_rejected_key_says_which_variable_to_set() {
+    fn hint_for_a_rejected_key_names_its_source() {
         type Case = (u16, Option<&'static str>, KeySource, &'static str);
         let variable = |name: &str| KeySource::Variable(name.to_owned());
         let cases: [Case; 6] = [
-            (401, None, variable("OPENAI_API_KEY"), "no key was sent: set OPENAI_API_KEY; --key-env NAME"),
+            (401, None, variable("OPENAI_API_KEY"), "no key was sent: set OPENAI_API_KEY; to use another"),
             (401, Some("k"), variable("MY_KEY"), "rejects the key in $MY_KEY: set MY_KEY to"),
             (403, Some("k"), variable("MY_KEY"), "rejects the key in $MY_KEY: set MY_KEY to"),
             (401, Some("k"), KeySource::File("~/key".to_owned()), "rejects the key in ~/key: write"),
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_found_in_every_shape_of_an_error() {
+    fn message_is_found_in_every_shape_of_an_error() {
         #[rustfmt::skip]
         let cases: &[(&str, &str)] = &[
             (r#"{"error":{"message":"No connected db.","type":"no_db_connection","param":null,"code":"400"}}"#, "No connected db."),
@@ -400,8 +400,8 @@ mod tests {
             (r#"[{"error":{"code":400,"message":"in a list"}}]"#, "in a list"),
             (r#"{"error":{"message":"Provider returned error","metadata":{"raw":"overloaded"}}}"#, "Provider returned error: overloaded"),
             ("Internal Server Error", "Internal Server Error"),
-            ("<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head>x</html>", "a page for people, not for programs: 502 Bad Gateway"),
-            ("<html>", "a page for people, not for programs: without a title"),
+            ("<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head>x</html>", "an HTML page, not JSON: 502 Bad Gateway"),
+            ("<html>", "an HTML page, not JSON: no title"),
             ("a\nb\u{1b}[31m c", "a b c"),
             ("", ""),
             (r#"{"error":{"message":""},"detail":"d"}"#, "d"),

@@ -1,24 +1,24 @@
-//! How a server says that a reply ended (`finish_reason`): every server has words of its own.
+//! Classifies the `finish_reason` of a reply; every server has its own words.
 
-/// What ended a reply.
+/// Why a reply ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finish {
     /// The model ended it, or a stop text did.
     Complete,
-    /// The model called a tool in place of a reply, or behind it.
+    /// The model called a tool, instead of a reply or after it.
     ToolCall,
-    /// The bound of its tokens, or the end of the model's context.
+    /// The token limit, or the end of the model's context.
     Length,
-    /// A filter of the server.
+    /// A content filter of the server.
     Filter,
-    /// The server broke it off.
+    /// The server interrupted it.
     Interrupted,
-    /// A word that is not known here: the reply may be whole or not.
+    /// An unknown reason: the reply may be complete or not.
     Unknown,
 }
 
-/// Words of which a reason has one, by what they say. The first row that has a word of the reason decides: a reason that also
-/// speaks of a fault (`stop_timeout`) is no end.
+/// The words of finish reasons by meaning. The first row with a word of the reason decides, so that a reason that also
+/// names a fault (`stop_timeout`) does not count as complete.
 const WORDS: &[(Finish, &[&str])] = &[
     // OpenAI, Gemini (`SAFETY`, `RECITATION`, `PROHIBITED_CONTENT`, `SPII`), Anthropic, Cohere, Bedrock, GLM.
     (
@@ -64,14 +64,15 @@ const WORDS: &[(Finish, &[&str])] = &[
     ),
     // OpenAI, Anthropic, Gemini, Mistral (`model_length`), older servers of llama.cpp (`limit`).
     (Finish::Length, &["length", "max", "limit", "context"]),
-    // OpenAI, Anthropic (`end_turn`), TGI and Together (`eos_token`, `eos`), Cohere, TensorRT-LLM (`end_id`, `stop_words`).
+    // OpenAI, Anthropic (`end_turn`), TGI and Together (`eos_token`, `eos`), Cohere, TensorRT-LLM (`end_id`,
+    // `stop_words`).
     (Finish::Complete, &["stop", "eos", "end", "complete", "completed", "finished", "done"]),
 ];
 
 impl Finish {
-    /// Reads a reason, in whatever letters.
+    /// Classifies a reason, in any case and style.
     pub(super) fn read(reason: &str) -> Self {
-        // `maxTokens` is two words as well.
+        // Split camel case: `maxTokens` is two words.
         let mut words = String::new();
         let mut last = ' ';
         for c in reason.chars() {
@@ -86,7 +87,7 @@ impl Finish {
         row.map_or(Self::Unknown, |(finish, _)| *finish)
     }
 
-    /// Nothing was cut off.
+    /// Returns whether nothing was cut off.
     pub(super) fn is_whole(self) -> bool {
         matches!(self, Self::Complete | Self::ToolCall)
     }
@@ -96,9 +97,9 @@ impl Finish {
 mod tests {
     use super::*;
 
-    /// All but `length`, `max_tokens` and `content_filter` counted as whole.
+    /// Regression: all reasons but `length`, `max_tokens` and `content_filter` counted as complete.
     #[test]
-    fn a_reason_that_is_not_known_counted_as_a_whole_reply() {
+    fn finish_reasons_are_classified() {
         let cases: &[(Finish, &[&str])] = &[
             (
                 Finish::Complete,

@@ -1,50 +1,50 @@
-//! From the bytes of a body to the JSON values in it. An event stream as the standard has it, and what servers make of it:
-//! events without a blank line between them, JSON lines without `data:`, one plain JSON text in place of a stream.
+//! Extracts the JSON values from the bytes of a body: a standard event stream, and the variants that servers send, such
+//! as events without a blank line between them, JSON lines without `data:`, or plain JSON instead of a stream.
 //!
-//! Lines are cut out of bytes and decoded one by one, so that a character may be cut between two pieces of the body, and a
-//! byte that is no UTF-8 spoils itself alone.
+//! Bytes are split into lines before they are decoded. A character may therefore be split between two pieces of the
+//! body, and invalid UTF-8 affects only the invalid bytes.
 //!
-//! The work is linear in the body's length, whatever it holds: JSON over several lines is parsed once, when its brackets
-//! match, and each byte is looked at once to find that out.
+//! The work is linear in the body's length, whatever it contains: JSON over several lines is parsed once, when its
+//! brackets match, and finding that out looks at each byte once.
 
 use serde_json::Value;
 
-/// The longest line. No honest piece of an answer comes near it; longer ones would take too long to read in one go.
+/// Maximum length of a line, in bytes. Real replies never come near it, and longer lines would block for too long.
 pub(super) const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Something found in a body.
+/// An element of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Frame {
-    /// A JSON value; true when its event was called an error.
+    /// A JSON value, and whether it came in an event named `error`.
     Json(Value, bool),
     /// `[DONE]`.
     Done,
-    /// Something that begins as JSON does and is none.
+    /// Text that starts like JSON but is not valid.
     InvalidJson(String),
 }
 
-/// A line, or JSON over several lines, is longer than [`LONGEST_LINE`].
+/// The error for a line, or JSON over several lines, longer than [`MAX_LINE_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineTooLong;
 
-/// Cuts a body into frames.
+/// Splits a body into frames.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts about where the reading stands")]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about the parser's position")]
 pub(super) struct FrameParser {
     line: Vec<u8>,
     /// The last byte was a carriage return that ended a line.
     after_carriage_return: bool,
     has_begun: bool,
-    /// Data of an event that is no whole JSON yet.
+    /// Data of an event that is not complete JSON yet.
     event_data: PartialJson,
     is_error_event: bool,
-    /// JSON outside of any event, as far as it has come.
+    /// Incomplete JSON outside of events.
     bare_json: PartialJson,
-    /// Other text that belongs to no event.
+    /// Other text outside of events.
     other_text: String,
-    /// The body had something of an event stream.
+    /// The body has lines of an event stream.
     is_event_stream: bool,
-    /// Bytes that were parsed.
+    /// Number of bytes passed to the JSON parser.
     #[cfg(test)]
     parsed_bytes: usize,
 }
@@ -54,13 +54,12 @@ pub(super) struct FrameParser {
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about the text")]
 struct PartialJson {
     text: String,
-    /// Brackets that are open.
+    /// Number of open brackets.
     depth: u32,
     in_string: bool,
     escaped: bool,
-    /// It begins with a bracket.
     starts_with_bracket: bool,
-    /// Its brackets matched, and it was no JSON.
+    /// All brackets matched, but the text was not valid JSON.
     is_invalid: bool,
 }
 
@@ -88,20 +87,20 @@ impl PartialJson {
         self.text.is_empty()
     }
 
-    /// All brackets match; whether it is JSON is not known yet.
+    /// Returns whether all brackets match; the text may still not be valid JSON.
     fn may_be_complete(&self) -> bool {
         self.starts_with_bracket && !self.is_invalid && self.depth == 0 && !self.in_string
     }
 }
 
 impl FrameParser {
-    /// Takes bytes; adds what they complete.
+    /// Adds bytes, and appends the frames that they complete.
     pub(super) fn push(&mut self, mut bytes: &[u8], frames: &mut Vec<Frame>) -> Result<(), LineTooLong> {
         while let Some(at) = bytes.iter().position(|b| *b == b'\n' || *b == b'\r') {
             let (before, rest) = bytes.split_at(at);
             let newline = rest.first() == Some(&b'\n');
             bytes = rest.get(1..).unwrap_or_default();
-            // The second half of a line end of two bytes ends no line of its own.
+            // The line feed of a CR LF pair does not end another line.
             if newline && at == 0 && std::mem::take(&mut self.after_carriage_return) {
                 continue;
             }
@@ -117,7 +116,7 @@ impl FrameParser {
         if held > MAX_LINE_BYTES { Err(LineTooLong) } else { Ok(()) }
     }
 
-    /// The body is over: what stands in its last line counts if it is whole.
+    /// Ends the body. The last line counts if it is complete.
     pub(super) fn finish(&mut self, frames: &mut Vec<Frame>) -> Result<(), LineTooLong> {
         self.end_line(frames)?;
         self.dispatch_event(frames);
@@ -125,7 +124,7 @@ impl FrameParser {
         Ok(())
     }
 
-    /// What came outside of any event, for an error's words.
+    /// Returns the text outside of events, for error messages.
     pub(super) fn other_text(&self) -> &str {
         &self.other_text
     }
@@ -147,7 +146,7 @@ impl FrameParser {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
-            // Comments and what else the standard knows and an answer does not need.
+            // Comments, and standard fields that replies do not use.
             "" | "id" | "retry" => self.is_event_stream = true,
             "event" => {
                 self.is_event_stream = true;
@@ -166,7 +165,7 @@ impl FrameParser {
         Ok(())
     }
 
-    /// A piece of data is handed on as soon as it is whole, for servers that forget the blank line.
+    /// Adds data of an event, and emits it as soon as it is complete, for servers that omit the blank line.
     fn push_event_data(&mut self, value: &str, frames: &mut Vec<Frame>) {
         if value.trim().eq_ignore_ascii_case("[done]") {
             self.dispatch_event(frames);
@@ -175,7 +174,7 @@ impl FrameParser {
         }
         let first = self.event_data.is_empty();
         self.event_data.push(value);
-        // Without brackets only the first line can be a value by itself.
+        // Without brackets, only the first line can be a value by itself.
         if !(self.event_data.may_be_complete() || first && !self.event_data.starts_with_bracket) {
             return;
         }
@@ -207,7 +206,7 @@ impl FrameParser {
         match json {
             Some(json) => frames.push(Frame::Json(json, error)),
             None if error => frames.push(Frame::Json(Value::String(text.to_owned()), true)),
-            // `data: ping` and the like are signs of life.
+            // `data: ping` and the like only keep the connection alive.
             None if data.starts_with_bracket => frames.push(Frame::InvalidJson(text.to_owned())),
             None => self.keep_other_text(text),
         }
@@ -230,7 +229,7 @@ impl FrameParser {
         }
     }
 
-    /// What looked like JSON outside of events and is none.
+    /// Treats incomplete or invalid JSON outside of events as other text.
     fn discard_bare_json(&mut self) {
         let open = std::mem::take(&mut self.bare_json);
         if !open.is_empty() {
@@ -255,16 +254,16 @@ mod tests {
     use serde_json::json;
 
     fn parse_in_pieces(body: &[u8], size: usize) -> (Vec<Frame>, String) {
-        let (mut framer, mut found) = (FrameParser::default(), Vec::new());
+        let (mut parser, mut frames) = (FrameParser::default(), Vec::new());
         for piece in body.chunks(size) {
-            framer.push(piece, &mut found).unwrap();
+            parser.push(piece, &mut frames).unwrap();
         }
-        framer.finish(&mut found).unwrap();
-        (found, framer.other_text().to_owned())
+        parser.finish(&mut frames).unwrap();
+        (frames, parser.other_text().to_owned())
     }
 
     #[test]
-    fn the_same_frames_come_of_a_body_however_it_is_cut() {
+    fn frames_do_not_depend_on_how_a_body_is_cut() {
         let one = Frame::Json(json!({"a": 1}), false);
         let two = Frame::Json(json!({"b": "é€𝄞"}), false);
         let b = r#"{"b": "é€𝄞"}"#;
@@ -278,12 +277,12 @@ mod tests {
                 vec![one.clone(), two.clone(), Frame::Done],
             ),
             (format!("data:{{\"a\":1}}\r\rdata: {b}\r\r"), vec![one.clone(), two.clone()]),
-            // No blank lines; a last line without its end; a mark at the beginning.
+            // No blank lines; a last line without a line end; a byte order mark.
             (
                 format!("\u{feff}data: {{\"a\":1}}\ndata: {b}\ndata: [done]"),
                 vec![one.clone(), two.clone(), Frame::Done],
             ),
-            // One event in several lines, comments, other fields.
+            // An event over several lines, comments, other fields.
             (
                 "id: 7\nretry: 10\n: alive\ndata: {\"a\":\ndata: 1}\nother\n\n: x\n\n".to_owned(),
                 vec![one.clone()],
@@ -294,7 +293,7 @@ mod tests {
             ),
             ("event: error\ndata: it broke\n\n".to_owned(), vec![Frame::Json(json!("it broke"), true)]),
             ("data: ping\n\ndata: {\"a\":1\n\n".to_owned(), vec![Frame::InvalidJson("{\"a\":1".to_owned())]),
-            // No event stream at all.
+            // Not an event stream.
             ("{\"a\":1}".to_owned(), vec![one.clone()]),
             ("{\n  \"a\": 1\n}\n".to_owned(), vec![one.clone()]),
             (format!("{{\"a\":1}}\n{b}\n"), vec![one, two]),
@@ -310,14 +309,14 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_is_no_utf8_spoils_itself_alone() {
+    fn invalid_utf8_affects_only_the_invalid_bytes() {
         let (found, _) = parse_in_pieces(b"data: {\"a\":\"x\xffy\"}\n\n", 4);
         assert_eq!(found, [Frame::Json(json!({"a": "x\u{fffd}y"}), false)]);
     }
 
-    /// 63 kB of JSON that was never finished, in short lines, were parsed anew with each line: 49 seconds for 1 MB.
+    /// Regression: unfinished JSON in short lines was parsed again with each line, which took 49 seconds for 1 MB.
     #[test]
-    fn the_work_is_linear_whatever_a_body_holds() {
+    fn work_is_linear_whatever_a_body_contains() {
         const SIZE: usize = MAX_LINE_BYTES - 100;
         let lines = |line: &str| line.repeat(SIZE / line.len());
         let bodies: Vec<(&str, String)> = vec![
@@ -338,38 +337,38 @@ mod tests {
             ("text", lines("<html>\n")),
         ];
         for (what, body) in &bodies {
-            let (mut framer, mut found) = (FrameParser::default(), Vec::new());
+            let (mut parser, mut frames) = (FrameParser::default(), Vec::new());
             for piece in body.as_bytes().chunks(100) {
-                framer.push(piece, &mut found).unwrap();
+                parser.push(piece, &mut frames).unwrap();
             }
-            framer.finish(&mut found).unwrap();
+            parser.finish(&mut frames).unwrap();
             assert!(
-                framer.parsed_bytes <= 2 * body.len(),
+                parser.parsed_bytes <= 2 * body.len(),
                 "{what}: {} bytes parsed of {}",
-                framer.parsed_bytes,
+                parser.parsed_bytes,
                 body.len()
             );
-            let loose = framer.other_text().len();
-            assert!(loose <= (64 << 10) + 8, "{what}: {loose} bytes kept");
+            let kept = parser.other_text().len();
+            assert!(kept <= (64 << 10) + 8, "{what}: {kept} bytes kept");
         }
     }
 
     #[test]
-    fn data_without_an_end_is_given_up() {
+    fn endless_data_is_an_error() {
         for (begin, line) in [("data: {\n", "data: 1,\n"), ("{\n", "1,\n")] {
-            let mut framer = FrameParser::default();
-            framer.push(begin.as_bytes(), &mut Vec::new()).unwrap();
+            let mut parser = FrameParser::default();
+            parser.push(begin.as_bytes(), &mut Vec::new()).unwrap();
             let piece = line.repeat((1 << 20) / line.len());
-            let ended = (0..20).find(|_| framer.push(piece.as_bytes(), &mut Vec::new()).is_err());
-            assert!(ended.is_some(), "{begin}");
+            let failed_at = (0..20).find(|_| parser.push(piece.as_bytes(), &mut Vec::new()).is_err());
+            assert!(failed_at.is_some(), "{begin}");
         }
     }
 
     #[test]
-    fn a_line_without_an_end_is_given_up() {
-        let mut framer = FrameParser::default();
+    fn endless_line_is_an_error() {
+        let mut parser = FrameParser::default();
         let piece = vec![b'x'; 1 << 20];
-        let ended = (0..10).find(|_| framer.push(&piece, &mut Vec::new()).is_err());
-        assert_eq!(ended, Some(1));
+        let failed_at = (0..10).find(|_| parser.push(&piece, &mut Vec::new()).is_err());
+        assert_eq!(failed_at, Some(1));
     }
 }

@@ -1,5 +1,5 @@
-//! Profiles: endpoints as a person writes them down. Several are laid over each other, and the result is applied to an
-//! endpoint. A profile names where a key is found and never holds one.
+//! Profiles: endpoints as configuration files describe them. Several are merged, and the result becomes an endpoint.
+//! A profile says where a key is found and never contains one.
 
 use super::client;
 use super::endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices};
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The shipped profiles.
 const SHIPPED_PROFILES: &str = include_str!("profiles.toml");
 
-/// Every key of a profile with what it does, in the order of the reference.
+/// Every key of a profile with its description, in the order of the reference.
 pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("model", "model name on that server, for `openai:` without one"),
     ("base_url", "address without `/chat/completions`; most end in `/v1`"),
@@ -68,21 +68,19 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("proxy", "usage is counted by a proxy; default false"),
 ];
 
-/// An endpoint as it is written down; what is not said is left as it is.
+/// An endpoint as written in a configuration file. Keys that are not set leave the defaults.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
-    /// The model.
     pub model: Option<String>,
-    /// The address.
     pub base_url: Option<String>,
     /// `chat` or `completions`.
     pub api: Option<String>,
-    /// `bearer`, `none` or a header's name.
+    /// `bearer`, `none` or the name of a header.
     pub auth: Option<String>,
-    /// The variable with the key.
+    /// Name of the environment variable that holds the key.
     pub key_env: Option<String>,
-    /// The file with the key.
+    /// Path of the file whose first line is the key.
     pub key_file: Option<String>,
     headers: BTreeMap<String, Secret>,
     query: BTreeMap<String, Secret>,
@@ -116,18 +114,18 @@ pub struct Profile {
     proxy: Option<bool>,
 }
 
-/// Why a profile cannot be used.
+/// Why a profile is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProfileError {
-    /// What is wrong, with the key's name.
+    /// What is wrong, naming the profile's key.
     pub message: String,
     /// What to do next.
     pub hint: String,
 }
 
-fn profile_error(what: impl Into<String>, next: impl Into<String>) -> ProfileError {
-    ProfileError { message: what.into(), hint: next.into() }
+fn profile_error(message: impl Into<String>, hint: impl Into<String>) -> ProfileError {
+    ProfileError { message: message.into(), hint: hint.into() }
 }
 
 impl<'de> Deserialize<'de> for Secret {
@@ -137,47 +135,47 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 impl Profile {
-    /// Reads one from a table.
+    /// Reads a profile from a table.
     ///
     /// # Errors
-    /// [`ProfileError`] when a key is unknown or its value of another kind.
+    /// [`ProfileError`] if a key is unknown or has a value of the wrong type.
     pub fn from_table(table: &Value) -> Result<Self, ProfileError> {
         if table.get("key").or_else(|| table.get("api_key")).is_some() {
             return Err(profile_error(
-                "a key does not belong into this file",
-                "set key_env to the name of a variable that holds it, or key_file to the path of a file",
+                "API keys do not belong in this file",
+                "set key_env to the name of an environment variable with the key, or key_file to the path of a file with it",
             ));
         }
-        // The reader's own words may quote a value, and some values are secret.
+        // serde's message may quote a value, and some values are secret.
         Self::deserialize(table).map_err(|error| {
-            let words = error.to_string();
-            let words = words.split(", expected one of").next().unwrap_or(&words);
+            let message = error.to_string();
+            let message = message.split(", expected one of").next().unwrap_or(&message);
             let secret = ["headers", "query"].iter().any(|name| {
                 table
                     .get(name)
                     .is_some_and(|t| !t.as_object().is_some_and(|o| o.values().all(Value::is_string)))
             });
-            let words = if secret { "headers and query are tables of texts" } else { words };
-            profile_error(words, "docs/CONFIG.md lists the keys of [models.NAME]")
+            let message = if secret { "headers and query must be tables of strings" } else { message };
+            profile_error(message, "docs/CONFIG.md lists the keys of [models.NAME]")
         })
     }
 
-    /// A shipped one.
+    /// Returns the shipped profile of this name.
     pub fn shipped(name: &str) -> Option<Self> {
         Self::all_shipped().remove(name)
     }
 
-    /// The names of the shipped ones.
+    /// Returns the names of the shipped profiles.
     pub fn shipped_names() -> Vec<String> {
         Self::all_shipped().into_keys().collect()
     }
 
     fn all_shipped() -> BTreeMap<String, Self> {
-        // A test reads it; a table that is none would be no profile at all.
+        // A test checks that the file parses.
         toml::from_str(SHIPPED_PROFILES).unwrap_or_default()
     }
 
-    /// This one laid over another: what it says counts.
+    /// Merges the profile over another; its own keys take precedence.
     pub fn merge_over(self, below: Self) -> Self {
         macro_rules! first {
             ($($name:ident)*) => { Self {
@@ -196,22 +194,21 @@ impl Profile {
         }
     }
 
-    /// The endpoint it describes; `variable` reads the environment.
+    /// Returns the endpoint that the profile describes. `variable` reads environment variables.
     ///
     /// # Errors
-    /// [`ProfileError`] when it has no base URL, a value cannot be, or a key is not where it should be.
+    /// [`ProfileError`] if there is no base URL, a value is invalid, or an API key is not found.
     pub fn to_endpoint(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Endpoint, ProfileError> {
-        let base_url = self
-            .base_url
-            .as_deref()
-            .ok_or_else(|| profile_error("there is no base_url", "set it in the profile"))?;
+        let base_url = self.base_url.as_deref().ok_or_else(|| {
+            profile_error("base_url is not set", "set it in the profile or with --base-url")
+        })?;
         let mut endpoint = Endpoint::new(base_url, self.model.as_deref().unwrap_or(""));
         client::check_base_url(&endpoint.base_url).map_err(|e| profile_error(e.message, &e.hint))?;
         endpoint.api = match self.api.as_deref() {
             None | Some("chat") => Api::Chat,
             Some("completions") => Api::Completions,
             Some(other) => {
-                return Err(profile_error(format!("api = {other:?}"), "it is chat or completions"));
+                return Err(profile_error(format!("api = {other:?} is invalid"), "use chat or completions"));
             }
         };
         endpoint.auth = match self.auth.as_deref() {
@@ -224,8 +221,8 @@ impl Profile {
             Some("max_completion_tokens") => MaxTokensField::MaxCompletionTokens,
             Some(other) => {
                 return Err(profile_error(
-                    format!("max_tokens_field = {other:?}"),
-                    "it is max_tokens or max_completion_tokens",
+                    format!("max_tokens_field = {other:?} is invalid"),
+                    "use max_tokens or max_completion_tokens",
                 ));
             }
         };
@@ -298,7 +295,7 @@ impl Profile {
             let found = variable(name).filter(|v| !v.trim().is_empty());
             let found = found.ok_or_else(|| {
                 profile_error(
-                    format!("the key is to be in ${name}, which is not set"),
+                    format!("${name}, which should hold the API key (key_env), is not set"),
                     format!("export {name}=..."),
                 )
             })?;
@@ -307,19 +304,22 @@ impl Profile {
         let Some(path) = &self.key_file else { return Ok(None) };
         let text = read_key_file(path).map_err(|e| {
             profile_error(
-                format!("{path}: the key could not be read: {e}"),
-                "check key_file and its permissions",
+                format!("could not read the API key from {path}: {e}"),
+                "check key_file and the file's permissions",
             )
         })?;
         let line = text.lines().next().unwrap_or("").trim();
         if line.is_empty() {
-            return Err(profile_error(format!("{path}: no key is in its first line"), "write the key there"));
+            return Err(profile_error(
+                format!("no API key in the first line of {path}"),
+                "write the key there",
+            ));
         }
         Ok(Some(Secret::new(line)))
     }
 }
 
-/// The beginning of a file with a key, which may be a pipe: longer than any key, and no endless device.
+/// Reads the beginning of a key file: more than any key, but not all of an endless device. The file may be a pipe.
 fn read_key_file(path: &str) -> std::io::Result<String> {
     use std::io::Read as _;
     let mut text = String::new();
@@ -327,16 +327,16 @@ fn read_key_file(path: &str) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// Values, with the variables that they name.
+/// Expands the environment variables in the values of a table.
 fn expand_values(
     table: &BTreeMap<String, Secret>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Vec<(String, Secret)>, ProfileError> {
     let value = |(name, value): (&String, &Secret)| {
-        let expanded = Secret::expand(value.expose(), variable).map_err(|of| {
+        let expanded = Secret::expand(value.expose(), variable).map_err(|missing| {
             profile_error(
-                format!("{name} is to be taken from a variable that is not set"),
-                format!("export {of}=..., or write $$ where a dollar sign is meant"),
+                format!("{name} uses an environment variable that is not set"),
+                format!("export {missing}=..., or write $$ for a dollar sign"),
             )
         });
         Ok((name.clone(), expanded?))
@@ -353,7 +353,7 @@ fn set_if_some<T>(place: &mut T, value: Option<T>) {
 fn check_not_negative(name: &str, value: Option<f64>) -> Result<Option<f64>, ProfileError> {
     match value {
         Some(number) if !number.is_finite() || number < 0.0 => {
-            Err(profile_error(format!("{name} = {number}"), "it is a number from 0 on"))
+            Err(profile_error(format!("{name} = {number} is invalid"), "use a number of at least 0"))
         }
         other => Ok(other),
     }
@@ -361,7 +361,9 @@ fn check_not_negative(name: &str, value: Option<f64>) -> Result<Option<f64>, Pro
 
 fn check_duration(name: &str, seconds: f64) -> Result<Duration, ProfileError> {
     let wait = Duration::try_from_secs_f64(seconds).ok().filter(|d| !d.is_zero() && d.as_secs() < 1 << 30);
-    wait.ok_or_else(|| profile_error(format!("{name} = {seconds}"), "it is a number of seconds above 0"))
+    wait.ok_or_else(|| {
+        profile_error(format!("{name} = {seconds} is invalid"), "use a number of seconds above 0")
+    })
 }
 
 #[cfg(test)]
@@ -377,7 +379,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(not(feature = "tls"), ignore = "some of them need https")]
-    fn every_shipped_profile_is_one_and_every_key_is_described() {
+    fn shipped_profiles_are_valid_and_every_key_is_described() {
         let all: BTreeMap<String, Profile> = toml::from_str(SHIPPED_PROFILES).unwrap();
         assert!(all.contains_key("paper") && all.len() > 8);
         for (name, profile) in &all {
@@ -397,9 +399,9 @@ mod tests {
         assert!(endpoint.unsent_settings().is_empty());
         assert_eq!(profile_with_url().to_endpoint(NO_VARIABLES).unwrap().unsent_settings().len(), 2);
         assert!(Profile::default().to_endpoint(NO_VARIABLES).is_err());
-        // The reader lists the keys it knows when it meets one it does not know.
-        let words = serde_json::from_value::<Profile>(json!({"?": 1})).unwrap_err().to_string();
-        let mut known: Vec<&str> = words.split('`').skip(3).step_by(2).collect();
+        // serde's message for an unknown key lists the known ones.
+        let message = serde_json::from_value::<Profile>(json!({"?": 1})).unwrap_err().to_string();
+        let mut known: Vec<&str> = message.split('`').skip(3).step_by(2).collect();
         let mut described: Vec<&str> = PROFILE_KEYS.iter().map(|k| k.0).collect();
         known.sort_unstable();
         described.sort_unstable();
@@ -407,21 +409,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_profile_is_said_without_its_secrets() {
+    fn profile_errors_do_not_contain_secrets() {
         let cases = [
-            (json!({"key": "sk-secret"}), "a key does not belong into this file"),
+            (json!({"key": "sk-secret"}), "API keys do not belong in this file"),
             (json!({"modle": "m"}), "unknown field `modle`"),
-            (json!({"headers": {"x": 7, "y": "sk-secret"}}), "headers and query are tables of texts"),
+            (json!({"headers": {"x": 7, "y": "sk-secret"}}), "headers and query must be tables of strings"),
             (json!({"api": "responses"}), "api = \"responses\""),
             (json!({"idle_seconds": 0.0}), "idle_seconds = 0"),
             (json!({"idle_seconds": -1.0}), "idle_seconds = -1"),
             (json!({"temperature": -1.0}), "temperature = -1"),
-            (json!({"key_env": "NOPE"}), "the key is to be in $NOPE, which is not set"),
-            (json!({"key_file": "/nowhere/key"}), "/nowhere/key: the key could not be read"),
-            (json!({"key_file": "/dev/zero"}), "/dev/zero: the key could not be read"),
+            (json!({"key_env": "NOPE"}), "$NOPE, which should hold the API key (key_env), is not set"),
+            (json!({"key_file": "/nowhere/key"}), "could not read the API key from /nowhere/key"),
+            (json!({"key_file": "/dev/zero"}), "could not read the API key from /dev/zero"),
             (
                 json!({"headers": {"x-api-key": "$NOPE"}}),
-                "x-api-key is to be taken from a variable that is not set",
+                "x-api-key uses an environment variable that is not set",
             ),
         ];
         for (table, want) in cases {

@@ -1,35 +1,36 @@
-//! Tells reasoning from the answer where a server leaves both in one text, and ends the answer at its stop texts.
+//! Separates reasoning from the reply where a server sends both in one text, and ends the reply at its stop texts.
 
 use super::endpoint::Reasoning;
 use super::redactor::trailing_prefix_len;
 
-/// A piece of an answer after it was told apart.
+/// A classified piece of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ReplyPart {
     Text(String),
     Reasoning(String),
-    /// All text so far was reasoning: a closing mark came without an opening one.
+    /// All text so far was reasoning: a closing tag arrived without an opening one.
     WasReasoning,
 }
 
-/// Splits a text that comes in pieces.
+/// Splits a text that arrives in pieces into reasoning and reply.
 #[derive(Clone, Debug)]
 pub(super) struct ReasoningParser {
     tags: Vec<(String, String)>,
-    /// The closing mark that is waited for; any of them where no opening one was seen.
+    /// The closing tags that end the current reasoning: one after an opening tag, all if none was seen.
     closing_marks: Option<Vec<String>>,
-    /// Began inside of reasoning without a mark.
+    /// The reply is assumed to start inside its reasoning, without an opening tag.
     assumed_open: bool,
+    /// The end of the text, which may be the beginning of a tag.
     pending: String,
-    /// White space before the answer's first word is left away.
+    /// At the start of the reply, where white space is dropped.
     at_start: bool,
-    /// All that an answer that began inside was taken for.
+    /// Everything that was taken for reasoning only because of `assumed_open`.
     assumed_reasoning: String,
     has_text: bool,
 }
 
 impl ReasoningParser {
-    /// A splitter; `opened` says that answers begin inside of reasoning.
+    /// Creates a parser. With `opened`, replies start inside their reasoning.
     pub(super) fn new(reasoning: &Reasoning, opened: bool) -> Self {
         let closing = || reasoning.tags.iter().map(|t| t.1.clone()).collect();
         Self {
@@ -43,12 +44,12 @@ impl ReasoningParser {
         }
     }
 
-    /// Reasoning is open, or was all there was.
+    /// Returns whether the text so far ends inside reasoning.
     pub(super) fn is_inside(&self) -> bool {
         self.closing_marks.is_some()
     }
 
-    /// Takes a piece.
+    /// Adds a piece and returns the parts it completes.
     pub(super) fn push(&mut self, piece: &str) -> Vec<ReplyPart> {
         self.pending.push_str(piece);
         let mut parts = Vec::new();
@@ -56,16 +57,17 @@ impl ReasoningParser {
         parts
     }
 
-    /// The text is over; `whole` says that it came to its own end.
+    /// Ends the text and returns the remaining parts. `whole` says that the reply is complete, not cut off.
     pub(super) fn finish(&mut self, whole: bool) -> Vec<ReplyPart> {
         let rest = std::mem::take(&mut self.pending);
         let mut parts = Vec::new();
         if self.closing_marks.is_some() {
             self.push_reasoning(&rest, &mut parts);
             if self.assumed_open && whole && !self.has_text && !self.assumed_reasoning.trim().is_empty() {
-                // It was thought to begin inside of reasoning, and no mark came: then it did not reason this time.
-                let words = std::mem::take(&mut self.assumed_reasoning).trim_start().to_owned();
-                parts.push(ReplyPart::Text(words));
+                // The reply was assumed to start inside reasoning, but no closing tag arrived: it did not reason this
+                // time.
+                let text = std::mem::take(&mut self.assumed_reasoning).trim_start().to_owned();
+                parts.push(ReplyPart::Text(text));
             }
         } else {
             self.push_text(&rest, &mut parts);
@@ -73,7 +75,7 @@ impl ReasoningParser {
         parts
     }
 
-    /// Does the next bit of work; false when more text is needed.
+    /// Processes the text up to the next tag. Returns false if more text is needed.
     fn advance(&mut self, parts: &mut Vec<ReplyPart>) -> bool {
         if self.closing_marks.is_some() {
             let closing: Vec<&str> = self.closing_marks.iter().flatten().map(String::as_str).collect();
@@ -126,26 +128,26 @@ impl ReasoningParser {
         false
     }
 
-    fn push_reasoning(&mut self, words: &str, parts: &mut Vec<ReplyPart>) {
-        if !words.is_empty() {
+    fn push_reasoning(&mut self, text: &str, parts: &mut Vec<ReplyPart>) {
+        if !text.is_empty() {
             if self.assumed_open {
-                self.assumed_reasoning.push_str(words);
+                self.assumed_reasoning.push_str(text);
             }
-            parts.push(ReplyPart::Reasoning(words.to_owned()));
+            parts.push(ReplyPart::Reasoning(text.to_owned()));
         }
     }
 
-    fn push_text(&mut self, words: &str, parts: &mut Vec<ReplyPart>) {
-        let words = if self.at_start { words.trim_start() } else { words };
-        if !words.is_empty() {
+    fn push_text(&mut self, text: &str, parts: &mut Vec<ReplyPart>) {
+        let text = if self.at_start { text.trim_start() } else { text };
+        if !text.is_empty() {
             self.at_start = false;
             self.has_text = true;
-            parts.push(ReplyPart::Text(words.to_owned()));
+            parts.push(ReplyPart::Text(text.to_owned()));
         }
     }
 }
 
-/// Ends a text that comes in pieces at the first of its stop texts, which servers may ignore.
+/// Ends a text that arrives in pieces at its first stop text, which servers may ignore.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StopMatcher {
     stops: Vec<String>,
@@ -159,7 +161,7 @@ impl StopMatcher {
         Self { stops, ..Self::default() }
     }
 
-    /// Takes a piece; what belongs to the answer.
+    /// Adds a piece and returns what is known to belong to the reply.
     pub(super) fn push(&mut self, piece: &str) -> String {
         if self.has_stopped {
             return String::new();
@@ -175,12 +177,12 @@ impl StopMatcher {
         std::mem::replace(&mut self.held, open)
     }
 
-    /// What was held back, at the end.
+    /// Ends the text and returns what was held back.
     pub(super) fn end(&mut self) -> String {
         std::mem::take(&mut self.held)
     }
 
-    /// A stop text has come: nothing more belongs to the answer.
+    /// Returns whether a stop text was found; nothing after it belongs to the reply.
     pub(super) fn has_stopped(&self) -> bool {
         self.has_stopped
     }
@@ -190,28 +192,28 @@ impl StopMatcher {
 mod tests {
     use super::*;
 
-    /// Text and reasoning in the end.
+    /// Splits a text that arrives in pieces of `size` characters into reply and reasoning.
     fn split_in_pieces(text: &str, size: usize, opened: bool, whole: bool) -> (String, String) {
-        let mut splitter = ReasoningParser::new(&Reasoning::default(), opened);
+        let mut parser = ReasoningParser::new(&Reasoning::default(), opened);
         let letters: Vec<char> = text.chars().collect();
         let mut parts = Vec::new();
         for piece in letters.chunks(size) {
-            parts.extend(splitter.push(&piece.iter().collect::<String>()));
+            parts.extend(parser.push(&piece.iter().collect::<String>()));
         }
-        parts.extend(splitter.finish(whole));
-        let (mut said, mut reasoned) = (String::new(), String::new());
+        parts.extend(parser.finish(whole));
+        let (mut reply, mut reasoning) = (String::new(), String::new());
         for part in parts {
             match part {
-                ReplyPart::Text(words) => said.push_str(&words),
-                ReplyPart::Reasoning(words) => reasoned.push_str(&words),
-                ReplyPart::WasReasoning => reasoned.push_str(&std::mem::take(&mut said)),
+                ReplyPart::Text(text) => reply.push_str(&text),
+                ReplyPart::Reasoning(text) => reasoning.push_str(&text),
+                ReplyPart::WasReasoning => reasoning.push_str(&std::mem::take(&mut reply)),
             }
         }
-        (said, reasoned)
+        (reply, reasoning)
     }
 
     #[test]
-    fn reasoning_is_told_apart_however_the_text_is_cut() {
+    fn reasoning_is_separated_however_the_text_is_cut() {
         #[rustfmt::skip]
         let cases: &[(&str, bool, bool, &str, &str)] = &[
             ("go to desk 1", false, true, "go to desk 1", ""),
@@ -222,26 +224,30 @@ mod tests {
             ("[THINK]a[/THINK]b", false, true, "b", "a"),
             ("<think>never ends", false, true, "", "never ends"),
             ("<think>a</thinking>b", false, true, "", "a</thinking>b"),
-            // Without the opening mark: by surprise, and where it is known.
+            // Without the opening tag: unexpected, then expected.
             ("let me see</think>go", false, true, "go", "let me see"),
             ("let me see</think>\ngo", true, true, "go", "let me see"),
             ("let me", true, false, "", "let me"),
-            // Known to begin inside, but it did not reason this time.
+            // Expected to start inside reasoning, but it did not reason this time.
             ("go", true, true, "go", "go"),
             ("a < b <thin k> </ think>", false, true, "a < b <thin k> </ think>", ""),
             ("é<think>ü</think>ñ", false, true, "éñ", "ü"),
             ("", true, true, "", ""),
         ];
-        for (text, opened, whole, said, reasoned) in cases {
+        for (text, opened, whole, reply, reasoning) in cases {
             for size in 1..=text.chars().count().max(1) {
                 let got = split_in_pieces(text, size, *opened, *whole);
-                assert_eq!(got, ((*said).to_owned(), (*reasoned).to_owned()), "{text:?} in pieces of {size}");
+                assert_eq!(
+                    got,
+                    ((*reply).to_owned(), (*reasoning).to_owned()),
+                    "{text:?} in pieces of {size}"
+                );
             }
         }
     }
 
     #[test]
-    fn an_answer_ends_at_its_stop_text_however_it_is_cut() {
+    fn reply_ends_at_its_stop_text_however_it_is_cut() {
         let cases: &[(&str, &[&str], &str)] = &[
             ("go\nback", &["\n"], "go"),
             ("go STO STOP on", &["STOP", "xx"], "go STO "),
@@ -258,7 +264,7 @@ mod tests {
                     got.push_str(&stopper.push(std::str::from_utf8(piece).unwrap()));
                 }
                 got.push_str(&stopper.end());
-                // A stop text that begins later may end earlier; what was passed on is not taken back.
+                // A stop text that starts later may end earlier; text already returned is not taken back.
                 assert!(got == *want || (*text == "ab" && got == "a"), "{text:?} by {size}: {got:?}");
             }
         }

@@ -1,8 +1,8 @@
-//! Takes secrets out of what a server says, also where it comes in pieces, in an encoding or only in part.
+//! Removes secrets from text of a server, even if they arrive in pieces, encoded or in part.
 //!
-//! A stretch of a text is hidden where it is a whole secret, an encoding of one (`secrets::encodings`), or at least
-//! [`FRAGMENT`] bytes of either in a row. The text is looked at twice: as it is, and as a reader would decode it (percent signs,
-//! JSON escapes, without invisible characters and the marks around reasoning).
+//! A range of a text is hidden if it is a whole secret, an encoding of one (`secret_parts::encodings`), or at least
+//! [`FRAGMENT_LEN`] consecutive bytes of either. The text is searched twice: as it is, and as a reader would decode it,
+//! with percent-encoding and JSON escapes resolved and without invisible characters and reasoning tags.
 
 use super::secret::{REDACTED, Secret};
 use super::secret_parts::{self, is_ordinary_word};
@@ -12,12 +12,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// So many bytes of a secret in a row are as good as the secret.
+/// This many consecutive bytes of a secret are hidden like the whole secret.
 pub(super) const FRAGMENT_LEN: usize = 8;
-/// A secret shorter than this is hidden only where it stands as a word of its own.
+/// A secret shorter than this, in bytes, is hidden only as a word of its own.
 const MIN_LEN_ANYWHERE: usize = 6;
 
-/// Takes secrets out of what a server says.
+/// Removes secrets from text of a server.
 #[derive(Clone, Default)]
 pub(super) struct Redactor {
     secrets: Arc<KnownSecrets>,
@@ -25,30 +25,30 @@ pub(super) struct Redactor {
 
 #[derive(Default)]
 struct KnownSecrets {
-    /// Whole secrets and their encodings, as bytes.
+    /// Whole secrets and their encodings.
     patterns: Vec<String>,
-    /// The patterns that a stream waits for: text that may be the beginning of one is held back.
+    /// The patterns whose beginnings are held back at the end of a stream's text.
     awaited_in_stream: Vec<String>,
-    /// Every [`FRAGMENT`] bytes of the patterns that are no part of an ordinary word.
+    /// All [`FRAGMENT_LEN`]-byte windows of the patterns that are not part of ordinary words.
     fragments: HashSet<[u8; FRAGMENT_LEN]>,
-    /// What patterns and fragments begin with.
+    /// The first bytes of patterns and fragments.
     beginnings: Beginnings,
-    /// Marks that are taken out of a text later: what stands around them comes together.
+    /// Reasoning tags, which are removed from a text later: a secret may be split by one.
     removed_marks: Vec<String>,
 }
 
-/// The three bytes that secrets begin with, as a set of hashes: where none of them stands nothing more is looked at, which is
-/// nearly everywhere.
+/// A set of hashes of the first three bytes of secrets. Positions without a match, which are nearly all, need no
+/// further search.
 #[derive(Default)]
 struct Beginnings(Vec<u64>);
 
 impl Beginnings {
     const BITS: usize = 1 << 16;
 
-    fn decode<'a>(secrets: impl Iterator<Item = &'a [u8]>) -> Self {
+    fn from_secrets<'a>(secrets: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut bits = vec![0; Self::BITS / 64];
         for secret in secrets {
-            // A shorter one would be in no text; none is that short.
+            // Secrets are never shorter than three bytes.
             if let [a, b, c, ..] = *secret {
                 let hash = Self::hash(a, b, c);
                 bits[hash / 64] |= 1 << (hash % 64);
@@ -61,7 +61,7 @@ impl Beginnings {
         ((usize::from(a) << 10) ^ (usize::from(b) << 5) ^ usize::from(c)) % Self::BITS
     }
 
-    fn have(&self, a: u8, b: u8, c: u8) -> bool {
+    fn contains(&self, a: u8, b: u8, c: u8) -> bool {
         let hash = Self::hash(a, b, c);
         self.0[hash / 64] >> (hash % 64) & 1 == 1
     }
@@ -74,8 +74,8 @@ impl fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// One that knows these values by their headers' or parameters' names, and every secret part of them; `marks` are taken
-    /// out of a text later.
+    /// Creates a redactor for the secret parts of these values, given with the names of their headers or parameters.
+    /// `marks` are tags that are removed from the text later.
     pub(super) fn new<'a>(
         values: impl IntoIterator<Item = (&'a str, &'a Secret)>,
         marks: impl IntoIterator<Item = &'a str>,
@@ -90,9 +90,9 @@ impl Redactor {
             patterns.iter().flat_map(|p| telling_fragments(p)).collect();
         let whole = patterns.iter().map(String::as_bytes);
         let beginnings =
-            Beginnings::decode(whole.chain(fragments.iter().map(<[u8; FRAGMENT_LEN]>::as_slice)));
+            Beginnings::from_secrets(whole.chain(fragments.iter().map(<[u8; FRAGMENT_LEN]>::as_slice)));
         let marks = marks.into_iter().filter(|m| !m.is_empty()).map(str::to_owned).collect();
-        // A short one is known as a word only when something follows it.
+        // A short secret is hidden only as a whole word, which is known only when something follows it.
         let awaited = |pattern: &String| {
             if pattern.len() < MIN_LEN_ANYWHERE { format!("{pattern}\0") } else { pattern.clone() }
         };
@@ -106,7 +106,7 @@ impl Redactor {
         Self { secrets: Arc::new(known) }
     }
 
-    /// The text without any of them.
+    /// Returns the text with all secrets replaced.
     pub(super) fn redact(&self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
         let mut shown = 0;
@@ -119,7 +119,7 @@ impl Redactor {
         clean
     }
 
-    /// The stretches to hide, in order and apart.
+    /// Returns the ranges to hide, sorted and not overlapping.
     pub(super) fn find_secrets(&self, text: &str) -> Vec<Range<usize>> {
         if self.secrets.patterns.is_empty() {
             return Vec::new();
@@ -127,7 +127,7 @@ impl Redactor {
         let mut found = Vec::new();
         let identity = |at: usize| at;
         self.add_matches(text.as_bytes(), identity, &mut found);
-        if let Some(decoded) = Decoded::of(text, &self.secrets.removed_marks) {
+        if let Some(decoded) = Decoded::decode(text, &self.secrets.removed_marks) {
             self.add_matches(&decoded.bytes, |n| decoded.offsets[n], &mut found);
         }
         found.sort_by_key(|range| (range.start, range.end));
@@ -139,7 +139,7 @@ impl Redactor {
             }
         }
         for range in &mut apart {
-            // A fragment may begin or end within a character.
+            // A fragment may start or end inside a character.
             while !text.is_char_boundary(range.start) {
                 range.start -= 1;
             }
@@ -150,7 +150,7 @@ impl Redactor {
         apart
     }
 
-    /// Adds the stretches of some bytes that are secret; `place` is where a byte stands in the text.
+    /// Adds the secret ranges of `bytes`; `place` maps an index in `bytes` to its position in the text.
     fn add_matches(&self, bytes: &[u8], place: impl Fn(usize) -> usize, found: &mut Vec<Range<usize>>) {
         let alone = |pattern: &[u8], at: usize, end: usize| {
             let part = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
@@ -158,7 +158,7 @@ impl Redactor {
             !(part(before) && part(pattern.first()) || part(bytes.get(end)) && part(pattern.last()))
         };
         for at in 0..bytes.len().saturating_sub(2) {
-            if !self.secrets.beginnings.have(bytes[at], bytes[at + 1], bytes[at + 2]) {
+            if !self.secrets.beginnings.contains(bytes[at], bytes[at + 1], bytes[at + 2]) {
                 continue;
             }
             for pattern in self.secrets.patterns.iter().map(String::as_bytes) {
@@ -177,13 +177,13 @@ impl Redactor {
         }
     }
 
-    /// How much of the end of a text could be the beginning of a secret.
+    /// Returns how many bytes at the end of a text could be the beginning of a secret.
     pub(super) fn pending_len(&self, text: &str) -> usize {
         if self.secrets.awaited_in_stream.is_empty() {
             return 0;
         }
         let plain = trailing_prefix_len(text, self.secrets.awaited_in_stream.iter().map(String::as_str));
-        let decoded = Decoded::of(text, &self.secrets.removed_marks).map_or(0, |d| {
+        let decoded = Decoded::decode(text, &self.secrets.removed_marks).map_or(0, |d| {
             d.incomplete_bytes
                 + self.secrets.awaited_in_stream.iter().map(|s| d.trailing_prefix_len(s)).max().unwrap_or(0)
         });
@@ -191,13 +191,13 @@ impl Redactor {
     }
 }
 
-/// The windows of a secret that give it away. Where it is made of ordinary words, each of them may stand in any text.
+/// Returns the windows of a secret that identify it. Ordinary words in it do not, as they may occur in any text.
 fn telling_fragments(secret: &str) -> Vec<[u8; FRAGMENT_LEN]> {
-    // Of a text with blanks the parts are secrets of their own.
+    // The parts of a text with white space are secrets of their own.
     if secret.contains(char::is_whitespace) {
         return Vec::new();
     }
-    // A byte of a part that is no word gives itself away; one of a word does only beside such a part.
+    // Bytes of a part that is not a word identify the secret; those of a word do so only beside such a part.
     let mut telling = Vec::with_capacity(secret.len());
     for part in secret.split_inclusive(|c: char| !c.is_alphanumeric()) {
         let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
@@ -212,18 +212,18 @@ fn telling_fragments(secret: &str) -> Vec<[u8; FRAGMENT_LEN]> {
         .collect()
 }
 
-/// A text as its reader takes it: percent signs and JSON escapes resolved, invisible characters and marks left out.
+/// A text as its reader sees it: escapes are decoded, and invisible characters and tags are left out.
 struct Decoded {
     bytes: Vec<u8>,
-    /// Where each of them begins in the text, and then the text's end.
+    /// The position of each byte in the text, followed by the end of the decoded part.
     offsets: Vec<usize>,
-    /// Bytes at the end of the text that may be the beginning of an escape.
+    /// Number of bytes at the end of the text that may be the beginning of an escape.
     incomplete_bytes: usize,
 }
 
 impl Decoded {
-    /// None where it is the text itself.
-    fn of(text: &str, marks: &[String]) -> Option<Self> {
+    /// Decodes a text. Returns `None` if there is nothing to decode.
+    fn decode(text: &str, marks: &[String]) -> Option<Self> {
         let plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'%' | b'\\' | b'&');
         if text.bytes().all(plain) && !marks.iter().any(|m| text.contains(m.as_str())) {
             return None;
@@ -271,7 +271,7 @@ impl Decoded {
         Some(Self { bytes, offsets: at, incomplete_bytes: text.len() - here })
     }
 
-    /// How many bytes of the text before an escape that has begun could be the beginning of a word.
+    /// Returns how many bytes of the text, before any incomplete escape, could be the beginning of `word`.
     fn trailing_prefix_len(&self, word: &str) -> usize {
         let most = self.bytes.len().min(word.len().saturating_sub(1));
         let found = (1..=most).rev().find(|n| self.bytes.ends_with(&word.as_bytes()[..*n]));
@@ -279,10 +279,10 @@ impl Decoded {
     }
 }
 
-/// What a text begins with.
+/// An escape at the beginning of a text.
 enum Escape {
     None,
-    /// It may become one when more of it has come.
+    /// The text may become an escape when more of it arrives.
     Incomplete,
     /// A byte, and the length of its escape.
     Byte(u8, usize),
@@ -290,7 +290,7 @@ enum Escape {
     Char(char, usize),
 }
 
-/// `%2F`, `\u002f`, `\x2f`, `\/`, `&#47;` and the like.
+/// Parses an escape such as `%2F`, `\u002f`, `\x2f`, `\/` or `&#47;`.
 fn parse_escape(text: &str) -> Escape {
     let raw = text.as_bytes();
     if raw.first() == Some(&b'&') {
@@ -316,9 +316,9 @@ fn parse_escape(text: &str) -> Escape {
     }
 }
 
-/// A character of HTML by its number: `&#47;` or `&#x2f;`.
+/// Parses a numeric character reference of HTML: `&#47;` or `&#x2f;`.
 fn reference(text: &str) -> Escape {
-    /// Digits of the largest number.
+    /// Number of digits of the largest code point.
     const MOST: usize = 7;
     let Some(rest) = text.strip_prefix("&#") else {
         return if text == "&" { Escape::Incomplete } else { Escape::None };
@@ -340,7 +340,7 @@ fn reference(text: &str) -> Escape {
     }
 }
 
-/// The bytes at the end of a text that begin one of these patterns without being all of it.
+/// Returns how many bytes at the end of a text are a proper prefix of one of the patterns.
 pub(super) fn trailing_prefix_len<'a>(text: &str, patterns: impl Iterator<Item = &'a str>) -> usize {
     let mut longest = 0;
     for pattern in patterns {

@@ -1,4 +1,4 @@
-//! A server that refuses a request because of one of its fields is asked again without it.
+//! Finds out which field of a request a server rejected, so that the request is repeated without it.
 
 use super::endpoint::{Endpoint, MaxTokensField};
 use super::error;
@@ -7,25 +7,25 @@ use super::request::OPTIONAL_FIELDS;
 use super::server_data::RedactedText;
 use serde_json::{Map, Value};
 
-/// What to do otherwise.
+/// A change to requests after a rejection or an unusable reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RequestChange {
-    /// Leave this field away.
+    /// Omit the field.
     DropField(String),
-    /// Bound the answer by the other field.
+    /// Send the token limit in the other field.
     UseOtherMaxField,
-    /// Put all into one message of the user.
+    /// Send the prompt as a single user message.
     MergeMessages,
-    /// Do not stop at a newline.
+    /// Neither send nor apply newline stops.
     SkipNewlineStop,
-    /// Send no stop text, and cut the replies here: one ended the model's reasoning.
+    /// Send no stop texts and cut replies here, because one ended the model's reasoning.
     MatchStopsLocally,
-    /// The same, because replies were empty with stop texts and not without them.
+    /// The same, because replies were empty with stop texts but not without them.
     EmptyWithStops,
 }
 
 impl RequestChange {
-    /// Which change a refusal asks for, if it names a field that was sent and that can be spared.
+    /// Returns the change that a rejection asks for, if it names a field that was sent and can be omitted.
     pub(super) fn from_rejection(
         status: u16,
         body: &RedactedText,
@@ -35,20 +35,20 @@ impl RequestChange {
         if !matches!(status, 400 | 422) {
             return None;
         }
-        let words = error::error_message(body);
-        if error::is_too_long(&words) || body.contains("context_length_exceeded") {
+        let message = error::error_message(body);
+        if error::is_too_long(&message) || body.contains("context_length_exceeded") {
             return None;
         }
         let json = serde_json::from_str::<Value>(body).unwrap_or(Value::Null);
         let can_spare = |name: &str| {
             sent.contains_key(name) && !["model", "messages", "prompt", "stream"].contains(&name)
         };
-        // Anthropic's newer models take either of the two; the temperature is what the papers set.
+        // Anthropic's newer models accept only one of the two. Keep the temperature, which the papers specify.
         let either = body.contains("both") && body.contains("temperature") && body.contains("top_p");
         if either && can_spare("top_p") && can_spare("temperature") {
             return Some(Self::DropField("top_p".to_owned()));
         }
-        let named = named_fields(&json, &words).into_iter().find(|name| can_spare(name));
+        let named = named_fields(&json, &message).into_iter().find(|name| can_spare(name));
         let mentioned = || {
             let optional = OPTIONAL_FIELDS.iter().copied().chain(sent.keys().map(String::as_str));
             let places = optional
@@ -65,13 +65,13 @@ impl RequestChange {
             });
         }
         let several = sent.get("messages").and_then(Value::as_array).is_some_and(|m| m.len() > 1);
-        let lower = words.to_lowercase();
+        let lower = message.to_lowercase();
         let about_roles = lower.contains("role")
             && ["alternate", "system", "unknown", "only"].iter().any(|w| lower.contains(w));
         (several && about_roles && !learnt.one_message).then_some(Self::MergeMessages)
     }
 
-    /// Learns it.
+    /// Applies the change to the learned quirks.
     pub(super) fn apply(&self, learnt: &mut LearnedQuirks) {
         match self {
             Self::DropField(name) => {
@@ -85,7 +85,7 @@ impl RequestChange {
         }
     }
 
-    /// It is about the bound of the reply.
+    /// Returns whether the change concerns the token limit.
     pub(super) fn is_about_limit(&self) -> bool {
         match self {
             Self::UseOtherMaxField => true,
@@ -94,35 +94,35 @@ impl RequestChange {
         }
     }
 
-    /// What a person is told.
+    /// Returns the notice for the person; `why` is the server's message.
     pub(super) fn describe(&self, endpoint: &Endpoint, why: &str) -> String {
         let host = endpoint.host();
         let why = why.strip_prefix(host).unwrap_or(why).trim_start();
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
         match self {
-            Self::DropField(name) => format!("{host} refused {name}; it is not sent there any more{why}"),
+            Self::DropField(name) => format!("{host} rejected {name}; it is no longer sent there{why}"),
             Self::UseOtherMaxField => {
                 let field = endpoint.effective_max_tokens_field();
                 format!(
-                    "{host} refused {}; {} is sent there in its place{why}",
+                    "{host} rejected {}; {} is sent there instead{why}",
                     field.name(),
                     field.other().name()
                 )
             }
             Self::MergeMessages => {
                 format!(
-                    "{host} does not take these roles; the prompt is sent there as one message of the user{why}"
+                    "{host} does not accept these message roles; the prompt is sent there as one user message{why}"
                 )
             }
             Self::SkipNewlineStop => {
-                "the stop at a newline cut off the action; it isn't sent to this server any more".to_owned()
+                "the newline stop cut off the action; it is no longer sent to this server".to_owned()
             }
             Self::EmptyWithStops => format!(
-                "with stop texts this model's replies were empty {EMPTY_WITH_STOPS} times, without them they were not; stop texts \
-                 aren't sent to {host} any more, replies are cut here instead"
+                "the model's replies were empty with stop texts {EMPTY_WITH_STOPS} times, but not without them; stop texts are no \
+                 longer sent to {host}, replies are cut here instead"
             ),
             Self::MatchStopsLocally => format!(
-                "the stop text ended the model's reasoning before its reply began; stop texts aren't sent to {host} any more, \
+                "the stop text ended the model's reasoning before its reply began; stop texts are no longer sent to {host}, \
                  replies are cut here instead"
             ),
         }
@@ -133,18 +133,19 @@ fn is_limit_field(name: &str) -> bool {
     [MaxTokensField::MaxTokens, MaxTokensField::MaxCompletionTokens].iter().any(|field| field.name() == name)
 }
 
-/// Fields that an error names in a place of its own.
-fn named_fields(json: &Value, words: &str) -> Vec<String> {
+/// Returns the fields that an error names in a structured way (`param`, `loc`). Returns none if there is no message.
+fn named_fields(json: &Value, message: &str) -> Vec<String> {
     let param = json.get("error").and_then(|e| e.get("param")).and_then(Value::as_str).map(str::to_owned);
     let details = json.get("detail").and_then(Value::as_array).into_iter().flatten();
     let places = details
         .filter_map(|d| d.get("loc")?.as_array()?.iter().rev().find_map(|l| l.as_str().map(str::to_owned)));
     let all = param.into_iter().chain(places);
-    // `param` may be a path, and may name a field that only carries another one's fault.
-    all.map(|p| p.split(['.', '[']).next().unwrap_or(&p).to_owned()).filter(|_| !words.is_empty()).collect()
+    // `param` may be a path whose first part is the field.
+    all.map(|p| p.split(['.', '[']).next().unwrap_or(&p).to_owned()).filter(|_| !message.is_empty()).collect()
 }
 
-/// Where a text speaks of a field as something it does not want.
+/// Returns the position at which a rejection mentions a field. Returns `None` if the text does not mention the field as
+/// a word, or does not read like a rejection.
 fn find_rejected_mention(text: &str, name: &str) -> Option<usize> {
     const REFUSALS: &[&str] = &[
         "unsupported",
@@ -182,7 +183,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_field_that_is_refused_is_found_and_no_other() {
+    fn rejected_field_is_found_and_no_other() {
         let sent = json!({
             "model": "m", "stream": true, "temperature": 0.0, "top_p": 0.7, "top_k": 50, "max_tokens": 9, "stop": ["\n"], "seed": 1,
             "chat_template_kwargs": {}, "messages": [{"role": "system"}, {"role": "user"}],
@@ -202,7 +203,7 @@ mod tests {
             (400, r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\"}}","provider_name":"Anthropic"}}}"#, drop("top_p")),
             (400, r#"{"error":{"message":"Conversation roles must alternate user/assistant/user"}}"#, Some(RequestChange::MergeMessages)),
             (400, r#"{"error":{"message":"System role not supported"}}"#, Some(RequestChange::MergeMessages)),
-            // No field of ours, or no refusal of a field.
+            // Not one of our fields, or not the rejection of a field.
             (400, r#"{"error":{"message":"unknown model m"}}"#, None),
             (400, r#"{"error":{"message":"messages must be a list","param":"messages"}}"#, None),
             (400, r#"{"error":{"message":"please stop sending"}}"#, None),
@@ -219,7 +220,7 @@ mod tests {
                 "{body}"
             );
         }
-        // Where the other field was tried already, none is sent.
+        // If the other field was tried already, no limit is sent.
         let learnt =
             LearnedQuirks { uses_other_max_field: true, one_message: true, ..LearnedQuirks::default() };
         let body = r#"{"error":{"message":"unknown field max_tokens"}}"#;

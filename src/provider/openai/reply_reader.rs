@@ -1,5 +1,5 @@
-//! One answer while it comes in: reads the body piece by piece, tells reasoning from text, and decides whether the end of
-//! the body is the end of the answer.
+//! Reads a single reply as it arrives: separates reasoning from text, and decides whether the end of the body is the
+//! end of the reply.
 
 use super::chunk::{self, Chunk, TokenCounts};
 use super::client;
@@ -20,25 +20,25 @@ use reqwest::header::CONTENT_TYPE;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// The most bytes of one body.
+/// Maximum size of a body, in bytes.
 const MAX_BODY_BYTES: usize = 64 << 20;
-/// So much of a body is read without looking at anything else.
+/// How many bytes are processed before other tasks get a turn.
 const SLICE_BYTES: usize = 8 << 10;
-/// How often more is read after the answer is whole.
+/// How many pieces are read after the reply is complete.
 const MAX_LATE_READS: u32 = 16;
-/// How long the usage of an answer that a stop text ended here is waited for, where the server doesn't end by itself.
+/// How long to wait for the usage of a reply that was cut here at a stop text, if the server keeps writing.
 const USAGE_WAIT: Duration = Duration::from_millis(250);
-/// How many bytes are read meanwhile.
+/// How many bytes are read during that wait.
 const MAX_USAGE_BYTES: usize = 256 << 10;
-/// The most tokens that are read of a reply that was asked for without a bound.
+/// How many tokens are read of a reply that was requested without a limit.
 const UNBOUNDED: u32 = 1 << 17;
-/// How many such waits in a row may be in vain before only some replies are waited for.
+/// After this many consecutive waits for usage without success, only some replies are waited for.
 const MAX_USAGE_MISSES: u32 = 2;
-/// How many replies are then not waited for before one is again.
+/// How many replies are then skipped before the next wait.
 const USAGE_SKIPS: u32 = 7;
 
-/// An answer under way.
-#[expect(clippy::struct_excessive_bools, reason = "independent facts about an answer")]
+/// The state of a reply that is being read.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a reply")]
 pub(super) struct ReplyReader<'a> {
     endpoint: &'a Endpoint,
     redactor: Redactor,
@@ -52,131 +52,134 @@ pub(super) struct ReplyReader<'a> {
     finish_reason: Option<String>,
     has_done_marker: bool,
     is_recognized: bool,
-    /// The first value that an answer does not have.
+    /// The first value that is not part of any known reply format.
     first_unrecognized: String,
     bytes_read: usize,
     text: String,
-    /// Characters of reasoning.
+    /// Number of characters of reasoning.
     reasoning_chars: usize,
     reasoning: String,
+    /// Maximum size of text and reasoning together.
     max_len: usize,
-    /// The most tokens it was asked for.
+    /// The token limit that was sent.
     bound: Option<u32>,
-    /// The server knows the texts that end it.
+    /// The stop texts were sent to the server.
     stops_sent: bool,
-    /// Its text is a refusal.
+    /// The text is a refusal.
     refused: bool,
-    /// A closing mark came without its opening one.
+    /// A closing tag arrived without its opening one.
     closed_without_opening: bool,
-    /// Estimated tokens of the prompt.
+    /// Estimated number of tokens in the prompt.
     prompt_tokens: u64,
-    /// Signs of life came since the last piece of an answer.
+    /// Only data without content arrived since the last piece of the reply.
     only_keep_alives: bool,
-    /// After a stop text ended the answer here: the server said how it ended its own.
+    /// After the reply was cut here at a stop text, the server sent its own finish reason.
     finished_after_stop: bool,
-    /// After a stop text ended the answer here: the server writes on.
+    /// After the reply was cut here at a stop text, the server keeps writing.
     continues_after_stop: bool,
-    /// Its usage is waited for after a stop text ended the answer here.
+    /// Wait for usage after the reply was cut here at a stop text.
     awaits_usage: bool,
-    /// Bytes of text and reasoning in the frames.
+    /// Bytes of text and reasoning in the frames so far.
     content_bytes: usize,
-    /// The body is one JSON value, which is whole where it can be read.
+    /// The body is a single JSON value, which is complete if it parses.
     json_body: bool,
 }
 
-/// How an answer came out.
+/// A finished reply, or what arrived of one.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts about an answer")]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a reply")]
 pub(super) struct Completion {
     pub(super) text: String,
     pub(super) reasoning_chars: usize,
     pub(super) reasoning: String,
     pub(super) token_counts: Option<TokenCounts>,
-    /// The server sent counts that cannot be true.
+    /// The server sent impossible token counts.
     pub(super) impossible_counts: bool,
     pub(super) finish_reason: Option<String>,
-    /// The answer ended while it still reasoned.
+    /// The reply ended inside its reasoning.
     pub(super) ended_in_reasoning: bool,
     pub(super) closed_without_opening: bool,
-    /// We ended it at a stop text.
+    /// The reply was cut here at a stop text.
     pub(super) stopped_locally: bool,
-    /// A proxy stood in between.
+    /// The token counts come from a proxy.
     pub(super) counted_by_proxy: bool,
-    /// The stop texts that ended it, there or here.
+    /// The stop texts of the request, applied by the server or here.
     pub(super) stop_texts: Vec<String>,
-    /// They were sent to the server.
+    /// The stop texts were sent to the server.
     pub(super) stops_sent: bool,
-    /// The most tokens it was asked for; none: the server's own bound held.
+    /// The token limit that was sent. None: the server's default applied.
     pub(super) max_tokens: Option<u32>,
-    /// The stream said how the answer ended.
+    /// The stream contained a finish reason.
     pub(super) has_finish_reason: bool,
-    /// The stream ended with `[DONE]` and did not say how the answer ended.
+    /// The stream ended with `[DONE]` but without a finish reason.
     pub(super) done_without_finish_reason: bool,
-    /// Whether its usage came in time after a stop text had ended it here; none where that was not waited for.
+    /// Whether usage arrived in time after the reply was cut here at a stop text; none if it was not waited for.
     pub(super) usage_in_time: Option<bool>,
-    /// The server had another request meanwhile.
+    /// The server had another request of ours at the same time.
     pub(super) server_was_shared: bool,
-    /// The server marked the text as a refusal to answer.
+    /// The server marked the text as a refusal.
     pub(super) refused: bool,
-    /// Which request it answers, of all that this program sent to the server.
+    /// Number of the request, counting all that this program sent to the server.
     pub(super) number: u64,
-    /// It was asked for as a stream.
+    /// The request asked for a stream.
     pub(super) streamed: bool,
-    /// Why there is no more of it, where it broke off without `[DONE]` while the server had another request.
+    /// The error that ended the stream, if that happened without `[DONE]` while the server had another request.
     pub(super) broken: Option<ProviderError>,
 }
 
 impl Completion {
-    /// A reply that used its bound up before it began, from a server that refuses the request then.
+    /// Returns the reply that stands for a rejection because reasoning used up the token limit.
     pub(super) fn limit_used_up(bound: Option<u32>) -> Self {
         Self { finish_reason: Some("length".to_owned()), max_tokens: bound, ..Self::default() }
     }
 
-    /// It has no words but reasoning.
+    /// Returns whether there is no text besides reasoning.
     pub(super) fn is_empty(&self) -> bool {
         self.text.trim().is_empty()
     }
 
-    /// Something of its reasoning was seen.
+    /// Returns whether any reasoning was seen.
     pub(super) fn has_reasoning(&self) -> bool {
         self.ended_in_reasoning || self.reasoning_chars > 0
     }
 
-    /// How the server says that it ended; none where it says nothing, or where a stop text ended the reply here before.
+    /// Returns why the reply ended according to the server. Returns `None` if the server did not say, or if the reply
+    /// was cut here first.
     pub(super) fn ending(&self) -> Option<Finish> {
         self.finish_reason.as_deref().filter(|_| !self.stopped_locally).map(Finish::read)
     }
 
-    /// The server's own words for its end.
+    /// Returns the server's finish reason as sent, truncated, or `none`.
     pub(super) fn reason(&self) -> String {
         text::truncate(self.finish_reason.as_deref().unwrap_or("none"), 60, "…")
     }
 
-    /// It says that it came to its end or to a stop text.
+    /// Returns whether the server says that the reply is complete or ended at a stop text.
     pub(super) fn is_ended_by_stop(&self) -> bool {
         self.finish_reason.as_deref().map(Finish::read) == Some(Finish::Complete)
     }
 
-    /// The bound of its tokens ended it.
+    /// Returns whether the token limit ended the reply.
     pub(super) fn has_hit_limit(&self) -> bool {
         self.ending() == Some(Finish::Length)
     }
 }
 
 impl<'a> ReplyReader<'a> {
-    /// An answer to a request with this bound, if any; `stops` end it, `asked` are the estimated tokens of its prompt.
+    /// Creates a reader for the reply to a request with the given token limit. `stops` end the reply; `prompt_tokens`
+    /// is the estimated size of the prompt.
     pub(super) fn new(
         endpoint: &'a Endpoint,
         redactor: &Redactor,
         learnt: &LearnedQuirks,
         stops: &[String],
         bound: Option<u32>,
-        asked: u64,
-        tell: &'a UnboundedSender<Delta>,
+        prompt_tokens: u64,
+        delta_sender: &'a UnboundedSender<Delta>,
     ) -> Self {
         Self {
             endpoint,
-            delta_sender: tell,
+            delta_sender,
             frame_parser: FrameParser::default(),
             stream_redactors: [StreamRedactor::new(redactor.clone()), StreamRedactor::new(redactor.clone())],
             redactor: redactor.clone(),
@@ -195,13 +198,13 @@ impl<'a> ReplyReader<'a> {
             text: String::new(),
             reasoning_chars: 0,
             reasoning: String::new(),
-            // A token is rarely more than a word; who sends that much more does not heed its bound.
+            // A token is rarely longer than a word; a server that sends far more ignores the limit.
             max_len: (bound.unwrap_or(UNBOUNDED) as usize).saturating_mul(64).saturating_add(64 << 10),
             bound,
             stops_sent: false,
             refused: false,
             closed_without_opening: false,
-            prompt_tokens: asked,
+            prompt_tokens,
             only_keep_alives: false,
             finished_after_stop: false,
             continues_after_stop: false,
@@ -211,12 +214,12 @@ impl<'a> ReplyReader<'a> {
         }
     }
 
-    /// Something of the answer was shown.
+    /// Returns whether any part of the reply was shown.
     pub(super) fn has_shown_output(&self) -> bool {
         !self.text.is_empty() || self.reasoning_chars > 0
     }
 
-    /// Reads the body to the end of the answer; `stops_sent`: the server knows the texts that end it.
+    /// Reads the body to the end of the reply. `stops_sent` says whether the stop texts were sent to the server.
     pub(super) async fn read(
         &mut self,
         mut response: Response,
@@ -230,8 +233,8 @@ impl<'a> ReplyReader<'a> {
         let mut silence = Box::pin(tokio::time::sleep(times.first_piece));
         let (mut begun, mut late_reads, mut last) = (false, 0, 0);
         while !self.stop_matcher.has_stopped() && late_reads < MAX_LATE_READS {
-            // Before the first piece a server may be silent for long; after the last only its usage is waited for, and
-            // then the end of the body, so that the connection can be used again.
+            // A server may be silent for long before the first piece. After the last piece, only usage and then the end
+            // of the body are awaited, so that the connection can be reused.
             let pause = match (self.is_over(), &self.finish_reason, begun) {
                 (true, ..) => times.after_end / 20,
                 (_, Some(_), _) => times.after_end.min(times.idle),
@@ -258,7 +261,7 @@ impl<'a> ReplyReader<'a> {
                 Err(_) => return self.ended(Err(client::first_token_timeout_error(self.endpoint))),
             };
             let end = piece.is_none();
-            let said = self.text.len() + self.reasoning_chars;
+            let length_before = self.text.len() + self.reasoning_chars;
             let bytes = piece.unwrap_or_default();
             let mut slices = bytes.chunks(SLICE_BYTES);
             loop {
@@ -286,7 +289,7 @@ impl<'a> ReplyReader<'a> {
                 if slice.is_none() || self.is_over() {
                     break;
                 }
-                // Whatever a server sends, the driver's own inbox and the clocks have their turn in between.
+                // Let other tasks and timers run, however much the server sends.
                 tokio::task::yield_now().await;
             }
             if self.content_bytes != last {
@@ -294,11 +297,11 @@ impl<'a> ReplyReader<'a> {
                 self.only_keep_alives = false;
                 silence = Box::pin(tokio::time::sleep(times.first_piece));
             } else if self.finish_reason.is_none() && !end && silence.as_mut().now_or_never().is_some() {
-                // Pieces without a word that come without a pause leave no other moment to notice it.
+                // The timer above never gets its turn if pieces without content arrive without a pause.
                 self.only_keep_alives = true;
                 return self.ended(Err(self.no_content_error(times.first_piece)));
             }
-            if !end && said == self.text.len() + self.reasoning_chars {
+            if !end && length_before == self.text.len() + self.reasoning_chars {
                 self.only_keep_alives = true;
                 let _ = self.delta_sender.send(Delta::KeepAlive);
             }
@@ -313,15 +316,15 @@ impl<'a> ReplyReader<'a> {
         self.ended(Ok(())).map(|whole| Completion { usage_in_time: late_usage, ..whole })
     }
 
-    /// Reads on after a stop text ended the answer here: a server that ends there too sends its usage last. Whether the server
-    /// came to its end in time; one that writes on is left after a moment.
+    /// Reads on after the reply was cut here at a stop text: a server that stops there too sends its usage last.
+    /// Returns whether the server finished in time; one that keeps writing gets only [`USAGE_WAIT`].
     async fn read_usage(&mut self, response: &mut Response, stops_sent: bool) -> bool {
         let times = self.endpoint.timeouts;
         let mut moment = Box::pin(tokio::time::sleep(USAGE_WAIT.min(times.after_end)));
         let mut longest = Box::pin(tokio::time::sleep(times.after_end));
         let (mut frames, mut bytes, mut late_reads) = (Vec::new(), 0, 0);
         while late_reads < MAX_LATE_READS {
-            // At the server's end only the end of the body is waited for, so that the connection can be used again.
+            // After usage, only the end of the body is awaited, so that the connection can be reused.
             let over = self.is_over();
             late_reads += u32::from(over);
             let pause = if over { times.after_end / 20 } else { times.after_end };
@@ -350,7 +353,7 @@ impl<'a> ReplyReader<'a> {
         true
     }
 
-    /// What is looked at after a stop text ended the answer: who ended it, and the usage.
+    /// Processes a frame after the reply was cut at a stop text: only finish reason, further text and usage matter.
     fn take_late_frame(&mut self, frame: Frame) {
         match frame {
             Frame::Done => self.has_done_marker = true,
@@ -366,7 +369,7 @@ impl<'a> ReplyReader<'a> {
         }
     }
 
-    /// Nothing more is waited for.
+    /// Returns whether nothing more is expected.
     fn is_over(&self) -> bool {
         self.has_done_marker
             || ((self.finish_reason.is_some() || self.finished_after_stop) && self.token_counts.is_some())
@@ -374,7 +377,7 @@ impl<'a> ReplyReader<'a> {
 
     fn take_frame(&mut self, frame: Frame) -> Result<(), ProviderError> {
         let (value, error) = match frame {
-            // What comes after the end is not looked at.
+            // Data after the end is ignored.
             _ if self.is_over() => return Ok(()),
             frame if self.stop_matcher.has_stopped() => {
                 self.take_late_frame(frame);
@@ -388,7 +391,7 @@ impl<'a> ReplyReader<'a> {
             Frame::InvalidJson(text) => {
                 let text = self.redactor.redact(&text);
                 return Err(self.unexpected_data_error(&format!(
-                    "a piece of the stream is no whole JSON: {}",
+                    "a piece of the stream is not valid JSON: {}",
                     excerpt(&text)
                 )));
             }
@@ -400,21 +403,21 @@ impl<'a> ReplyReader<'a> {
             finish_reason: finish,
             token_counts: counts,
             impossible_counts,
-            error: trouble,
+            error: server_error,
             refused,
-            is_recognized: known,
+            is_recognized,
         } = chunk::parse_chunk(&value, &self.endpoint.reasoning.fields);
         self.token_counts = counts.or(self.token_counts);
         self.impossible_counts |= impossible_counts;
-        if let Some((words, status)) =
-            trouble.or_else(|| error.then(|| (error::json_error_message(&value), None)))
+        if let Some((message, status)) =
+            server_error.or_else(|| error.then(|| (error::json_error_message(&value), None)))
         {
-            return Err(self.server_error(&words, status));
+            return Err(self.server_error(&message, status));
         }
         self.content_bytes += text.len() + reasoning.len();
-        self.is_recognized |= known;
+        self.is_recognized |= is_recognized;
         self.refused |= refused;
-        if !known && self.first_unrecognized.is_empty() {
+        if !is_recognized && self.first_unrecognized.is_empty() {
             self.first_unrecognized = error::json_error_message(&value);
         }
         let reasoning = self.stream_redactors[0].push(&reasoning);
@@ -429,8 +432,8 @@ impl<'a> ReplyReader<'a> {
     fn push_parts(&mut self, parts: Vec<ReplyPart>) {
         for part in parts {
             match part {
-                ReplyPart::Reasoning(words) => self.push_reasoning(words),
-                ReplyPart::Text(words) => self.push_text(&words),
+                ReplyPart::Reasoning(text) => self.push_reasoning(text),
+                ReplyPart::Text(text) => self.push_text(&text),
                 ReplyPart::WasReasoning => {
                     self.closed_without_opening = true;
                     self.reasoning_chars += self.text.chars().count();
@@ -441,37 +444,37 @@ impl<'a> ReplyReader<'a> {
         }
     }
 
-    fn push_reasoning(&mut self, words: String) {
-        if words.is_empty() {
+    fn push_reasoning(&mut self, text: String) {
+        if text.is_empty() {
             return;
         }
         if self.reasoning_chars == 0 {
             let _ = self.delta_sender.send(Delta::Phase(Phase::Reasoning));
         }
-        self.reasoning_chars += words.chars().count();
-        self.reasoning.push_str(&words);
-        let _ = self.delta_sender.send(Delta::Reasoning(words));
+        self.reasoning_chars += text.chars().count();
+        self.reasoning.push_str(&text);
+        let _ = self.delta_sender.send(Delta::Reasoning(text));
     }
 
-    fn push_text(&mut self, words: &str) {
-        // White space before the first word is no answer, and no stop text either.
-        let words = if self.text.is_empty() { words.trim_start() } else { words };
-        let words = self.stop_matcher.push(words);
-        self.send_text(words);
+    fn push_text(&mut self, text: &str) {
+        // White space before the first word is not part of the reply, and must not match a stop text.
+        let text = if self.text.is_empty() { text.trim_start() } else { text };
+        let text = self.stop_matcher.push(text);
+        self.send_text(text);
     }
 
-    fn send_text(&mut self, words: String) {
-        if words.is_empty() {
+    fn send_text(&mut self, text: String) {
+        if text.is_empty() {
             return;
         }
         if self.text.is_empty() {
             let _ = self.delta_sender.send(Delta::Phase(Phase::Answering));
         }
-        self.text.push_str(&words);
-        let _ = self.delta_sender.send(Delta::Text(words));
+        self.text.push_str(&text);
+        let _ = self.delta_sender.send(Delta::Text(text));
     }
 
-    /// Lets go of what was held back, and judges the end.
+    /// Releases text that was held back, and decides whether the reply is complete. `how` is how reading ended.
     pub(super) fn ended(&mut self, how: Result<(), ProviderError>) -> Result<Completion, ProviderError> {
         let inside = self.reasoning_parser.is_inside();
         let whole = self.finish_reason.as_deref().is_none_or(|reason| Finish::read(reason).is_whole());
@@ -493,7 +496,7 @@ impl<'a> ReplyReader<'a> {
         let judged = match how {
             Ok(()) if good => Ok(()),
             Ok(()) if self.has_shown_output() => {
-                Err(self.connection_lost_error("the stream ended without saying that the answer is whole"))
+                Err(self.connection_lost_error("the stream ended without a finish_reason or [DONE]"))
             }
             Ok(()) if !self.is_recognized && !self.first_unrecognized.is_empty() => {
                 Err(self.unexpected_data_error(&self.first_unrecognized))
@@ -531,7 +534,8 @@ impl<'a> ReplyReader<'a> {
         })
     }
 
-    /// What had come of an answer that failed, to be counted; none where nothing had.
+    /// Returns the part of a failed reply that arrived, so that its usage is counted. Returns `None` if nothing
+    /// arrived.
     pub(super) fn received(&self) -> Option<Completion> {
         (self.has_shown_output() || self.token_counts.is_some()).then(|| Completion {
             text: self.text.clone(),
@@ -549,78 +553,74 @@ impl<'a> ReplyReader<'a> {
 
     pub(super) fn empty_reply_error(&self) -> ProviderError {
         ProviderError::new(
-            format!(
-                "{} ended the stream without a word; most often the prompt is longer than its context",
-                self.host()
-            ),
+            format!("{} sent an empty reply; most often the prompt exceeds its context", self.host()),
             error::too_long_advice(self.prompt_tokens),
         )
         .with_kind(FailureKind::EmptyReply)
     }
 
-    /// The connection ended before the answer did.
+    /// Returns the error for a connection that ended before the reply did.
     fn connection_lost_error(&self, why: &str) -> ProviderError {
         if self.has_shown_output() {
-            let what = format!("the answer of {} broke off: {why}", self.host());
-            let next = "retry; what had come is no whole answer. Some servers break off like this at the end of their context: \
-                        there a smaller context_tokens or max_tokens helps";
+            let what = format!("the reply of {} was cut off: {why}", self.host());
+            let next = "retry; the partial reply is not used. Some servers cut replies off like this when their context is \
+                        full: lower context_tokens or max_tokens for those";
             ProviderError::new(what, next).with_kind(FailureKind::Interrupted)
         } else {
-            let what = format!("{} broke the connection before it answered: {why}", self.host());
-            ProviderError::new(what, "retry; look at the server's own log")
-                .with_kind(FailureKind::Unreachable)
+            let what = format!("{} closed the connection before it replied: {why}", self.host());
+            ProviderError::new(what, "retry; check the server's log").with_kind(FailureKind::Unreachable)
         }
     }
 
     fn silence_error(&self, pause: Duration) -> ProviderError {
-        let what = format!("nothing came from {} for {} s", self.host(), pause.as_secs_f64());
-        ProviderError::new(what, "retry; idle_seconds in the endpoint's profile says how long is waited")
+        let what = format!("{} sent nothing for {} s", self.host(), pause.as_secs_f64());
+        ProviderError::new(what, "retry; idle_seconds in the server's profile sets this limit")
             .with_kind(FailureKind::TimedOut)
     }
 
-    /// Only signs of life came in so long a time.
+    /// Returns the error for a time of `pause` without content.
     fn no_content_error(&self, pause: Duration) -> ProviderError {
         if !self.only_keep_alives {
             return self.silence_error(pause);
         }
         let seconds = pause.as_secs_f64();
-        let what = format!("{} is alive but has written nothing for {seconds} s", self.host());
-        let next = "retry, perhaps with a smaller max_tokens: some servers hold back an answer whose letters are broken; \
-                    first_seconds in the endpoint's profile says how long is waited";
+        let what = format!("{} keeps the connection alive but sent no text for {seconds} s", self.host());
+        let next = "retry, perhaps with a smaller max_tokens: some servers hold back text with incomplete characters; \
+                    first_seconds in the server's profile sets this limit";
         ProviderError::new(what, next).with_kind(FailureKind::TimedOut)
     }
 
     fn endless_reply_error(&self) -> ProviderError {
-        let what = format!("{} sends without an end ({} so far)", self.host(), format_size(self.bytes_read));
+        let what =
+            format!("the reply of {} does not end ({} so far)", self.host(), format_size(self.bytes_read));
         let next = match (self.bound, self.stops_sent) {
-            (None, _) => "set max_tokens in the endpoint's profile, or choose another server".to_owned(),
+            (None, _) => "set max_tokens in the server's profile, or choose another server".to_owned(),
             (Some(bound), stops) => format!(
-                "it was sent max_tokens {bound}{} and ignores {}; choose another server or model",
-                if stops { " and a stop text" } else { "" },
-                if stops { "both" } else { "it" }
+                "it ignores max_tokens {bound}{}; choose another server or model",
+                if stops { " and the stop text" } else { "" }
             ),
         };
         ProviderError::new(what, next).with_kind(FailureKind::InvalidResponse)
     }
 
-    fn unexpected_data_error(&self, words: &str) -> ProviderError {
-        let what = format!("what {} sends is no answer of a model server: {words}", self.host());
+    fn unexpected_data_error(&self, problem: &str) -> ProviderError {
+        let what = format!("{} did not reply like a model server: {problem}", self.host());
         ProviderError::new(what, "check the base URL; `retrospect doctor` checks the server")
             .with_kind(FailureKind::InvalidResponse)
     }
 
-    /// An error in the stream: its number decides as a status would.
-    fn server_error(&self, words: &str, status: Option<u16>) -> ProviderError {
-        let body = RedactedText::from_error_message(words);
+    /// Returns the error for an error inside the stream. Its code, if any, is classified like an HTTP status.
+    fn server_error(&self, message: &str, status: Option<u16>) -> ProviderError {
+        let body = RedactedText::from_error_message(message);
         let mut error =
             error::http_status_error(self.endpoint, status.unwrap_or(500), &body, self.prompt_tokens);
         error.status = status;
-        error.message = format!("{} broke off with an error: {words}", self.host());
+        error.message = format!("{} sent an error: {message}", self.host());
         error
     }
 }
 
-/// A number of bytes in a unit that leaves something before its dot.
+/// Formats a number of bytes in the largest unit that gives at least 1.
 fn format_size(bytes: usize) -> String {
     match bytes {
         0..1000 => format!("{bytes} bytes"),
@@ -631,7 +631,7 @@ fn format_size(bytes: usize) -> String {
 
 #[cfg(test)]
 #[test]
-fn a_size_has_a_unit_that_fits_it() {
+fn sizes_use_a_suitable_unit() {
     let sizes = [0, 999, 1000, 82_300, 999_999, 1_000_000, 64 << 20].map(format_size);
     assert_eq!(sizes, ["0 bytes", "999 bytes", "1 kB", "82 kB", "999 kB", "1.0 MB", "67.1 MB"]);
 }

@@ -1,4 +1,4 @@
-//! The body of a request: as little as possible, and nothing that the server was seen to refuse.
+//! Builds the body of a request: as few fields as possible, and none that the server is known to reject.
 
 use super::endpoint::{Api, Endpoint, MaxTokensField, PENALTY_NAMES};
 use super::learned_quirks::{LearnedQuirks, TokenLimit};
@@ -6,7 +6,7 @@ use crate::domain::{MessageRole, ModelRole, Prompt, raised_temperature};
 use crate::provider::Request;
 use serde_json::{Map, Value, json};
 
-/// Fields a request can do without; the first name of a refusal that is among them is left away.
+/// Fields that a request can omit. If a rejection mentions one of them, the request is repeated without it.
 pub(super) const OPTIONAL_FIELDS: &[&str] = &[
     "temperature",
     "top_p",
@@ -20,7 +20,8 @@ pub(super) const OPTIONAL_FIELDS: &[&str] = &[
     "max_tokens",
 ];
 
-/// The most tokens an answer may have where nobody says: the actor's line (Reflexion's code), the mentor's list.
+/// Returns the token limit that the request asks for: its own, else the person's, else the profile's, else 256 for the
+/// actor (one line, as in Reflexion's code) or 1024 for the mentor (a list).
 pub(super) fn wanted_max_tokens(endpoint: &Endpoint, request: &Request) -> u32 {
     let own = endpoint.sampling.max_tokens.unwrap_or(match request.role {
         ModelRole::Actor => 256,
@@ -33,21 +34,23 @@ pub(super) fn wanted_max_tokens(endpoint: &Endpoint, request: &Request) -> u32 {
 }
 
 impl Endpoint {
-    /// The most tokens that an answer of this role may have where no question wants another bound; none: no bound is sent.
+    /// Returns the token limit for replies of a role, unless a request sets its own. Returns `None` if no limit is
+    /// sent.
     pub fn max_tokens(&self, asked: ModelRole) -> Option<u32> {
         let sent = !self.omit.contains(self.effective_max_tokens_field().name());
         sent.then(|| wanted_max_tokens(self, &Request { role: asked, ..Request::default() }))
     }
 }
 
-/// How a reply is bounded: as this question wants it, else as a person, the profile or the role has it, but not below what the
-/// model is known to need. What `extra` has that is no number of tokens is sent as it is, whatever that means to the server.
+/// Returns the value of the token limit field: the request's own limit, else that of the person, the profile or the
+/// role, but not below what the model is known to need. A value in `extra` that is not a number of tokens is sent
+/// unchanged.
 fn max_tokens_value(endpoint: &Endpoint, learnt: &LearnedQuirks, request: &Request) -> Option<Value> {
-    let wish = &request.sampling;
-    if let Some(tokens) = wish.max_tokens {
+    let sampling = &request.sampling;
+    if let Some(tokens) = sampling.max_tokens {
         return Some(json!(tokens));
     }
-    let chosen = wish.user_field("max_tokens");
+    let chosen = sampling.user_field("max_tokens");
     let extra = endpoint.extra.get(endpoint.effective_max_tokens_field().name()).filter(|_| chosen.is_none());
     let number = |value: &Value| value.as_u64().is_some_and(|n| u32::try_from(n).is_ok());
     match (chosen, extra) {
@@ -60,12 +63,12 @@ fn max_tokens_value(endpoint: &Endpoint, learnt: &LearnedQuirks, request: &Reque
     }
 }
 
-/// The bound that a body has.
+/// Returns the token limit in a request body.
 pub(super) fn sent_max_tokens(body: &Map<String, Value>) -> Option<u32> {
     MAX_TOKENS_NAMES.iter().find_map(|name| u32::try_from(body.get(*name)?.as_u64()?).ok())
 }
 
-/// The field of a person's choice that a field of the request stands for: servers have other names for some.
+/// Returns our name for a request field that some servers name differently.
 fn canonical_name(name: &str) -> &str {
     let of = |names: &[&'static str]| names.contains(&name).then(|| names[0]);
     of(&PENALTY_NAMES).or_else(|| of(&MAX_TOKENS_NAMES)).unwrap_or(name)
@@ -74,8 +77,8 @@ fn canonical_name(name: &str) -> &str {
 const MAX_TOKENS_NAMES: [&str; 2] =
     [MaxTokensField::MaxTokens.name(), MaxTokensField::MaxCompletionTokens.name()];
 
-/// The texts that end the answer: a person's, else the endpoint's, else the question's; of these none that is only a newline,
-/// where the server's answers take more than a line.
+/// Returns the texts that end the reply: the person's, else the endpoint's, else the request's. The latter two leave
+/// out newline stops if the model's replies are known to span several lines.
 pub(super) fn stop_texts(endpoint: &Endpoint, learnt: &LearnedQuirks, request: &Request) -> Vec<String> {
     if let Some(chosen) = request.sampling.user_field("stop") {
         let texts = chosen.and_then(Value::as_array).into_iter().flatten();
@@ -85,22 +88,23 @@ pub(super) fn stop_texts(endpoint: &Endpoint, learnt: &LearnedQuirks, request: &
     own.iter().filter(|stop| !learnt.skip_newline_stop || !is_newline_stop(stop)).cloned().collect()
 }
 
-/// A stop that ends an answer with its line.
+/// Returns whether a stop text ends the reply at the end of a line.
 pub(super) fn is_newline_stop(stop: &str) -> bool {
     stop.contains('\n') && stop.trim().is_empty()
 }
 
-/// The body of a request, streamed unless the server's streams are known to be of no use.
+/// Returns the body of a request. It asks for a stream unless streaming is known to fail with this server.
 pub(super) fn build_body(
     endpoint: &Endpoint,
     learnt: &LearnedQuirks,
     request: &Request,
 ) -> Map<String, Value> {
-    let (sampling, wish) = (&endpoint.sampling, &request.sampling);
+    let (sampling, overrides) = (&endpoint.sampling, &request.sampling);
     let mut body = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
-        // What a person chose is sent though the profile leaves the field away; not what the server has refused.
-        let omitted = endpoint.omit.contains(name) && !wish.user_fields.contains_key(canonical_name(name));
+        // A person's choice is sent even if the profile omits the field, but not if the server rejected it.
+        let omitted =
+            endpoint.omit.contains(name) && !overrides.user_fields.contains_key(canonical_name(name));
         if let Some(value) = value
             && !omitted
             && !learnt.dropped_fields.contains(name)
@@ -108,38 +112,41 @@ pub(super) fn build_body(
             body.insert(name.to_owned(), value);
         }
     };
-    let chosen = |name: &str, own: Option<Value>| wish.user_field(name).map_or(own, Option::<&Value>::cloned);
+    let chosen =
+        |name: &str, own: Option<Value>| overrides.user_field(name).map_or(own, Option::<&Value>::cloned);
     let stops = stop_texts(endpoint, learnt, request);
-    let warm = wish.temperature.map(Value::from);
-    put("temperature", warm.or_else(|| chosen("temperature", sampling.temperature.map(Value::from))));
-    // Under the name that the profile has for it; a server that knows that one does not heed the other.
+    let temperature = overrides.temperature.map(Value::from);
+    put("temperature", temperature.or_else(|| chosen("temperature", sampling.temperature.map(Value::from))));
+    // Sent under the profile's name for it: a server that knows that name ignores the other.
     let penalty =
         PENALTY_NAMES.into_iter().rfind(|n| endpoint.extra.contains_key(*n)).unwrap_or(PENALTY_NAMES[0]);
-    let penalty = if wish.user_fields.contains_key(PENALTY_NAMES[0]) { penalty } else { PENALTY_NAMES[0] };
+    let penalty =
+        if overrides.user_fields.contains_key(PENALTY_NAMES[0]) { penalty } else { PENALTY_NAMES[0] };
     put("top_p", chosen("top_p", sampling.top_p.map(Value::from)));
     put("top_k", chosen("top_k", sampling.top_k.map(Value::from)));
     put(penalty, chosen("repetition_penalty", sampling.repetition_penalty.map(Value::from)));
-    // A stop text that is meant for the reply must not end the reasoning before it.
-    let ends_here = stops.is_empty() || learnt.match_stops_locally || endpoint.reasoning.opened;
-    put("stop", (!ends_here).then(|| json!(stops)));
-    let seeded = wish.user_field("seed").map_or(sampling.seed, |sent| sent.is_some());
-    // Some servers keep a seed in 31 bits and refuse more.
+    // A stop text meant for the reply must not end the reasoning before it.
+    let omit_stops = stops.is_empty() || learnt.match_stops_locally || endpoint.reasoning.opened;
+    put("stop", (!omit_stops).then(|| json!(stops)));
+    let seeded = overrides.user_field("seed").map_or(sampling.seed, |sent| sent.is_some());
+    // Some servers store the seed in 31 bits and reject larger ones.
     put("seed", seeded.then(|| json!(request.seed & 0x7fff_ffff)));
     put("stream_options", endpoint.send_usage_option.then(|| json!({"include_usage": true})));
-    let bounds = match endpoint.api {
+    let limit_field = match endpoint.api {
         Api::Chat => learnt.max_tokens_field(endpoint).name(),
         Api::Completions => "max_tokens",
     };
-    put(bounds, max_tokens_value(endpoint, learnt, request));
-    let taken =
-        |name: &str| wish.user_fields.contains_key(canonical_name(name)) || MAX_TOKENS_NAMES.contains(&name);
+    put(limit_field, max_tokens_value(endpoint, learnt, request));
+    let taken = |name: &str| {
+        overrides.user_fields.contains_key(canonical_name(name)) || MAX_TOKENS_NAMES.contains(&name)
+    };
     for (name, value) in endpoint.extra.iter().filter(|(name, _)| !taken(name)) {
         put(name, Some(value.clone()));
     }
     if let Some(own) =
-        body.get("temperature").and_then(Value::as_f64).filter(|_| wish.temperature_increase > 0.0)
+        body.get("temperature").and_then(Value::as_f64).filter(|_| overrides.temperature_increase > 0.0)
     {
-        body.insert("temperature".to_owned(), json!(raised_temperature(own, wish.temperature_increase)));
+        body.insert("temperature".to_owned(), json!(raised_temperature(own, overrides.temperature_increase)));
     }
     body.insert("model".to_owned(), json!(endpoint.model));
     body.insert("stream".to_owned(), json!(!learnt.without_stream));
@@ -156,21 +163,27 @@ pub(super) fn build_body(
     body
 }
 
-/// The messages of a prompt: neighbours of one speaker are one message, and its content is a plain text.
+/// Returns the messages of a prompt. Adjacent segments of the same role form one message, whose content is a plain
+/// string.
 fn build_messages(prompt: &Prompt) -> Value {
     let mut messages: Vec<(MessageRole, String)> = Vec::new();
     for segment in &prompt.segments {
         match messages.last_mut() {
-            Some((speaker, text)) if *speaker == segment.message_role => text.push_str(&segment.text),
+            Some((message_role, text)) if *message_role == segment.message_role => {
+                text.push_str(&segment.text);
+            }
             _ => messages.push((segment.message_role, segment.text.to_string())),
         }
     }
-    let role = |speaker| match speaker {
+    let role = |message_role| match message_role {
         MessageRole::System => "system",
         MessageRole::User => "user",
         MessageRole::Assistant => "assistant",
     };
-    messages.iter().map(|(speaker, text)| json!({"role": role(*speaker), "content": text})).collect()
+    messages
+        .iter()
+        .map(|(message_role, text)| json!({"role": role(*message_role), "content": text}))
+        .collect()
 }
 
 #[cfg(test)]
@@ -180,10 +193,10 @@ mod tests {
     use std::sync::Arc;
 
     fn request(parts: &[(MessageRole, &str)]) -> Request {
-        let segment = |(speaker, text): &(MessageRole, &str)| Segment {
+        let segment = |(message_role, text): &(MessageRole, &str)| Segment {
             label: SegmentLabel::Task,
             origin: SegmentOrigin::Task,
-            message_role: *speaker,
+            message_role: *message_role,
             text: Arc::from(*text),
         };
         let prompt = Arc::new(Prompt { segments: parts.iter().map(segment).collect() });
@@ -191,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_is_sent_and_content_is_a_plain_text() {
+    fn body_is_minimal_and_content_is_a_plain_string() {
         let endpoint = Endpoint::new("http://h/v1/", "m");
         let request = request(&[
             (MessageRole::System, "s1 "),
@@ -216,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_chose_goes_before_the_profile() {
+    fn user_fields_override_the_profile() {
         let mut endpoint = Endpoint::new("http://h/v1", "m");
         endpoint.omit.insert("temperature".to_owned());
         endpoint.extra = json!({"top_k": 3, "min_p": 0.1}).as_object().unwrap().clone();
@@ -234,7 +247,7 @@ mod tests {
             "messages": [{"role": "user", "content": ">"}],
         });
         assert_eq!(Value::Object(build_body(&endpoint, &LearnedQuirks::default(), &request)), want);
-        // What one question wants goes before it, and what the server refused is not sent whoever wants it.
+        // The request's own parameters override them, and rejected fields are never sent.
         request.sampling.temperature = Some(0.9);
         want["temperature"] = json!(0.9);
         want.as_object_mut().unwrap().remove("top_k");
@@ -246,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_refused_is_not_sent_again() {
+    fn rejected_fields_are_not_sent_again() {
         let mut endpoint = Endpoint::new("http://h/v1", "m");
         endpoint.sampling.top_k = Some(50);
         endpoint.extra = json!({"min_p": 0.1, "chat_template_kwargs": {"enable_thinking": false}})
@@ -275,10 +288,10 @@ mod tests {
         assert_eq!(sent["messages"], json!([{"role": "user", "content": "ab"}]));
     }
 
-    /// A profile's 0.6 was sent as 0.2 on the first rung: the ladder went down.
+    /// Regression: a profile's 0.6 was sent as 0.2 for the first increase, which lowered the temperature.
     #[test]
-    fn a_warmer_question_is_warmer_than_what_would_be_sent() {
-        // Extra, omitted, chosen, how much warmer, what is sent after 0.6 of the profile.
+    fn temperature_increase_is_added_to_what_would_be_sent() {
+        // Extra, omitted, chosen, increase, what is sent where the profile has 0.6.
         let cases = [
             (json!({}), false, json!({}), 0.0, json!(0.6)),
             (json!({}), false, json!({}), 0.2, json!(0.8)),
@@ -291,22 +304,22 @@ mod tests {
             (json!({}), true, json!({}), 0.4, Value::Null),
             (json!({}), true, json!({"temperature": 0.0}), 0.6, json!(0.6)),
         ];
-        for (extra, omitted, chosen, warmer, want) in cases {
+        for (extra, omitted, chosen, increase, want) in cases {
             let mut endpoint = Endpoint::new("http://h/v1", "m");
             endpoint.sampling.temperature = Some(0.6);
             endpoint.extra = extra.as_object().unwrap().clone();
             endpoint.omit.extend(omitted.then(|| "temperature".to_owned()));
             let mut request = request(&[(MessageRole::User, ">")]);
             (request.sampling.temperature_increase, request.sampling.user_fields) =
-                (warmer, chosen.as_object().unwrap().clone());
+                (increase, chosen.as_object().unwrap().clone());
             let sent = build_body(&endpoint, &LearnedQuirks::default(), &request);
-            assert_eq!(*sent.get("temperature").unwrap_or(&Value::Null), want, "{extra} {chosen} {warmer}");
+            assert_eq!(*sent.get("temperature").unwrap_or(&Value::Null), want, "{extra} {chosen} {increase}");
         }
     }
 
-    /// Both names were sent, and the server heeded the one that nobody had chosen.
+    /// Regression: both names were sent, and the server used the one that nobody had set.
     #[test]
-    fn what_a_person_chose_is_sent_under_the_name_that_the_profile_has() {
+    fn user_fields_are_sent_under_the_profiles_names() {
         let names = ["repetition_penalty", "repeat_penalty", "max_tokens", "max_completion_tokens"];
         let llamacpp = json!({"repeat_penalty": 1.0});
         let bounded = json!({"max_completion_tokens": 4096});
@@ -338,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn completions_get_the_body_as_it_is() {
+    fn completions_get_the_prompt_as_one_text() {
         let mut endpoint = Endpoint::new("http://h/v1", "m");
         endpoint.api = Api::Completions;
         endpoint.max_tokens_field = super::super::endpoint::MaxTokensField::MaxCompletionTokens;

@@ -1,62 +1,63 @@
-//! How many requests a server gets at once: any number, until it was seen to break off a reply because another request arrived,
-//! or to be a server that does so. Then it gets one at a time, whichever of its models is asked.
+//! Limits the requests that a server gets at once. There is no limit until the server interrupts a reply because
+//! another request arrived, or is recognized as one that does so. Then it gets one request at a time, across all its
+//! models.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// So many replies that broke off beside another request, each after the one before was noticed, show that the server takes one
-/// request at a time. Once may be a connection that was lost.
+/// After this many replies interrupted beside another request, each sent after the previous one was noticed, the server
+/// is assumed to handle only one request at a time. A single one may be a lost connection.
 const BREAKS: u32 = 2;
 
-/// Admits requests to one server. Requests share the lock; a server that takes one at a time gets it exclusively, so that the
-/// next request also waits for those that were sent before this was known.
+/// Admits requests to one server. Requests share the lock. If the server handles only one at a time, each request holds
+/// the lock exclusively, and so also waits for requests that were sent before this was known.
 #[derive(Debug, Default)]
 pub(super) struct RequestLimiter {
     lock: RwLock<()>,
-    /// Requests admitted so far.
+    /// Number of requests admitted so far.
     started: AtomicU64,
-    /// Requests that have been answered or given up.
+    /// Number of requests that have ended, with a reply or without.
     finished: AtomicU64,
     one_at_a_time: AtomicBool,
     has_announced: AtomicBool,
-    /// Held by a request to a server of which it isn't known yet whether it takes several at once.
+    /// Held by the only request to a server while it is unknown whether it handles concurrent requests.
     probe: Mutex<()>,
-    /// Whether the server takes several requests at once was looked into.
+    /// Whether the server handles concurrent requests is known, or as good as known.
     decided: AtomicBool,
-    /// It may be one that doesn't.
+    /// The server may be one that does not handle them.
     suspect: AtomicBool,
-    /// Replies that broke off beside another request.
+    /// Number of replies interrupted beside another request.
     breaks: AtomicU32,
-    /// How many requests had been admitted when the last of them was noticed.
+    /// Number of requests admitted when the last interruption was noticed.
     noticed: AtomicU64,
 }
 
-/// The only request to a server of which it isn't known yet whether it takes several at once. The others wait until it is
-/// dropped.
+/// Held by the only request to a server while it is unknown whether the server handles concurrent requests. Other
+/// requests wait until it is dropped.
 pub(super) struct Probe<'a> {
-    /// The server had another request, which was waited for.
+    /// The probe had to wait for another request.
     pub(super) waited: bool,
     _guard: MutexGuard<'a, ()>,
 }
 
-/// A request that the server is answering.
+/// An admitted request.
 pub(super) struct RequestPermit<'a> {
     limiter: &'a RequestLimiter,
-    /// Another request was being answered already.
+    /// Another request was in flight when this one was admitted.
     has_joined_another: bool,
-    /// How many requests had been admitted, this one included.
+    /// Number of requests admitted up to and including this one.
     number: u64,
     _guard: LockGuard<'a>,
 }
 
-/// What is held while a request is being answered.
+/// The lock guard of a request in flight.
 enum LockGuard<'a> {
     Shared { _lock: RwLockReadGuard<'a, ()> },
     Exclusive { _lock: RwLockWriteGuard<'a, ()> },
 }
 
 impl RequestLimiter {
-    /// Waits until the server may get another request; with `alone` it is the only one, whatever the server was seen to do.
+    /// Waits until the server may get another request. With `alone`, it is the only one in flight in any case.
     pub(super) async fn acquire(&self, alone: bool) -> RequestPermit<'_> {
         let guard = if alone || self.one_at_a_time.load(Ordering::Relaxed) {
             LockGuard::Exclusive { _lock: self.lock.write().await }
@@ -68,7 +69,8 @@ impl RequestLimiter {
         RequestPermit { limiter: self, has_joined_another: joined, number: before + 1, _guard: guard }
     }
 
-    /// Waits until it is known whether the server takes several requests at once, or this is the request that shows it.
+    /// Waits until it is known whether the server handles concurrent requests, or until this request may find out.
+    /// Returns `None` if it is known.
     pub(super) async fn probe(&self) -> Option<Probe<'_>> {
         let known = || self.decided.load(Ordering::Relaxed) || self.one_at_a_time.load(Ordering::Relaxed);
         if known() {
@@ -81,24 +83,24 @@ impl RequestLimiter {
         (!known()).then_some(Probe { waited, _guard: guard })
     }
 
-    /// It is known as well as it can be whether the server takes several requests at once.
+    /// Records that whether the server handles concurrent requests is known as well as it can be.
     pub(super) fn decide(&self) {
         self.decided.store(true, Ordering::Relaxed);
     }
 
-    /// The server may be one that takes one request at a time.
+    /// Records that the server may be one that handles only one request at a time.
     pub(super) fn suspect(&self) {
         self.suspect.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it may be such a server.
+    /// Returns whether the server may handle only one request at a time.
     pub(super) fn is_suspect(&self) -> bool {
         self.suspect.load(Ordering::Relaxed)
     }
 
-    /// Request number `number` broke off beside another one, and was answered when it was alone.
+    /// Records that request `number` was interrupted beside another one and succeeded alone.
     pub(super) fn count_break(&self, number: u64) {
-        // Requests that were under way when one broke off may have broken off for the same reason.
+        // Requests in flight at the last interruption may have been interrupted for the same reason.
         if number <= self.noticed.load(Ordering::Relaxed) {
             return;
         }
@@ -108,24 +110,24 @@ impl RequestLimiter {
         }
     }
 
-    /// One request at a time from now on, or any number again.
+    /// Limits the server to one request at a time, or lifts that limit.
     pub(super) fn set_one_at_a_time(&self, one: bool) {
         self.one_at_a_time.store(one, Ordering::Relaxed);
     }
 
-    /// The server gets one request at a time, and nobody was told so yet.
+    /// Returns true once after the server was limited to one request at a time, so that the person is notified.
     pub(super) fn should_announce(&self) -> bool {
         self.one_at_a_time.load(Ordering::Relaxed) && !self.has_announced.swap(true, Ordering::Relaxed)
     }
 }
 
 impl RequestPermit<'_> {
-    /// Which request it is, of all that this program sent to the server.
+    /// Returns the number of the request, counting all that this program sent to the server.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The server had another request at some time since this one was admitted.
+    /// Returns whether the server had another request at any time since this one was admitted.
     pub(super) fn was_shared(&self) -> bool {
         self.has_joined_another || self.limiter.started.load(Ordering::Relaxed) > self.number
     }

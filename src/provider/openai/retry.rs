@@ -1,5 +1,5 @@
-//! When a failed request is sent again, and how long is waited before. No clock and no chance: a server's date is compared
-//! with its own, and the jitter comes from the request's seed.
+//! Decides whether and when a failed request is retried. Deterministic: a date from a server is compared with the
+//! server's own clock, and the jitter comes from the request's seed.
 
 use super::endpoint::Retry;
 use crate::domain::hex;
@@ -7,10 +7,10 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
-/// The headers of an answer that have a say, by their names in small letters.
+/// Looks up a response header by its lower-case name.
 pub(super) type HeaderLookup<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
 
-/// Whether a request with this answer may be sent again at all.
+/// Returns whether a request with this response may be retried at all.
 pub(super) fn is_retryable(status: u16, header: HeaderLookup<'_>) -> bool {
     match status {
         408 | 409 | 429 | 500 | 502 | 503 | 504 => header("x-should-retry") != Some("false"),
@@ -18,7 +18,7 @@ pub(super) fn is_retryable(status: u16, header: HeaderLookup<'_>) -> bool {
     }
 }
 
-/// How long the server asks to wait.
+/// Returns how long the response headers ask to wait.
 pub(super) fn requested_wait(header: HeaderLookup<'_>) -> Option<Duration> {
     let seconds = |text: &str| {
         let number: f64 = text.trim().trim_end_matches('s').parse().ok()?;
@@ -30,7 +30,7 @@ pub(super) fn requested_wait(header: HeaderLookup<'_>) -> Option<Duration> {
     let named = ["retry-after", "llm_provider-retry-after"];
     let text = named.iter().find_map(|name| header(name))?;
     seconds(text).or_else(|| {
-        // A date is meant by the server's clock, which stands in the answer too; ours is not asked.
+        // A date refers to the server's clock, which is in the response's `date` header.
         let until = jiff::fmt::rfc2822::parse(text.trim()).ok()?;
         let now = jiff::fmt::rfc2822::parse(header("date")?.trim()).ok()?;
         let wait = until.timestamp().as_second() - now.timestamp().as_second();
@@ -38,7 +38,7 @@ pub(super) fn requested_wait(header: HeaderLookup<'_>) -> Option<Duration> {
     })
 }
 
-/// How long an error body asks to wait: Google's APIs say so in their details (`RetryInfo`).
+/// Returns how long an error body asks to wait; Google's APIs put this in the error's details (`RetryInfo`).
 pub(super) fn requested_wait_in_body(body: &str) -> Option<Duration> {
     let value: Value = serde_json::from_str(body).ok()?;
     let error = value.get(0).unwrap_or(&value).get("error")?;
@@ -48,8 +48,8 @@ pub(super) fn requested_wait_in_body(body: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// The wait before try number `attempt` (the first repetition is 1), of what the server asks and our own; none when it
-/// would exceed what is left of all waiting.
+/// Returns the wait before retry number `attempt` (the first is 1): the larger of what the server asks for and our own.
+/// Returns `None` if the total wait would exceed the policy's maximum.
 pub(super) fn next_wait(
     policy: &Retry,
     seed: u64,
@@ -64,7 +64,7 @@ pub(super) fn next_wait(
     (wait.saturating_add(waited) <= policy.max_total_wait).then_some(wait)
 }
 
-/// A number from 0 to 1 that belongs to this request and try.
+/// Returns a number from 0 to 1 that depends only on the seed and the attempt.
 fn jitter(seed: u64, attempt: u32) -> f64 {
     let mut hash = Sha256::new();
     hash.update(seed.to_le_bytes());
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_of_a_wait_is_read() {
+    fn every_header_for_a_wait_is_parsed() {
         let date = ("date", "Sun, 06 Nov 1994 08:49:30 GMT");
         type Sent<'a> = &'a [(&'a str, &'a str)];
         let cases: &[(Sent<'_>, Option<u64>)] = &[
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_in_the_body_is_read() {
+    fn wait_in_the_body_is_parsed() {
         let gemini = r#"[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}]}}]"#;
         let plain = r#"{"error":{"details":[{"retryDelay":"0.5s"}]}}"#;
         let cases = [
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_pass_is_sent_again() {
+    fn only_temporary_failures_are_retried() {
         for status in 100..600 {
             let known = [408, 409, 429, 500, 502, 503, 504].contains(&status);
             assert_eq!(is_retryable(status, &|_| None), known, "{status}");
@@ -128,13 +128,13 @@ mod tests {
             assert_eq!(
                 is_retryable(status, &|_| Some("true")),
                 known,
-                "a 400 is not sent again, whatever is said"
+                "a 400 is not retried, whatever the header says"
             );
         }
     }
 
     #[test]
-    fn waits_grow_within_bounds_and_belong_to_the_request() {
+    fn waits_grow_within_bounds_and_depend_on_the_seed() {
         let policy = Retry::default();
         let own = |seed, attempt| next_wait(&policy, seed, attempt, None, Duration::ZERO).unwrap();
         for seed in 0..50 {

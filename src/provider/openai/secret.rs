@@ -1,28 +1,27 @@
-//! Words that must never be seen: keys, and the values of headers and query parameters, which may hold one.
+//! Secrets that must never be shown: keys, and the values of headers and query parameters, which may contain one.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// What stands where a secret was.
+/// The text that replaces a secret.
 pub(super) const REDACTED: &str = "[hidden]";
 
 /// A secret. It has no `Display`, and its `Debug` does not show it.
 #[derive(Clone)]
 pub struct Secret {
     text: Arc<str>,
-    /// What of it was taken from the environment.
+    /// The parts that were taken from the environment.
     environment_values: Arc<[String]>,
 }
 
-/// Where the key of a server comes from, or would come from if it were there.
+/// Where the key of a server comes from, or would come from if it existed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum KeySource {
-    /// Nobody said.
     #[default]
     Unknown,
-    /// The environment variable of this name.
+    /// The name of an environment variable.
     Variable(String),
-    /// The file at this path.
+    /// The path of a file.
     File(String),
 }
 
@@ -35,16 +34,16 @@ impl PartialEq for Secret {
 impl Eq for Secret {}
 
 impl Secret {
-    /// A secret; blanks around it are left away.
+    /// Creates a secret; white space around it is removed.
     pub fn new(text: &str) -> Self {
         Self { text: Arc::from(text.trim()), environment_values: Arc::default() }
     }
 
-    /// A text in which every `$NAME` or `${NAME}` is a variable's value; `$$` is a dollar sign, and so is one that no name
-    /// follows.
+    /// Creates a secret from a text, replacing every `$NAME` or `${NAME}` with the variable's value. `$$` is a dollar
+    /// sign, and so is a `$` without a name after it.
     ///
     /// # Errors
-    /// The name of the variable that is not set.
+    /// Returns the name of a variable that is not set.
     pub fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
         let (mut whole, mut taken, mut rest) = (String::new(), Vec::new(), text.trim());
         while let Some((before, behind)) = rest.split_once('$') {
@@ -69,24 +68,24 @@ impl Secret {
         Ok(Self { text: Arc::from(whole.trim()), environment_values: Arc::from(taken) })
     }
 
-    /// Whether a text is nothing but a variable's name behind `$`, so that it can be shown.
+    /// Returns whether a text consists only of a variable reference such as `$NAME`, so that it can be shown.
     pub fn is_variable(text: &str) -> bool {
         let name = text.trim().strip_prefix('$');
         let name = name.map(|n| n.strip_prefix('{').and_then(|n| n.strip_suffix('}')).unwrap_or(n));
         name.is_some_and(is_variable_name)
     }
 
-    /// Nothing is in it.
+    /// Returns whether the secret is empty.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// The secret itself, for the wire only.
+    /// Returns the secret itself, for sending only.
     pub(super) fn expose(&self) -> &str {
         &self.text
     }
 
-    /// What of it was taken from the environment.
+    /// Returns the parts that were taken from the environment.
     pub(super) fn environment_values(&self) -> &[String] {
         &self.environment_values
     }
@@ -108,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_are_expanded_wherever_they_stand() {
+    fn variables_are_expanded_anywhere_in_a_text() {
         let variable = |name: &str| (name == "MY_KEY").then(|| " sk-1 ".to_owned());
         for (text, want) in [
             ("$MY_KEY", Ok("sk-1")),

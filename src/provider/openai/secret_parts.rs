@@ -1,14 +1,15 @@
-//! Which words of a header's or a query's value are secrets: a server that refuses one seldom says the whole value back.
+//! Finds the secret parts of a header's or query parameter's value: a server that rejects a value often echoes only a
+//! part of it.
 
 use super::secret::Secret;
 
-/// A shorter part of a value is no secret, unless the value's name says that it is one.
+/// Minimum length of a secret part, in bytes, unless the name of the value marks it as secret.
 const MIN_PART_LEN: usize = 6;
 
-/// A shorter secret can't be told from any other text.
+/// Minimum length of a secret, in bytes. Shorter ones cannot be distinguished from other text.
 const MIN_SECRET_LEN: usize = 4;
 
-/// What servers that need no key are given in its place. Hiding these would only garble what is said.
+/// Placeholder keys for servers that need no key. Hiding these would only garble messages.
 const PLACEHOLDERS: &[&str] = &[
     "any",
     "anything",
@@ -33,7 +34,7 @@ const PLACEHOLDERS: &[&str] = &[
     "unused",
 ];
 
-/// Names whose values are no secrets: what they say is ordinary text, and is not hidden from it.
+/// Names of headers and parameters whose values are not secret.
 const PUBLIC_NAMES: &[&str] = &[
     "accept",
     "accept-charset",
@@ -57,12 +58,12 @@ const PUBLIC_NAMES: &[&str] = &[
     "x-title",
 ];
 
-/// What a name has in it whose value is a secret in every part.
+/// Parts of names whose values are secret in every part.
 const SECRET_NAME_PARTS: &[&str] =
     &["auth", "cookie", "credential", "jwt", "key", "pass", "pwd", "secret", "session", "sig", "token"];
 
-/// All that must not be seen of a value under this name: the value, its parts between blanks, `;`, `,` and `=`, what a
-/// `Basic` scheme hides in it, and whatever was taken from the environment.
+/// Returns everything to hide of a value under this name: the value, its parts between white space, `;`, `,` and `=`,
+/// the credentials in a `Basic` scheme, and the values taken from the environment.
 pub(super) fn find_secret_parts(name: &str, value: &Secret) -> Vec<String> {
     let name = name.to_ascii_lowercase();
     let mut all: Vec<String> = Vec::new();
@@ -84,8 +85,8 @@ pub(super) fn find_secret_parts(name: &str, value: &Secret) -> Vec<String> {
     all
 }
 
-/// How a secret reads in base 64, of both alphabets and with any bytes before and behind it, and in hexadecimal digits, with
-/// colons between them too.
+/// Returns a secret's encodings in hexadecimal, with and without colons, and in Base64, in both alphabets and with any
+/// bytes before and after it.
 pub(super) fn encodings(secret: &str) -> Vec<String> {
     let mut all = Vec::new();
     for digits in [b"0123456789abcdef", b"0123456789ABCDEF"] {
@@ -98,7 +99,7 @@ pub(super) fn encodings(secret: &str) -> Vec<String> {
         let plain = |before| encode_base64(before, secret.as_bytes(), last);
         for before in 0..3 {
             let coded = plain(before);
-            // Letters that hold bits of the bytes before it, or behind it, differ with them.
+            // Characters that also encode bits of the bytes before or after the secret depend on those bytes.
             let (from, whole) = ([0, 2, 3][before], (before + secret.len()) * 8 / 6);
             let padding = "===".get(..(4 - coded.len() % 4) % 4).unwrap_or_default();
             all.extend([&coded[from..whole], &coded[from..]].map(str::to_owned));
@@ -109,7 +110,8 @@ pub(super) fn encodings(secret: &str) -> Vec<String> {
     all
 }
 
-/// Bytes in base 64 without padding, behind so many zeros; `last` are the alphabet's last two letters.
+/// Encodes bytes in Base64 without padding, after `before` zero bytes. `last` are the last two characters of the
+/// alphabet.
 pub(super) fn encode_base64(before: usize, bytes: &[u8], last: [u8; 2]) -> String {
     let letter = |six: u32| match six as u8 {
         n @ 0..26 => b'A' + n,
@@ -127,19 +129,19 @@ pub(super) fn encode_base64(before: usize, bytes: &[u8], last: [u8; 2]) -> Strin
     coded
 }
 
-/// The parts of a value; where it is not secret by its name, ordinary words of it are none.
+/// Adds the secret parts of a value. Unless its name marks it as `secret`, ordinary words in it are not secret.
 fn add_parts(value: &str, secret: bool, all: &mut Vec<String>) {
     let value = value.trim();
     all.push(value.to_owned());
     let pieces: Vec<&str> = value.split(|c: char| c.is_whitespace() || matches!(c, ';' | ',')).collect();
     let pieces: Vec<&str> = pieces.into_iter().map(strip_quotes).filter(|p| !p.is_empty()).collect();
     for (n, piece) in pieces.iter().enumerate() {
-        // A scheme before the secret (`Bearer`, `Token`), not a word that is all there is.
+        // Skip a scheme before the secret (`Bearer`, `Token`), but not a single word.
         if n == 0 && pieces.len() > 1 && is_ordinary_word(piece) {
             continue;
         }
         let hidden = |word: &str| secret || !is_ordinary_word(word);
-        // `=` at the end fills a number to base 64 up; one inside stands behind a name.
+        // `=` at the end is Base64 padding; one inside follows a name.
         match piece.trim_end_matches('=').split_once('=') {
             None => all.extend(
                 [*piece, piece.trim_end_matches('=')].into_iter().filter(|p| hidden(p)).map(str::to_owned),
@@ -167,9 +169,10 @@ fn strip_quotes(word: &str) -> &str {
     word.trim_matches(['"', '\''])
 }
 
-/// An ordinary word, as in sentences and names of fields: letters in one case or with a first capital, joined by signs.
+/// Returns whether a word could be part of a sentence or a field name: letters in one case or capitalized, joined by
+/// punctuation.
 pub(super) fn is_ordinary_word(word: &str) -> bool {
-    /// No word of a sentence is as long; a password of letters may be.
+    /// In bytes. Words in sentences are not longer, but a password of letters may be.
     const MAX_WORD_LEN: usize = 20;
     let one = |part: &str| {
         let mut letters = part.chars();
@@ -181,7 +184,7 @@ pub(super) fn is_ordinary_word(word: &str) -> bool {
     word.split(['-', '_', '.', '/', ':']).all(|part| part.len() <= MAX_WORD_LEN && one(part))
 }
 
-/// The text that base 64 stands for, with either of its two alphabets; none where it is none.
+/// Decodes Base64 in either alphabet. Returns `None` if the input is not Base64 or does not encode UTF-8.
 fn decode_base64(coded: &str) -> Option<String> {
     let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
     for letter in coded.trim_end_matches('=').bytes() {
@@ -207,10 +210,10 @@ fn decode_base64(coded: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Only the whole value was known: a server that said a part of it back was believed.
+    /// Regression: only the whole value was redacted, so a part that a server echoed was shown.
     #[test]
-    fn every_part_of_a_header_that_may_be_a_secret_is_one_and_ordinary_words_are_none() {
-        // Name, value, what must not be seen, what may be.
+    fn secret_parts_of_a_header_are_found_but_ordinary_words_are_not() {
+        // Name, value, hidden parts, visible parts.
         type Case = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
         let cases: &[Case] = &[
             (
@@ -262,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_from_the_environment_is_a_secret_under_every_name() {
+    fn environment_values_are_secret_under_every_name() {
         let variable = |name: &str| (name == "MINE").then(|| "letters of mine-99".to_owned());
         let secrets = find_secret_parts("User-Agent", &Secret::expand("me/${MINE} $$5", &variable).unwrap());
         assert!(

@@ -1,5 +1,5 @@
-//! What came from a server, as types whose text can only be had redacted: whoever cuts it, joins it or shows it has no secret in
-//! his hands. A new field of an answer is read from these too and needs no thought of its own.
+//! Types for data from a server whose text is only available redacted, so that code that cuts, joins or shows it never
+//! handles a secret. New fields of a reply are read through these types and need no care of their own.
 
 use super::redactor::{FRAGMENT_LEN, Redactor};
 use reqwest::header::HeaderMap;
@@ -7,7 +7,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// JSON from a server. It reads as its redacted self; a stream's text, which may hold a part of a secret, is had as [`Piece`]s.
+/// JSON from a server. Dereferences to the redacted value. Text of a stream, which may contain a part of a secret, is
+/// read as [`UnredactedText`].
 #[derive(Debug)]
 pub(super) struct ServerJson {
     redacted: Value,
@@ -23,34 +24,34 @@ impl Deref for ServerJson {
 }
 
 impl ServerJson {
-    /// The same JSON for whoever collects a stream's text.
+    /// Returns the unredacted JSON, for collecting the text of a stream.
     pub(super) fn unredacted(&self) -> UnredactedJson<'_> {
         UnredactedJson(&self.raw)
     }
 }
 
-/// JSON whose texts can only be taken as [`Piece`]s.
+/// JSON whose strings are only available as [`UnredactedText`].
 #[derive(Clone, Copy)]
 pub(super) struct UnredactedJson<'a>(&'a Value);
 
 impl<'a> UnredactedJson<'a> {
-    /// The value of a field.
+    /// Returns the value of a field.
     pub(super) fn get(self, name: &str) -> Option<Self> {
         self.0.get(name).map(Self)
     }
 
-    /// The elements of a list; of anything else there are none.
+    /// Returns the elements of a list, or none for any other value.
     pub(super) fn elements(self) -> impl Iterator<Item = Self> + 'a {
         self.0.as_array().into_iter().flatten().map(Self)
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     pub(super) fn text(self) -> Option<UnredactedText> {
         self.0.as_str().map(UnredactedText::new)
     }
 }
 
-/// A piece of a stream's text. Only a `StreamRedactor` gives it back.
+/// A piece of a stream's text. Only a `StreamRedactor` may read it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnredactedText(String);
 
@@ -59,7 +60,7 @@ impl UnredactedText {
         Self(text.to_owned())
     }
 
-    /// Adds another piece.
+    /// Appends another piece.
     pub(super) fn push(&mut self, other: &Self) {
         self.0.push_str(&other.0);
     }
@@ -72,13 +73,13 @@ impl UnredactedText {
         self.0.is_empty()
     }
 
-    /// As it came; for the `StreamRedactor` alone.
+    /// Returns the text as received, for the `StreamRedactor` only.
     pub(super) fn unredacted(&self) -> &str {
         &self.0
     }
 }
 
-/// A redacted text of a server: the body of an error, a line that is no JSON.
+/// Redacted text from a server: the body of an error, or a line that is not JSON.
 #[derive(Clone, Debug)]
 pub(super) struct RedactedText(String);
 
@@ -91,30 +92,30 @@ impl Deref for RedactedText {
 }
 
 impl RedactedText {
-    /// An error in JSON with these words, which are redacted already.
-    pub(super) fn from_error_message(words: &str) -> Self {
-        Self(serde_json::json!({"error": {"message": words}}).to_string())
+    /// Returns a JSON error body with the given message, which is redacted already.
+    pub(super) fn from_error_message(message: &str) -> Self {
+        Self(serde_json::json!({"error": {"message": message}}).to_string())
     }
 }
 
-/// The headers of an answer by their names in small letters, redacted.
+/// The redacted headers of a response by their lower-case names.
 pub(super) type Headers = BTreeMap<String, String>;
 
 impl Redactor {
-    /// Takes JSON in.
+    /// Redacts JSON.
     pub(super) fn redact_json(&self, raw: Value) -> ServerJson {
         ServerJson { redacted: self.redact_value(&raw), raw }
     }
 
-    /// Takes a text in, JSON or not.
+    /// Redacts a body, JSON or not.
     pub(super) fn redact_body(&self, bytes: &[u8]) -> RedactedText {
         let text = String::from_utf8_lossy(bytes);
-        // A secret may be escaped in JSON in ways that a look at the text alone does not resolve.
+        // JSON may escape a secret in ways that only parsing resolves.
         let json = serde_json::from_str::<Value>(text.trim());
         RedactedText(json.map_or_else(|_| self.redact(&text), |value| self.redact_value(&value).to_string()))
     }
 
-    /// Takes headers in; one that is no text is left away.
+    /// Redacts headers. Invalid UTF-8 in their values is replaced.
     pub(super) fn redact_headers(&self, raw: &HeaderMap) -> Headers {
         let text = |value: &[u8]| self.redact(&String::from_utf8_lossy(value));
         raw.iter().map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes()))).collect()
@@ -125,7 +126,7 @@ impl Redactor {
             Value::String(text) => Value::String(self.redact(text)),
             Value::Array(all) => all.iter().map(|v| self.redact_value(v)).collect(),
             Value::Object(all) => all.iter().map(|(k, v)| (self.redact(k), self.redact_value(v))).collect(),
-            // A number can be a key too; one of fewer digits is a count.
+            // A number may be a key too; shorter ones are counts.
             Value::Number(number) if number.to_string().len() >= FRAGMENT_LEN => {
                 let text = number.to_string();
                 let clean = self.redact(&text);

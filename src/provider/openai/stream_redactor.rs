@@ -1,21 +1,21 @@
-//! Redacts a stream's text as it arrives: withholds whatever could still become a secret until the next pieces decide it.
+//! Redacts the text of a stream as it arrives: holds back text that may become a secret until the next pieces decide.
 
 use super::redactor::Redactor;
 use super::secret::REDACTED;
 use super::server_data::UnredactedText;
 
-/// How many bytes that were already shown are searched again together with what follows.
+/// How many bytes of released text are searched again together with the text that follows.
 const CONTEXT_BYTES: usize = 256;
 
-/// A redactor of text that comes in pieces: what could become a secret is held back until it is known.
+/// A redactor for text that arrives in pieces.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StreamRedactor {
     redactor: Redactor,
-    /// The end of what was let go or hidden, and then what is held back.
+    /// The end of the released or hidden text, followed by the text that is held back.
     text: String,
-    /// Where in `text` that begins which is held back.
+    /// Start of the text that is held back, in `text`.
     pending_start: usize,
-    /// The last thing that was let go is [`HIDDEN`].
+    /// The released text ends with [`REDACTED`].
     ends_redacted: bool,
 }
 
@@ -24,21 +24,21 @@ impl StreamRedactor {
         Self { redactor, ..Self::default() }
     }
 
-    /// Takes a piece; gives what can be shown.
+    /// Adds a piece and returns the text that can be shown.
     pub(super) fn push(&mut self, piece: &UnredactedText) -> String {
         self.text.push_str(piece.unredacted());
-        // A secret that is whole may still become a longer one.
+        // Even a complete secret may be the beginning of a longer one.
         let open = self.redactor.pending_len(&self.text);
         let most = (self.text.len() - open).max(self.pending_start);
         self.release_before(most)
     }
 
-    /// What was held back, at the end.
+    /// Ends the text and returns what was held back.
     pub(super) fn finish(&mut self) -> String {
         self.release_before(self.text.len())
     }
 
-    /// Lets go of all before this place, and of nothing of a secret that goes beyond it.
+    /// Releases the text before `most`, except for a secret that extends beyond it.
     fn release_before(&mut self, most: usize) -> String {
         let (mut clean, mut shown, mut end) = (String::new(), self.pending_start, most);
         for secret in self.redactor.find_secrets(&self.text) {
@@ -49,7 +49,7 @@ impl StreamRedactor {
                 end = most.min(secret.start.max(self.pending_start));
                 break;
             }
-            // What of it was let go before it could be known as one is less than a fragment.
+            // The part released before it was recognized is shorter than a fragment.
             let from = secret.start.max(self.pending_start);
             if from > shown {
                 clean.push_str(&self.text[shown..from]);
@@ -90,17 +90,17 @@ mod tests {
         Redactor::new(keys.iter().map(|key| ("key", key)), ["<think>", "</think>"])
     }
 
-    /// The text of a stream that came in pieces of so many characters.
+    /// Redacts a text that arrives in pieces of `size` characters.
     fn redact_in_pieces(redactor: &Redactor, text: &str, size: usize) -> String {
-        let mut veil = StreamRedactor::new(redactor.clone());
+        let mut stream = StreamRedactor::new(redactor.clone());
         let letters: Vec<char> = text.chars().collect();
         let pieces =
-            letters.chunks(size).map(|p| veil.push(&UnredactedText::new(&p.iter().collect::<String>())));
+            letters.chunks(size).map(|p| stream.push(&UnredactedText::new(&p.iter().collect::<String>())));
         let seen = pieces.collect::<String>();
-        seen + &veil.finish()
+        seen + &stream.finish()
     }
 
-    /// Texts that hold the key, or enough of it, in some form; without what is thrown away when it is shown.
+    /// Returns texts that contain the key, or enough of it, in some form.
     fn key_forms() -> Vec<String> {
         let escaped = |form: fn(u8) -> String| KEY.bytes().map(form).collect::<String>();
         let mut forms = vec![
@@ -133,12 +133,12 @@ mod tests {
         forms
     }
 
-    /// As a person sees it.
+    /// Returns the text as a person sees it.
     fn as_displayed(text: &str) -> String {
         crate::text::clean(&text.replace("<think>", "").replace("</think>", "")).into_owned()
     }
 
-    /// Eight characters in a row of the key or of a form of it that stand in a text.
+    /// Returns eight consecutive characters of the key or of one of its encodings that a text contains.
     fn leaked_part(text: &str) -> Option<String> {
         let text = as_displayed(text);
         let forms = [KEY.to_owned()].into_iter().chain(secret_parts::encodings(KEY));
@@ -146,9 +146,9 @@ mod tests {
         windows.map(|w| String::from_utf8(w).unwrap()).find(|w| text.contains(w.as_str()))
     }
 
-    /// Base 64 and hexadecimal digits were shown, and so was all that a cut had left of a key.
+    /// Regression: Base64 and hexadecimal encodings were shown, and so were parts of a truncated key.
     #[test]
-    fn no_form_and_no_part_of_a_key_is_shown() {
+    fn no_encoding_or_part_of_a_key_is_shown() {
         let redactor = redactor(&[KEY]);
         for form in key_forms() {
             let text = format!("your key {form} is wrong");
@@ -158,7 +158,7 @@ mod tests {
             for size in [1, 5, 8, 40] {
                 let shown = redact_in_pieces(&redactor, &text, size);
                 assert_eq!(leaked_part(&shown), None, "{text} in pieces of {size}: {shown}");
-                // Seven letters of a key in base 64 were shown before the eighth gave it away.
+                // Seven characters of a Base64 key may be shown before the eighth identifies it.
                 if form != KEY[9..40] && !form.contains("</think>") {
                     assert_eq!(shown, redactor.redact(&text), "{text} in pieces of {size}");
                 }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_words_of_a_key_are_no_part_of_it() {
+    fn ordinary_words_in_a_key_are_not_hidden() {
         let redactor = redactor(&["household-kitchen-test-1", "https://proxy.example/u7", "ollama", "none"]);
         for text in [
             "a household with a kitchen-test",
@@ -180,9 +180,9 @@ mod tests {
         assert_eq!(redactor.redact("is household-kitchen-test-1 it?"), "is [hidden] it?");
     }
 
-    /// A key of four letters was shown; its letters inside of a word are no key.
+    /// Regression: a key of four letters was shown. The same letters inside a word are not the key.
     #[test]
-    fn a_short_key_is_hidden_where_it_stands_alone() {
+    fn short_key_is_hidden_as_a_whole_word() {
         let redactor = redactor(&["abcd", "k3y9!"]);
         for (text, hidden) in [
             ("wrong key abcd.", "wrong key [hidden]."),
@@ -201,9 +201,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Wherever a text is cut in two, and whatever stands around it.
+        /// Wherever the text is cut in two, and whatever surrounds the key.
         #[test]
-        fn no_cut_gives_a_key_away(
+        fn cut_text_never_leaks_a_key(
             before in "[ -~]{0,12}", after in "[ -~]{0,12}", form in 0..60_usize, cut in 0..400_usize, end in 0..400_usize,
         ) {
             let redactor = redactor(&[KEY]);
@@ -212,16 +212,16 @@ mod tests {
             let place = |n: usize| (0..=n.min(text.len())).rev().find(|n| text.is_char_boundary(*n)).unwrap_or(0);
             prop_assert_eq!(leaked_part(&redactor.redact(&text[..place(end)])), None);
             prop_assert_eq!(leaked_part(&redactor.redact(&text[place(end)..])), None);
-            let mut veil = StreamRedactor::new(redactor);
-            let mut shown = veil.push(&UnredactedText::new(&text[..place(cut)]));
-            shown += &veil.push(&UnredactedText::new(&text[place(cut)..]));
-            shown += &veil.finish();
+            let mut stream = StreamRedactor::new(redactor);
+            let mut shown = stream.push(&UnredactedText::new(&text[..place(cut)]));
+            shown += &stream.push(&UnredactedText::new(&text[place(cut)..]));
+            shown += &stream.finish();
             prop_assert_eq!(leaked_part(&shown), None, "{}", shown);
         }
     }
 
     #[test]
-    fn a_secret_is_never_shown_however_it_is_cut() {
+    fn secret_is_never_shown_however_it_is_cut() {
         let secret = "sk-local-testé";
         let text = format!("s sk {secret}{secret} sk-local");
         let hidden = "s sk [hidden][hidden] sk-local";
@@ -230,43 +230,44 @@ mod tests {
         assert_eq!(redactor.redact(&text), hidden);
         assert_eq!(redactor.redact("sk-local-testé-longer"), "[hidden]");
         for size in 1..text.len() {
-            let mut veil = StreamRedactor::new(redactor.clone());
+            let mut stream = StreamRedactor::new(redactor.clone());
             let (mut seen, mut piece) = (String::new(), String::new());
             for (n, c) in text.chars().enumerate() {
                 piece.push(c);
                 if n % size == size - 1 {
-                    seen.push_str(&veil.push(&UnredactedText::new(&std::mem::take(&mut piece))));
+                    seen.push_str(&stream.push(&UnredactedText::new(&std::mem::take(&mut piece))));
                     assert!(!seen.contains(secret));
                 }
             }
-            seen.push_str(&veil.push(&UnredactedText::new(&piece)));
-            seen.push_str(&veil.finish());
+            seen.push_str(&stream.push(&UnredactedText::new(&piece)));
+            seen.push_str(&stream.finish());
             assert_eq!(seen, hidden, "pieces of {size}");
         }
         assert_eq!(format!("{:?} {redactor:?}", Secret::new(secret)).matches(secret).count(), 0);
     }
 
-    /// The shorter of two was hidden as soon as it had come, and the rest of the longer one shown.
+    /// Regression: the shorter of two secrets was hidden as soon as it was complete, and the rest of the longer one
+    /// shown.
     #[test]
-    fn a_secret_that_begins_or_overlaps_another_is_hidden_to_its_end() {
+    fn overlapping_secrets_are_hidden_completely() {
         let keys = ["abcdef", "abcdefghij", "ijklmnop"].map(Secret::new);
         let redactor = Redactor::new(keys.iter().map(|key| ("key", key)), []);
         for (text, hidden) in
             [("1 abcdefghij 2", "1 [hidden] 2"), ("abcdefghijklmnop", "[hidden]"), ("abcdefgh", "[hidden]gh")]
         {
-            let mut veil = StreamRedactor::new(redactor.clone());
+            let mut stream = StreamRedactor::new(redactor.clone());
             let pieces: String =
-                text.split_inclusive(|_| true).map(|p| veil.push(&UnredactedText::new(p))).collect();
+                text.split_inclusive(|_| true).map(|p| stream.push(&UnredactedText::new(p))).collect();
             assert_eq!(
-                (redactor.redact(text), pieces + &veil.finish()),
+                (redactor.redact(text), pieces + &stream.finish()),
                 (hidden.to_owned(), hidden.to_owned())
             );
         }
     }
 
-    /// A server that said the key back as it stands in an address was believed.
+    /// Regression: a key that a server echoed percent-encoded was shown.
     #[test]
-    fn a_secret_is_hidden_however_its_letters_are_escaped() {
+    fn escaped_secret_is_hidden() {
         let keys = ["sk/a+b=é9", "c29tZW9uZTpodW50ZXIyMg=="].map(Secret::new);
         let redactor = Redactor::new(keys.iter().map(|key| ("key", key)), []);
         for (text, hidden) in [
@@ -278,18 +279,18 @@ mod tests {
             ("50%, 5%4 and %zz sk%2F", "50%, 5%4 and %zz sk%2F"),
             ("%", "%"),
             ("sk%2Fa%2", "sk%2Fa%2"),
-            // What stands before its `=` is a secret of its own, and eight bytes of the whole are enough.
+            // The part before its `=` is a secret of its own, and eight bytes of the whole are enough.
             ("sk%2Fa%2Bb%3D%C3%A", "[hidden]%A"),
         ] {
             assert_eq!(redactor.redact(text), hidden, "{text}");
             for size in 1..=text.len() {
-                let mut veil = StreamRedactor::new(redactor.clone());
+                let mut stream = StreamRedactor::new(redactor.clone());
                 let letters: Vec<char> = text.chars().collect();
                 let pieces = letters
                     .chunks(size)
-                    .map(|p| veil.push(&UnredactedText::new(&p.iter().collect::<String>())));
+                    .map(|p| stream.push(&UnredactedText::new(&p.iter().collect::<String>())));
                 let seen = pieces.collect::<String>();
-                assert_eq!(seen + &veil.finish(), hidden, "{text} in pieces of {size}");
+                assert_eq!(seen + &stream.finish(), hidden, "{text} in pieces of {size}");
             }
         }
     }

@@ -1,7 +1,7 @@
-//! https: whose certificates are believed, and what is said where one is not.
+//! https: the trusted CA certificates, and error messages about certificates.
 //!
-//! The system's own authorities count (on Linux those of `SSL_CERT_FILE` or `SSL_CERT_DIR` where these are set), and those of
-//! the endpoint's `ca_file` beside them. There is no way to believe anybody.
+//! Trusts the system's CA certificates (on Linux those in `SSL_CERT_FILE` or `SSL_CERT_DIR`, if set) and those in the
+//! endpoint's `ca_file`. Verification cannot be turned off.
 
 use super::endpoint::Endpoint;
 use crate::files;
@@ -15,84 +15,84 @@ use rustls::{CertificateError, Error as Tls};
 use std::error::Error;
 use std::io;
 
-/// The longest file of authorities that is read, in bytes: all that a system trusts is a few hundred kB.
+/// Maximum size of a file of CA certificates, in bytes. All certificates of a system take a few hundred kB.
 const MAX_CA_FILE_BYTES: u64 = 16 << 20;
 
-/// A client that believes the endpoint's authorities.
+/// Makes a client trust the endpoint's CA certificates.
 ///
 /// # Errors
-/// [`ProviderError`] when the file of authorities cannot be read or holds none.
+/// [`ProviderError`] if the endpoint's `ca_file` cannot be read or contains no certificate.
 pub(super) fn add_trusted_certificates(
     builder: ClientBuilder,
     endpoint: &Endpoint,
 ) -> Result<ClientBuilder, ProviderError> {
-    // Whoever was first has chosen; both choices do.
+    // Fails if a provider is installed already, which is fine too.
     let _ = rustls::crypto::ring::default_provider().install_default();
     if endpoint.base_url.starts_with("http:") {
-        // Nothing is read that is not needed: a machine without certificates can still ask its own server.
+        // Do not read the system's certificates: a machine without any can still use a local server.
         return Ok(builder.tls_certs_only([]));
     }
     let Some(file) = &endpoint.ca_file else { return Ok(builder) };
     let unusable = |why: String| {
         ProviderError::new(
             format!("{}: {why}", file.display()),
-            "set ca_file to the certificate of the authority that signed the server's, as PEM text",
+            "set ca_file to the certificate of the CA that signed the server's certificate, in PEM format",
         )
         .with_kind(FailureKind::Misconfigured)
     };
-    let text = files::read(file, MAX_CA_FILE_BYTES)
-        .map_err(|e| unusable(format!("ca_file could not be read: {e}")))?;
+    let text =
+        files::read(file, MAX_CA_FILE_BYTES).map_err(|e| unusable(format!("could not read ca_file: {e}")))?;
     match Certificate::from_pem_bundle(&text) {
-        Ok(all) if all.is_empty() => Err(unusable("no certificate is in it".to_owned())),
+        Ok(all) if all.is_empty() => Err(unusable("no certificate found in ca_file".to_owned())),
         Ok(all) => Ok(builder.tls_certs_merge(all)),
         Err(error) => {
-            Err(unusable(format!("it cannot be read as certificates: {}", super::error::root_cause(&error))))
+            Err(unusable(format!("invalid certificates in ca_file: {}", super::error::root_cause(&error))))
         }
     }
 }
 
-/// What is said where no connection came about because of https; none where it was something else.
+/// Returns the error for a connection that failed because of https, or `None` if it failed for another reason.
 pub(super) fn tls_error(endpoint: &Endpoint, error: &reqwest::Error) -> Option<ProviderError> {
     let host = endpoint.host();
     let (what, next) = match find_tls_error(error)? {
         Tls::InvalidCertificate(why) => certificate_message(host, why),
         Tls::InvalidMessage(_) => (
             format!("{host} does not speak https"),
-            "check the address: perhaps it begins with http://, or has another port".to_owned(),
+            "check the base URL: it may need http:// or another port".to_owned(),
         ),
         other => (
-            format!("{host} and this program agree on no https: {other}"),
-            "look at the server's own log, and at what stands between".to_owned(),
+            format!("https handshake with {host} failed: {other}"),
+            "check the server's log, and any proxy in between".to_owned(),
         ),
     };
     Some(ProviderError::new(what, next).with_kind(FailureKind::Misconfigured))
 }
 
 fn certificate_message(host: &str, why: &CertificateError) -> (String, String) {
-    let clock = "renew the server's certificate, and look at the clock of this machine".to_owned();
+    let clock = "renew the server's certificate, and check this machine's clock".to_owned();
     match why {
         UnknownIssuer => (
-            format!("the certificate of {host} is signed by nobody that this machine believes"),
-            "where the server is yours, name its authority's certificate (PEM): ca_file in its profile, or --ca-file FILE; \
-             otherwise somebody may stand between, and nothing was sent"
+            format!("the certificate of {host} is signed by an unknown authority"),
+            "if the server is yours, name the certificate of its CA (PEM): ca_file in its profile, or --ca-file FILE; \
+             otherwise someone may be intercepting the connection (nothing was sent)"
                 .to_owned(),
         ),
         NotValidForName | NotValidForNameContext { .. } => (
-            format!("the certificate of {host} is made out to another name"),
-            "take the name in the certificate for the base URL, or have one made for this name".to_owned(),
+            format!("the certificate of {host} is for another name"),
+            "use the certificate's name in the base URL, or get a certificate for this name".to_owned(),
         ),
-        Expired | ExpiredContext { .. } => (format!("the certificate of {host} has run out"), clock),
+        Expired | ExpiredContext { .. } => (format!("the certificate of {host} has expired"), clock),
         NotValidYet | NotValidYetContext { .. } => {
             (format!("the certificate of {host} is not valid yet"), clock)
         }
         other => (
-            format!("the certificate of {host} cannot be believed: {other}"),
-            "have another one made for the server; an authority's own certificate cannot be a server's".to_owned(),
+            format!("the certificate of {host} is invalid: {other}"),
+            "get another one for the server; the certificate of a CA cannot be used for a server".to_owned(),
         ),
     }
 }
 
-/// What https itself complains about, wherever in the chain it stands: an input error holds it without naming it as its source.
+/// Returns the TLS error in an error's chain. An IO error may wrap it without naming it as its source.
 fn find_tls_error(error: &reqwest::Error) -> Option<&Tls> {
     let mut at: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = at {
@@ -114,19 +114,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_to_refuse_a_certificate_has_words_and_a_way_on() {
+    fn certificate_errors_say_what_is_wrong_and_what_to_do() {
         let cases = [
-            (UnknownIssuer, "signed by nobody", "--ca-file"),
+            (UnknownIssuer, "signed by an unknown authority", "--ca-file"),
             (NotValidForName, "another name", "base URL"),
-            (Expired, "has run out", "clock"),
+            (Expired, "has expired", "clock"),
             (NotValidYet, "not valid yet", "clock"),
-            (CertificateError::BadEncoding, "cannot be believed", "another one"),
+            (CertificateError::BadEncoding, "is invalid", "another one"),
         ];
-        for (why, words, way) in cases {
-            let (what, next) = certificate_message("box:8443", &why);
+        for (why, message_part, hint_part) in cases {
+            let (message, hint) = certificate_message("box:8443", &why);
             assert!(
-                what.contains("box:8443") && what.contains(words) && next.contains(way),
-                "{what}: {next}"
+                message.contains("box:8443") && message.contains(message_part) && hint.contains(hint_part),
+                "{message}: {hint}"
             );
         }
     }

@@ -116,12 +116,12 @@ impl<'a> RuleContext<'a> {
         self.lessons.has_form(form)
     }
 
-    /// Like [`RuleContext::slips`], for a habit whose lesson may name a kind of place.
+    /// Like [`RuleContext::shows_habit`], for a habit whose lesson may name a kind of place.
     pub(super) fn shows_habit_at(&self, habit: Habit, used: u32, form: Form, place: &str) -> bool {
         !self.lessons.has_for_place(form, place) && self.shows_habit(habit, used)
     }
 
-    /// Like [`RuleContext::slips`], for a habit whose lesson may name a verb.
+    /// Like [`RuleContext::shows_habit`], for a habit whose lesson may name a verb.
     pub(super) fn shows_habit_for(&self, habit: Habit, used: u32, form: Form, what: Treatment) -> bool {
         !self.lessons.has_for_verb(form, what.verb()) && self.shows_habit(habit, used)
     }

@@ -121,7 +121,7 @@ pub(super) fn strip_markers(text: &str) -> &str {
     }
 }
 
-/// Parses an action line; anything unknown is [`Act::Other`].
+/// Parses an action line; anything unknown is [`HouseholdAction::Other`].
 pub(super) fn parse_action(line: &str) -> HouseholdAction<'_> {
     try_parse_action(line.trim_end_matches('.').trim()).unwrap_or(HouseholdAction::Other)
 }

@@ -1,4 +1,4 @@
-//! What is done on threads of their own, beside the loop: files are read and states folded for it.
+//! Work that runs on its own thread beside the event loop, because it reads files and folds states.
 
 use super::App;
 use crate::domain::BranchId;
@@ -12,34 +12,39 @@ use std::sync::atomic::Ordering;
 use tokio::sync::mpsc;
 
 impl App {
-    /// Changes what a branch is called, and reads the branches, on a thread of their own: files may be slow.
-    pub(super) fn load_branches(&self, change: Option<(BranchId, BranchEdit)>, tell: mpsc::Sender<Answer>) {
-        let Some(outside) = self.options.host.clone() else { return };
+    /// Applies an edit to a branch, if one is given, and reads the branches, on a separate thread: files may be slow.
+    pub(super) fn load_branches(&self, edit: Option<(BranchId, BranchEdit)>, answers: mpsc::Sender<Answer>) {
+        let Some(host) = self.options.host.clone() else { return };
         let read = move || {
-            let changed = change.as_ref().map_or(Ok(()), |change| (outside.edit_branch)(change));
-            let told = changed.and_then(|()| (outside.list_branches)(&()));
-            // A screen that has gone needs no answer.
-            let _ = tell.blocking_send(Answer::Branches(told));
+            let edited = edit.as_ref().map_or(Ok(()), |edit| (host.edit_branch)(edit));
+            let branches = edited.and_then(|()| (host.list_branches)(&()));
+            // The answer is dropped if the screen has closed.
+            let _ = answers.blocking_send(Answer::Branches(branches));
         };
-        // Where the system gives no thread, the list stays as it was.
+        // If no thread can be started, the list stays as it was.
         let _ = std::thread::Builder::new().name("branches".to_owned()).spawn(read);
     }
 
-    /// Searches the other episodes on a thread of its own, until they are through or something else is looked for.
-    pub(super) fn search_episodes(&self, words: String, shown: u32, tell: mpsc::Sender<Answer>) {
+    /// Searches the other episodes on a separate thread until all are searched or another search begins.
+    pub(super) fn search_episodes(
+        &self,
+        query: String,
+        searched_episode: u32,
+        answers: mpsc::Sender<Answer>,
+    ) {
         let number = self.current_search.fetch_add(1, Ordering::Relaxed) + 1;
-        if words.is_empty() {
+        if query.is_empty() {
             return;
         }
-        let (wanted, store) = (self.current_search.clone(), self.handle.store.clone());
+        let (current, store) = (self.current_search.clone(), self.handle.store.clone());
         let search = std::thread::Builder::new().name("search".to_owned());
-        // Where the system gives no thread, the listed episode alone has been searched, and the title goes on saying so.
+        // If no thread can be started, only the listed episode has been searched, and the title keeps saying so.
         let _ = search.spawn(move || {
-            find::search_other_episodes(&store, shown, &words, |hits, progress| {
-                let answer = Answer::SearchResults { query: words.clone(), hits, progress };
-                let stale = wanted.load(Ordering::Relaxed) != number;
-                // A screen that has gone needs no answer.
-                if stale || tell.blocking_send(answer).is_err() {
+            find::search_other_episodes(&store, searched_episode, &query, |hits, progress| {
+                let answer = Answer::SearchResults { query: query.clone(), hits, progress };
+                let stale = current.load(Ordering::Relaxed) != number;
+                // The answer is dropped if the screen has closed.
+                if stale || answers.blocking_send(answer).is_err() {
                     return ControlFlow::Break(());
                 }
                 ControlFlow::Continue(())
@@ -47,29 +52,29 @@ impl App {
         });
     }
 
-    /// What a comparison wants, on a thread of its own: files are read and states folded for it.
-    pub(super) fn run_comparison(&mut self, want: Request, tell: mpsc::Sender<Answer>) {
-        let (store, outside) = (self.handle.store.clone(), self.options.host.clone());
+    /// Runs a request of the comparison on a separate thread, which reads files and folds states.
+    pub(super) fn run_comparison(&mut self, request: Request, answers: mpsc::Sender<Answer>) {
+        let (store, host) = (self.handle.store.clone(), self.options.host.clone());
         let thread = std::thread::Builder::new().name("compare".to_owned());
         let spawned = thread.spawn(move || {
-            let outside = outside.as_ref();
-            let none = || Err("this screen has no way to other sessions".to_owned());
-            let answer = match want {
+            let host = host.as_ref();
+            let none = || Err("this screen can't open other sessions".to_owned());
+            let answer = match request {
                 Request::Compare { a, b } => {
-                    let found = compare::compare_episodes(&store, outside, &a, &b);
+                    let found = compare::compare_episodes(&store, host, &a, &b);
                     Answer::Compared { a: Box::new(a), b: Box::new(b), result: found }
                 }
-                Request::LoadPreceding { comparison: of, row } => {
-                    let before = compare::load_preceding(&of.0, row);
-                    Answer::Preceding { comparison: of, row, before }
+                Request::LoadPreceding { comparison, row } => {
+                    let before = compare::load_preceding(&comparison.0, row);
+                    Answer::Preceding { comparison, row, before }
                 }
-                _ => Answer::Comparable(outside.map_or_else(none, |o| (o.list_comparable)(&store))),
+                _ => Answer::Comparable(host.map_or_else(none, |o| (o.list_comparable)(&store))),
             };
-            // A screen that has gone needs no answer.
-            let _ = tell.blocking_send(answer);
+            // The answer is dropped if the screen has closed.
+            let _ = answers.blocking_send(answer);
         });
         if let Err(why) = spawned {
-            self.report_result(Some(Err(format!("the system gave no thread for the comparison: {why}"))), "");
+            self.report_result(Some(Err(format!("starting a thread for the comparison failed: {why}"))), "");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What the lines of a journal say is what the episodes have.
+//! Searching the journal's lines and searching restored episodes give the same hits.
 
 use super::*;
 use crate::driver::open_read_only;
 use std::path::Path;
 
-/// All hits in order of the session, and how often it was told that more is to come.
+/// Returns all hits in session order, and how many partial batches were reported.
 fn collect_hits(search: impl FnOnce(&mut OnHits<'_>)) -> (Vec<SearchHit>, usize) {
     let (mut found, mut more) = (Vec::new(), 0);
     search(&mut |hits, progress| {
@@ -27,7 +27,7 @@ fn journal_search_and_episode_search_agree() {
         let store = Store::default();
         store.set_timeline(open_read_only(&dir.path()).unwrap().1, crate::domain::BranchId::trunk());
         let head = store.head();
-        for words in [
+        for query in [
             "mug",
             "GO TO",
             "heat mug 1",
@@ -40,11 +40,11 @@ fn journal_search_and_episode_search_agree() {
             "zzz",
             "ü",
         ] {
-            let (lines, _) = collect_hits(|tell| search_other_episodes(&store, 0, words, tell));
+            let (lines, _) = collect_hits(|report| search_other_episodes(&store, 0, query, report));
             let (episodes, _) =
-                collect_hits(|tell| search_restored_episodes(&store, &head, 0, words, Vec::new(), tell));
-            assert_eq!(lines.len(), episodes.len(), "{words:?} in {}", dir.path().display());
-            assert_eq!(lines, episodes, "{words:?}");
+                collect_hits(|report| search_restored_episodes(&store, &head, 0, query, Vec::new(), report));
+            assert_eq!(lines.len(), episodes.len(), "{query:?} in {}", dir.path().display());
+            assert_eq!(lines, episodes, "{query:?}");
             compared += lines.len();
         }
     }

@@ -1,8 +1,8 @@
-//! A key as files write it and as terminals send it.
+//! A key, as configuration files write it and as terminals send it.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// A key with what is held down. Letters hold their case themselves; Shift is only kept for keys without a case.
+/// A key with its modifiers. Characters carry their case; Shift is kept only for other keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     code: KeyCode,
@@ -28,15 +28,15 @@ const NAMED_KEYS: [(&str, &str, KeyCode); 15] = [
 ];
 
 impl Key {
-    /// A key as a file writes it: `n`, `U`, `space`, `ctrl-c`, `alt-left`, `shift-tab`, `f5`.
+    /// Parses a key as a file writes it: `n`, `U`, `space`, `ctrl-c`, `alt-left`, `shift-tab`, `f5`.
     ///
     /// # Errors
-    /// What is wrong with it, and what can be written instead.
+    /// Returns what is wrong with the text and what to write instead.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut held = KeyModifiers::NONE;
+        let mut modifiers = KeyModifiers::NONE;
         let mut rest = text;
         while let Some((word, after)) = rest.split_once('-').filter(|s| !s.1.is_empty()) {
-            held |= match word {
+            modifiers |= match word {
                 "ctrl" => KeyModifiers::CONTROL,
                 "alt" => KeyModifiers::ALT,
                 "shift" => KeyModifiers::SHIFT,
@@ -54,10 +54,10 @@ impl Key {
                 .or_else(|| parse_function_key(rest))
                 .ok_or_else(|| {
                     let names: Vec<&str> = NAMED_KEYS.iter().map(|n| n.0).collect();
-                    format!("`{text}` is no key; write one character, f1 to f12, or {}", names.join(", "))
+                    format!("unknown key `{text}`; use one character, f1 to f12, or {}", names.join(", "))
                 })?,
         };
-        if let (KeyCode::Char(c), true) = (code, held.contains(KeyModifiers::CONTROL)) {
+        if let (KeyCode::Char(c), true) = (code, modifiers.contains(KeyModifiers::CONTROL)) {
             let same = match c.to_ascii_lowercase() {
                 'i' => Some("tab"),
                 'm' => Some("enter"),
@@ -65,23 +65,23 @@ impl Key {
                 _ => None,
             };
             if let Some(same) = same {
-                return Err(format!("a terminal sends `{text}` as {same}; write {same}"));
+                return Err(format!("terminals send `{text}` as {same}; use {same}"));
             }
         }
-        if let (KeyCode::Char(c), true) = (code, held.contains(KeyModifiers::SHIFT))
+        if let (KeyCode::Char(c), true) = (code, modifiers.contains(KeyModifiers::SHIFT))
             && c.is_alphabetic()
         {
-            return Err(format!("write the capital letter `{}` in the place of `{text}`", c.to_uppercase()));
+            return Err(format!("use the capital letter `{}` instead of `{text}`", c.to_uppercase()));
         }
-        Ok(Self { code, modifiers: held }.normalized())
+        Ok(Self { code, modifiers }.normalized())
     }
 
-    /// A key as a terminal sent it.
+    /// Converts a key as a terminal sent it.
     pub fn from_event(event: KeyEvent) -> Self {
         Self { code: event.code, modifiers: event.modifiers }.normalized()
     }
 
-    /// One way of writing for what terminals send in several.
+    /// Unifies the different ways in which terminals send the same key.
     fn normalized(mut self) -> Self {
         let keep = KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT;
         self.modifiers &= keep;
@@ -103,19 +103,19 @@ impl Key {
         self
     }
 
-    /// Whether typing it puts a character into a text.
+    /// Returns true if typing the key inserts a character into text.
     pub fn is_character(self) -> bool {
         matches!(self.code, KeyCode::Char(_))
             && !self.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
     }
 
-    /// The key as the screen and the documents write it: `n`, `Space`, `Ctrl-C`, `←`.
+    /// Returns the key as the screen and the documents write it: `n`, `Space`, `Ctrl-C`, `←`.
     pub fn label(self) -> String {
         let mut label = String::new();
-        for (held, word) in
+        for (modifier, word) in
             [(KeyModifiers::CONTROL, "Ctrl-"), (KeyModifiers::ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")]
         {
-            if self.modifiers.contains(held) {
+            if self.modifiers.contains(modifier) {
                 label.push_str(word);
             }
         }

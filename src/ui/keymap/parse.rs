@@ -1,11 +1,11 @@
-//! Key files.
+//! Parses key files.
 
 use super::{Action, Binding, Key, Mode, Problem};
 use crate::ui::source::{ConfigSource, nearest_word};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A row as the file gives it; without an action it only takes keys away.
+/// A row as the file gives it. A row without an action (`run = "none"`) only unbinds its keys.
 pub(super) struct BindingRow {
     pub(super) mode: Mode,
     pub(super) keys: Vec<Key>,
@@ -15,6 +15,7 @@ pub(super) struct BindingRow {
 }
 
 impl BindingRow {
+    /// Converts the row to a binding; None if it only unbinds.
     pub(super) fn into_binding(self) -> Option<Binding> {
         let action = self.action?;
         let desc = self.description.unwrap_or_else(|| action.about().to_owned());
@@ -28,6 +29,7 @@ impl BindingRow {
     }
 }
 
+/// Parses all rows of a key file. The problems are sorted by line.
 pub(super) fn parse_rows(file: &str, text: &str) -> (Vec<BindingRow>, Vec<Problem>) {
     let (mut source, table) = ConfigSource::parse(file, text);
     let mut rows = Vec::new();
@@ -36,7 +38,8 @@ pub(super) fn parse_rows(file: &str, text: &str) -> (Vec<BindingRow>, Vec<Proble
     (rows, source.problems)
 }
 
-/// The modes of a table; `[[search.input]]` is a table inside the one of `search`, or beside its rows in quotes.
+/// Collects the rows of all modes. TOML reads `[[search.input]]` as a table inside `search`; in quotes,
+/// `[["search.input"]]` is a key of its own. Both are accepted.
 fn parse_modes(source: &mut ConfigSource<'_>, table: &DeTable<'_>, prefix: &str, rows: &mut Vec<BindingRow>) {
     for (name, value) in table {
         let full = format!("{prefix}{}", name.get_ref());
@@ -48,14 +51,14 @@ fn parse_modes(source: &mut ConfigSource<'_>, table: &DeTable<'_>, prefix: &str,
             let near = nearest_word(&full, Mode::ALL.iter().map(|m| m.name()));
             let names: Vec<&str> = Mode::ALL.iter().map(|m| m.name()).collect();
             let hint = near.map_or_else(
-                || format!("there are {}", names.join(", ")),
+                || format!("the modes are {}", names.join(", ")),
                 |n| format!("did you mean `{n}`?"),
             );
-            source.report(name.span(), format!("no mode is called `{full}`; {hint}"));
+            source.report(name.span(), format!("unknown mode `{full}`; {hint}"));
             continue;
         };
         let Some(list) = value.get_ref().as_array() else {
-            source.report(value.span(), format!("`{full}` must be rows that begin with [[{full}]]"));
+            source.report(value.span(), format!("`{full}` must be rows; start each with [[{full}]]"));
             continue;
         };
         let mut taken: Vec<(Key, usize)> = Vec::new();
@@ -89,7 +92,7 @@ fn parse_row(
                         || "docs/KEYS.md lists the actions".to_owned(),
                         |n| format!("did you mean `{n}`?"),
                     );
-                    source.report(value.span(), format!("no action is called `{word}`; {hint}"));
+                    source.report(value.span(), format!("unknown action `{word}`; {hint}"));
                     return None;
                 }
             }
@@ -98,7 +101,7 @@ fn parse_row(
             other => {
                 source.report(
                     name.span(),
-                    format!("`{other}` is no part of a row; on, run, desc and hint are"),
+                    format!("unknown field `{other}`; a row has on, run, desc and hint"),
                 );
             }
         }
@@ -129,13 +132,12 @@ fn parse_keys(
             }
         };
         if let Some((_, line)) = taken.iter().find(|t| t.0 == key) {
-            let reason =
-                format!("`{word}` has a meaning in `{}` already, at line {line}; take one away", mode.name());
+            let reason = format!("`{word}` is already bound in `{}`, line {line}; remove one", mode.name());
             source.report(item.span(), reason);
         } else if mode.types() && key.is_character() {
             source.report(
                 item.span(),
-                format!("`{word}` is typed as text in `{}`; use a key with ctrl or alt", mode.name()),
+                format!("`{word}` types text in `{}`; use a key with ctrl or alt", mode.name()),
             );
         } else {
             taken.push((key, source.line_number(item.span().start)));

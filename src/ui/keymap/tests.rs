@@ -1,4 +1,4 @@
-//! Keys by mode, keys of a person, and what is refused in words.
+//! The shipped keymap, overrides by a person's file, and error messages.
 
 use super::*;
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -18,11 +18,7 @@ fn the_shipped_map_binds_no_key_twice_in_a_mode() {
             for key in &row.keys {
                 assert!(seen.insert(*key), "{} twice in {}", key.label(), mode.name());
                 let everywhere = keymap.bindings_in(Mode::Global).any(|g| g.keys.contains(key));
-                assert!(
-                    *mode == Mode::Global || !everywhere,
-                    "{} hides what it means everywhere",
-                    key.label()
-                );
+                assert!(*mode == Mode::Global || !everywhere, "{} hides its global binding", key.label());
             }
         }
     }
@@ -86,15 +82,15 @@ fn keys_are_read_as_terminals_send_them() {
     for (word, label) in labels {
         assert_eq!(Key::parse(word).unwrap().label(), label);
     }
-    // The help prints `F5`, so that is what people write.
+    // The help screen prints `F5`, so people write that too.
     assert_eq!(Key::parse("F5"), Key::parse("f5"));
     for (word, reason) in [
-        ("F13", "is no key"),
-        ("ctrl-i", "write tab"),
+        ("F13", "unknown key"),
+        ("ctrl-i", "use tab"),
         ("shift-u", "capital letter `U`"),
-        ("escape", "is no key"),
-        ("", "is no key"),
-        ("f13", "is no key"),
+        ("escape", "unknown key"),
+        ("", "unknown key"),
+        ("f13", "unknown key"),
     ] {
         let error = Key::parse(word).unwrap_err();
         assert!(error.contains(reason), "{word}: {error}");
@@ -118,13 +114,13 @@ fn user_keys_override_shipped_keys() {
 fn problems_are_reported_with_their_line_and_valid_rows_apply() {
     let good = "[[main]]\non = \"f6\"\nrun = \"help\"\n";
     let cases = [
-        ("[[main]]\non = \"k\"\nrun = \"stepp\"\n", 6, "no action is called `stepp`; did you mean `step`?"),
-        ("[[mian]]\non = \"k\"\nrun = \"step\"\n", 4, "no mode is called `mian`; did you mean `main`?"),
-        ("[[main]]\non = \"f6\"\nrun = \"step\"\n", 5, "`f6` has a meaning in `main` already, at line 2"),
-        ("[[main]]\non = \"hyper-x\"\nrun = \"step\"\n", 5, "`hyper-x` is no key"),
+        ("[[main]]\non = \"k\"\nrun = \"stepp\"\n", 6, "unknown action `stepp`; did you mean `step`?"),
+        ("[[mian]]\non = \"k\"\nrun = \"step\"\n", 4, "unknown mode `mian`; did you mean `main`?"),
+        ("[[main]]\non = \"f6\"\nrun = \"step\"\n", 5, "`f6` is already bound in `main`, line 2"),
+        ("[[main]]\non = \"hyper-x\"\nrun = \"step\"\n", 5, "unknown key `hyper-x`"),
         ("[[main]]\non = \"k\"\n", 4, "a row needs `on`"),
-        ("[[palette]]\non = \"k\"\nrun = \"down\"\n", 5, "`k` is typed as text in `palette`"),
-        ("[[main]]\non = \"k\"\nrun = \"up\"\ndo = \"x\"\n", 7, "`do` is no part of a row"),
+        ("[[palette]]\non = \"k\"\nrun = \"down\"\n", 5, "`k` types text in `palette`"),
+        ("[[main]]\non = \"k\"\nrun = \"up\"\ndo = \"x\"\n", 7, "unknown field `do`"),
         ("[[main]]\non = 7\nrun = \"up\"\n", 5, "a key is integer; it must be text in quotes"),
         ("[[main]\non = \"k\"\n", 4, "not TOML"),
     ];
@@ -155,5 +151,5 @@ fn keys_document_is_fresh() {
         std::fs::write(path, &page).unwrap();
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == page, "docs/KEYS.md is stale; UPDATE=1 cargo test --lib keys_document writes it anew");
+    assert!(found == page, "docs/KEYS.md is stale; UPDATE=1 cargo test --lib keys_document regenerates it");
 }

@@ -1,4 +1,4 @@
-//! The box for an action of a person: an override of the proposal, or the move of a person who plays.
+//! The dialog for a person's action: an override of the proposal, or a move in manual play.
 
 use super::action_input::ActionInput;
 use super::choice::Choice;
@@ -17,15 +17,15 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
 
-/// The setting that says how an override is shown to the agent: `own` or `human_edit`.
+/// The setting for how an override is shown to the agent: `own` or `human_edit`.
 pub const SHOWN_AS_SETTING: &str = "override.shown_as";
-/// The setting that says what happens to the thought before an override: `kept`, `dropped` or `rewritten`.
+/// The setting for what happens to the thought before an override: `kept`, `dropped` or `rewritten`.
 pub const THOUGHT_SETTING: &str = "override.thought";
 
 const SHOWN_AS_VALUES: [&str; 2] = ["own", "human_edit"];
 const THOUGHT_VALUES: [&str; 3] = ["kept", "dropped", "rewritten"];
 
-/// What the box waits for.
+/// The dialog's current stage.
 enum Stage {
     Typing,
     ChooseShownAs(Choice),
@@ -33,29 +33,29 @@ enum Stage {
     RewriteThought(Box<TextField>),
 }
 
-/// The box.
+/// Dialog for typing an action.
 pub struct ActionDialog {
-    /// A person plays; otherwise the proposal is overridden.
+    /// True if a person plays; otherwise the proposal is overridden.
     person_plays: bool,
-    /// Only the questions are asked, and no action is taken.
+    /// Asks the two questions only, and executes no action.
     asks_settings_only: bool,
-    /// The failed call of the actor is given up first.
+    /// Gives up the actor's failed call before the action.
     gives_up_failed_call: bool,
     input: ActionInput,
     thought: Option<String>,
     scroll: Scroll,
     stage: Stage,
     action: String,
-    /// Answers that are known, by their settings or by now.
+    /// Answers already known, from settings or from this dialog.
     shown_as_choice: Option<usize>,
     thought_choice: Option<usize>,
-    /// Answers given now, to be remembered.
+    /// Answers given in this dialog, to be saved as settings.
     settings_to_save: Vec<(&'static str, &'static str)>,
     message: Option<&'static str>,
 }
 
 impl ActionDialog {
-    /// The box over a step that waits, filled with its proposal.
+    /// Creates the dialog, filled with the proposal of the step that awaits a decision.
     pub fn new(state: &State, step: Option<&Step>, plays: bool) -> Self {
         let thinks = |s: &Step| s.thought.as_ref().map(|t| format!("think: {t}"));
         let proposal = step.and_then(|s| s.proposed.clone().or_else(|| thinks(s))).unwrap_or_default();
@@ -79,14 +79,14 @@ impl ActionDialog {
         }
     }
 
-    /// The same in the place of a call that failed.
+    /// Makes the action replace a failed call.
     #[must_use]
     pub fn replacing_failed_call(mut self) -> Self {
         self.gives_up_failed_call = true;
         self
     }
 
-    /// The two questions alone, to answer them in another way.
+    /// Creates a dialog that only asks the two questions, to change their answers.
     pub fn settings_only(state: &State) -> Self {
         let mut asked = Self::new(state, None, false);
         (asked.asks_settings_only, asked.shown_as_choice, asked.thought_choice) = (true, None, None);
@@ -104,7 +104,7 @@ impl ActionDialog {
         self.next_stage()
     }
 
-    /// Asks what is not known yet; then it is done.
+    /// Asks the next unanswered question, or finishes.
     fn next_stage(&mut self) -> Response {
         if self.person_plays {
             let mut requests: Vec<Request> =
@@ -116,7 +116,7 @@ impl ActionDialog {
             self.stage = Stage::ChooseShownAs(shown_question());
             return Response::default();
         }
-        // Both are asked at the first override, whether or not there is a thought this time.
+        // Both are asked at the first override, even if there is no thought this time.
         let Some(fate) = self.thought_choice else {
             self.stage = Stage::ChooseThought(thought_question());
             return Response::default();
@@ -175,42 +175,39 @@ impl ActionDialog {
         self.next_stage()
     }
 
-    /// Title and rows.
+    /// Returns the window's title and its number of rows.
     fn title_and_rows(&self, screen: Rect) -> (&'static str, u16) {
         let (title, rows) = match (&self.stage, self.person_plays) {
             (Stage::Typing, true) => ("You play: your action", 10),
             (Stage::Typing, false) => ("Override: what to do instead", 10),
-            (Stage::RewriteThought(_), _) => ("Override: the thought in your words", 5),
+            (Stage::RewriteThought(_), _) => ("Override: edit the thought", 5),
             (Stage::ChooseShownAs(_) | Stage::ChooseThought(_), _) => {
-                ("Override: asked once, then a setting", 7)
+                ("Override: asked once, saved as a setting", 7)
             }
         };
         (title, if screen.height < 20 { rows.min(8) } else { rows })
     }
 }
 
-/// The thought before the action that is overridden: the step's own, or that of a step before it which only thought. A
-/// proposal that is itself a thought is what is overridden.
+/// Returns the thought before the overridden action: the step's own, or that of a thought-only step before it. If the
+/// proposal itself is a thought, that thought is what the override replaces, so it isn't returned.
 fn thought_before(state: &State, step: &Step) -> Option<String> {
     let own = step.thought.as_ref().filter(|_| step.proposed.is_some());
     let before = || state.open_episode()?.step(step.number.checked_sub(1)?);
-    let said =
+    let earlier_thought =
         || before().filter(|s| s.is_thought_only() && !s.is_person_action()).and_then(|s| s.thought.as_ref());
-    own.or_else(said).cloned()
+    own.or_else(earlier_thought).cloned()
 }
 
 fn shown_question() -> Choice {
     Choice::new(
         "How is your action shown to the agent in later prompts?",
-        &["as its own action", "as a human edit, marked as one"],
+        &["as its own action", "marked as a human edit"],
     )
 }
 
 fn thought_question() -> Choice {
-    Choice::new(
-        "What happens to the thought before it?",
-        &["it is kept", "it is dropped", "it is rewritten by you"],
-    )
+    Choice::new("What happens to the thought before it?", &["keep it", "drop it", "rewrite it"])
 }
 
 impl Overlay for ActionDialog {
@@ -218,8 +215,8 @@ impl Overlay for ActionDialog {
         if self.person_plays { "play" } else { "override" }
     }
 
-    fn is_stale(&self, look: &Context<'_>) -> bool {
-        !self.asks_settings_only && look.frame.head.open_episode().is_none()
+    fn is_stale(&self, context: &Context<'_>) -> bool {
+        !self.asks_settings_only && context.frame.head.open_episode().is_none()
     }
 
     fn mode(&self) -> Mode {
@@ -302,18 +299,18 @@ impl Overlay for ActionDialog {
         Window::rows_covered(self.title_and_rows(screen).1, screen)
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (title, rows) = self.title_and_rows(screen);
         let window = Window { title, position: WindowPosition::Bottom, rows, columns: 84, mode: self.mode() };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         let mut lines: Vec<Line> = Vec::new();
         match &self.stage {
             Stage::Typing => {
-                let waits = "the world is being asked what it accepts";
-                return self.input.draw(look, (self.message, waits), inside, canvas);
+                let waits = "loading admissible actions ...";
+                return self.input.draw(context, (self.message, waits), inside, canvas);
             }
             Stage::RewriteThought(words) => return words.draw(true, inside, canvas),
-            Stage::ChooseShownAs(choice) => lines.extend(choice.lines(look, inside.width)),
+            Stage::ChooseShownAs(choice) => lines.extend(choice.lines(context, inside.width)),
             Stage::ChooseThought(choice) => {
                 if let Some(thought) = &self.thought {
                     lines.push(vec![
@@ -321,7 +318,7 @@ impl Overlay for ActionDialog {
                         (Role::Thought, one_line(thought).into_owned()),
                     ]);
                 }
-                lines.extend(choice.lines(look, inside.width));
+                lines.extend(choice.lines(context, inside.width));
             }
         }
         self.scroll.draw(&lines, inside, canvas);

@@ -1,5 +1,5 @@
-//! The line for an action, with completion from what the world accepts: where a person overrides or plays now, and where an
-//! action of the past is to be another.
+//! An input line for an action, with completion from the admissible actions. Used for overrides, for manual play, and
+//! for replacing a past action on a new branch.
 
 use super::fuzzy::rank;
 use super::row_delta;
@@ -13,10 +13,10 @@ use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
-/// The line and the rows below it.
+/// The input line and the list of admissible actions below it.
 pub(super) struct ActionInput {
     field: TextField,
-    /// What the world accepts, or why that is not known; none: it has not been said yet.
+    /// The admissible actions, or why they aren't known. `None` until the answer arrives.
     admissible: Option<Result<Vec<String>, String>>,
     matches: Vec<usize>,
     selected: Option<usize>,
@@ -24,7 +24,7 @@ pub(super) struct ActionInput {
 }
 
 impl ActionInput {
-    /// A line that is filled beforehand; typing replaces what is there.
+    /// Creates a line with preselected text, which typing replaces.
     pub(super) fn new(text: &str) -> Self {
         Self {
             field: TextField::preselected(text),
@@ -35,15 +35,15 @@ impl ActionInput {
         }
     }
 
-    /// What is typed, or chosen from the rows.
+    /// Returns the selected action, else the typed text.
     pub(super) fn text(&self) -> String {
         self.selected.and_then(|c| self.row(c)).map_or_else(|| self.field.text(), str::to_owned)
     }
 
-    /// What the world accepts has come in.
+    /// Sets the admissible actions.
     pub(super) fn set_admissible(&mut self, actions: Result<&[String], String>) {
         self.admissible = Some(actions.map(|all| all.iter().map(|a| one_line(a).into_owned()).collect()));
-        // What was there beforehand is no query: all rows are listed until something is typed.
+        // The prefilled text is no query: all actions are listed until something is typed.
         self.filter("");
     }
 
@@ -67,13 +67,13 @@ impl ActionInput {
         self.selected = match (self.selected, last) {
             (_, None) => None,
             (None, Some(_)) => (by > 0).then_some(0),
-            // Above the first row the typed text is chosen again.
+            // Moving up from the first row returns to the typed text.
             (Some(0), _) if by < 0 => None,
             (Some(at), Some(last)) => Some(at.saturating_add_signed(by).min(last)),
         };
     }
 
-    /// A key that walks through the rows or completes with one.
+    /// Handles the actions that move the selection or complete the line.
     pub(super) fn on_action(&mut self, action: Action) {
         match action {
             Action::NextField => {
@@ -90,7 +90,7 @@ impl ActionInput {
         }
     }
 
-    /// Typing. Returns whether the text changed.
+    /// Handles a typed key. Returns whether the text changed.
     pub(super) fn on_key(&mut self, key: KeyEvent) -> bool {
         let changed = self.field.on_key(key);
         if changed {
@@ -99,7 +99,7 @@ impl ActionInput {
         changed
     }
 
-    /// Pasted text. Returns whether the text changed.
+    /// Handles pasted text. Returns whether the text changed.
     pub(super) fn on_paste(&mut self, text: &str) -> bool {
         let changed = self.field.on_paste(text);
         if changed {
@@ -116,27 +116,29 @@ impl ActionInput {
         }
     }
 
-    /// The line, what is to be known about its rows, and the rows. `waits` is said until they have come; `note` goes before
-    /// all else.
+    /// Draws the line, a message about the list, and the list. The message is `note` if given, and `waits` until the
+    /// admissible actions have arrived.
     pub(super) fn draw(
         &self,
-        look: &Context<'_>,
+        context: &Context<'_>,
         (note, waits): (Option<&str>, &str),
         area: Rect,
         canvas: &mut Canvas<'_>,
     ) {
-        canvas.put(area.x, area.y, 2, look.glyphs.proposal, canvas.style(Role::Proposal));
+        canvas.put(area.x, area.y, 2, context.glyphs.proposal, canvas.style(Role::Proposal));
         let line = Rect { x: area.x + 2, width: area.width.saturating_sub(2), height: 1, ..area };
         self.field.draw(self.selected.is_none(), line, canvas);
-        let dot = look.glyphs.separator;
+        let dot = context.glyphs.separator;
         let words = match (&self.admissible, note) {
             (_, Some(note)) => note.to_owned(),
             (None, _) => waits.to_owned(),
-            (Some(Err(why)), _) => format!("no list: {why}; type one freely"),
-            (Some(Ok(all)), _) if all.is_empty() => "this world lists no actions; type one freely".to_owned(),
+            (Some(Err(why)), _) => format!("no list: {why}; type any action"),
+            (Some(Ok(all)), _) if all.is_empty() => {
+                "this environment lists no actions; type any action".to_owned()
+            }
             (Some(Ok(all)), _) => {
                 format!(
-                    "{} of {} {dot} the agent does not see this list {dot} free text goes too",
+                    "{} of {} {dot} hidden from the agent {dot} or type any action",
                     self.matches.len(),
                     all.len()
                 )
@@ -147,7 +149,8 @@ impl ActionInput {
         let list = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
         self.scroll.draw_list(self.selected.unwrap_or(0), self.matches.len(), list, canvas, |place| {
             let here = self.selected == Some(place);
-            let (mark, role) = if here { (look.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
+            let (mark, role) =
+                if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
             let text = self.row(place).unwrap_or_default().to_owned();
             Line::from([(Role::Proposal, format!("{mark} ")), (role, text)])
         });

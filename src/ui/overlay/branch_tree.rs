@@ -17,51 +17,54 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// Rows below the list, at least: the chosen branch in full. It takes more where there are more.
+/// Minimum number of rows below the list for the selected branch's details.
 const MIN_DETAIL_ROWS: u16 = 3;
 
-/// Rows of the list that what is below leaves it, where it has as many.
+/// Number of list rows that the details below leave visible, if the list is that long.
 const MIN_LIST_ROWS: usize = 5;
 
-/// Columns of the window.
 const WINDOW_COLUMNS: u16 = 150;
 
-/// What is typed for the chosen branch.
+/// Input for the selected branch.
 enum LabelInput {
     Name(TextField),
     Note(TextField),
 }
 
-/// The tree.
+/// The overlay that shows the session's branches as a tree.
 pub struct BranchTree {
     branches: Arc<[BranchInfo]>,
-    /// Which of them are shown in which order: made anew when they, or what is shown of them, change.
+    /// The visible branches in display order. Rebuilt when the branches or `shows_archived` change.
     tree: Vec<TreeIndex>,
-    /// None until the branches have come, or why they have not.
+    /// `None` while loading, then whether loading succeeded.
     loaded: Option<Result<(), String>>,
     selected: BranchId,
-    /// The branch that was followed before this one.
+    /// The previously active branch.
     previous_branch: Option<BranchId>,
-    /// Archived ones are shown too.
+    /// Whether archived branches are listed too.
     shows_archived: bool,
     label_input: Option<LabelInput>,
-    /// What was typed last, for which branch, until it is known that it was taken.
+    /// The submitted input and its branch, until the answer arrives.
     pending_label: Option<(BranchId, LabelInput)>,
-    /// Why the last wish was not granted.
+    /// Why the last request failed.
     error: Option<String>,
     scroll: Scroll,
 }
 
 impl BranchTree {
-    /// With what is known so far, the branch at work chosen.
-    pub fn new(twigs: Arc<[BranchInfo]>, look: &Context<'_>, left: Option<BranchId>) -> Self {
-        let told = (!twigs.is_empty()).then_some(Ok(()));
+    /// Creates the overlay with the branches known so far (possibly none), and selects the active branch.
+    pub fn new(
+        branches: Arc<[BranchInfo]>,
+        context: &Context<'_>,
+        previous_branch: Option<BranchId>,
+    ) -> Self {
+        let loaded = (!branches.is_empty()).then_some(Ok(()));
         Self {
-            tree: tree_rows(&twigs, false),
-            branches: twigs,
-            loaded: told,
-            selected: look.frame.branch.clone(),
-            previous_branch: left,
+            tree: tree_rows(&branches, false),
+            branches,
+            loaded,
+            selected: context.frame.branch.clone(),
+            previous_branch,
             shows_archived: false,
             label_input: None,
             pending_label: None,
@@ -70,7 +73,6 @@ impl BranchTree {
         }
     }
 
-    /// The chosen branch.
     fn selected_branch(&self) -> Option<&BranchInfo> {
         self.branches.iter().find(|t| t.id == self.selected)
     }
@@ -81,24 +83,23 @@ impl BranchTree {
 
     fn move_selection(&mut self, by: isize) {
         let at = clamped_index(self.selected_index(), by, self.tree.len());
-        if let Some(limb) = self.tree_row(at) {
-            self.selected = limb.branch.id.clone();
+        if let Some(row) = self.tree_row(at) {
+            self.selected = row.branch.id.clone();
         }
     }
 
-    /// The rows of the tree.
     fn tree_rows(&self) -> impl Iterator<Item = TreeRow<'_>> {
         (0..self.tree.len()).filter_map(|at| self.tree_row(at))
     }
 
     fn tree_row(&self, at: usize) -> Option<TreeRow<'_>> {
-        let TreeIndex { branch_index: twig, lines, depth } = *self.tree.get(at)?;
-        Some(TreeRow { branch: self.branches.get(twig)?, guides: lines, depth })
+        let TreeIndex { branch_index, lines: guides, depth } = *self.tree.get(at)?;
+        Some(TreeRow { branch: self.branches.get(branch_index)?, guides, depth })
     }
 
-    /// Goes to a branch.
-    fn switch_to(look: &Context<'_>, to: &BranchId) -> Response {
-        if *to == look.frame.branch {
+    /// Switches to a branch, or just closes the overlay if it is the active one.
+    fn switch_to(context: &Context<'_>, to: &BranchId) -> Response {
+        if *to == context.frame.branch {
             Response::close()
         } else {
             Response::request_and_close(Request::SwitchBranch(to.clone()))
@@ -125,18 +126,18 @@ impl BranchTree {
         match (self.branches.len(), archived, self.shows_archived) {
             (0 | 1, ..) => "Branches".to_owned(),
             (n, 0, _) => format!("Branches: {n}"),
-            (n, hidden, false) => format!("Branches: {}, and {hidden} archived", n - hidden),
-            (n, shown, true) => format!("Branches: {n}, {shown} of them archived"),
+            (n, hidden, false) => format!("Branches: {}, {hidden} archived (hidden)", n - hidden),
+            (n, shown, true) => format!("Branches: {n}, {shown} archived"),
         }
     }
 
-    /// The chosen branch in full, or the line that is typed.
-    fn draw_details(&self, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    /// Draws the details of the selected branch, or the input line.
+    fn draw_details(&self, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         let (label, field) = match &self.label_input {
             Some(LabelInput::Name(field)) => ("name  ", field),
             Some(LabelInput::Note(field)) => ("note  ", field),
             None => {
-                let lines = self.details_or_error(look, area.width, area.height);
+                let lines = self.details_or_error(context, area.width, area.height);
                 for (y, line) in (area.top()..area.bottom()).zip(&lines) {
                     put_line(line, Rect { y, height: 1, ..area }, canvas);
                 }
@@ -158,13 +159,13 @@ impl BranchTree {
         }
     }
 
-    /// The chosen branch in full, in at most so many rows; or why the last wish was not granted.
-    fn details_or_error(&self, look: &Context<'_>, columns: u16, rows: u16) -> Vec<Line> {
+    /// Returns why the last request failed, else the details of the selected branch in at most `rows` rows.
+    fn details_or_error(&self, context: &Context<'_>, columns: u16, rows: u16) -> Vec<Line> {
         match &self.error {
             Some(why) => paragraph((Role::Warning, ""), Role::Warning, why, columns),
             None => self
                 .selected_branch()
-                .map_or_else(Vec::new, |t| row::branch_details(t, look, columns, usize::from(rows))),
+                .map_or_else(Vec::new, |t| row::branch_details(t, context, columns, usize::from(rows))),
         }
     }
 }
@@ -178,7 +179,7 @@ impl Overlay for BranchTree {
         if self.label_input.is_some() { Mode::LineInput } else { Mode::Branches }
     }
 
-    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         self.error = None;
         if self.label_input.is_some() {
             match action {
@@ -191,15 +192,15 @@ impl Overlay for BranchTree {
         let page = self.scroll.page_rows();
         match action {
             Action::Close => return Response::close(),
-            Action::Open | Action::Accept => return Self::switch_to(look, &self.selected),
+            Action::Open | Action::Accept => return Self::switch_to(context, &self.selected),
             Action::PreviousBranch => {
-                let parent = || self.branches.iter().find(|t| t.id == look.frame.branch)?.parent.clone();
+                let parent = || self.branches.iter().find(|t| t.id == context.frame.branch)?.parent.clone();
                 let Some(to) = self.previous_branch.clone().or_else(parent) else {
                     return Response::request(Request::ShowNotice(
-                        "there is no other branch to go back to".to_owned(),
+                        "no other branch to go back to".to_owned(),
                     ));
                 };
-                return Self::switch_to(look, &to);
+                return Self::switch_to(context, &to);
             }
             Action::RenameBranch => {
                 self.label_input =
@@ -210,24 +211,25 @@ impl Overlay for BranchTree {
                     self.selected_branch().map(|t| LabelInput::Note(TextField::single_line(&t.note)));
             }
             Action::ArchiveBranch => {
-                let Some(twig) = self.selected_branch() else { return Response::default() };
-                if twig.id == look.frame.branch && !twig.archived {
-                    let words = "this is the branch at work; go to another one first".to_owned();
-                    return Response::request(Request::ShowNotice(words));
+                let Some(branch) = self.selected_branch() else { return Response::default() };
+                if branch.id == context.frame.branch && !branch.archived {
+                    let message =
+                        "can't archive the active branch; switch to another branch first".to_owned();
+                    return Response::request(Request::ShowNotice(message));
                 }
-                let put_away = !twig.archived;
-                let wish = self.edit_selected(BranchEdit::Archived(put_away));
-                if put_away && !self.shows_archived {
+                let archive = !branch.archived;
+                let response = self.edit_selected(BranchEdit::Archived(archive));
+                if archive && !self.shows_archived {
                     self.move_selection(-1);
                 }
-                return wish;
+                return response;
             }
             Action::Compare => {
-                let Some(twig) = self.selected_branch().filter(|t| t.id != look.frame.branch) else {
-                    let words = "choose another branch than the one at work; it is put beside it".to_owned();
-                    return Response::request(Request::ShowNotice(words));
+                let Some(other) = self.selected_branch().filter(|t| t.id != context.frame.branch) else {
+                    let message = "select a branch other than the active one to compare with it".to_owned();
+                    return Response::request(Request::ShowNotice(message));
                 };
-                let (branch, title) = (Some(twig.id.0.clone()), format!("branch {}", twig.id));
+                let (branch, title) = (Some(other.id.0.clone()), format!("branch {}", other.id));
                 return Response::request(Request::CompareWith(compare::EpisodeRef {
                     branch,
                     title,
@@ -259,13 +261,13 @@ impl Overlay for BranchTree {
         Response::default()
     }
 
-    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
+    fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
         match self.scroll.mouse_target(event).filter(|_| self.label_input.is_none()) {
             Some(MouseTarget::Row(row)) => {
                 let at = self.selected_index();
                 let chosen = self.tree_row(row).map(|l| l.branch.id.clone());
                 if row == at {
-                    return Self::switch_to(look, &self.selected);
+                    return Self::switch_to(context, &self.selected);
                 }
                 self.selected = chosen.unwrap_or_else(|| self.selected.clone());
             }
@@ -276,29 +278,29 @@ impl Overlay for BranchTree {
     }
 
     fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
-        if let Answer::Branches(told) = answer {
-            let sent = self.pending_label.take();
-            if let Err(why) = &told
+        if let Answer::Branches(result) = answer {
+            let pending = self.pending_label.take();
+            if let Err(why) = &result
                 && !self.branches.is_empty()
             {
                 self.error = Some(why.clone());
-                // What was typed is still there, to be changed.
-                if let Some((of, typed)) = sent.filter(|_| self.label_input.is_none()) {
-                    (self.selected, self.label_input) = (of, Some(typed));
+                // Restore the typed text so that it can be corrected.
+                if let Some((branch, typed)) = pending.filter(|_| self.label_input.is_none()) {
+                    (self.selected, self.label_input) = (branch, Some(typed));
                 }
                 return Response::default();
             }
-            self.loaded = Some(told.map(|twigs| self.branches = twigs));
+            self.loaded = Some(result.map(|branches| self.branches = branches));
             self.tree = tree_rows(&self.branches, self.shows_archived);
         }
         Response::default()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let limbs: Vec<TreeRow<'_>> = self.tree_rows().collect();
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let tree_rows: Vec<TreeRow<'_>> = self.tree_rows().collect();
         let columns = screen.width.saturating_sub(4).min(WINDOW_COLUMNS);
-        let whole = (self.details_or_error(look, columns, u16::MAX).len() as u16).max(MIN_DETAIL_ROWS);
-        let rows = (limbs.len().max(1) as u16).saturating_add(2 + whole);
+        let whole = (self.details_or_error(context, columns, u16::MAX).len() as u16).max(MIN_DETAIL_ROWS);
+        let rows = (tree_rows.len().max(1) as u16).saturating_add(2 + whole);
         let title = self.title();
         let window = Window {
             title: &title,
@@ -307,29 +309,29 @@ impl Overlay for BranchTree {
             columns: WINDOW_COLUMNS,
             mode: self.mode(),
         };
-        let inside = window.draw(look, screen, canvas);
-        if limbs.is_empty() {
+        let inside = window.draw(context, screen, canvas);
+        if tree_rows.is_empty() {
             let (role, words) = match &self.loaded {
                 Some(Err(why)) => (Role::Bad, why.as_str()),
-                _ => (Role::Muted, "the branches are being read"),
+                _ => (Role::Muted, "loading branches ..."),
             };
             let lines: Vec<Line> = paragraph((role, ""), role, words, inside.width);
             self.scroll.draw(&lines, inside, canvas);
             return;
         }
-        let list = limbs.len().clamp(1, MIN_LIST_ROWS) as u16;
+        let list = tree_rows.len().clamp(1, MIN_LIST_ROWS) as u16;
         let below = whole.min(inside.height.saturating_sub(2 + list).max(MIN_DETAIL_ROWS));
         let below = below.min(inside.height.saturating_sub(3));
-        let columns = row::Columns::for_rows(&limbs, inside.width);
+        let columns = row::Columns::for_rows(&tree_rows, inside.width);
         put_line(&columns.header(), Rect { height: inside.height.min(1), ..inside }, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + below).max(1), ..inside };
-        let now = &look.frame.branch;
-        self.scroll.draw_list(self.selected_index(), limbs.len(), list, canvas, |place| {
-            limbs.get(place).map_or_else(Line::new, |l| {
-                columns.row(l, l.branch.id == self.selected, l.branch.id == *now, look)
+        let now = &context.frame.branch;
+        self.scroll.draw_list(self.selected_index(), tree_rows.len(), list, canvas, |place| {
+            tree_rows.get(place).map_or_else(Line::new, |l| {
+                columns.row(l, l.branch.id == self.selected, l.branch.id == *now, context)
             })
         });
         let last = Rect { y: inside.bottom().saturating_sub(below), height: below, ..inside };
-        self.draw_details(look, last, canvas);
+        self.draw_details(context, last, canvas);
     }
 }

@@ -1,4 +1,4 @@
-//! Breakpoints and watches: all of them in a list, and the line that sets one, with completion.
+//! The list of breakpoints and watches, and the input line that sets one, with completion.
 
 mod row;
 
@@ -19,27 +19,26 @@ use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
-/// Actions that completion offers at most.
+/// Maximum number of actions that completion suggests.
 const MAX_ACTIONS: usize = 400;
 
-/// Rows that a message takes at most.
+/// Maximum number of rows for the message below the input line.
 const MAX_MESSAGE_ROWS: usize = 3;
 
-/// Columns of the window.
 const WINDOW_COLUMNS: u16 = 100;
 
-/// The list, and the line below it.
+/// The overlay that lists breakpoints and watches above an input line.
 pub struct BreakpointList {
     field: TextField,
-    /// The line has the keys, else the list.
+    /// Whether the input line has the focus, else the list.
     is_typing: bool,
-    /// The one whose condition is being changed.
+    /// The number of the breakpoint being edited.
     editing: Option<u32>,
-    /// The chosen row of the list.
+    /// The selected row of the list.
     selected: usize,
     completion_data: CompletionContext,
     matches: Vec<Suggestion>,
-    /// The chosen row of what could be typed; none: what is typed.
+    /// The selected suggestion. `None` if the typed text counts.
     selected_match: Option<usize>,
     list_scroll: Scroll,
     match_scroll: Scroll,
@@ -47,22 +46,22 @@ pub struct BreakpointList {
 }
 
 impl BreakpointList {
-    /// With an empty line.
-    pub fn new(look: &Context<'_>) -> Self {
-        let mut breaks = Self {
+    /// Creates the overlay with an empty input line.
+    pub fn new(context: &Context<'_>) -> Self {
+        let mut list = Self {
             field: TextField::single_line(""),
-            is_typing: !look.is_read_only(),
+            is_typing: !context.is_read_only(),
             editing: None,
             selected: 0,
-            completion_data: completion_data(&look.frame.head),
+            completion_data: completion_data(&context.frame.head),
             matches: Vec::new(),
             selected_match: None,
             list_scroll: Scroll::default(),
             match_scroll: Scroll::default(),
             error: None,
         };
-        breaks.filter();
-        breaks
+        list.filter();
+        list
     }
 
     fn filter(&mut self) {
@@ -86,34 +85,35 @@ impl BreakpointList {
         self.error = None;
     }
 
-    fn edit_condition(&mut self, text: &str, of: Option<u32>) {
+    fn edit_condition(&mut self, text: &str, number: Option<u32>) {
         self.field.replace(text);
         self.is_typing = true;
-        self.editing = of;
+        self.editing = number;
         self.filter();
     }
 
-    /// Sets what is typed or chosen; what cannot be read stays in the line, with what is wrong.
+    /// Sets the typed or selected condition. An invalid one stays in the line, with the parse error below.
     fn set_breakpoint(&mut self) -> Response {
         let typed = self
             .selected_match
             .and_then(|o| self.matches.get(o))
             .map_or_else(|| self.field.text(), |o| o.text.clone());
-        let meant = match parse_condition(&typed) {
-            Ok(meant) => meant.to_record(),
+        let parsed = match parse_condition(&typed) {
+            Ok(parsed) => parsed.to_record(),
             Err(bad) => {
                 self.error = Some(if typed.is_empty() {
-                    "type a condition, or choose one below".to_owned()
+                    "type a condition or choose one below".to_owned()
                 } else {
                     bad.message
                 });
                 return Response::default();
             }
         };
-        let told = if meant.warn { "tells where" } else { "stops where" };
-        let said = Request::ShowNotice(format!("{told} `{}` comes true", meant.condition));
-        let wish = Request::Send(Command::SetBreakpoint { text: meant.to_string(), replaces: self.editing });
-        let requests = vec![said, wish];
+        let kind = if parsed.warn { "watch" } else { "breakpoint" };
+        let notice = Request::ShowNotice(format!("{kind} set: `{}`", parsed.condition));
+        let command =
+            Request::Send(Command::SetBreakpoint { text: parsed.to_string(), replaces: self.editing });
+        let requests = vec![notice, command];
         if self.editing.is_none() {
             return Response { requests, close: true };
         }
@@ -126,7 +126,7 @@ impl BreakpointList {
         if self.is_typing {
             let last = self.matches.len().checked_sub(1);
             match (self.selected_match, last) {
-                // Above the line lies the list.
+                // The list is above the line.
                 (None, _) if by < 0 && all > 0 => {
                     self.is_typing = false;
                     self.selected = all - 1;
@@ -143,14 +143,14 @@ impl BreakpointList {
         }
     }
 
-    /// A key on the chosen row of the list.
+    /// Handles an action on the selected row of the list.
     fn on_row_action(&mut self, action: Action, row: &Breakpoint, all: usize) -> Response {
         let number = row.number;
         let changed = |edit: fn(&mut crate::domain::BreakpointConfig)| {
-            let mut stop = row.config.clone();
-            edit(&mut stop);
+            let mut config = row.config.clone();
+            edit(&mut config);
             Response::request(Request::Send(Command::SetBreakpoint {
-                text: stop.to_string(),
+                text: config.to_string(),
                 replaces: Some(number),
             }))
         };
@@ -164,7 +164,7 @@ impl BreakpointList {
                 enabled: !row.enabled,
             })),
             Action::DeleteBreakpoint => {
-                // Behind the last one there is nothing to choose.
+                // The list becomes empty.
                 if all == 1 {
                     self.edit_condition("", None);
                 }
@@ -176,52 +176,52 @@ impl BreakpointList {
         }
     }
 
-    /// Rows inside the window, and how many of them the list has; the message's rows are among the former.
-    fn heights(&self, look: &Context<'_>, screen: Rect) -> (u16, u16) {
-        let told = self.message(look, screen.width.saturating_sub(4).min(WINDOW_COLUMNS)).len() as u16;
-        let all = look.frame.head.breakpoints.all.len().max(1) as u16;
+    /// Returns the number of rows inside the window, and how many of them the list takes.
+    fn heights(&self, context: &Context<'_>, screen: Rect) -> (u16, u16) {
+        let message = self.message(context, screen.width.saturating_sub(4).min(WINDOW_COLUMNS)).len() as u16;
+        let all = context.frame.head.breakpoints.all.len().max(1) as u16;
         let room = screen.height.saturating_sub(7).clamp(5, 18);
         let list = all.min(room.saturating_sub(4).max(1));
-        // Below the line lies what could be typed.
-        let below = if self.is_typing { 8 } else { 1 + told };
+        // While typing, the suggestions are below the line.
+        let below = if self.is_typing { 8 } else { 1 + message };
         ((list + below).min(room), list)
     }
 
-    /// What is to be known of the line or the chosen row, as a whole as far as it has room.
-    fn message(&self, look: &Context<'_>, columns: u16) -> Vec<Line> {
+    /// Returns the message about the input line or the selected row, cut to [`MAX_MESSAGE_ROWS`].
+    fn message(&self, context: &Context<'_>, columns: u16) -> Vec<Line> {
         let (role, words) = match &self.error {
             Some(note) => (Role::Warning, note.clone()),
-            None => (Role::Muted, self.hint(look)),
+            None => (Role::Muted, self.hint(context)),
         };
         let mut lines = paragraph((role, ""), role, &one_line(&words), columns);
         lines.truncate(MAX_MESSAGE_ROWS);
         lines
     }
 
-    fn hint(&self, look: &Context<'_>) -> String {
-        let stops = &look.frame.head.breakpoints;
+    fn hint(&self, context: &Context<'_>) -> String {
+        let breakpoints = &context.frame.head.breakpoints;
         if !self.is_typing {
-            let last = stops.all.get(self.selected).or(stops.all.last()).and_then(|b| b.last.as_ref());
-            return last
-                .map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.reason));
+            let last =
+                breakpoints.all.get(self.selected).or(breakpoints.all.last()).and_then(|b| b.last.as_ref());
+            return last.map_or_else(|| "no hits yet".to_owned(), |h| format!("last: {}", h.reason));
         }
         let typed = self.field.text();
         match (parse_condition(&typed), self.editing) {
-            _ if typed.is_empty() && stops.all.is_empty() => {
-                "one condition; `warn` before it only tells".to_owned()
+            _ if typed.is_empty() && breakpoints.all.is_empty() => {
+                "type a condition; prefix `warn` for a watch, which doesn't stop".to_owned()
             }
             _ if typed.is_empty() => {
-                format!("one condition; {} goes to the list above", look.glyphs.scroll_arrows[0])
+                format!("type a condition; {} goes to the list", context.glyphs.scroll_arrows[0])
             }
-            (Ok(_), Some(number)) => format!("changes number {number}"),
-            (Ok(meant), None) if meant.warn => "it will tell and mark, and not stop".to_owned(),
-            (Ok(_), None) => "it will stop there".to_owned(),
+            (Ok(_), Some(number)) => format!("replaces breakpoint {number}"),
+            (Ok(parsed), None) if parsed.warn => "watch: marks the step, doesn't stop".to_owned(),
+            (Ok(_), None) => "breakpoint: stops there".to_owned(),
             (Err(_), _) => "not a condition yet".to_owned(),
         }
     }
 }
 
-/// What can be filled in just now.
+/// Collects the current actions, detectors and lessons for completion.
 fn completion_data(state: &State) -> CompletionContext {
     let episode = state.episode.as_deref();
     let mut actions: Vec<String> = episode
@@ -245,14 +245,14 @@ impl Overlay for BreakpointList {
         if self.is_typing { Mode::BreakpointInput } else { Mode::Breakpoints }
     }
 
-    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
-        let stops = &look.frame.head.breakpoints;
-        let all = stops.all.len();
-        // The last one may have been deleted.
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
+        let breakpoints = &context.frame.head.breakpoints;
+        let all = breakpoints.all.len();
+        // The last breakpoint may have been deleted.
         self.is_typing |= all == 0;
         self.selected = self.selected.min(all.saturating_sub(1));
-        // Where nothing is granted the list is looked at alone.
-        if look.is_read_only() {
+        // A read-only session only shows the list.
+        if context.is_read_only() {
             return match (action, row_delta(action, 8)) {
                 (Action::Close, _) => Response::close(),
                 (_, Some(by)) => {
@@ -279,7 +279,7 @@ impl Overlay for BreakpointList {
             other => {
                 if let Some(by) = row_delta(other, 8) {
                     self.move_selection(by, all);
-                } else if let Some(row) = stops.all.get(self.selected).filter(|_| !self.is_typing) {
+                } else if let Some(row) = breakpoints.all.get(self.selected).filter(|_| !self.is_typing) {
                     return self.on_row_action(other, row, all);
                 }
             }
@@ -301,8 +301,8 @@ impl Overlay for BreakpointList {
         Response::default()
     }
 
-    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
-        let all = look.frame.head.breakpoints.all.len();
+    fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
+        let all = context.frame.head.breakpoints.all.len();
         if let Some(MouseTarget::Row(row)) = self.list_scroll.mouse_target(event).filter(|_| all > 0) {
             (self.is_typing, self.selected) = (false, row.min(all - 1));
             return Response::default();
@@ -333,16 +333,16 @@ impl Overlay for BreakpointList {
         Response::default()
     }
 
-    fn rows_covered(&self, look: &Context<'_>, screen: Rect) -> u16 {
-        Window::rows_covered(self.heights(look, screen).0, screen)
+    fn rows_covered(&self, context: &Context<'_>, screen: Rect) -> u16 {
+        Window::rows_covered(self.heights(context, screen).0, screen)
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let (rows, list) = self.heights(look, screen);
-        let all = &look.frame.head.breakpoints.all;
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let (rows, list) = self.heights(context, screen);
+        let all = &context.frame.head.breakpoints.all;
         let title = match self.editing {
-            Some(number) => format!("Breakpoints and watches: change number {number}"),
-            None if look.is_read_only() => "Breakpoints and watches (read-only)".to_owned(),
+            Some(number) => format!("Breakpoints and watches: edit {number}"),
+            None if context.is_read_only() => "Breakpoints and watches (read-only)".to_owned(),
             None => "Breakpoints and watches".to_owned(),
         };
         let window = Window {
@@ -352,30 +352,30 @@ impl Overlay for BreakpointList {
             columns: WINDOW_COLUMNS,
             mode: self.mode(),
         };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         let part = |from: u16, rows: u16| Rect {
             y: inside.y + from.min(inside.height),
             height: rows.min(inside.height.saturating_sub(from)),
             ..inside
         };
         if all.is_empty() {
-            put_line(&[(Role::Muted, "none is set yet".to_owned())], part(0, 1), canvas);
+            put_line(&[(Role::Muted, "none set yet".to_owned())], part(0, 1), canvas);
         } else {
             let chosen = self.selected.min(all.len() - 1);
             let wide = all.iter().map(|b| b.config.condition.chars().count()).max().unwrap_or(0).min(40);
             self.list_scroll.draw_list(chosen, all.len(), part(0, list), canvas, |place| {
                 let here = !self.is_typing && place == chosen;
-                all.get(place).map_or_else(Line::new, |b| row::row(b, here, wide, look))
+                all.get(place).map_or_else(Line::new, |b| row::row(b, here, wide, context))
             });
         }
         let line = part(list, 1);
         if line.height > 0 {
-            canvas.put(line.x, line.y, 2, look.glyphs.proposal, canvas.style(Role::Proposal));
+            canvas.put(line.x, line.y, 2, context.glyphs.proposal, canvas.style(Role::Proposal));
             let field = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
             self.field.draw(self.is_typing && self.selected_match.is_none(), field, canvas);
         }
-        let told = self.message(look, inside.width);
-        for (place, row) in (list + 1..).zip(&told) {
+        let message = self.message(context, inside.width);
+        for (place, row) in (list + 1..).zip(&message) {
             if part(place, 1).height > 0 {
                 put_line(row, part(place, 1), canvas);
             }
@@ -383,7 +383,7 @@ impl Overlay for BreakpointList {
         if !self.is_typing {
             return;
         }
-        let below = part(list + 1 + told.len() as u16, rows);
+        let below = part(list + 1 + message.len() as u16, rows);
         let wide = self.matches.iter().map(|o| o.text.chars().count()).max().unwrap_or(0).clamp(12, 34);
         self.match_scroll.draw_list(
             self.selected_match.unwrap_or(0),
@@ -394,7 +394,7 @@ impl Overlay for BreakpointList {
                 let Some(offer) = self.matches.get(place) else { return Line::new() };
                 let here = self.selected_match == Some(place);
                 let (mark, role) =
-                    if here { (look.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
+                    if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
                 vec![
                     (Role::Proposal, format!("{mark} ")),
                     (role, format!("{:<wide$}", offer.text)),

@@ -1,4 +1,4 @@
-//! Two episodes side by side: first the other side is chosen, then the rows are walked through.
+//! Comparison of two episodes side by side: first the other side is chosen, then the aligned rows are shown.
 
 mod details;
 mod rows;
@@ -18,7 +18,7 @@ use ratatui::layout::Rect;
 use rows::{AlignedRows, SideLayout};
 use target_list::TargetList;
 
-/// A comparison, from the choice of its other side on.
+/// Overlay that chooses the other side and shows the comparison.
 pub struct CompareDialog {
     left: EpisodeRef,
     right: Option<EpisodeRef>,
@@ -27,24 +27,22 @@ pub struct CompareDialog {
 
 enum Stage {
     Choosing(Box<TargetList>),
-    /// The other side is brought and compared.
     Loading,
-    /// Why there is nothing to be seen.
+    /// Why the comparison failed.
     Failed(String),
     Shown(Box<ComparisonView>),
 }
 
-/// What is looked at.
+/// A loaded comparison.
 struct ComparisonView {
     found: PtrEqArc<Comparison>,
     rows: AlignedRows,
-    /// The chosen row.
     selected: usize,
     scroll: Scroll,
     details: Option<RowDetails>,
 }
 
-/// All about one row.
+/// The details page of one row.
 struct RowDetails {
     row: usize,
     before: Option<Result<PtrEqArc<PriorDifferences>, String>>,
@@ -52,19 +50,19 @@ struct RowDetails {
 }
 
 impl CompareDialog {
-    /// The episode that is listed on the screen, and a choice of what it is compared with.
-    pub fn with_shown_episode(look: &Context<'_>) -> Self {
-        let left = Self::shown_episode(look);
-        let chooser = TargetList::new(look, left.episode);
+    /// Creates the overlay with the listed episode on the left and a list of targets to compare it with.
+    pub fn with_shown_episode(context: &Context<'_>) -> Self {
+        let left = Self::shown_episode(context);
+        let chooser = TargetList::new(context, left.episode);
         Self { left, right: None, stage: Stage::Choosing(Box::new(chooser)) }
     }
 
-    /// The episode that is listed on the screen.
-    pub fn shown_episode(look: &Context<'_>) -> EpisodeRef {
-        EpisodeRef { episode: look.episode().map(|e| e.number), ..EpisodeRef::default() }
+    /// Returns the listed episode.
+    pub fn shown_episode(context: &Context<'_>) -> EpisodeRef {
+        EpisodeRef { episode: context.episode().map(|e| e.number), ..EpisodeRef::default() }
     }
 
-    /// Two places that are known, and the request that brings them.
+    /// Creates the overlay for two known episodes, with the request that loads the comparison.
     pub fn between(a: EpisodeRef, b: EpisodeRef) -> (Self, Request) {
         let request = Request::Compare { a: a.clone(), b: b.clone() };
         (Self { left: a, right: Some(b), stage: Stage::Loading }, request)
@@ -113,8 +111,8 @@ impl ComparisonView {
                     Response::default()
                 }
                 Action::NextMatch | Action::PreviousMatch => {
-                    let reaction = self.jump_to_difference(action == Action::PreviousMatch);
-                    if reaction.requests.is_empty() { self.open_details() } else { reaction }
+                    let response = self.jump_to_difference(action == Action::PreviousMatch);
+                    if response.requests.is_empty() { self.open_details() } else { response }
                 }
                 Action::Copy => {
                     Response::request(Request::Copy(details::copy_text(&self.found.0, self.selected)))
@@ -140,7 +138,7 @@ impl ComparisonView {
         Response::default()
     }
 
-    /// All about the chosen row; what preceded the first difference is known already.
+    /// Opens the details of the selected row, and requests what preceded it.
     fn open_details(&mut self) -> Response {
         let row = self.selected;
         self.details = Some(RowDetails { row, before: None, scroll: Scroll::default() });
@@ -149,19 +147,19 @@ impl ComparisonView {
 
     fn title(&self) -> String {
         let found = &self.found.0;
-        let only = if self.rows.shows_differences_only() { ", only what differs" } else { "" };
+        let only = if self.rows.shows_differences_only() { ", differences only" } else { "" };
         let [_, changed, only_a, only_b] = found.counts();
         let waiting = match found.count_pending() {
             0 => String::new(),
-            n => format!(", {n} waiting"),
+            n => format!(", {n} pending"),
         };
         match found.first_difference {
             None if found.initial_differences.is_empty() && found.later_differences.is_empty() => {
                 format!("Compare: no difference{waiting}")
             }
-            None => format!("Compare: all turns are the same, the settings are not{waiting}"),
+            None => format!("Compare: same steps, different settings{waiting}"),
             Some(_) => {
-                format!("Compare: {changed} changed, {only_a} only left, {only_b} only right{waiting}{only}")
+                format!("Compare: {changed} changed, {only_a} left only, {only_b} right only{waiting}{only}")
             }
         }
     }
@@ -225,7 +223,9 @@ impl Overlay for CompareDialog {
                     Err(why) => Stage::Failed(why),
                 };
             }
-            (Answer::Preceding { comparison: of, row, before }, Stage::Shown(shown)) if of == shown.found => {
+            (Answer::Preceding { comparison, row, before }, Stage::Shown(shown))
+                if comparison == shown.found =>
+            {
                 if let Some(details) = shown.details.as_mut().filter(|d| d.row == row) {
                     details.before = Some(before);
                 }
@@ -255,58 +255,59 @@ impl Overlay for CompareDialog {
         Response::default()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let mode = self.mode();
         match &self.stage {
             Stage::Choosing(chooser) => {
-                let inside = compare_window("Compare with", 20, mode).draw(look, screen, canvas);
-                chooser.draw(look, inside, canvas);
+                let inside = compare_window("Compare with", 20, mode).draw(context, screen, canvas);
+                chooser.draw(context, inside, canvas);
             }
             Stage::Loading => {
-                let inside = compare_window("Compare", 1, mode).draw(look, screen, canvas);
-                put_line(&[(Role::Muted, "both sides are being brought ...".to_owned())], inside, canvas);
+                let inside = compare_window("Compare", 1, mode).draw(context, screen, canvas);
+                put_line(&[(Role::Muted, "loading both episodes ...".to_owned())], inside, canvas);
             }
             Stage::Failed(why) => {
                 let lines = |columns| super::window::paragraph((Role::Bad, ""), Role::Bad, why, columns);
                 let high = lines(screen.width.saturating_sub(4).min(196)).len() as u16;
-                let inside = compare_window("Compare", high, mode).draw(look, screen, canvas);
+                let inside = compare_window("Compare", high, mode).draw(context, screen, canvas);
                 Scroll::default().draw(&lines(inside.width), inside, canvas);
             }
             Stage::Shown(shown) => {
-                let inside = compare_window(&shown.title(), u16::MAX, mode).draw(look, screen, canvas);
-                shown.draw(look, inside, canvas);
+                let inside = compare_window(&shown.title(), u16::MAX, mode).draw(context, screen, canvas);
+                shown.draw(context, inside, canvas);
             }
         }
     }
 }
 
 impl ComparisonView {
-    fn draw(&self, look: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, context: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
         let shape = SideLayout::for_width(inside.width);
         let found = &*self.found.0;
-        let heads = rows::header_lines(found, shape, look.glyphs);
+        let heads = rows::header_lines(found, shape, context.glyphs);
         let high = (heads.len() as u16).min(inside.height);
         for (place, line) in heads.iter().take(usize::from(high)).enumerate() {
             put_line(line, Rect { y: inside.y + place as u16, height: 1, ..inside }, canvas);
         }
         let body = Rect { y: inside.y + high, height: inside.height - high, ..inside };
         if let Some(details) = &self.details {
-            let lines = details::page_lines(found, details.row, details.before.as_ref(), shape, look.glyphs);
+            let lines =
+                details::page_lines(found, details.row, details.before.as_ref(), shape, context.glyphs);
             details.scroll.draw(&lines, body, canvas);
             return;
         }
         let below = rows::preview_rows(body.height);
         let list = Rect { height: body.height - below, ..body };
-        self.rows.draw(found, self.selected, shape, (look.glyphs, &self.scroll), list, canvas);
+        self.rows.draw(found, self.selected, shape, (context.glyphs, &self.scroll), list, canvas);
         if below == 0 {
             return;
         }
         let rule = Rect { y: list.bottom(), height: 1, ..body };
-        let line = "-".repeat(usize::from(body.width)).replace('-', look.glyphs.box_drawing[2 | 8]);
+        let line = "-".repeat(usize::from(body.width)).replace('-', context.glyphs.box_drawing[2 | 8]);
         put_line(&[(Role::FrameOverlay, line)], rule, canvas);
         let preview = Rect { y: rule.y + 1, height: below - 1, ..body };
         let high = usize::from(preview.height);
-        let lines = details::preview_lines(found, self.selected, shape, look.glyphs, high);
+        let lines = details::preview_lines(found, self.selected, shape, context.glyphs, high);
         Scroll::default().draw(&lines, preview, canvas);
     }
 }

@@ -1,4 +1,4 @@
-//! The world that was brought back answers other than recorded: both texts, and what can be done.
+//! The dialog shown if a restored environment answers differently than recorded: both texts, and the choices.
 
 use super::choice::Choice;
 use super::row_cache::RowCache;
@@ -14,23 +14,23 @@ use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
-/// The difference that waits for a decision.
+/// Dialog for a divergence that awaits a decision.
 pub struct DivergenceDialog {
-    /// The branch one can go back to, and what it is called.
+    /// The name and id of the branch to go back to, if there is one.
     return_branch: Option<(String, BranchId)>,
     choice: Choice,
-    /// The answers, and the texts above them.
+    /// Scroll state of the answers; `text_scroll` is that of the texts above them.
     answer_scroll: Scroll,
     text_scroll: Scroll,
     cache: RowCache,
 }
 
 impl DivergenceDialog {
-    /// With a way back to a branch, where there is one.
+    /// Creates the dialog; `back` is the name and id of a branch to go back to.
     pub fn new(back: Option<(String, BranchId)>) -> Self {
-        let mut answers = vec!["accept it: go on in the world as it is now".to_owned()];
-        answers.extend(back.iter().map(|(called, _)| format!("go back to branch {called}")));
-        answers.push("leave it open, and look around".to_owned());
+        let mut answers = vec!["accept it and continue in this environment".to_owned()];
+        answers.extend(back.iter().map(|(name, _)| format!("go back to branch {name}")));
+        answers.push("decide later".to_owned());
         let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
         let choice = Choice::new("What now?", &answers);
         Self {
@@ -42,14 +42,15 @@ impl DivergenceDialog {
         }
     }
 
-    fn difference_lines(look: &Context<'_>, columns: u16) -> Vec<Line> {
+    fn difference_lines(context: &Context<'_>, columns: u16) -> Vec<Line> {
         let mut lines = Vec::new();
-        if let Some((episode, step, recorded, now)) = &look.frame.head.divergence {
+        if let Some((episode, step, recorded, now)) = &context.frame.head.divergence {
             let place = match step {
-                0 => format!("at the beginning of episode {episode}"),
-                n => format!("at turn {n} of episode {episode}"),
+                0 => format!("at the start of episode {episode}"),
+                n => format!("at step {n} of episode {episode}"),
             };
-            let words = format!("The world was brought back, and answers other than recorded {place}.");
+            let words =
+                format!("After restoring, the environment answers differently than recorded {place}.");
             lines.extend(paragraph((Role::Bad, ""), Role::Bad, &words, columns));
             lines.extend(paragraph((Role::Muted, "recorded  "), Role::Observation, recorded, columns));
             lines.extend(paragraph((Role::Muted, "now       "), Role::Observation, now, columns));
@@ -89,32 +90,34 @@ impl Overlay for DivergenceDialog {
         Response::default()
     }
 
-    fn is_stale(&self, look: &Context<'_>) -> bool {
-        look.frame.head.divergence.is_none()
+    fn is_stale(&self, context: &Context<'_>) -> bool {
+        context.frame.head.divergence.is_none()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         const COLUMNS: u16 = 78;
         let columns = COLUMNS.min(screen.width.saturating_sub(4));
-        let answers = |columns| self.choice.lines(look, columns);
-        let rows =
-            (self.cache.get_or_make(look, columns, |columns| Self::difference_lines(look, columns)).len()
-                + answers(columns).len()) as u16
-                + 1;
+        let answers = |columns| self.choice.lines(context, columns);
+        let rows = (self
+            .cache
+            .get_or_make(context, columns, |columns| Self::difference_lines(context, columns))
+            .len()
+            + answers(columns).len()) as u16
+            + 1;
         let window = Window {
-            title: "The world differs",
+            title: "The environment differs from the recording",
             position: WindowPosition::Middle,
             rows,
             columns: COLUMNS,
             mode: Mode::Choice,
         };
-        let inside = window.draw(look, screen, canvas);
-        // The answers stay to be seen; texts too long for what is left scroll.
+        let inside = window.draw(context, screen, canvas);
+        // The answers always stay visible; long texts scroll in the rows that are left.
         let answers = answers(inside.width);
         let high = (answers.len() as u16).min(inside.height);
         let above = Rect { height: inside.height.saturating_sub(high + 1), ..inside };
         let texts =
-            self.cache.get_or_make(look, inside.width, |columns| Self::difference_lines(look, columns));
+            self.cache.get_or_make(context, inside.width, |columns| Self::difference_lines(context, columns));
         self.text_scroll.draw(&texts, above, canvas);
         let below = Rect { y: inside.bottom() - high, height: high, ..inside };
         self.answer_scroll.draw(&answers, below, canvas);

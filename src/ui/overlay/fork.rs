@@ -1,4 +1,4 @@
-//! Going on from the past: what is to be another there, and from where a new branch begins.
+//! The fork dialog: what to change on a new branch, and where the branch starts.
 
 mod draw;
 mod entries;
@@ -22,69 +22,64 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 use value_input::ValueInput;
 
-/// What is to be another on the new branch.
+/// The change that a new branch starts with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForkChange {
-    /// Nothing: it only goes on.
+    /// No change: only continues.
     Continue,
-    /// The action of the turn.
+    /// Replaces the step's action.
     Action,
-    /// The thought of the turn.
+    /// Replaces the step's thought.
     Thought,
-    /// What the agent reads of the world's answer.
+    /// Replaces the observation that the agent reads.
     Observation,
-    /// The turn is asked again.
+    /// Calls the actor again for the step.
     AskAgain,
-    /// The proposal is refused with a reason.
+    /// Rejects the proposal with a reason.
     Reject,
-    /// A new lesson.
     NewLesson,
-    /// The words of a lesson.
     EditLesson(LessonId),
-    /// A wish that a key stands for, with what it comes to in words.
+    /// Sends the command of a pressed key; the text describes it.
     Command(Box<Command>, String),
-    /// The method.
     Method,
-    /// The actor.
     Actor,
-    /// The mentor.
     Mentor,
-    /// How a role's answers are sampled.
+    /// Changes a role's sampling parameters.
     Sampling(ModelRole),
-    /// A setting.
     Setting,
-    /// Nothing: what a refused wish was about has not happened there.
+    /// No change: forks before the event that an undo was rejected for.
     BeforeEvent(Seq),
-    /// No branch: the change before the one that cannot be taken back is, here and now.
+    /// No branch: undoes the change before the one that can't be undone.
     UndoOlder(Seq),
 }
 
-/// What the dialog waits for.
+/// The dialog's current stage.
 enum Stage {
     Choosing,
     Typing(Box<ValueInput>),
 }
 
-/// The dialog.
+/// Dialog that forks a new branch.
 pub struct ForkDialog {
-    /// The chosen turn.
+    /// The selected step.
     step: u32,
-    /// It is opened over the present.
+    /// Whether it was opened in the present.
     is_present: bool,
-    /// The branch they stand on, whichever is driven by the time a change is chosen.
+    /// The branch active on opening; another one may be active when a change is chosen.
     branch: BranchId,
-    /// The moment shown, and where the turn waited for its decision.
+    /// The event to fork after, for changes that don't redo the step.
     fork_point: Seq,
+    /// Where the step awaited its decision, for changes that redo it.
     decision_point: Option<DecisionPoint>,
-    /// Another observation begins before anything has used the one there is.
+    /// The event to fork after for another observation: nothing has used the current one yet.
     before_observation_used: Seq,
-    /// The moment shown as it was when this was opened: the session may go on behind it.
+    /// The displayed state on opening; the session may continue behind the dialog.
     shown: Arc<State>,
-    /// The episode that was listed then.
+    /// The state whose episode was listed on opening.
     story: Arc<State>,
     entries: Vec<Entry>,
     selected: usize,
-    /// What was refused, where that is why this was opened.
+    /// Why an undo was rejected, if that opened the dialog.
     refusal: Option<String>,
     scroll: Scroll,
     stage: Stage,
@@ -92,19 +87,19 @@ pub struct ForkDialog {
 }
 
 impl ForkDialog {
-    /// Over the moment shown, with the change chosen that a key stands for.
-    pub fn new(look: &Context<'_>, change: &ForkChange, lesson: Option<(LessonId, u32)>) -> Self {
-        let turn = look.frame.selected_step();
-        let here = fork_point::shown_fork_point(look);
-        let mut asked = Self {
-            step: turn,
-            is_present: !look.frame.is_in_past(),
-            branch: look.frame.branch.clone(),
+    /// Creates the dialog for the displayed state, with `change` selected.
+    pub fn new(context: &Context<'_>, change: &ForkChange, lesson: Option<(LessonId, u32)>) -> Self {
+        let step = context.frame.selected_step();
+        let here = fork_point::shown_fork_point(context);
+        let mut dialog = Self {
+            step,
+            is_present: !context.frame.is_in_past(),
+            branch: context.frame.branch.clone(),
             fork_point: here,
-            decision_point: fork_point::decision_point(look, turn),
-            before_observation_used: fork_point::before_observation_used(look, here),
-            shown: look.frame.displayed.clone(),
-            story: look.frame.story.clone(),
+            decision_point: fork_point::decision_point(context, step),
+            before_observation_used: fork_point::before_observation_used(context, here),
+            shown: context.frame.displayed.clone(),
+            story: context.frame.story.clone(),
             entries: Vec::new(),
             selected: 0,
             refusal: None,
@@ -112,37 +107,42 @@ impl ForkDialog {
             stage: Stage::Choosing,
             error: None,
         };
-        let answered = asked.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered_steps);
-        let read_by = (asked.before_observation_used != here).then(|| {
-            if turn > answered {
-                format!("before turn {turn} is asked: ")
+        let answered = dialog.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered_steps);
+        let read_by = (dialog.before_observation_used != here).then(|| {
+            if step > answered {
+                format!("before the actor call of step {step}: ")
             } else {
-                format!("before the reflection on turn {answered}: ")
+                format!("before the reflection on step {answered}: ")
             }
         });
-        asked.entries = fork_entries(look, asked.decision_point, change, lesson, read_by);
-        let there = |e: &Entry| matches!(e, Entry::Choice(c, ..) if c == change);
-        if !asked.entries.iter().any(there) {
-            asked.error = Some(format!("turn {turn} has nothing of that kind; choose what is to be another"));
+        dialog.entries = fork_entries(context, dialog.decision_point, change, lesson, read_by);
+        let is_offered = |e: &Entry| matches!(e, Entry::Choice(c, ..) if c == change);
+        if !dialog.entries.iter().any(is_offered) {
+            dialog.error = Some(format!("not available at step {step}; choose another change"));
         }
-        asked.select(change);
-        asked
+        dialog.select(change);
+        dialog
     }
 
-    /// Over the present, after a wish was refused because of an event that something else rests on by now.
-    pub fn for_refused_undo(look: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
-        let mut asked = Self::new(look, &ForkChange::Continue, None);
-        let at = before_batch(look, about);
-        asked.entries =
+    /// Creates the dialog after an undo was rejected, because something used the event `about` since.
+    pub fn for_refused_undo(context: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
+        let mut dialog = Self::new(context, &ForkChange::Continue, None);
+        let at = before_batch(context, about);
+        dialog.entries =
             vec![Entry::Choice(ForkChange::BeforeEvent(at), "fork from before it".to_owned(), String::new())];
-        if let Some((of, words)) = &refusal.older_change {
-            let key = look.keymap.key_label(Action::Undo).map_or_else(String::new, |key| format!("{key}  "));
-            let name = "take back what came before it".to_owned();
-            asked.entries.push(Entry::Choice(ForkChange::UndoOlder(*of), name, format!("{key}{words}")));
+        if let Some((seq, description)) = &refusal.older_change {
+            let key =
+                context.keymap.key_label(Action::Undo).map_or_else(String::new, |key| format!("{key}  "));
+            let name = "undo the change before it".to_owned();
+            dialog.entries.push(Entry::Choice(
+                ForkChange::UndoOlder(*seq),
+                name,
+                format!("{key}{description}"),
+            ));
         }
-        asked.selected = 0;
-        asked.refusal = Some(refusal.message.clone());
-        asked
+        dialog.selected = 0;
+        dialog.refusal = Some(refusal.message.clone());
+        dialog
     }
 
     fn select(&mut self, change: &ForkChange) {
@@ -152,7 +152,7 @@ impl ForkDialog {
         self.selected = at.unwrap_or(0);
     }
 
-    /// To the next row that can be chosen.
+    /// Moves the selection, skipping headings.
     fn move_selection(&mut self, by: isize) {
         let rows = self.entries.iter().enumerate().filter(|(_, e)| matches!(e, Entry::Choice(..)));
         let rows: Vec<usize> = rows.map(|(place, _)| place).collect();
@@ -168,60 +168,68 @@ impl ForkDialog {
         }
     }
 
-    /// Where the branch of a change begins.
+    /// Returns the event after which the branch of a change starts.
     fn fork_event(&self, change: &ForkChange) -> Seq {
-        let anew = matches!(
+        let redoes_step = matches!(
             change,
             ForkChange::Action | ForkChange::Thought | ForkChange::AskAgain | ForkChange::Reject
         );
         match change {
             ForkChange::BeforeEvent(seq) => *seq,
             ForkChange::Observation => self.before_observation_used,
-            _ => self.decision_point.filter(|_| anew).map_or(self.fork_point, DecisionPoint::last_kept_seq),
+            _ => self
+                .decision_point
+                .filter(|_| redoes_step)
+                .map_or(self.fork_point, DecisionPoint::last_kept_seq),
         }
     }
 
-    fn accept_choice(&mut self, look: &Context<'_>) -> Response {
+    fn accept_choice(&mut self, context: &Context<'_>) -> Response {
         let Some(change) = self.selected_change() else { return Response::default() };
         let from = Some(self.branch.clone());
         let at = self.fork_event(&change);
-        let fork = |reason: String, then: Vec<Command>| Fork {
+        let fork = |reason: String, commands: Vec<Command>| Fork {
             source_branch: from.clone(),
             at_seq: at,
             reason,
-            commands: then,
+            commands,
         };
-        let (turn, place) = (self.step, fork_point::describe_moment(&self.shown));
+        let (step, place) = (self.step, fork_point::describe_moment(&self.shown));
         match &change {
             ForkChange::Continue => Response::request_and_close(Request::Fork(fork(
-                format!("{place}: gone on"),
+                format!("{place}: continued"),
                 vec![Command::Step],
             ))),
             ForkChange::BeforeEvent(_) => Response::request_and_close(Request::Fork(fork(
-                "before what was taken back".to_owned(),
+                "before the undone change".to_owned(),
                 Vec::new(),
             ))),
-            ForkChange::UndoOlder(of) => Response::request_and_close(Request::Send(Command::UndoChange(*of))),
+            ForkChange::UndoOlder(seq) => {
+                Response::request_and_close(Request::Send(Command::UndoChange(*seq)))
+            }
             ForkChange::AskAgain => {
-                let again = match self.decision_point {
-                    // Nobody was asked: the agent gets the turn.
+                let commands = match self.decision_point {
+                    // A person played this step: hand it to the agent.
                     Some(DecisionPoint::Played(_)) => {
                         vec![Command::SetAutonomy(crate::domain::Autonomy::Auto), Command::Step]
                     }
                     _ => vec![Command::AskAgain],
                 };
-                Response::request_and_close(Request::Fork(fork(format!("turn {turn}: asked again"), again)))
+                Response::request_and_close(Request::Fork(fork(
+                    format!("step {step}: asked again"),
+                    commands,
+                )))
             }
-            ForkChange::Command(command, words) => Response::request_and_close(Request::Fork(fork(
-                format!("{place}: {words}"),
+            ForkChange::Command(command, description) => Response::request_and_close(Request::Fork(fork(
+                format!("{place}: {description}"),
                 vec![(**command).clone()],
             ))),
             ForkChange::NewLesson => {
-                let fork = fork(format!("{place}: a lesson added"), vec![Command::Step]);
+                let fork = fork(format!("{place}: lesson added"), vec![Command::Step]);
                 Response::request_and_close(Request::TeachOnFork { fork, lesson: None })
             }
             ForkChange::EditLesson(id) => {
-                let fork = fork(format!("{place}: a lesson edited"), vec![Command::Step]);
+                let fork = fork(format!("{place}: lesson edited"), vec![Command::Step]);
                 Response::request_and_close(Request::TeachOnFork { fork, lesson: Some(id.clone()) })
             }
             ForkChange::Action
@@ -235,32 +243,32 @@ impl ForkDialog {
             | ForkChange::Setting => {
                 let answered =
                     || self.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered_steps);
-                let step = if change == ForkChange::Observation { answered() } else { turn };
-                // What the world accepted then fills the line.
-                let line = look.frame.epoch;
-                let then = self
+                let step = if change == ForkChange::Observation { answered() } else { step };
+                // Completion needs the actions that were admissible at that point.
+                let epoch = context.frame.epoch;
+                let at = self
                     .decision_point
                     .filter(|_| change == ForkChange::Action)
-                    .map(|a| EventRef { epoch: line, seq: a.last_kept_seq() });
+                    .map(|point| EventRef { epoch, seq: point.last_kept_seq() });
                 self.stage =
-                    Stage::Typing(Box::new(ValueInput::new((&self.shown, &self.story), change, step, then)));
-                then.map_or_else(Response::default, |at| Response::request(Request::ListAdmissibleAt(at)))
+                    Stage::Typing(Box::new(ValueInput::new((&self.shown, &self.story), change, step, at)));
+                at.map_or_else(Response::default, |at| Response::request(Request::ListAdmissibleAt(at)))
             }
         }
     }
 
-    /// What was typed, as a fork.
+    /// Accepts the typed value and requests the fork.
     fn accept_value(&mut self) -> Response {
         let Stage::Typing(value) = &mut self.stage else { return Response::default() };
         let played = matches!(self.decision_point, Some(DecisionPoint::Played(_)));
         match value.accept(&self.shown, played) {
-            Ok(Some((reason, then))) => {
+            Ok(Some((reason, commands))) => {
                 let change = value.change().clone();
                 Response::request_and_close(Request::Fork(Fork {
                     source_branch: Some(self.branch.clone()),
                     at_seq: self.fork_event(&change),
                     reason,
-                    commands: then,
+                    commands,
                 }))
             }
             Ok(None) => Response::default(),
@@ -284,11 +292,11 @@ impl Overlay for ForkDialog {
         }
     }
 
-    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         self.error = None;
         if let Stage::Typing(value) = &mut self.stage {
             match action {
-                // One level back: from a name that is filled in to all of them, then to the choices.
+                // One level back: from a filled-in name to the whole list, then to the choices.
                 Action::Close if !value.clear_typed() => self.stage = Stage::Choosing,
                 Action::Close => {}
                 Action::Accept | Action::Open => return self.accept_value(),
@@ -298,22 +306,22 @@ impl Overlay for ForkDialog {
         }
         match action {
             Action::Close => return Response::close(),
-            Action::Accept | Action::Open => return self.accept_choice(look),
+            Action::Accept | Action::Open => return self.accept_choice(context),
             other => self.move_selection(row_delta(other, self.scroll.page_rows()).unwrap_or(0)),
         }
         Response::default()
     }
 
-    fn on_key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
+    fn on_key(&mut self, key: KeyEvent, context: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
             self.error = None;
             value.on_key(key);
-        } else if look.keymap.action_for(Mode::Main, key) == Some(Action::Undo) {
-            // The same key once more goes one change further back.
+        } else if context.keymap.action_for(Mode::Main, key) == Some(Action::Undo) {
+            // Pressing undo again undoes the change before.
             let older = |e: &Entry| matches!(e, Entry::Choice(ForkChange::UndoOlder(_), ..));
             if let Some(place) = self.entries.iter().position(older) {
                 self.selected = place;
-                return self.accept_choice(look);
+                return self.accept_choice(context);
             }
         }
         Response::default()
@@ -335,13 +343,13 @@ impl Overlay for ForkDialog {
         Response::default()
     }
 
-    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
+    fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
             value.on_mouse(event);
             return Response::default();
         }
         match self.scroll.mouse_target(event) {
-            Some(MouseTarget::Row(row)) if row == self.selected => return self.accept_choice(look),
+            Some(MouseTarget::Row(row)) if row == self.selected => return self.accept_choice(context),
             Some(MouseTarget::Row(row)) if matches!(self.entries.get(row), Some(Entry::Choice(..))) => {
                 self.selected = row;
             }
@@ -351,7 +359,7 @@ impl Overlay for ForkDialog {
         Response::default()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        self.draw_dialog(look, screen, canvas);
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        self.draw_dialog(context, screen, canvas);
     }
 }

@@ -1,9 +1,10 @@
-//! Ranking of rows by what was typed.
+//! Fuzzy ranking of rows by a query.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// Places of the rows that fit, the best first; equal ones and an empty query keep their order.
+/// Returns the indices of matching rows, best first. Ties keep their order, and an empty query matches all rows in
+/// order.
 pub(crate) fn rank<'a>(query: &str, rows: impl Iterator<Item = &'a str>) -> Vec<usize> {
     let query = query.trim();
     if query.is_empty() {

@@ -1,4 +1,4 @@
-//! Keys and marks.
+//! The help screen: marks, panes and keys.
 
 use super::window::{Line, Page, Scroll};
 use super::{Overlay, Response, scroll_or_close};
@@ -10,7 +10,7 @@ use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
-/// Help, written from the keys that are in force.
+/// The help overlay, generated from the active key bindings.
 #[derive(Default)]
 pub struct Help {
     scroll: Scroll,
@@ -37,34 +37,34 @@ impl Overlay for Help {
         Response::default()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let page = Page { title: "Help", columns: 96, mode: Mode::Overlay, scroll: &self.scroll };
-        page.draw(look, screen, canvas, |columns| {
-            let mut lines = legend_lines(look);
+        page.draw(context, screen, canvas, |columns| {
+            let mut lines = legend_lines(context);
             for mode in Mode::ALL {
-                push_key_lines(look, *mode, columns, &mut lines);
+                push_key_lines(context, *mode, columns, &mut lines);
             }
             lines
         });
     }
 }
 
-fn legend_lines(look: &Context<'_>) -> Vec<Line> {
-    let g = look.glyphs;
+fn legend_lines(context: &Context<'_>) -> Vec<Line> {
+    let g = context.glyphs;
     let legend = [
-        (Role::Proposal, g.proposal, "what the agent wants to do; nothing is done yet"),
-        (Role::LessonNew, g.new_lesson, "a lesson that no prompt has used yet"),
+        (Role::Proposal, g.proposal, "the proposed action; not run yet"),
+        (Role::LessonNew, g.new_lesson, "a lesson not in any prompt yet"),
         (Role::LessonPinned, g.pin, "pinned: only you can remove it"),
-        (Role::LessonOff, g.off, "switched off: it enters no prompt"),
+        (Role::LessonOff, g.off, "off: not in prompts"),
         (Role::Muted, g.solution, "what to do instead of the mistake"),
-        (Role::Person, g.person, "a person's hand: overridden, rejected, edited"),
-        (Role::MarkMistake, g.mistake, "a mistake that a detector saw"),
-        (Role::MarkProgress, g.subgoal, "a subgoal reached"),
-        (Role::MarkPerson, g.remark, "a remark of yours"),
-        (Role::Good, "+", "the turn made progress"),
-        (Role::TitleFocus, g.selection_edge, "at the left: the chosen turn or lesson"),
-        (Role::MarkNow, g.now, "in Time: the moment that all panes show"),
-        (Role::Mark, g.sparkline[5], "in Time: one column a turn, as high as the progress then"),
+        (Role::Person, g.person, "assisted: a person overrode, rejected or edited"),
+        (Role::MarkMistake, g.mistake, "a detected mistake"),
+        (Role::MarkProgress, g.subgoal, "a subgoal was reached"),
+        (Role::MarkPerson, g.remark, "your remark"),
+        (Role::Good, "+", "the step made progress"),
+        (Role::TitleFocus, g.selection_edge, "at the left: the selected step or lesson"),
+        (Role::MarkNow, g.now, "in Time: the step that all panes show"),
+        (Role::Mark, g.sparkline[5], "in Time: one column a step; its height is the progress"),
         (Role::MarkPerson, g.sparkline[5], "in Time: you acted or rejected"),
         (Role::MarkReflection, g.sparkline[5], "in Time: a reflection was written"),
         (Role::MarkMistake, g.sparkline[5], "in Time: a mistake was seen"),
@@ -75,10 +75,9 @@ fn legend_lines(look: &Context<'_>) -> Vec<Line> {
         vec![(role, format!("  {mark}{}", " ".repeat(14 - width(mark)))), (Role::Text, words.to_owned())]
     }));
     lines.push(Vec::new());
-    lines.push(vec![(Role::Title, "Panes, by their digits".to_owned())]);
-    let lanes = look.lanes().iter().map(|lane| lane.title);
-    let names =
-        ["Story", "World"].into_iter().chain(lanes).chain(["Observations, where they are apart", "Time"]);
+    lines.push(vec![(Role::Title, "Panes by digit".to_owned())]);
+    let lanes = context.lanes().iter().map(|lane| lane.title);
+    let names = ["Story", "World"].into_iter().chain(lanes).chain(["Observations (in wide layouts)", "Time"]);
     lines.extend(
         names
             .zip(1..)
@@ -87,8 +86,8 @@ fn legend_lines(look: &Context<'_>) -> Vec<Line> {
     lines
 }
 
-fn push_key_lines(look: &Context<'_>, mode: Mode, columns: u16, lines: &mut Vec<Line>) {
-    let mut rows = look.keymap.bindings_in(mode).peekable();
+fn push_key_lines(context: &Context<'_>, mode: Mode, columns: u16, lines: &mut Vec<Line>) {
+    let mut rows = context.keymap.bindings_in(mode).peekable();
     if rows.peek().is_none() {
         return;
     }

@@ -1,4 +1,4 @@
-//! A box of one line: why a proposal is rejected, a remark.
+//! A one-line input dialog: for the reason of a rejection, or for a remark.
 
 use super::text_field::TextField;
 use super::window::{Window, WindowPosition, paragraph, put_line};
@@ -12,22 +12,16 @@ use crate::ui::theme::Role;
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
-/// What the line is for.
+/// The purpose of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// The proposal is rejected; the agent is told why.
-    Reject {
-        /// The proposal.
-        proposal: String,
-    },
-    /// A remark on a step; 0: on the episode.
-    Remark {
-        /// The step.
-        step: u32,
-    },
+    /// The reason for rejecting a proposal. The agent sees it.
+    Reject { proposal: String },
+    /// A remark on a step, or on the episode if `step` is 0.
+    Remark { step: u32 },
 }
 
-/// The box.
+/// One-line input dialog.
 pub struct InputDialog {
     purpose: Purpose,
     field: TextField,
@@ -35,7 +29,7 @@ pub struct InputDialog {
 }
 
 impl InputDialog {
-    /// An empty line.
+    /// Creates the dialog with an empty line.
     pub fn new(purpose: Purpose) -> Self {
         Self { purpose, field: TextField::single_line(""), warns_empty: false }
     }
@@ -85,19 +79,21 @@ impl Overlay for InputDialog {
         Window::rows_covered(4, screen)
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (title, about) = match &self.purpose {
             Purpose::Reject { proposal } => {
-                ("Reject: why?".to_owned(), format!("{} {proposal}", look.glyphs.proposal))
+                ("Reject: why?".to_owned(), format!("{} {proposal}", context.glyphs.proposal))
             }
-            Purpose::Remark { step: 0 } => ("A remark on this episode".to_owned(), String::new()),
-            Purpose::Remark { step } => (format!("A remark on turn {step}"), String::new()),
+            Purpose::Remark { step: 0 } => ("Remark on this episode".to_owned(), String::new()),
+            Purpose::Remark { step } => (format!("Remark on step {step}"), String::new()),
         };
-        let told = match (&self.purpose, self.warns_empty) {
-            (_, true) => "write a few words first",
-            (Purpose::Reject { .. }, _) => "The agent is told the reason, and is asked this turn again.",
+        let help = match (&self.purpose, self.warns_empty) {
+            (_, true) => "type something first",
+            (Purpose::Reject { .. }, _) => {
+                "The agent sees the reason, and the actor is called again for this step."
+            }
             (Purpose::Remark { .. }, _) => {
-                "Remarks are for people: they stay in the session and reach no prompt."
+                "Remarks are for people: they stay in the session and never enter a prompt."
             }
         };
         let window = Window {
@@ -107,12 +103,12 @@ impl Overlay for InputDialog {
             columns: 84,
             mode: Mode::LineInput,
         };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
         put_line(&[(Role::Proposal, about)], row(0), canvas);
         self.field.draw(true, row(1), canvas);
         let role = if self.warns_empty { Role::Warning } else { Role::Muted };
-        for (place, line) in paragraph((role, ""), role, told, inside.width).iter().take(2).enumerate() {
+        for (place, line) in paragraph((role, ""), role, help, inside.width).iter().take(2).enumerate() {
             if row(2 + place as u16).height > 0 {
                 put_line(line, row(2 + place as u16), canvas);
             }

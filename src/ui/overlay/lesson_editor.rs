@@ -1,4 +1,4 @@
-//! The lesson editor: kind, reach, text, and for an Error what to do instead.
+//! The lesson editor: kind, scope, text, and for an Error the solution.
 
 use super::choice::wrapped_index;
 use super::text_field::TextField;
@@ -15,16 +15,13 @@ use crate::ui::theme::Role;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 
-/// What was typed and not saved.
+/// An unsaved lesson.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LessonDraft {
-    /// The lesson that was edited; none: a new one.
+    /// The edited lesson. `None` for a new one.
     pub lesson: Option<LessonId>,
-    /// Its kind.
     pub kind: ReflectionKind,
-    /// Its reach.
     pub scope: Scope,
-    /// Its words.
     pub text: String,
     /// What to do instead.
     pub solution: String,
@@ -32,7 +29,7 @@ pub struct LessonDraft {
 
 const SCOPES: [Scope; 4] = [Scope::Episode, Scope::Task, Scope::TaskType, Scope::Environment];
 
-/// The fields, in the order of Tab.
+/// The editor's fields, in Tab order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EditorField {
     Text,
@@ -41,7 +38,7 @@ enum EditorField {
     Scope,
 }
 
-/// The editor.
+/// Overlay that edits a lesson.
 pub struct LessonEditor {
     lesson: Option<(LessonId, u32)>,
     original: LessonDraft,
@@ -54,15 +51,15 @@ pub struct LessonEditor {
     evidence: String,
     message: Option<&'static str>,
     is_restored_draft: bool,
-    /// The words are the mentor's: where they stay as they are, the lesson is the mentor's, accepted by the person.
+    /// Whether the mentor wrote the text. If it stays unchanged, the mentor remains the lesson's author.
     is_from_mentor: bool,
-    /// The branch that begins with the lesson.
+    /// The fork whose branch starts with the lesson.
     fork: Option<Fork>,
-    /// The person chose the kind: what is typed does not change it any more.
+    /// Whether the person chose the kind, so that typing no longer changes it.
     is_kind_chosen: bool,
 }
 
-/// The word for a reach.
+/// Returns the label of a scope.
 pub(crate) fn scope_label(scope: Scope) -> &'static str {
     match scope {
         Scope::Episode => "this episode",
@@ -72,7 +69,7 @@ pub(crate) fn scope_label(scope: Scope) -> &'static str {
     }
 }
 
-/// The reach that a kind has of itself.
+/// Returns the default scope of a kind.
 fn default_scope(kind: ReflectionKind) -> Scope {
     match kind {
         ReflectionKind::Progress => Scope::Episode,
@@ -82,12 +79,12 @@ fn default_scope(kind: ReflectionKind) -> Scope {
 }
 
 impl LessonDraft {
-    /// An empty lesson of a kind.
+    /// Creates an empty draft.
     pub fn new(kind: ReflectionKind) -> Self {
         Self { lesson: None, kind, scope: default_scope(kind), text: String::new(), solution: String::new() }
     }
 
-    /// A lesson as it stands.
+    /// Creates a draft of an existing lesson.
     pub fn from_lesson(lesson: &Lesson) -> Self {
         Self {
             lesson: Some(lesson.id.clone()),
@@ -98,8 +95,9 @@ impl LessonDraft {
         }
     }
 
-    /// The lesson of an override: what the agent wanted was the mistake, what the person did is the solution. Numbers go,
-    /// so that it also holds for other things of the kind.
+    /// Creates a draft from an override: the proposal is the mistake, the person's action the solution. Object numbers
+    /// are removed, so that the lesson also applies to other objects of the kind. Returns `None` if the step has no
+    /// override.
     pub fn from_override(step: &Step, kind: ReflectionKind) -> Option<Self> {
         let wanted = step.proposal_text()?;
         let done = step.executed.as_ref().filter(|_| step.is_person_action())?;
@@ -120,7 +118,7 @@ fn without_numbers(action: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The two parts of `mistake -> solution`, where both are there.
+/// Splits `mistake -> solution`. Returns `None` if either part is missing.
 fn pair(text: &str) -> Option<(&str, &str)> {
     let (mistake, solution) = text.split_once("->")?;
     let (mistake, solution) = (mistake.trim(), solution.trim());
@@ -128,7 +126,7 @@ fn pair(text: &str) -> Option<(&str, &str)> {
 }
 
 impl LessonEditor {
-    /// An editor over a draft. `kinds` are those of the method; `number` is that of the edited lesson.
+    /// Creates the editor. `before` is the saved text, `kinds` are the method's, and `number` is the edited lesson's.
     pub fn new(draft: &LessonDraft, before: LessonDraft, kinds: &[ReflectionKind], number: u32) -> Self {
         Self {
             lesson: draft.lesson.clone().map(|id| (id, number)),
@@ -148,21 +146,21 @@ impl LessonEditor {
         }
     }
 
-    /// Says what the lesson rests on.
+    /// Sets the lesson's evidence.
     #[must_use]
     pub fn with_evidence(mut self, evidence: String) -> Self {
         self.evidence = evidence;
         self
     }
 
-    /// Says that the words are the mentor's.
+    /// Marks the text as the mentor's.
     #[must_use]
     pub fn written_by_mentor(mut self) -> Self {
         self.is_from_mentor = true;
         self
     }
 
-    /// Saves it as the first thing on a new branch.
+    /// Saves the lesson as the first command on a new branch.
     #[must_use]
     pub fn saving_on_branch(mut self, fork: Fork) -> Self {
         self.fork = Some(fork);
@@ -191,7 +189,7 @@ impl LessonEditor {
         all
     }
 
-    /// Whether it is a mistake with what to do instead. A pair of the mentor is one in every kind.
+    /// Returns whether the lesson has a solution field. A mentor's lesson may have one in any kind.
     fn has_solution(&self) -> bool {
         self.kind == ReflectionKind::Error
             || self.focus == EditorField::Solution
@@ -207,11 +205,11 @@ impl LessonEditor {
     fn cycle_value(&mut self, by: isize) {
         let next = |len: usize, at: Option<usize>| wrapped_index(at.unwrap_or(0), by, len);
         if self.focus == EditorField::Kind && !self.kinds.is_empty() {
-            // What is typed as a pair is shown as an Error already.
+            // A typed `mistake -> solution` is already displayed as an Error.
             let shown =
                 if self.typed_mistake_and_solution().is_some() { ReflectionKind::Error } else { self.kind };
             let at = self.kinds.iter().position(|k| *k == shown);
-            // A reach that was not chosen by hand follows the kind.
+            // A scope that wasn't chosen explicitly follows the kind.
             let follows = [self.kind, shown].map(default_scope).contains(&self.scope);
             self.kind = self.kinds[next(self.kinds.len(), at)];
             self.is_kind_chosen = true;
@@ -239,7 +237,7 @@ impl LessonEditor {
         }
     }
 
-    /// The mistake and what to do instead, where a new lesson is typed as `mistake -> solution` and its kind was not chosen.
+    /// Returns the mistake and the solution if a new lesson is typed as `mistake -> solution` and no kind was chosen.
     fn typed_mistake_and_solution(&self) -> Option<(String, String)> {
         let open = self.lesson.is_none()
             && !self.is_from_mentor
@@ -251,7 +249,7 @@ impl LessonEditor {
         Some((mistake.to_owned(), solution.to_owned()))
     }
 
-    fn save(&mut self, look: &Context<'_>) -> Response {
+    fn save(&mut self, context: &Context<'_>) -> Response {
         let mut draft = self.draft();
         if let Some((mistake, solution)) = self.typed_mistake_and_solution() {
             if self.scope == default_scope(self.kind) {
@@ -261,16 +259,16 @@ impl LessonEditor {
             (draft.text, draft.solution) = (mistake, solution);
         }
         if draft.text.is_empty() {
-            self.message = Some("write the lesson first");
+            self.message = Some("type the lesson first");
             self.focus = EditorField::Text;
             return Response::default();
         }
         let solution = Some(draft.solution).filter(|s| !s.is_empty());
         let text = LessonText { text: draft.text, solution };
-        let wish = |w| Request::Send(Command::Lesson(w));
+        let send = |command| Request::Send(Command::Lesson(command));
         let mut requests = vec![Request::SaveDraft { of: draft.lesson.clone(), draft: None }];
         if self.is_from_mentor {
-            // What was typed and kept for a lesson of one's own is another matter.
+            // Keep the saved draft of the person's own new lesson.
             requests.clear();
         }
         if let Some(id) = draft.lesson {
@@ -279,45 +277,45 @@ impl LessonEditor {
                 solution: Some(self.original.solution.clone()).filter(|s| !s.is_empty()),
             };
             if text != was {
-                requests.push(wish(LessonCommand::Edit { id: id.clone(), text }));
+                requests.push(send(LessonCommand::Edit { id: id.clone(), text }));
             }
             if self.scope != self.original.scope {
-                requests.push(wish(LessonCommand::Rescope { id, scope: self.scope }));
+                requests.push(send(LessonCommand::Rescope { id, scope: self.scope }));
             }
         } else {
             let (kind, scope, evidence) = (self.kind, self.scope, self.evidence.clone());
             let was = (&*self.original.text, &*self.original.solution);
             let edited = (&*text.text, text.solution.as_deref().unwrap_or_default()) != was;
-            requests.push(wish(if self.is_from_mentor {
+            requests.push(send(if self.is_from_mentor {
                 LessonCommand::Accept { kind, scope, text, edited, evidence }
             } else {
                 LessonCommand::add(kind, scope, text, evidence)
             }));
         }
         if let Some(fork) = &self.fork {
-            let wishes = requests.iter().filter_map(|r| match r {
+            let lesson_commands = requests.iter().filter_map(|r| match r {
                 Request::Send(command) => Some(command.clone()),
                 _ => None,
             });
-            let mut then: Vec<Command> = wishes.collect();
-            if then.is_empty() {
-                self.message = Some("change something first; Esc leaves everything as it is");
+            let mut commands: Vec<Command> = lesson_commands.collect();
+            if commands.is_empty() {
+                self.message = Some("change something first; Esc cancels");
                 return Response::default();
             }
-            then.extend(fork.commands.iter().cloned());
+            commands.extend(fork.commands.iter().cloned());
             requests.truncate(1);
-            requests.push(Request::Fork(Fork { commands: then, ..fork.clone() }));
+            requests.push(Request::Fork(Fork { commands, ..fork.clone() }));
             return Response { requests, close: true };
         }
         if requests.iter().any(|r| matches!(r, Request::Send(_))) {
-            let again = look.keymap.key_label(Action::AskAgain).unwrap_or_default();
-            let asked = look.is_thinking() || look.frame.head.step_awaiting_decision().is_some();
+            let again = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
+            let step_is_open = context.is_thinking() || context.frame.head.step_awaiting_decision().is_some();
             let saved = match &self.lesson {
                 None => format!("saved as {}; ", self.kind.name()),
                 Some(_) => String::new(),
             };
-            requests.push(Request::ShowNotice(if asked && !again.is_empty() {
-                format!("{saved}counts from the next prompt; {again} asks this turn again with it")
+            requests.push(Request::ShowNotice(if step_is_open && !again.is_empty() {
+                format!("{saved}counts from the next prompt; {again} retries this step with it")
             } else {
                 format!("{saved}counts from the next prompt")
             }));
@@ -335,7 +333,7 @@ impl Overlay for LessonEditor {
         Mode::LessonEditor
     }
 
-    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         self.message = None;
         match action {
             Action::Close => {
@@ -347,12 +345,12 @@ impl Overlay for LessonEditor {
                 }
                 let mut requests = Vec::new();
                 if kept.is_some() {
-                    requests.push(Request::ShowNotice("the draft is kept".to_owned()));
+                    requests.push(Request::ShowNotice("draft kept".to_owned()));
                 }
                 requests.push(Request::SaveDraft { of, draft: kept });
                 return Response { requests, close: true };
             }
-            Action::Accept | Action::Open => return self.save(look),
+            Action::Accept | Action::Open => return self.save(context),
             Action::NextField => self.move_focus(1),
             Action::PreviousField => self.move_focus(-1),
             Action::NewLine => {
@@ -364,7 +362,7 @@ impl Overlay for LessonEditor {
                 if let Some(field) = self.focused_text_field() {
                     return Response::request(Request::OpenEditor(field.text()));
                 }
-                self.message = Some("go to a text first (Tab)");
+                self.message = Some("select a text field first (Tab)");
             }
             _ => {}
         }
@@ -399,11 +397,11 @@ impl Overlay for LessonEditor {
         Response::default()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let error = self.has_solution();
         let title = match &self.lesson {
             Some((_, number)) => format!("Lesson {number}"),
-            None => "A new lesson".to_owned(),
+            None => "New lesson".to_owned(),
         };
         let title = if self.is_restored_draft { format!("{title} (draft)") } else { title };
         let window = Window {
@@ -413,7 +411,7 @@ impl Overlay for LessonEditor {
             columns: 76,
             mode: Mode::LessonEditor,
         };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         let mut y = inside.y;
         let mut take = |rows: u16| {
             let rows = rows.min(inside.bottom().saturating_sub(y));
@@ -425,7 +423,7 @@ impl Overlay for LessonEditor {
         let label = |at: EditorField| if self.focus == at { Role::TitleFocus } else { Role::Title };
         let head = take(1);
         put_line(
-            &[(label(EditorField::Text), if error { "The mistake" } else { "The lesson" }.to_owned())],
+            &[(label(EditorField::Text), if error { "Mistake" } else { "Lesson" }.to_owned())],
             head,
             canvas,
         );
@@ -439,29 +437,29 @@ impl Overlay for LessonEditor {
             self.solution.draw(self.focus == EditorField::Solution, take(room / 2), canvas);
         }
         let value = |at: EditorField| if self.focus == at { Role::Selection } else { Role::Text };
-        let turn = |at: EditorField, word: &str| {
+        let with_arrows = |at: EditorField, word: &str| {
             if self.focus == at { format!("< {word} >") } else { word.to_owned() }
         };
         let pair = self.typed_mistake_and_solution().is_some();
         let kind = if pair { ReflectionKind::Error } else { self.kind };
         let pieces = [
             (label(EditorField::Kind), "Kind ".to_owned()),
-            (value(EditorField::Kind), turn(EditorField::Kind, kind.name())),
-            (label(EditorField::Scope), "   Reach ".to_owned()),
-            (value(EditorField::Scope), turn(EditorField::Scope, scope_label(self.scope))),
+            (value(EditorField::Kind), with_arrows(EditorField::Kind, kind.name())),
+            (label(EditorField::Scope), "   Scope ".to_owned()),
+            (value(EditorField::Scope), with_arrows(EditorField::Scope, scope_label(self.scope))),
         ];
         put_line(&pieces, take(1), canvas);
-        let told = match (self.message, self.evidence.is_empty()) {
+        let message = match (self.message, self.evidence.is_empty()) {
             (None, _) if pair && !matches!(self.focus, EditorField::Kind | EditorField::Scope) => {
-                (Role::Muted, "Saved as an Error: a mistake -> what to do instead.".to_owned())
+                (Role::Muted, "Saved as an Error: mistake -> what to do instead.".to_owned())
             }
             (Some(note), _) => (Role::Warning, note.to_owned()),
             (None, _) if matches!(self.focus, EditorField::Kind | EditorField::Scope) => {
-                (Role::Muted, "Left and Right change it.".to_owned())
+                (Role::Muted, "Change with Left and Right.".to_owned())
             }
-            (None, false) => (Role::Muted, format!("rests on: {}", self.evidence)),
-            (None, true) => (Role::Muted, "In the next prompt; every version is kept.".to_owned()),
+            (None, false) => (Role::Muted, format!("evidence: {}", self.evidence)),
+            (None, true) => (Role::Muted, "Enters the next prompt; every version is kept.".to_owned()),
         };
-        put_line(&[told], take(1), canvas);
+        put_line(&[message], take(1), canvas);
     }
 }

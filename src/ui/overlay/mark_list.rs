@@ -1,4 +1,4 @@
-//! At which marks `<` and `>` stop.
+//! The list of mark kinds that `<` and `>` stop at.
 
 use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
 use super::{Overlay, Response, row_delta};
@@ -11,7 +11,7 @@ use crate::ui::theme::Role;
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
-/// The list of kinds.
+/// Overlay that selects mark kinds.
 pub struct MarkList {
     filter: MarkFilter,
     selected: usize,
@@ -19,7 +19,7 @@ pub struct MarkList {
 }
 
 impl MarkList {
-    /// With those in force.
+    /// Creates the list with the current filter.
     pub fn new(marks: MarkFilter) -> Self {
         Self { filter: marks, selected: 0, scroll: Scroll::default() }
     }
@@ -72,10 +72,10 @@ impl Overlay for MarkList {
         Response::default()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let key = |action| look.keymap.key_label(action).unwrap_or_default();
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let key = |action| context.keymap.key_label(action).unwrap_or_default();
         let (back, on) = (key(Action::PreviousMark), key(Action::NextMark));
-        let title = format!("Marks: where {back} and {on} stop");
+        let title = format!("Marks: {back} and {on} stop at");
         let rows = MarkKind::ALL.len() as u16;
         let window = Window {
             title: &title,
@@ -84,15 +84,15 @@ impl Overlay for MarkList {
             columns: 60,
             mode: Mode::MarkList,
         };
-        let inside = window.draw(look, screen, canvas);
-        let episode = look.episode();
+        let inside = window.draw(context, screen, canvas);
+        let episode = context.episode();
         self.scroll.draw_list(self.selected, MarkKind::ALL.len(), inside, canvas, |place| {
             let Some(kind) = MarkKind::ALL.get(place).copied() else { return Line::new() };
             let here = place == self.selected;
-            let on = if self.filter.has_kind(kind) { look.glyphs.subgoal } else { " " };
+            let on = if self.filter.has_kind(kind) { context.glyphs.subgoal } else { " " };
             let count = episode.map_or(0, |e| e.steps.iter().filter(|s| kind.is_set_on(s)).count());
             vec![
-                (Role::Proposal, if here { look.glyphs.proposal } else { " " }.to_owned()),
+                (Role::Proposal, if here { context.glyphs.proposal } else { " " }.to_owned()),
                 (kind.role(), format!(" [{on}] ")),
                 (if here { Role::Selection } else { Role::Text }, format!("{:<12}", kind.name())),
                 (Role::Muted, format!(" {count:>4}  {}", kind.description())),

@@ -1,5 +1,5 @@
-//! Whom to ask: another model from now on, or the same sampled otherwise, or a recording in the place of a model that
-//! failed. What is known here is listed; what is typed and stands in no list is taken as it is.
+//! The dialog that changes a role's model or sampling parameters from now on, or replaces a failed call's reply with a
+//! recorded one. Known values are listed; a typed value that isn't listed is used as typed.
 
 use super::choice::wrapped_index;
 use super::fuzzy::rank;
@@ -21,54 +21,54 @@ use ratatui::layout::Rect;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What is chosen.
+/// What the dialog chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// The model of a role, from now on.
+    /// A role's model, from now on.
     Model(ModelRole),
-    /// How the answers of a role are sampled, from now on.
+    /// A role's sampling parameters, from now on.
     Sampling(ModelRole),
-    /// A recorded reply, this once.
+    /// A recorded reply, used once.
     RecordedReply,
 }
 
-/// The box.
+/// Dialog that chooses a model, sampling parameters or a recorded reply.
 pub struct ModelDialog {
     purpose: Purpose,
     field: TextField,
-    /// Models of the configuration, as they are written.
+    /// The configured models, as written there.
     configured_models: Arc<[String]>,
-    /// What the servers of the roles listed, or why they did not.
+    /// The models that each role's server lists, or why the request failed.
     server_lists: Vec<(ModelRole, Result<ModelList, String>)>,
-    /// Sessions with a few words about each; none until they have been listed.
+    /// The sessions' names and descriptions. `None` until they have been listed.
     sessions: Option<Vec<(String, String)>>,
     matches: Vec<(String, String)>,
     selected: usize,
     scroll: Scroll,
-    /// What is wrong with what was typed.
+    /// What is wrong with the typed value.
     error: Option<String>,
 }
 
-/// The role for which another model is wanted first: the one whose call failed, else the actor.
+/// Returns the role to offer first: the one whose call failed, else the actor.
 pub fn default_role(state: &State) -> ModelRole {
     let mentor = state.has_undecided_call(ModelRole::Mentor) && !state.has_undecided_call(ModelRole::Actor);
     if mentor { ModelRole::Mentor } else { ModelRole::Actor }
 }
 
 impl ModelDialog {
-    /// Another model. The models of the role's server are to be listed for it.
-    pub fn for_model(models: Arc<[String]>, look: &Context<'_>) -> Self {
-        Self::new(Purpose::Model(default_role(&look.frame.head)), models, look)
+    /// Creates the dialog that changes a model. The caller must request the models of the role's server.
+    pub fn for_model(models: Arc<[String]>, context: &Context<'_>) -> Self {
+        Self::new(Purpose::Model(default_role(&context.frame.head)), models, context)
     }
 
-    /// A recorded reply for the calls that failed. The sessions are to be listed for it.
-    pub fn for_recorded_reply(look: &Context<'_>) -> Self {
-        Self::new(Purpose::RecordedReply, Arc::default(), look)
+    /// Creates the dialog that chooses a recorded reply for failed calls. The caller must request the sessions.
+    pub fn for_recorded_reply(context: &Context<'_>) -> Self {
+        Self::new(Purpose::RecordedReply, Arc::default(), context)
     }
 
-    fn new(purpose: Purpose, models: Arc<[String]>, look: &Context<'_>) -> Self {
+    fn new(purpose: Purpose, models: Arc<[String]>, context: &Context<'_>) -> Self {
         let (field, scroll) = (TextField::single_line(""), Scroll::default());
-        let mut made = Self {
+        let mut dialog = Self {
             purpose,
             field,
             configured_models: models,
@@ -79,25 +79,25 @@ impl ModelDialog {
             scroll,
             error: None,
         };
-        made.filter(look);
-        made
+        dialog.filter(context);
+        dialog
     }
 
-    /// Everything that can be chosen, each with a few words about it.
+    /// Returns all candidates, each with a short description.
     fn candidates(&self, run: Option<&RunSpec>, params: &[NamedValue]) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
-        let mut add = |what: &str, about: &str| {
-            if !all.iter().any(|a| a.0 == what) {
-                all.push((what.to_owned(), about.to_owned()));
+        let mut add = |name: &str, about: &str| {
+            if !all.iter().any(|a| a.0 == name) {
+                all.push((name.to_owned(), about.to_owned()));
             }
         };
         match self.purpose {
             Purpose::RecordedReply => {
-                let asked = |name: Option<&RunSpec>| {
-                    name.is_some_and(|r| r.actor.starts_with("openai:") || r.mentor.starts_with("openai:"))
+                let uses_server = |run: Option<&RunSpec>| {
+                    run.is_some_and(|r| r.actor.starts_with("openai:") || r.mentor.starts_with("openai:"))
                 };
-                if asked(run) {
-                    add("cache", "a kept answer to exactly this request, of this model");
+                if uses_server(run) {
+                    add("cache", "this model's cached reply to exactly this request");
                 }
                 for (name, about) in self.sessions.iter().flatten() {
                     add(name, about);
@@ -110,13 +110,13 @@ impl ModelDialog {
             }
             Purpose::Model(asked) => {
                 for model in self.configured_models.iter() {
-                    add(model, "of the configuration");
+                    add(model, "configured");
                 }
                 let now = run.map(|r| r.provider_spec(asked));
                 let roles = run.map(|r| [(&r.actor, "the actor"), (&r.mentor, "the mentor")]);
                 for (model, role) in roles.into_iter().flatten() {
                     if model.starts_with("openai:") {
-                        add(model, if now == Some(model) { "in force now" } else { role });
+                        add(model, if now == Some(model) { "current" } else { role });
                     }
                 }
                 if let Some(Ok(ModelList { server, names })) = self.server_models(asked) {
@@ -127,12 +127,12 @@ impl ModelDialog {
                 }
                 match asked {
                     ModelRole::Actor => {
-                        add("rules", "the built-in rules: a stand-in, no model");
+                        add("rules", "rule-based actor (a stand-in, not a model)");
                         add("human", "you play");
                     }
                     ModelRole::Mentor => {
-                        add("symbolic", "rules over what detectors noted: no model");
-                        add("none", "nobody reflects");
+                        add("symbolic", "symbolic rules, no model");
+                        add("none", "no reflections");
                     }
                 }
             }
@@ -140,20 +140,20 @@ impl ModelDialog {
         all
     }
 
-    /// What the server of a role listed; none: it has not answered yet.
+    /// Returns the models that a role's server lists. Returns `None` until it has answered.
     fn server_models(&self, asked: ModelRole) -> Option<&Result<ModelList, String>> {
-        self.server_lists.iter().find(|(of, _)| *of == asked).map(|(_, listed)| listed)
+        self.server_lists.iter().find(|(role, _)| *role == asked).map(|(_, listed)| listed)
     }
 
-    /// How the server's list is coming along, where it is not there; it stands above the models.
+    /// Returns the status line above the models if the server's list is pending, failed or empty.
     fn listing_status(&self) -> Option<String> {
         let Purpose::Model(asked) = self.purpose else { return None };
         match self.server_models(asked) {
-            None => Some("asking the server for its models...".to_owned()),
-            // Of what the server says about the key only the beginning would fit the row.
-            Some(Err(why)) => Some(match why.split_once(" answered 401: ") {
-                Some((server, _)) => format!("no list of models: {server} rejects the key (401)"),
-                None => format!("no list of models: {why}"),
+            None => Some("loading models from the server ...".to_owned()),
+            // The server's whole message about the key wouldn't fit the row.
+            Some(Err(why)) => Some(match why.split_once(" returned HTTP 401: ") {
+                Some((server, _)) => format!("can't list models: {server} rejects the key (401)"),
+                None => format!("can't list models: {why}"),
             }),
             Some(Ok(ModelList { server, names })) => {
                 names.is_empty().then(|| format!("{server} lists no models"))
@@ -161,7 +161,7 @@ impl ModelDialog {
         }
     }
 
-    /// Asks for the list of the server of a role that is looked at for the first time.
+    /// Requests the models of the role's server when the role is first shown.
     fn request_models(&self) -> Response {
         let requests = match self.purpose {
             Purpose::Model(asked) if self.server_models(asked).is_none() => vec![Request::ListModels(asked)],
@@ -170,14 +170,14 @@ impl ModelDialog {
         Response { requests, close: false }
     }
 
-    fn filter(&mut self, look: &Context<'_>) {
-        let run = look.frame.head.run.as_deref();
+    fn filter(&mut self, context: &Context<'_>) {
+        let run = context.frame.head.run.as_deref();
         let params = match self.purpose {
-            Purpose::Sampling(asked) => params(look, asked),
+            Purpose::Sampling(asked) => params(context, asked),
             Purpose::Model(_) | Purpose::RecordedReply => Vec::new(),
         };
         let all = self.candidates(run, &params);
-        let words: Vec<String> = all.iter().map(|(what, about)| format!("{what} {about}")).collect();
+        let words: Vec<String> = all.iter().map(|(name, about)| format!("{name} {about}")).collect();
         let order = rank(&self.field.text(), words.iter().map(String::as_str));
         self.matches = order.into_iter().filter_map(|place| all.get(place).cloned()).collect();
         self.error = None;
@@ -192,49 +192,51 @@ impl ModelDialog {
             return;
         }
         if typed.is_empty() {
-            self.selected = self.place_in_force(look);
+            self.selected = self.place_in_force(context);
         }
         let whole = typed.starts_with("openai:") || typed.starts_with("recorded:") || self.matches.is_empty();
         if whole && !typed.is_empty() && !self.matches.iter().any(|f| f.0 == typed) {
-            // Where what was typed is a part of a name that is known, that name is meant.
+            // If the typed text is part of a known name, that name is probably meant.
             let part = self.matches.iter().any(|(name, _)| name.contains(&typed));
             let at = if part { self.matches.len() } else { 0 };
             self.matches.insert(at, (typed, "as typed".to_owned()));
         }
     }
 
-    /// The place of the model that is in force. After a failed call another one is wanted.
-    fn place_in_force(&self, look: &Context<'_>) -> usize {
+    /// Returns the index of the current model, or 0 after a failed call, where another model is wanted.
+    fn place_in_force(&self, context: &Context<'_>) -> usize {
         let Purpose::Model(asked) = self.purpose else { return 0 };
-        let now = self.current_model(look);
+        let now = self.current_model(context);
         let place = self.matches.iter().position(|(name, _)| name == now);
-        place.filter(|_| !look.frame.head.has_failed_call(asked)).unwrap_or(0)
+        place.filter(|_| !context.frame.head.has_failed_call(asked)).unwrap_or(0)
     }
 
-    /// Sets what is typed, or puts the chosen name into the line.
-    fn set_sampling(&mut self, asked: ModelRole, look: &Context<'_>) -> Response {
-        let Some(run) = look.frame.head.run.as_deref() else { return Response::close() };
-        let all = params(look, asked);
+    /// Sets the typed value, or fills the selected name into the line.
+    fn set_sampling(&mut self, asked: ModelRole, context: &Context<'_>) -> Response {
+        let Some(run) = context.frame.head.run.as_deref() else { return Response::close() };
+        let all = params(context, asked);
         let typed =
             named_value::parse_assignment(&all, &self.field.text()).filter(|(_, value)| !value.is_empty());
         let Some((name, value)) = typed.map(|(named, value)| (named.name.clone(), value)) else {
             let chosen = self.matches.get(self.selected);
             if let Some(named) = chosen.and_then(|(name, _)| all.iter().find(|n| n.name == *name)) {
                 self.field = named.to_field();
-                self.filter(look);
+                self.filter(context);
             }
             return Response::default();
         };
         match named_value::parse_value(run, &name, &value) {
             Ok(value) => {
-                let mut said =
-                    format!("{name} = {} from the next request on", SamplingParam::format_value(&value));
-                if look.frame.head.is_asking(asked) || look.frame.head.step_awaiting_decision().is_some() {
-                    let key = look.keymap.key_label(Action::AskAgain).unwrap_or_default();
-                    said = format!("{said}; {key} asks this turn again with it");
+                let mut notice =
+                    format!("{name} = {} from the next request", SamplingParam::format_value(&value));
+                if context.frame.head.is_asking(asked)
+                    || context.frame.head.step_awaiting_decision().is_some()
+                {
+                    let key = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
+                    notice = format!("{notice}; {key} retries this step with it");
                 }
                 let requests =
-                    vec![Request::ShowNotice(said), Request::Send(Command::ChangeSetting { name, value })];
+                    vec![Request::ShowNotice(notice), Request::Send(Command::ChangeSetting { name, value })];
                 Response { requests, close: true }
             }
             Err(why) => {
@@ -244,9 +246,9 @@ impl ModelDialog {
         }
     }
 
-    /// Who answers now, in the words of the command line.
-    fn current_model<'a>(&self, look: &'a Context<'_>) -> &'a str {
-        let run = look.frame.head.run.as_deref();
+    /// Returns the current model of the role, as written on the command line.
+    fn current_model<'a>(&self, context: &'a Context<'_>) -> &'a str {
+        let run = context.frame.head.run.as_deref();
         match self.purpose {
             Purpose::Model(ModelRole::Mentor) | Purpose::Sampling(ModelRole::Mentor) => {
                 run.map_or("", |r| r.mentor.as_str())
@@ -255,16 +257,16 @@ impl ModelDialog {
         }
     }
 
-    /// The model of the role with its server and how it is sampled.
-    fn current_summary(&self, look: &Context<'_>) -> String {
-        let (now, run) = (self.current_model(look), look.frame.head.run.as_deref());
+    /// Returns the role's model with its server and sampling parameters.
+    fn current_summary(&self, context: &Context<'_>) -> String {
+        let (now, run) = (self.current_model(context), context.frame.head.run.as_deref());
         let (Purpose::Model(asked) | Purpose::Sampling(asked)) = self.purpose else { return now.to_owned() };
         let Some(run) = run.filter(|_| now.starts_with("openai:")) else { return format!("Now: {now}") };
         let address = run.settings.text(&format!("{}.base_url", asked.name()), "");
         let host = address.split_once("://").map_or(address, |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or(host);
         let at = if host.is_empty() { String::new() } else { format!(" at {host}") };
-        let unsent = look.frame.head.unsent_settings(asked);
+        let unsent = context.frame.head.unsent_settings(asked);
         let sampling = if unsent.is_empty() {
             run.describe_sampling(asked)
         } else {
@@ -273,44 +275,44 @@ impl ModelDialog {
         format!("Now: {now}{at}; {sampling}")
     }
 
-    fn accept(&mut self, look: &Context<'_>) -> Response {
+    fn accept(&mut self, context: &Context<'_>) -> Response {
         if let Purpose::Sampling(asked) = self.purpose {
-            return self.set_sampling(asked, look);
+            return self.set_sampling(asked, context);
         }
-        let run = look.frame.head.run.as_deref();
+        let run = context.frame.head.run.as_deref();
         if let (Purpose::Model(asked), Some((named, _))) =
             (self.purpose, param_typed(run, &self.field.text()))
         {
-            return self.set_sampling(sampling_param(&named.name).map_or(asked, |(role, _)| role), look);
+            return self.set_sampling(sampling_param(&named.name).map_or(asked, |(role, _)| role), context);
         }
-        let Some((what, _)) = self.matches.get(self.selected) else { return Response::default() };
+        let Some((name, _)) = self.matches.get(self.selected) else { return Response::default() };
         let asked = match self.purpose {
             Purpose::RecordedReply => {
-                let named = what == "cache" || what.starts_with("recorded:");
-                let source = if named { what.clone() } else { format!("recorded:{what}") };
+                let named = name == "cache" || name.starts_with("recorded:");
+                let source = if named { name.clone() } else { format!("recorded:{name}") };
                 return Response::request_and_close(Request::Send(Command::RetryFromRecording(source)));
             }
             Purpose::Model(asked) | Purpose::Sampling(asked) => asked,
         };
-        if what == "human" {
+        if name == "human" {
             return Response::request_and_close(Request::Send(Command::SetAutonomy(Autonomy::Human)));
         }
-        let Some(run) = look.frame.head.run.as_deref() else { return Response::close() };
-        let other = switch_model(run, asked, what);
-        let vain = unused_mentor_reason(&other).filter(|_| asked == ModelRole::Mentor);
-        let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(other)))];
-        requests.extend(vain.map(Request::ShowNotice));
-        let rules = asked == ModelRole::Mentor && matches!(what.as_str(), "symbolic" | "none");
-        if rules && look.frame.head.has_undecided_call(asked) {
-            let key = look.keymap.key_label(Action::GiveUp).unwrap_or_default();
-            let words = format!("{what} answers nothing that a model was asked; {key} goes on without");
+        let Some(run) = context.frame.head.run.as_deref() else { return Response::close() };
+        let changed = switch_model(run, asked, name);
+        let unused = unused_mentor_reason(&changed).filter(|_| asked == ModelRole::Mentor);
+        let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(changed)))];
+        requests.extend(unused.map(Request::ShowNotice));
+        let rules = asked == ModelRole::Mentor && matches!(name.as_str(), "symbolic" | "none");
+        if rules && context.frame.head.has_undecided_call(asked) {
+            let key = context.keymap.key_label(Action::GiveUp).unwrap_or_default();
+            let words = format!("{name} can't answer a model's prompt; {key} continues without it");
             requests.push(Request::ShowNotice(words));
-        } else if look.frame.head.has_failed_call(asked) {
-            let key = look.keymap.key_label(Action::AskAgain).unwrap_or_default();
-            requests.push(Request::ShowNotice(format!("{key} tries the failed call again with {what}")));
-        } else if look.frame.head.has_undecided_call(asked) {
-            let key = look.keymap.key_label(Action::Step).unwrap_or_default();
-            requests.push(Request::ShowNotice(format!("{key} asks {what}")));
+        } else if context.frame.head.has_failed_call(asked) {
+            let key = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
+            requests.push(Request::ShowNotice(format!("{key} retries the failed call with {name}")));
+        } else if context.frame.head.has_undecided_call(asked) {
+            let key = context.keymap.key_label(Action::Step).unwrap_or_default();
+            requests.push(Request::ShowNotice(format!("{key} calls {name}")));
         }
         Response { requests, close: true }
     }
@@ -321,37 +323,34 @@ impl ModelDialog {
 
     fn title(&self) -> &'static str {
         match self.purpose {
-            Purpose::Model(ModelRole::Actor) => "Who acts from now on?",
-            Purpose::Model(ModelRole::Mentor) => "Who reflects from now on?",
-            Purpose::Sampling(ModelRole::Actor) => "How is the actor sampled from now on?",
-            Purpose::Sampling(ModelRole::Mentor) => "How is the mentor sampled from now on?",
-            Purpose::RecordedReply => "Whose recorded reply?",
+            Purpose::Model(ModelRole::Actor) => "Actor from now on",
+            Purpose::Model(ModelRole::Mentor) => "Mentor from now on",
+            Purpose::Sampling(ModelRole::Actor) => "Actor sampling from now on",
+            Purpose::Sampling(ModelRole::Mentor) => "Mentor sampling from now on",
+            Purpose::RecordedReply => "Recorded reply from",
         }
     }
 
-    fn help_text(&self, look: &Context<'_>) -> String {
+    fn help_text(&self, context: &Context<'_>) -> String {
         match (self.purpose, &self.sessions) {
-            (Purpose::RecordedReply, None) => {
-                "The sessions are being listed; a name can be typed.".to_owned()
-            }
+            (Purpose::RecordedReply, None) => "Loading sessions ...; you can type a name.".to_owned(),
             (Purpose::RecordedReply, Some(_)) => {
-                "The reply to exactly this request is taken this once, and named as recorded everywhere."
-                    .to_owned()
+                "The recorded reply to exactly this request is used once, and marked as recorded.".to_owned()
             }
             (Purpose::Model(_), _) => {
-                let tab = look.keymap.key_label_in(Mode::PickList, Action::NextField).unwrap_or_default();
+                let tab = context.keymap.key_label_in(Mode::PickList, Action::NextField).unwrap_or_default();
                 format!(
                     "{}.\nType openai:MODEL [profile NAME]; {tab}: role, sampling",
-                    self.current_summary(look)
+                    self.current_summary(context)
                 )
             }
             (Purpose::Sampling(asked), _) => {
-                let run = look.frame.head.run.as_deref();
+                let run = context.frame.head.run.as_deref();
                 match run.map(|r| (r.check_param_supported(asked, &SAMPLING_PARAMS[0], &false.into()), r)) {
-                    Some((Err(why), _)) => format!("{}: {why}.", self.current_model(look)),
+                    Some((Err(why), _)) => format!("{}: {why}.", self.current_model(context)),
                     _ => format!(
                         "{}: NAME VALUE, such as {} 0.7.",
-                        self.current_model(look),
+                        self.current_model(context),
                         SAMPLING_PARAMS[0].setting_name(asked)
                     ),
                 }
@@ -359,26 +358,29 @@ impl ModelDialog {
         }
     }
 
-    fn row(&self, row: usize, look: &Context<'_>) -> Line {
+    fn row(&self, row: usize, context: &Context<'_>) -> Line {
         let status = self.listing_status();
         let Some(place) = row.checked_sub(usize::from(status.is_some())) else {
             let words = status.unwrap_or_default();
             return vec![(Role::Muted, format!("  {}", crate::text::one_line(&words)))];
         };
-        let Some((what, about)) = self.matches.get(place) else { return Vec::new() };
-        let (mark, role) =
-            if place == self.selected { (look.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
+        let Some((name, about)) = self.matches.get(place) else { return Vec::new() };
+        let (mark, role) = if place == self.selected {
+            (context.glyphs.proposal, Role::Selection)
+        } else {
+            (" ", Role::Text)
+        };
         vec![
             (Role::Proposal, format!("{mark} ")),
-            (role, crate::text::one_line(what).into_owned()),
+            (role, crate::text::one_line(name).into_owned()),
             (Role::Muted, format!("  {}", crate::text::one_line(about))),
         ]
     }
 }
 
-/// What can be set for a role: its sampling parameters, as they are sent, and the budget of the prompts.
-fn params(look: &Context<'_>, asked: ModelRole) -> Vec<NamedValue> {
-    let state = &look.frame.head;
+/// Returns the values to set for a role: its sampling parameters, as sent, and the prompt budget.
+fn params(context: &Context<'_>, asked: ModelRole) -> Vec<NamedValue> {
+    let state = &context.frame.head;
     let run = state.run.as_deref();
     let mut all = named_value::sampling_values(run, asked);
     named_value::as_sent(&mut all, &state.unsent_settings(asked));
@@ -386,8 +388,8 @@ fn params(look: &Context<'_>, asked: ModelRole) -> Vec<NamedValue> {
     all
 }
 
-/// The sampling parameter, or the budget, that a line begins with by its whole name, as advice writes it:
-/// `actor.max_tokens=4096`; and the value behind it.
+/// Parses a line that starts with the full name of a sampling parameter or of the prompt budget, as hints write it
+/// (`actor.max_tokens=4096`). Returns the parameter and the typed value.
 fn param_typed(run: Option<&RunSpec>, line: &str) -> Option<(NamedValue, String)> {
     let mut all: Vec<NamedValue> = [ModelRole::Actor, ModelRole::Mentor]
         .iter()
@@ -399,8 +401,8 @@ fn param_typed(run: Option<&RunSpec>, line: &str) -> Option<(NamedValue, String)
     line.starts_with(&named.name).then(|| (named.clone(), value))
 }
 
-/// The sampling parameters as they are sent, with what was learnt of the server, and the names of what is left out because
-/// of it. `unsent` has the lines of [`State::unsent_settings`].
+/// Describes the sampling parameters as sent to the server, and names those left out because the server rejected them.
+/// `unsent` holds the lines of [`State::unsent_settings`].
 fn effective_sampling(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> String {
     let lines = || unsent.iter().filter_map(|line| line.split_once(": "));
     let name = |head: &str| head.split(' ').next().unwrap_or_default().to_owned();
@@ -410,14 +412,14 @@ fn effective_sampling(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> Str
         words.extend(value.map(|value| format!("{} {}", param.name, SamplingParam::format_value(&value))));
     }
     if words.is_empty() {
-        words.push("as in its profile".to_owned());
+        words.push("profile defaults".to_owned());
     }
-    let refused = |head: &str| {
+    let is_rejected = |head: &str| {
         let mut params = SAMPLING_PARAMS.iter().filter(|param| param.name == name(head));
         params.any(|param| param.sent_value(&Value::from(1), unsent).is_none())
     };
-    let left_out = lines().filter(|(head, _)| refused(head) || head.starts_with("stop at a newline"));
-    // The stop has two lines to be told apart; of the others the name will do.
+    let left_out = lines().filter(|(head, _)| is_rejected(head) || head.starts_with("stop at a newline"));
+    // There are two kinds of lines about `stop`; for all others the name suffices.
     let left_out =
         left_out.map(|(head, _)| if head.starts_with("stop") { head.to_owned() } else { name(head) });
     let left_out: Vec<String> = left_out.collect();
@@ -425,7 +427,7 @@ fn effective_sampling(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> Str
     if left_out.is_empty() { sampling } else { format!("{sampling}; left out: {}", left_out.join(", ")) }
 }
 
-/// Rows inside.
+/// Returns the number of rows inside the window.
 fn window_rows(screen: Rect) -> u16 {
     match screen.height {
         30.. => 13,
@@ -446,10 +448,10 @@ impl Overlay for ModelDialog {
         Mode::PickList
     }
 
-    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         match action {
             Action::Close => return Response::close(),
-            Action::Accept | Action::Open => return self.accept(look),
+            Action::Accept | Action::Open => return self.accept(context),
             Action::NextField | Action::PreviousField => {
                 const TAB_ORDER: [Purpose; 4] = [
                     Purpose::Model(ModelRole::Actor),
@@ -461,11 +463,11 @@ impl Overlay for ModelDialog {
                     let by = if action == Action::NextField { 1 } else { -1 };
                     let sampled = matches!(self.purpose, Purpose::Sampling(_));
                     self.purpose = TAB_ORDER[wrapped_index(at, by, TAB_ORDER.len())];
-                    // A model that was typed is meant for either role, and is no value.
+                    // A typed model name suits either role, but isn't a sampling value.
                     if sampled != matches!(self.purpose, Purpose::Sampling(_)) {
                         self.field.replace("");
                     }
-                    self.filter(look);
+                    self.filter(context);
                     return self.request_models();
                 }
             }
@@ -474,32 +476,32 @@ impl Overlay for ModelDialog {
         Response::default()
     }
 
-    fn on_key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
+    fn on_key(&mut self, key: KeyEvent, context: &Context<'_>) -> Response {
         if self.field.on_key(key) {
-            self.filter(look);
+            self.filter(context);
         }
         Response::default()
     }
 
-    fn on_paste(&mut self, text: &str, look: &Context<'_>) -> Response {
+    fn on_paste(&mut self, text: &str, context: &Context<'_>) -> Response {
         if self.field.on_paste(text) {
-            self.filter(look);
+            self.filter(context);
         }
         Response::default()
     }
 
-    fn on_answer(&mut self, answer: Answer, look: &Context<'_>) -> Response {
+    fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
         let chosen = self.matches.get(self.selected).cloned();
         match answer {
             Answer::Sessions(sessions) => self.sessions = Some(sessions),
             Answer::Models { role: asked, models: listed } => {
-                self.server_lists.retain(|(of, _)| *of != asked);
+                self.server_lists.retain(|(role, _)| *role != asked);
                 self.server_lists.push((asked, listed));
             }
             _ => return Response::default(),
         }
-        self.filter(look);
-        // The cursor stays on what it was on.
+        self.filter(context);
+        // Keep the selected candidate selected.
         let place = chosen.and_then(|(name, _)| self.matches.iter().position(|(other, _)| *other == name));
         self.selected = place.unwrap_or(0);
         Response::default()
@@ -522,7 +524,7 @@ impl Overlay for ModelDialog {
         Window::rows_covered(window_rows(screen), screen)
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let window = Window {
             title: self.title(),
             position: WindowPosition::Bottom,
@@ -530,19 +532,19 @@ impl Overlay for ModelDialog {
             columns: 100,
             mode: Mode::PickList,
         };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
         self.field.draw(true, row(0), canvas);
         let (role, words) = match &self.error {
             Some(why) => (Role::Warning, why.clone()),
-            None => (Role::Muted, self.help_text(look)),
+            None => (Role::Muted, self.help_text(context)),
         };
-        let told: Vec<Line> =
+        let help: Vec<Line> =
             words.lines().flat_map(|line| paragraph((role, ""), role, line, inside.width)).collect();
-        // The list keeps three rows.
+        // Leave three rows to the list.
         let most = usize::from(inside.height.saturating_sub(4)).min(4);
-        let above = 1 + told.len().min(most) as u16;
-        for (place, line) in told.iter().take(most).enumerate() {
+        let above = 1 + help.len().min(most) as u16;
+        for (place, line) in help.iter().take(most).enumerate() {
             if row(1 + place as u16).height > 0 {
                 put_line(line, row(1 + place as u16), canvas);
             }
@@ -550,6 +552,6 @@ impl Overlay for ModelDialog {
         let list = Rect { y: inside.y + above, height: inside.height.saturating_sub(above), ..inside };
         let status = usize::from(self.listing_status().is_some());
         let (chosen, all) = (self.selected + status, self.matches.len() + status);
-        self.scroll.draw_list(chosen, all, list, canvas, |row| self.row(row, look));
+        self.scroll.draw_list(chosen, all, list, canvas, |row| self.row(row, context));
     }
 }

@@ -1,5 +1,5 @@
-//! Named values of which one is to be another: a list with how each is now, over it a line with the words of `set`: a name
-//! and, behind a blank, its value. The box of models and the fork dialog have the same.
+//! Input that changes one of several named values: a list with the current values, below a line with the syntax of
+//! `set`, `NAME VALUE`. The model dialog and the fork dialog use it.
 
 use super::fuzzy::rank;
 use super::row_delta;
@@ -16,70 +16,70 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
 
-/// A name and its value.
+/// A setting or sampling parameter with its current value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedValue {
-    /// The name, as `set` has it.
+    /// The name as used with `set`.
     pub(super) name: String,
-    /// The value, as it is typed; empty where nobody knows it.
+    /// The value as typed; empty if unknown.
     current: String,
-    /// What is sent in its place, where that is something else.
+    /// What is sent instead, if that differs.
     sent: Option<String>,
-    /// Whose it is, where that is to be said.
+    /// Where the value comes from; empty if it is the default.
     origin: &'static str,
-    /// What it means.
+    /// The meaning, in a few words.
     meaning: &'static str,
-    /// What it may be.
+    /// The allowed values, in words.
     allowed: String,
 }
 
 impl NamedValue {
-    /// What stands behind the name in the list.
+    /// Returns the text after the name in the list: the current value and the meaning.
     pub(super) fn description(&self) -> String {
         let now = match (self.current.as_str(), self.origin) {
             _ if self.sent.is_some() => format!("{}; ", self.sent.as_deref().unwrap_or_default()),
             ("", _) => String::new(),
             (now, "") => format!("{now}; "),
-            (now, whose) => format!("{now} ({whose}); "),
+            (now, origin) => format!("{now} ({origin}); "),
         };
         format!("{now}{}", self.meaning)
     }
 
-    /// What is to be known while its value is typed.
+    /// Returns the allowed values, shown while the value is typed.
     pub(super) fn allowed_text(&self, typed: bool) -> String {
         let words = if typed { "as typed" } else { self.meaning };
         format!("{words}: {}", self.allowed)
     }
 
-    /// The line with its name and value; typing replaces the value.
+    /// Returns a text field with the name and the preselected value, which typing replaces.
     pub(super) fn to_field(&self) -> TextField {
         TextField::preselected_from(&format!("{} {}", self.name, self.current), self.name.chars().count() + 1)
     }
 }
 
-/// How a role is sampled.
+/// Returns the sampling parameters of a role.
 pub(super) fn sampling_values(run: Option<&RunSpec>, asked: ModelRole) -> Vec<NamedValue> {
-    let named = SAMPLING_PARAMS.iter().map(|knob| {
-        let (now, chosen) = run.map_or((None, false), |r| r.effective_value(asked, knob));
+    let named = SAMPLING_PARAMS.iter().map(|param| {
+        let (now, chosen) = run.map_or((None, false), |r| r.effective_value(asked, param));
         NamedValue {
-            name: knob.setting_name(asked),
+            name: param.setting_name(asked),
             current: now.as_ref().map_or_else(String::new, SamplingParam::format_value),
             sent: None,
-            origin: match run.and_then(|r| r.settings.0.get(&knob.setting_name(asked))).map(|s| s.origin) {
+            origin: match run.and_then(|r| r.settings.0.get(&param.setting_name(asked))).map(|s| s.origin) {
                 _ if !chosen => "",
-                Some(SettingOrigin::Flag) => "by a flag",
-                Some(SettingOrigin::Config) => "by the configuration",
-                _ => "a person's",
+                Some(SettingOrigin::Flag) => "flag",
+                Some(SettingOrigin::Config) => "configuration",
+                _ => "person",
             },
-            meaning: knob.meaning,
-            allowed: knob.allowed.to_owned(),
+            meaning: param.meaning,
+            allowed: param.allowed.to_owned(),
         }
     });
     named.collect()
 }
 
-/// Says of the sampling parameters of a role what is sent in their place, after what was learnt of its model. A stop at a newline
-/// is the actor's own where nobody has chosen another.
+/// Sets [`NamedValue::sent`] where the server made the driver send another value, or none. A stop at a newline is the
+/// actor's default if no other stop is set.
 pub(super) fn as_sent(all: &mut [NamedValue], unsent: &[String]) {
     for named in all {
         let Some((asked, param)) = sampling_param(&named.name) else { continue };
@@ -98,64 +98,65 @@ pub(super) fn as_sent(all: &mut [NamedValue], unsent: &[String]) {
     }
 }
 
-/// The settings of a run, but for what is changed with its models and their sampling.
+/// Returns the settings of a run, except those that belong to its models and their sampling.
 pub(super) fn setting_values(run: Option<&RunSpec>) -> Vec<NamedValue> {
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let of_a_role = |name: &str| ["actor.", "mentor."].iter().any(|role| name.starts_with(role));
+    let belongs_to_role = |name: &str| ["actor.", "mentor."].iter().any(|role| name.starts_with(role));
     let all = run.into_iter().flat_map(|r| &r.settings.0);
-    let named = all.filter(|(name, _)| *name != "templates" && !of_a_role(name)).map(|(name, setting)| {
-        let spec = SETTINGS.iter().find(|s| s.name == name);
-        NamedValue {
-            name: name.clone(),
-            current: word(&setting.value),
-            sent: None,
-            origin: if setting.origin == SettingOrigin::Mentor {
-                "because the mentor is a model"
-            } else {
-                ""
-            },
-            meaning: spec.map_or("", |s| s.meaning),
-            allowed: spec.map_or_else(String::new, SettingSpec::allowed_values),
-        }
-    });
+    let named =
+        all.filter(|(name, _)| *name != "templates" && !belongs_to_role(name)).map(|(name, setting)| {
+            let spec = SETTINGS.iter().find(|s| s.name == name);
+            NamedValue {
+                name: name.clone(),
+                current: word(&setting.value),
+                sent: None,
+                origin: if setting.origin == SettingOrigin::Mentor {
+                    "because the mentor is a model"
+                } else {
+                    ""
+                },
+                meaning: spec.map_or("", |s| s.meaning),
+                allowed: spec.map_or_else(String::new, SettingSpec::allowed_values),
+            }
+        });
     named.collect()
 }
 
-/// The named one that is typed, and the value behind it: `set actor.temperature 0.5`, `actor.temperature=0.5`, and where
-/// all names have the same role also `temperature 0.5`; a name with `_` may be typed with blanks. None: the line begins with no whole name.
+/// Parses an assignment: `set actor.temperature 0.5`, `actor.temperature=0.5`, or without the role `temperature 0.5`.
+/// Names with `_` may be typed with blanks. Returns `None` if the line doesn't start with a full name.
 pub(super) fn parse_assignment<'a>(all: &'a [NamedValue], line: &str) -> Option<(&'a NamedValue, String)> {
     let (name, value) = split_name(line);
-    let role = |n: &NamedValue| n.name.split_once('.').is_some_and(|(_, knob)| knob == name);
+    let role = |n: &NamedValue| n.name.split_once('.').is_some_and(|(_, param)| param == name);
     let exact = all.iter().find(|n| n.name == name).or_else(|| all.iter().find(|n| role(n)));
     let (named, value) = exact.map(|named| (named, value)).or_else(|| match_spaced_name(all, line))?;
     Some((named, value.trim_start_matches([' ', '=']).to_owned()))
 }
 
-/// The one whose name, with blanks for `_`, begins the line, and what is behind it.
+/// Finds the value whose name, with blanks for `_`, starts the line. Returns it and the rest of the line.
 fn match_spaced_name<'a, 'l>(all: &'a [NamedValue], line: &'l str) -> Option<(&'a NamedValue, &'l str)> {
     let line = line.strip_prefix("set ").unwrap_or(line).trim_start();
     all.iter().find_map(|named| {
-        let knob = named.name.split_once('.').map(|(_, knob)| knob);
-        let names = std::iter::once(named.name.as_str()).chain(knob).filter(|name| name.contains('_'));
+        let param = named.name.split_once('.').map(|(_, param)| param);
+        let names = std::iter::once(named.name.as_str()).chain(param).filter(|name| name.contains('_'));
         let mut rests = names.filter_map(|name| line.strip_prefix(name.replace('_', " ").as_str()));
         rests.find(|rest| rest.is_empty() || rest.starts_with([' ', '='])).map(|rest| (named, rest))
     })
 }
 
-/// A line without `set`, as its name and what is behind it.
+/// Splits a line, without a leading `set`, into the name and the rest.
 fn split_name(line: &str) -> (&str, &str) {
     let line = line.strip_prefix("set ").unwrap_or(line).trim_start();
     line.split_once([' ', '=']).unwrap_or((line, ""))
 }
 
-/// What was typed for a name, as its value.
+/// Parses the typed value of a setting or sampling parameter.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// Returns what is wrong with the value.
 pub(super) fn parse_value(run: &RunSpec, name: &str, text: &str) -> Result<Value, String> {
-    if let Some((asked, knob)) = sampling_param(name) {
-        let value = knob.parse(text)?;
-        return run.check_param_supported(asked, knob, &value).map(|()| value);
+    if let Some((asked, param)) = sampling_param(name) {
+        let value = param.parse(text)?;
+        return run.check_param_supported(asked, param, &value).map(|()| value);
     }
     let value = serde_json::from_str(text).unwrap_or_else(|_| text.into());
     if let Some(spec) = SETTINGS.iter().find(|s| s.name == name) {
@@ -164,7 +165,7 @@ pub(super) fn parse_value(run: &RunSpec, name: &str, text: &str) -> Result<Value
     Ok(value)
 }
 
-/// The line and the list below it.
+/// The input line and the list below it.
 pub(super) struct NamedValueInput {
     all: Vec<NamedValue>,
     field: TextField,
@@ -174,19 +175,13 @@ pub(super) struct NamedValueInput {
 }
 
 impl NamedValueInput {
-    /// An empty line over all of them.
+    /// Creates the input with an empty line, which lists all values.
     pub(super) fn new(all: Vec<NamedValue>) -> Self {
-        let fitting = all.clone();
-        Self {
-            all,
-            field: TextField::single_line(""),
-            matches: fitting,
-            selected: 0,
-            scroll: Scroll::default(),
-        }
+        let matches = all.clone();
+        Self { all, field: TextField::single_line(""), matches, selected: 0, scroll: Scroll::default() }
     }
 
-    /// The rows it would like.
+    /// Returns the preferred number of rows.
     pub(super) fn needed_rows(&self) -> u16 {
         self.all.len() as u16 + 2
     }
@@ -203,7 +198,7 @@ impl NamedValueInput {
         self.selected = 0;
     }
 
-    /// Back to the whole list; whether anything was typed.
+    /// Clears the line, which lists all values again. Returns whether anything was typed.
     pub(super) fn clear(&mut self) -> bool {
         let any = !self.field.text().is_empty();
         if any {
@@ -216,17 +211,17 @@ impl NamedValueInput {
         any
     }
 
-    /// What is typed as a name and another value than it has now; none: the chosen name was put into the line.
+    /// Returns the typed name and its new value. Returns `None` after filling the selected name into the line.
     ///
     /// # Errors
-    /// What is missing, in words.
+    /// Returns a message if the name is unknown or the value is unchanged.
     pub(super) fn accept(&mut self) -> Result<Option<(String, String)>, String> {
         let line = self.field.text();
         let Some((named, value)) = parse_assignment(&self.all, &line).filter(|(_, value)| !value.is_empty())
         else {
             if self.matches.is_empty() {
                 return Err(format!(
-                    "nothing here is called `{}`; the list has every name",
+                    "no setting named `{}`; clear the line to see every name",
                     split_name(&line).0
                 ));
             }
@@ -234,7 +229,7 @@ impl NamedValueInput {
             return Ok(None);
         };
         if value == named.current {
-            return Err("this is what it was; change it, or go back with Esc".to_owned());
+            return Err("unchanged; edit it, or go back with Esc".to_owned());
         }
         Ok(Some((named.name.clone(), value)))
     }
@@ -278,27 +273,28 @@ impl NamedValueInput {
         }
     }
 
-    /// What is to be known of the line.
+    /// Returns the help for the typed name. Returns `None` if no name is typed.
     pub(super) fn help_text(&self) -> Option<String> {
         parse_assignment(&self.all, &self.field.text()).map(|(named, _)| named.allowed_text(false))
     }
 
-    /// The line, what is to be known of it, and the list.
-    pub(super) fn draw(&self, look: &Context<'_>, told: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
+    /// Draws the line, the help below it, and the list.
+    pub(super) fn draw(&self, context: &Context<'_>, help: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
         let row = |n: u16| Rect { y: area.y + n, height: u16::from(area.height > n), ..area };
         self.field.draw(true, row(0), canvas);
-        for (place, line) in (1..).zip(told) {
+        for (place, line) in (1..).zip(help) {
             if row(place).height > 0 {
                 put_line(line, row(place), canvas);
             }
         }
-        let above = 1 + told.len() as u16;
+        let above = 1 + help.len() as u16;
         let list = Rect { y: area.y + above, height: area.height.saturating_sub(above), ..area };
         let wide = self.all.iter().map(|n| n.name.chars().count()).max().unwrap_or(0);
         self.scroll.draw_list(self.selected, self.matches.len(), list, canvas, |place| {
             let Some(named) = self.matches.get(place) else { return Line::new() };
             let here = place == self.selected;
-            let (mark, role) = if here { (look.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
+            let (mark, role) =
+                if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
             vec![
                 (Role::Proposal, format!("{mark} ")),
                 (role, named.name.clone()),
@@ -313,7 +309,7 @@ impl NamedValueInput {
 mod tests {
     use super::{NamedValue, parse_assignment};
 
-    /// `max moves 5` lost its 5: the line began with no whole name.
+    /// Regression: `max moves 5` lost its 5, because the line didn't start with a full name.
     #[test]
     fn a_name_may_be_typed_with_blanks_and_keeps_its_value() {
         let named = |name: &str| NamedValue {

@@ -1,4 +1,4 @@
-//! Every action by name.
+//! The palette: every action by name.
 
 use super::fuzzy::rank;
 use super::text_field::TextField;
@@ -12,7 +12,7 @@ use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
-/// The palette: type a few letters of an action, or the number of a step.
+/// The palette overlay: takes a few letters of an action's name, or a step number.
 pub struct Palette {
     field: TextField,
     matches: Vec<Action>,
@@ -38,7 +38,7 @@ impl Palette {
         let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
         let words: Vec<String> = all.iter().map(|a| format!("{} {}", a.name(), a.about())).collect();
         let query = self.field.text();
-        // What is in the name counts for more than what is in the words about it.
+        // Matches in the name rank above matches in the description.
         let mut order = rank(&query, all.iter().map(|a| a.name()));
         for place in rank(&query, words.iter().map(String::as_str)) {
             if !order.contains(&place) {
@@ -49,7 +49,7 @@ impl Palette {
         self.selected = 0;
     }
 
-    /// A number goes to that step; `2.14` to step 14 of episode 2.
+    /// Parses a position: `14` is step 14, `2.14` is step 14 of episode 2.
     fn typed_step(&self) -> Option<(Option<u32>, u32)> {
         let text = self.field.text();
         let text = text.trim_start_matches(':');
@@ -59,15 +59,16 @@ impl Palette {
         }
     }
 
-    fn run_selected(&self, look: &Context<'_>) -> Response {
+    fn run_selected(&self, context: &Context<'_>) -> Response {
         if let Some((episode, step)) = self.typed_step() {
             return Response::request_and_close(
-                resolve_position(look, episode, step).map_or_else(Request::ShowNotice, Request::MoveCursor),
+                resolve_position(context, episode, step)
+                    .map_or_else(Request::ShowNotice, Request::MoveCursor),
             );
         }
-        // A number below none is no word either: in the names it would find what has the same digit.
-        if let Ok(below) = self.field.text().trim_start_matches(':').trim().parse::<i64>() {
-            return Response::request_and_close(Request::ShowNotice(format!("there is no turn {below}")));
+        // A negative number must not search the names, where it would match digits.
+        if let Ok(negative) = self.field.text().trim_start_matches(':').trim().parse::<i64>() {
+            return Response::request_and_close(Request::ShowNotice(format!("no step {negative}")));
         }
         self.matches
             .get(self.selected)
@@ -88,10 +89,10 @@ impl Overlay for Palette {
         Mode::Palette
     }
 
-    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         match action {
             Action::Close => return Response::close(),
-            Action::Accept | Action::Open => return self.run_selected(look),
+            Action::Accept | Action::Open => return self.run_selected(context),
             other => self.move_selection(row_delta(other, 10).unwrap_or(0)),
         }
         Response::default()
@@ -120,7 +121,7 @@ impl Overlay for Palette {
         Response::default()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let window = Window {
             title: "Actions",
             position: WindowPosition::Middle,
@@ -128,24 +129,24 @@ impl Overlay for Palette {
             columns: 88,
             mode: Mode::Palette,
         };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         canvas.put(inside.x, inside.y, 2, ":", canvas.style(Role::Key));
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
         self.field.draw(true, line, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
         if let Some((episode, step)) = self.typed_step() {
-            let of = episode.map_or_else(String::new, |e| format!(" of episode {e}"));
-            put_line(&[(Role::Selection, format!("go to turn {step}{of}"))], list, canvas);
+            let suffix = episode.map_or_else(String::new, |e| format!(" of episode {e}"));
+            put_line(&[(Role::Selection, format!("go to step {step}{suffix}"))], list, canvas);
             return;
         }
         if self.matches.is_empty() {
-            put_line(&[(Role::Muted, "no action is called so".to_owned())], list, canvas);
+            put_line(&[(Role::Muted, "no matching action".to_owned())], list, canvas);
             return;
         }
         self.scroll.draw_list(self.selected, self.matches.len(), list, canvas, |place| {
             let Some(action) = self.matches.get(place) else { return Line::new() };
             let role = if place == self.selected { Role::Selection } else { Role::Text };
-            let key = look.keymap.key_label(*action).unwrap_or_default();
+            let key = context.keymap.key_label(*action).unwrap_or_default();
             vec![
                 (Role::Key, format!("{key:<7}")),
                 (role, format!("{:<21}", action.name())),

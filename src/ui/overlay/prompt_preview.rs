@@ -1,4 +1,4 @@
-//! The prompt that would be sent now. Pure: it is put together from the state and thrown away; nothing is written or sent.
+//! Preview of the prompt that would be sent now. Pure: built from the state, and never written or sent.
 
 use crate::domain::PromptRecord;
 use crate::engine::{PromptRequest, State};
@@ -7,42 +7,44 @@ use crate::ui::context::Context;
 use crate::ui::keymap::Action;
 use std::sync::Arc;
 
-/// A prompt that nobody was sent, and the state it can be rendered from.
+/// A prompt that hasn't been sent, and the state to render it from.
 pub(crate) struct PromptPreview {
-    /// The present, with the texts that the prompt would add.
+    /// The current state, with the texts that the prompt would add.
     pub(crate) state: Arc<State>,
-    /// The prompt.
     pub(crate) record: PromptRecord,
 }
 
-/// What is said of a turn of planning-only.
-pub(crate) const PLANNING_EXPLANATION: &str = "No model is asked for a turn: each takes the next action of the plan, whatever the world answers. The mentor \
-     is asked for the plan before the first turn.";
+/// Explains why a step of the planning method has no prompt.
+pub(crate) const PLANNING_EXPLANATION: &str = "No model is called for a step: each step takes the next \
+     action of the plan, whatever the observation. The mentor writes the plan before the first step.";
 
-/// Puts together what the actor would be sent if it were asked now: for the turn that waits, else for the next one.
+/// Builds the prompt that the actor would be sent now, for the open step or else for the next one.
 ///
 /// # Errors
-/// Why there is nothing to be sent, in words.
+/// Returns why no prompt would be sent.
 pub(crate) fn preview_prompt(
-    look: &Context<'_>,
+    context: &Context<'_>,
     templates: Option<&Arc<Templates>>,
 ) -> Result<PromptPreview, String> {
-    let state = &look.frame.head;
-    if look.frame.is_in_past() {
-        let key = look.keymap.key_label(Action::Live).unwrap_or_default();
-        return Err(format!("A preview is of the present; {key} goes there."));
+    let state = &context.frame.head;
+    if context.frame.is_in_past() {
+        let key = context.keymap.key_label(Action::Live).unwrap_or_default();
+        return Err(format!("No preview in the past; {key} goes to the present."));
     }
     let templates = templates.ok_or(
-        "This session's prompt templates are not the ones in force here, so the next prompt cannot be foretold.",
+        "This session used other prompt templates than the current ones; no preview of its next prompt.",
     )?;
-    if look.method() == "planning" {
+    if context.method() == "planning" {
         return Err(PLANNING_EXPLANATION.to_owned());
     }
     let episode = state.open_episode().filter(|e| e.first_observation.is_some());
-    let episode = episode.ok_or("No episode is under way, so no prompt would be sent.")?;
+    let episode = episode.ok_or("No episode in progress, so no prompt would be sent.")?;
     let (step, retry) = match episode.last_step() {
         Some(open) if open.executed.is_some() && open.answer.is_none() => {
-            return Err("The world is answering; the next prompt depends on what it says.".to_owned());
+            return Err(
+                "The environment is executing the action; the next prompt depends on its observation."
+                    .to_owned(),
+            );
         }
         Some(open) if open.answer.is_none() => (open.number, open.retry),
         _ => (episode.answered_steps() + 1, 0),

@@ -1,5 +1,5 @@
-//! Rows that are made once. Words of a world or a model may be of any length, and wrapping a megabyte at every frame holds
-//! up the keys; so the rows stay until something of what they say may have changed.
+//! A cache of wrapped rows. Texts of environments and models may be of any length, and wrapping a megabyte for each
+//! frame delays key handling, so the rows are kept until their content may have changed.
 
 use super::window::Line;
 use crate::domain::Seq;
@@ -7,7 +7,7 @@ use crate::ui::context::Context;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What rows are made from: line and moments of the states, which tell all of them, columns, and the set of glyphs.
+/// What the rows depend on: epoch and heads identify the states; the width and the glyph set matter too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CacheKey {
     epoch: u64,
@@ -16,29 +16,29 @@ struct CacheKey {
     ascii: bool,
 }
 
-/// The rows that were made last.
+/// Caches the rows built last.
 #[derive(Debug, Default)]
 pub(super) struct RowCache(RefCell<Option<(CacheKey, Arc<[Line]>)>>);
 
 impl RowCache {
-    /// The rows for these columns, made where none are kept.
+    /// Returns the rows for this width, building them if they aren't cached.
     pub(super) fn get_or_make(
         &self,
-        look: &Context<'_>,
+        context: &Context<'_>,
         columns: u16,
         make: impl FnOnce(u16) -> Vec<Line>,
     ) -> Arc<[Line]> {
-        let moment = look.frame;
-        let of = CacheKey {
-            epoch: look.frame.epoch,
-            state_heads: [moment.head.head, moment.story.head, moment.displayed.head],
+        let frame = context.frame;
+        let key = CacheKey {
+            epoch: context.frame.epoch,
+            state_heads: [frame.head.head, frame.story.head, frame.displayed.head],
             columns,
-            ascii: look.glyphs.ellipsis.is_ascii(),
+            ascii: context.glyphs.ellipsis.is_ascii(),
         };
-        let mut kept = self.0.borrow_mut();
-        match kept.as_ref().filter(|(was, _)| *was == of) {
+        let mut cached = self.0.borrow_mut();
+        match cached.as_ref().filter(|(cached_key, _)| *cached_key == key) {
             Some((_, rows)) => rows.clone(),
-            None => kept.insert((of, make(columns).into())).1.clone(),
+            None => cached.insert((key, make(columns).into())).1.clone(),
         }
     }
 }

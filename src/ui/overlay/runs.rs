@@ -1,4 +1,4 @@
-//! The run: a row for every episode, what they came to so far, and how long the rest may take.
+//! The episode list: a row for every episode of the run, a summary so far, and an estimate of the time left.
 
 mod list;
 mod row;
@@ -20,109 +20,110 @@ use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Rows above the list: the sums, and the heads of its columns.
+/// Rows above the list: the summary and the column headers.
 const HEADER_ROWS: u16 = 2;
 
-/// The list of episodes.
+/// Overlay that lists the run's episodes.
 #[derive(Default)]
 pub struct EpisodeList {
     options: ListOptions,
-    /// The chosen row's place in the list.
+    /// The selected row.
     selected: usize,
-    /// A person has chosen it: it stays where it is while rows come in behind it.
+    /// Whether a person has moved the selection.
     person_selected: bool,
-    /// The episode that was asked for once, where playing it again leaves a run that goes on.
+    /// The episode whose rerun was requested once, with a warning that it leaves an unfinished run.
     rerun_warned_for: Option<u32>,
     scroll: Scroll,
-    /// The list as it was made last, and of how many ended episodes.
+    /// The rows built last.
     cached: RefCell<Option<CachedList>>,
 }
 
 struct CachedList {
     ended_episodes: usize,
-    wanted: ListOptions,
+    options: ListOptions,
     list: Arc<EpisodeRows>,
 }
 
 impl EpisodeList {
-    /// Opened where the panes stand.
-    pub fn at_shown_episode(look: &Context<'_>) -> Self {
-        let runs = Self::default();
-        let number = look.episode().map_or(0, |e| e.number);
-        let chosen = runs.list(look).rows.iter().position(|r| r.number(&look.frame.head) == Some(number));
-        // The open episode is none of the ended ones: its row is the last.
-        let last = runs.row_count(look).saturating_sub(1);
-        Self { selected: chosen.unwrap_or(last), ..runs }
+    /// Creates the overlay with the listed episode selected.
+    pub fn at_shown_episode(context: &Context<'_>) -> Self {
+        let list = Self::default();
+        let number = context.episode().map_or(0, |e| e.number);
+        let chosen =
+            list.list(context).rows.iter().position(|r| r.number(&context.frame.head) == Some(number));
+        // The row of an open episode is the last one.
+        let last = list.row_count(context).saturating_sub(1);
+        Self { selected: chosen.unwrap_or(last), ..list }
     }
 
-    /// The rows in force: made anew when an episode ended or another order is wanted.
-    fn list(&self, look: &Context<'_>) -> Arc<EpisodeRows> {
-        let state = &look.frame.head;
+    /// Returns the rows, rebuilt if an episode has ended or the options have changed.
+    fn list(&self, context: &Context<'_>) -> Arc<EpisodeRows> {
+        let state = &context.frame.head;
         let mut made = self.cached.borrow_mut();
         if let Some(m) = made
             .as_ref()
-            .filter(|m| m.ended_episodes == state.ended_episodes.len() && m.wanted == self.options)
+            .filter(|m| m.ended_episodes == state.ended_episodes.len() && m.options == self.options)
         {
             return m.list.clone();
         }
         let list = Arc::new(EpisodeRows::build(state, self.options));
         *made = Some(CachedList {
             ended_episodes: state.ended_episodes.len(),
-            wanted: self.options,
+            options: self.options,
             list: list.clone(),
         });
         list
     }
 
-    fn move_selection(&mut self, look: &Context<'_>, by: isize) {
-        let all = self.row_count(look);
+    fn move_selection(&mut self, context: &Context<'_>, by: isize) {
+        let all = self.row_count(context);
         self.selected = clamped_index(self.selected, by, all);
         self.person_selected = true;
     }
 
-    /// Rows in the list, the open episode's with them.
-    fn row_count(&self, look: &Context<'_>) -> usize {
-        self.list(look).rows.len() + usize::from(self.has_open_row(look))
+    /// Returns the number of rows, including the open episode's.
+    fn row_count(&self, context: &Context<'_>) -> usize {
+        self.list(context).rows.len() + usize::from(self.has_open_row(context))
     }
 
-    /// The open episode has a row of its own at the end, unless only failed ones are listed.
-    fn has_open_row(&self, look: &Context<'_>) -> bool {
-        !self.options.failed_only && !self.options.by_cause && look.frame.head.open_episode().is_some()
+    /// Returns whether the open episode has a row at the end: not if only failed episodes are listed.
+    fn has_open_row(&self, context: &Context<'_>) -> bool {
+        !self.options.failed_only && !self.options.by_cause && context.frame.head.open_episode().is_some()
     }
 
-    fn change_options(&mut self, look: &Context<'_>, edit: impl FnOnce(&mut ListOptions)) -> Response {
-        let state = &look.frame.head;
-        let before = self.list(look).rows.get(self.selected).and_then(|r| r.number(state));
+    fn change_options(&mut self, context: &Context<'_>, edit: impl FnOnce(&mut ListOptions)) -> Response {
+        let state = &context.frame.head;
+        let before = self.list(context).rows.get(self.selected).and_then(|r| r.number(state));
         edit(&mut self.options);
-        // The chosen episode stays chosen where it is still listed.
-        let list = self.list(look);
+        // Keep the episode selected if it is still listed.
+        let list = self.list(context);
         let place = before.and_then(|n| list.rows.iter().position(|r| r.number(state) == Some(n)));
         self.selected = place.unwrap_or(0);
         Response::default()
     }
 
-    /// Plays the chosen episode again. A run that goes on is left for it: that is said before.
-    fn rerun(&mut self, look: &Context<'_>) -> Response {
-        let state = &look.frame.head;
-        let number = match self.list(look).rows.get(self.selected) {
+    /// Reruns the selected episode. If that leaves an unfinished run, warns first and asks for the key again.
+    fn rerun(&mut self, context: &Context<'_>) -> Response {
+        let state = &context.frame.head;
+        let number = match self.list(context).rows.get(self.selected) {
             Some(row) => row.number(state),
             None => state.open_episode().map(|e| e.number),
         };
         let Some(number) = number else { return Response::default() };
-        if look.is_read_only() || state.run_over || self.rerun_warned_for == Some(number) {
+        if context.is_read_only() || state.run_over || self.rerun_warned_for == Some(number) {
             return Response::request(Request::Rerun(number));
         }
         self.rerun_warned_for = Some(number);
-        let key = look.keymap.key_label_in(Mode::EpisodeList, Action::Rerun).unwrap_or_default();
+        let key = context.keymap.key_label_in(Mode::EpisodeList, Action::Rerun).unwrap_or_default();
         Response::request(Request::ShowNotice(format!(
-            "{key} again leaves this run, which can be gone on with, and plays episode {number} as it began"
+            "press {key} again to leave this run (it can be resumed) and rerun episode {number}"
         )))
     }
 
-    /// The moment an episode ended, or the present for the open one.
-    fn go_to_selected(&self, look: &Context<'_>) -> Response {
-        let state = &look.frame.head;
-        let list = self.list(look);
+    /// Goes to the end of the selected episode, or to the present for the open one.
+    fn go_to_selected(&self, context: &Context<'_>) -> Response {
+        let state = &context.frame.head;
+        let list = self.list(context);
         match list.rows.get(self.selected) {
             Some(ListRow::Episode(place)) => {
                 let Some(past) = state.ended_episodes.get(*place) else { return Response::close() };
@@ -131,7 +132,9 @@ impl EpisodeList {
                 Response::request_and_close(Request::MoveCursor(to))
             }
             Some(ListRow::Group(..)) => Response::default(),
-            None if self.has_open_row(look) => Response::request_and_close(Request::MoveCursor(Cursor::Live)),
+            None if self.has_open_row(context) => {
+                Response::request_and_close(Request::MoveCursor(Cursor::Live))
+            }
             None => Response::close(),
         }
     }
@@ -146,43 +149,43 @@ impl Overlay for EpisodeList {
         Mode::EpisodeList
     }
 
-    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         let page = self.scroll.page_rows();
         match action {
             Action::Close => return Response::close(),
-            Action::OnlyFailed => return self.change_options(look, |w| w.failed_only = !w.failed_only),
-            Action::SortRows => return self.change_options(look, |w| w.sort = w.sort.next()),
-            Action::GroupByCause => return self.change_options(look, |w| w.by_cause = !w.by_cause),
-            Action::Open | Action::Accept => return self.go_to_selected(look),
-            Action::Rerun => return self.rerun(look),
+            Action::OnlyFailed => return self.change_options(context, |w| w.failed_only = !w.failed_only),
+            Action::SortRows => return self.change_options(context, |w| w.sort = w.sort.next()),
+            Action::GroupByCause => return self.change_options(context, |w| w.by_cause = !w.by_cause),
+            Action::Open | Action::Accept => return self.go_to_selected(context),
+            Action::Rerun => return self.rerun(context),
             Action::Help => return Response::request(Request::RunAction(action)),
             other => {
                 if let Some(by) = row_delta(other, page) {
-                    self.move_selection(look, by);
+                    self.move_selection(context, by);
                 }
             }
         }
         Response::default()
     }
 
-    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
+    fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
         match self.scroll.mouse_target(event) {
             Some(MouseTarget::Row(row)) if row == self.selected && self.person_selected => {
-                return self.go_to_selected(look);
+                return self.go_to_selected(context);
             }
             Some(MouseTarget::Row(row)) => {
                 self.selected = row;
                 self.person_selected = true;
             }
-            Some(MouseTarget::Wheel(by)) => self.move_selection(look, by * 3),
+            Some(MouseTarget::Wheel(by)) => self.move_selection(context, by * 3),
             None => {}
         }
         Response::default()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let (state, list) = (&look.frame.head, self.list(look));
-        let all = self.row_count(look);
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let (state, list) = (&context.frame.head, self.list(context));
+        let all = self.row_count(context);
         let rows = u16::try_from(all).unwrap_or(u16::MAX).max(1).saturating_add(HEADER_ROWS);
         let title = self.options.title(state, &list);
         let window = Window {
@@ -192,9 +195,13 @@ impl Overlay for EpisodeList {
             columns: 150,
             mode: Mode::EpisodeList,
         };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         let columns = row::Columns::for_width(inside.width);
-        put_line(&list.summary_line(state, inside.width, look.glyphs), Rect { height: 1, ..inside }, canvas);
+        put_line(
+            &list.summary_line(state, inside.width, context.glyphs),
+            Rect { height: 1, ..inside },
+            canvas,
+        );
         if inside.height <= HEADER_ROWS {
             return;
         }
@@ -205,7 +212,7 @@ impl Overlay for EpisodeList {
             let words = if state.ended_episodes.is_empty() {
                 "no episode has ended yet"
             } else {
-                "none of them failed"
+                "no failed episode"
             };
             canvas.put(body.x, body.y, body.width, words, canvas.style(Role::Muted));
             return;
@@ -217,10 +224,10 @@ impl Overlay for EpisodeList {
                 Some(ListRow::Episode(at)) => state
                     .ended_episodes
                     .get(*at)
-                    .map_or_else(Vec::new, |past| columns.ended_row(past, here, look.glyphs)),
-                Some(ListRow::Group(words, count)) => row::group_row(words, *count, here, look.glyphs),
+                    .map_or_else(Vec::new, |past| columns.ended_row(past, here, context.glyphs)),
+                Some(ListRow::Group(words, count)) => row::group_row(words, *count, here, context.glyphs),
                 None => {
-                    state.open_episode().map_or_else(Vec::new, |e| columns.open_row(e, here, look.glyphs))
+                    state.open_episode().map_or_else(Vec::new, |e| columns.open_row(e, here, context.glyphs))
                 }
             }
         });

@@ -1,4 +1,4 @@
-//! Words in the steps of the session: those of the listed episode at once, those of the others as they are found.
+//! Search in the session's steps: hits of the listed episode appear at once, those of other episodes as they are found.
 
 use super::choice::wrapped_index;
 use super::text_field::TextField;
@@ -14,22 +14,22 @@ use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
-/// A search: first the words are typed, then the places are walked through. Nothing can step while it is open.
+/// Search overlay: first the query is typed, then keys move through the hits. No key can step while it is open.
 pub struct Search {
     field: TextField,
     is_typing: bool,
-    /// In the order of the session.
+    /// The hits, in session order.
     hits: Vec<SearchHit>,
-    /// The other episodes are still being searched.
+    /// Whether other episodes are still being searched.
     is_searching: bool,
     selected: usize,
     scroll: Scroll,
-    /// Where the panes stood when it began.
+    /// The cursor when the search was opened.
     return_to: Cursor,
 }
 
 impl Search {
-    /// A search that returns to this moment when it is closed without staying.
+    /// Creates a search that returns to `from` if it is closed while typing.
     pub fn new(from: Cursor) -> Self {
         Self {
             field: TextField::single_line(""),
@@ -42,64 +42,64 @@ impl Search {
         }
     }
 
-    fn start_search(&mut self, look: &Context<'_>) -> Response {
+    fn start_search(&mut self, context: &Context<'_>) -> Response {
         let words = self.field.text();
-        let Some(episode) = look.episode() else { return Response::default() };
+        let Some(episode) = context.episode() else { return Response::default() };
         self.hits = find::search_episode(episode, &words, find::MAX_HITS);
-        self.select_nearest(look);
-        let mut reaction = self.go_to_selected(look);
-        if find::has_other_episodes(&look.frame.head, episode.number) {
+        self.select_nearest(context);
+        let mut response = self.go_to_selected(context);
+        if find::has_other_episodes(&context.frame.head, episode.number) {
             self.is_searching = !words.is_empty();
-            reaction.requests.push(Request::Search { query: words, searched_episode: episode.number });
+            response.requests.push(Request::Search { query: words, searched_episode: episode.number });
         }
-        reaction
+        response
     }
 
-    /// The nearest place at or after the chosen step is the one to begin with.
-    fn select_nearest(&mut self, look: &Context<'_>) {
-        let now = (look.episode().map_or(0, |e| e.number), look.frame.selected_step());
+    /// Selects the first hit at or after the selected step.
+    fn select_nearest(&mut self, context: &Context<'_>) {
+        let now = (context.episode().map_or(0, |e| e.number), context.frame.selected_step());
         self.selected = self.hits.iter().position(|m| (m.episode, m.step) >= now).unwrap_or(0);
     }
 
-    /// Takes in what was found elsewhere; the chosen place stays chosen.
-    fn add_hits(&mut self, mut hits: Vec<SearchHit>, look: &Context<'_>) {
+    /// Adds hits of other episodes; the selected hit stays selected.
+    fn add_hits(&mut self, mut hits: Vec<SearchHit>, context: &Context<'_>) {
         let first = self.hits.is_empty();
         let chosen = self.hits.get(self.selected).map(|m| (m.episode, m.step));
         hits.truncate(find::MAX_HITS.saturating_sub(self.hits.len()));
         self.selected += hits.iter().filter(|m| chosen.is_some_and(|c| (m.episode, m.step) < c)).count();
         self.hits.append(&mut hits);
-        // Stable, so that the places of one step stay in their order.
+        // The sort is stable, so the hits of one step stay in order.
         self.hits.sort_by_key(|m| (m.episode, m.step));
         if first {
-            self.select_nearest(look);
+            self.select_nearest(context);
         }
     }
 
-    fn go_to_selected(&self, look: &Context<'_>) -> Response {
-        let there = self.hits.get(self.selected).and_then(|m| cursor_after(look, m.episode, m.step));
-        // Where nothing is found, it is as before the first letter.
-        Response::request(Request::MoveCursor(there.unwrap_or(self.return_to)))
+    fn go_to_selected(&self, context: &Context<'_>) -> Response {
+        let cursor = self.hits.get(self.selected).and_then(|m| cursor_after(context, m.episode, m.step));
+        // Without hits, the cursor is where it was before the search.
+        Response::request(Request::MoveCursor(cursor.unwrap_or(self.return_to)))
     }
 
-    /// It goes away, and nothing is looked for any more.
+    /// Closes the overlay after an optional first request, and stops the background search.
     fn close_search(&self, first: Option<Request>) -> Response {
         let stop = self.is_searching.then(|| Request::Search { query: String::new(), searched_episode: 0 });
         Response { requests: first.into_iter().chain(stop).collect(), close: true }
     }
 
-    fn move_selection(&mut self, look: &Context<'_>, by: isize) -> Response {
+    fn move_selection(&mut self, context: &Context<'_>, by: isize) -> Response {
         let all = self.hits.len();
         if all == 0 {
             return Response::default();
         }
         self.selected = wrapped_index(self.selected, by, all);
-        self.go_to_selected(look)
+        self.go_to_selected(context)
     }
 
-    /// The row of a place; where there are several episodes it says which.
+    /// Returns the row of a hit. With several episodes the row includes the episode's number.
     fn hit_row(&self, place: usize, room: usize, several: bool) -> Line {
         let Some(found) = self.hits.get(place) else { return Vec::new() };
-        // The place stands within the row, also in long texts.
+        // Scroll long texts so that the hit is visible.
         let before = &found.text[..found.range.start];
         let skip = before.chars().count().saturating_sub(room / 3);
         let lead: String = before.chars().skip(skip).collect();
@@ -124,7 +124,7 @@ impl Search {
     }
 }
 
-/// Rows inside its window.
+/// Returns the number of rows inside the window.
 fn window_rows(screen: Rect) -> u16 {
     if screen.height >= 20 { 7 } else { 4 }
 }
@@ -138,53 +138,57 @@ impl Overlay for Search {
         if self.is_typing { Mode::SearchInput } else { Mode::Search }
     }
 
-    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         match action {
-            // What was typed is taken back; what was walked to is kept.
+            // Closing while typing returns to the start; closing at a hit stays there.
             Action::Close if self.is_typing => self.close_search(Some(Request::MoveCursor(self.return_to))),
             Action::Accept if self.is_typing => {
                 self.is_typing = self.hits.is_empty();
-                self.go_to_selected(look)
+                self.go_to_selected(context)
             }
             Action::Close | Action::Open | Action::Accept => self.close_search(None),
             Action::Search => {
                 self.is_typing = true;
                 Response::default()
             }
-            Action::NextMatch | Action::Down => self.move_selection(look, 1),
-            Action::PreviousMatch | Action::Up => self.move_selection(look, -1),
+            Action::NextMatch | Action::Down => self.move_selection(context, 1),
+            Action::PreviousMatch | Action::Up => self.move_selection(context, -1),
             _ => Response::default(),
         }
     }
 
-    fn on_key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
-        if self.is_typing && self.field.on_key(key) { self.start_search(look) } else { Response::default() }
-    }
-
-    fn on_paste(&mut self, text: &str, look: &Context<'_>) -> Response {
-        if self.is_typing && self.field.on_paste(text) {
-            self.start_search(look)
+    fn on_key(&mut self, key: KeyEvent, context: &Context<'_>) -> Response {
+        if self.is_typing && self.field.on_key(key) {
+            self.start_search(context)
         } else {
             Response::default()
         }
     }
 
-    fn on_answer(&mut self, answer: Answer, look: &Context<'_>) -> Response {
+    fn on_paste(&mut self, text: &str, context: &Context<'_>) -> Response {
+        if self.is_typing && self.field.on_paste(text) {
+            self.start_search(context)
+        } else {
+            Response::default()
+        }
+    }
+
+    fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
         if let Answer::SearchResults { query: words, hits, progress } = answer
             && words == self.field.text()
         {
             self.is_searching = progress == SearchStatus::Partial;
-            self.add_hits(hits, look);
+            self.add_hits(hits, context);
         }
         Response::default()
     }
 
-    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
+    fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
         match self.scroll.mouse_target(event) {
             Some(MouseTarget::Row(row)) => {
-                self.move_selection(look, row.cast_signed() - self.selected.cast_signed())
+                self.move_selection(context, row.cast_signed() - self.selected.cast_signed())
             }
-            Some(MouseTarget::Wheel(by)) => self.move_selection(look, by),
+            Some(MouseTarget::Wheel(by)) => self.move_selection(context, by),
             None => Response::default(),
         }
     }
@@ -193,14 +197,14 @@ impl Overlay for Search {
         Window::rows_covered(window_rows(screen), screen)
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let more = if self.is_searching { ", looking through the other episodes" } else { "" };
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let more = if self.is_searching { ", searching other episodes" } else { "" };
         let title = match (self.hits.len(), self.field.text().is_empty()) {
             (_, true) => "Search".to_owned(),
-            (0, _) => format!("Search: nothing found{}", if self.is_searching { " yet" } else { "" }) + more,
+            (0, _) => format!("Search: no match{}", if self.is_searching { " yet" } else { "" }) + more,
             (all, _) => format!("Search: {} of {all}{more}", self.selected + 1),
         };
-        let several = look.frame.head.episode.as_ref().is_some_and(|e| e.number > 1);
+        let several = context.frame.head.episode.as_ref().is_some_and(|e| e.number > 1);
         let window = Window {
             title: &title,
             position: WindowPosition::Bottom,
@@ -208,7 +212,7 @@ impl Overlay for Search {
             columns: screen.width,
             mode: self.mode(),
         };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         canvas.put(inside.x, inside.y, 2, "/", canvas.style(Role::Key));
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
         self.field.draw(self.is_typing, line, canvas);

@@ -1,4 +1,4 @@
-//! A summary of the mentor that waits: what would go and what would come, each line to be accepted or refused.
+//! Review of a mentor's summary: the lessons it would remove and add, each to be accepted or rejected.
 
 use super::window::{Line, MouseTarget, Page, Scroll, paragraph};
 use super::{Overlay, Response, clamped_index, row_delta};
@@ -13,18 +13,18 @@ use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::cell::RefCell;
 
-/// The lines of a summary, with what the person says to each.
+/// Overlay that lists a summary's changes, with the person's decision on each.
 pub struct SummaryReview {
     change_seq: Seq,
     rejected: Vec<bool>,
     selected: usize,
     scroll: Scroll,
-    /// The first row of each line, as they were drawn last.
+    /// The first row of each change in the last draw.
     line_starts: RefCell<Vec<usize>>,
 }
 
 impl SummaryReview {
-    /// Every line accepted, the first one chosen.
+    /// Creates the review with every change accepted and the first one selected.
     pub fn new(change: &PoolChange) -> Self {
         Self {
             change_seq: change.seq,
@@ -35,8 +35,8 @@ impl SummaryReview {
         }
     }
 
-    fn pending_change<'a>(&self, look: &'a Context<'_>) -> Option<&'a PoolChange> {
-        look.frame.head.waiting_summaries.first().filter(|c| c.seq == self.change_seq)
+    fn pending_change<'a>(&self, context: &'a Context<'_>) -> Option<&'a PoolChange> {
+        context.frame.head.waiting_summaries.first().filter(|c| c.seq == self.change_seq)
     }
 
     fn move_selection(&mut self, by: isize) {
@@ -49,35 +49,35 @@ impl SummaryReview {
         Response::request_and_close(Request::Send(Command::SettlePool { refused }))
     }
 
-    fn lines(&self, change: &PoolChange, look: &Context<'_>, columns: u16) -> Vec<Line> {
-        let go = change.items.iter().filter(|l| matches!(l, PoolChangeItem::Retire { .. })).count();
+    fn lines(&self, change: &PoolChange, context: &Context<'_>, columns: u16) -> Vec<Line> {
+        let removed = change.items.iter().filter(|l| matches!(l, PoolChangeItem::Retire { .. })).count();
         let words = format!(
-            "The mentor would put {} for {}. A line that is refused changes nothing: the old lesson stays, the new one does \
-             not come in.",
-            count_text(change.items.len() - go, "new lesson"),
-            count_text(go, "old one"),
+            "The mentor would add {} and remove {}. A rejected line changes nothing: the old lesson stays, the \
+             new one is not added.",
+            count_text(change.items.len() - removed, "new lesson"),
+            count_text(removed, "old one"),
         );
         let mut lines = paragraph((Role::Muted, ""), Role::Muted, &words, columns);
         lines.push(Vec::new());
         let mut starts = Vec::new();
         for (place, line) in change.items.iter().enumerate() {
-            let refused = self.rejected.get(place).copied().unwrap_or_default();
+            let rejected = self.rejected.get(place).copied().unwrap_or_default();
             let (sign, role, text) = match line {
                 PoolChangeItem::Retire { id } => {
-                    let lesson = look.frame.head.pool.get(id);
+                    let lesson = context.frame.head.pool.get(id);
                     let words = lesson.map_or_else(
-                        || "a lesson that is gone already".to_owned(),
-                        |l| format!("{}: {}", l.number, lesson_text(l.text(), look)),
+                        || "a lesson already deleted".to_owned(),
+                        |l| format!("{}: {}", l.number, lesson_text(l.text(), context)),
                     );
                     ("-", Role::Removed, words)
                 }
-                PoolChangeItem::Add { text, .. } => ("+", Role::Added, lesson_text(text, look)),
+                PoolChangeItem::Add { text, .. } => ("+", Role::Added, lesson_text(text, context)),
             };
-            let here = if place == self.selected { look.glyphs.proposal } else { " " };
-            // The word stands beside the colour, for screens that have none.
-            let answer = if refused { "no " } else { "yes" };
+            let here = if place == self.selected { context.glyphs.proposal } else { " " };
+            // The word shows the decision on screens without colour, too.
+            let answer = if rejected { "no " } else { "yes" };
             let lead = format!("{here} {answer} {sign} ");
-            let role = if refused { Role::Muted } else { role };
+            let role = if rejected { Role::Muted } else { role };
             starts.push(lines.len());
             let marked = if place == self.selected { Role::Proposal } else { Role::Text };
             lines.extend(paragraph((marked, &lead), role, &text, columns));
@@ -87,8 +87,8 @@ impl SummaryReview {
     }
 }
 
-fn lesson_text(text: &LessonText, look: &Context<'_>) -> String {
-    let solution = text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.solution));
+fn lesson_text(text: &LessonText, context: &Context<'_>) -> String {
+    let solution = text.solution.as_ref().map(|s| format!(" {} {s}", context.glyphs.solution));
     format!("{}{}", text.text, solution.unwrap_or_default())
 }
 
@@ -135,18 +135,18 @@ impl Overlay for SummaryReview {
         Response::default()
     }
 
-    fn is_stale(&self, look: &Context<'_>) -> bool {
-        self.pending_change(look).is_none()
+    fn is_stale(&self, context: &Context<'_>) -> bool {
+        self.pending_change(context).is_none()
     }
 
-    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let Some(change) = self.pending_change(look) else { return };
+    fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let Some(change) = self.pending_change(context) else { return };
         let title = format!("The mentor's {}", change.question.name());
         let page = Page { title: &title, columns: 100, mode: Mode::Summary, scroll: &self.scroll };
-        page.draw_with_selected(look, screen, canvas, |columns| {
-            let lines = self.lines(change, look, columns);
+        page.draw_with_selected(context, screen, canvas, |columns| {
+            let lines = self.lines(change, context, columns);
             let start = self.line_starts.borrow().get(self.selected).copied().unwrap_or_default();
-            // With the first line the words above it are to be seen too.
+            // The first change also reveals the text above it.
             (lines, if self.selected == 0 { 0 } else { start })
         });
     }

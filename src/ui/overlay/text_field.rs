@@ -1,4 +1,4 @@
-//! Text that a person types: one line, or several.
+//! A text input of one or several lines.
 
 use crate::text::{clean, one_line};
 use crate::ui::canvas::Canvas;
@@ -10,26 +10,26 @@ use ratatui::style::Style;
 use ratatui::widgets::Widget;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 
-/// Characters that a line takes, and a field of several; a paste beyond it is cut, and the field says so.
+/// Maximum number of characters of a single-line and a multi-line field. Longer input is cut, and the field says so.
 const MAX_CHARS: [usize; 2] = [16_384, 65_536];
 
-/// Text that can be typed into. What comes in by key, paste or beforehand is made harmless first.
+/// A text input. All text, typed, pasted or prefilled, is stripped of control sequences first.
 pub(crate) struct TextField {
     area: TextArea<'static>,
     is_single_line: bool,
-    /// How many characters of how many the last paste or key had were taken, where that is not all.
+    /// The inserted and the total number of characters of the last input, if it was cut.
     last_cut: Option<(usize, usize)>,
 }
 
 impl TextField {
-    /// One line, filled beforehand; typing replaces what is there, a movement keeps it.
+    /// Creates a single-line field with preselected text: typing replaces it, moving the cursor keeps it.
     pub(crate) fn preselected(text: &str) -> Self {
         let mut field = Self::single_line(text);
         field.area.select_all();
         field
     }
 
-    /// One line, filled beforehand; typing replaces what lies behind so many characters.
+    /// Creates a single-line field with text preselected from character `from` on.
     pub(crate) fn preselected_from(text: &str, from: usize) -> Self {
         let mut field = Self::single_line(text);
         if text.chars().count() > from {
@@ -40,7 +40,7 @@ impl TextField {
         field
     }
 
-    /// One line.
+    /// Creates a single-line field.
     pub(crate) fn single_line(text: &str) -> Self {
         let mut field = Self {
             area: TextArea::new(vec![one_line(text).into_owned()]),
@@ -51,7 +51,7 @@ impl TextField {
         field
     }
 
-    /// Several lines.
+    /// Creates a multi-line field.
     pub(crate) fn multi_line(text: &str) -> Self {
         let lines = clean(text).split('\n').map(str::to_owned).collect();
         let mut area = TextArea::new(lines);
@@ -61,12 +61,12 @@ impl TextField {
         Self { area, is_single_line: false, last_cut: None }
     }
 
-    /// What stands in it, without blanks at its ends.
+    /// Returns the text, trimmed.
     pub(crate) fn text(&self) -> String {
         self.area.lines().join("\n").trim().to_owned()
     }
 
-    /// A key that no action has. Returns whether the text changed.
+    /// Handles an unbound key. Returns whether the text changed.
     pub(crate) fn on_key(&mut self, key: KeyEvent) -> bool {
         self.last_cut = None;
         if let KeyCode::Char(c) = key.code
@@ -86,20 +86,20 @@ impl TextField {
         self.area.input(key)
     }
 
-    /// Pasted text: a line takes its newlines as blanks.
+    /// Handles pasted text; a single-line field turns newlines into blanks. Returns whether the text changed.
     pub(crate) fn on_paste(&mut self, text: &str) -> bool {
         let text = if self.is_single_line { one_line(text) } else { clean(text) };
         self.insert(&text)
     }
 
-    /// A new line, where there can be one.
+    /// Inserts a line break; ignored in a single-line field.
     pub(crate) fn insert_newline(&mut self) {
         if !self.is_single_line {
             self.area.insert_newline();
         }
     }
 
-    /// Puts another text in the place of all that is there.
+    /// Replaces the whole text.
     pub(crate) fn replace(&mut self, text: &str) {
         *self = if self.is_single_line { Self::single_line(text) } else { Self::multi_line(text) };
     }
@@ -108,15 +108,15 @@ impl TextField {
         MAX_CHARS[usize::from(!self.is_single_line)]
     }
 
-    /// What was cut off what came in last, in words; none where all of it was taken.
+    /// Describes how the last input was cut. Returns `None` if all of it was inserted.
     pub(crate) fn cut_message(&self) -> Option<String> {
         let (taken, all) = self.last_cut?;
-        Some(format!("cut: {taken} of {all} characters fit, {} in all", self.max_chars()))
+        Some(format!("cut: {taken} of {all} characters fit (limit {})", self.max_chars()))
     }
 
     fn insert(&mut self, text: &str) -> bool {
         let lines = self.area.lines();
-        // The break between two lines counts, too.
+        // Line breaks count, too.
         let have: usize = lines.iter().map(|l| l.chars().count() + 1).sum::<usize>().saturating_sub(1);
         let chosen = self.area.selection_range().map_or(0, |range| selected_chars(lines, range));
         let room = self.max_chars().saturating_sub(have.saturating_sub(chosen));
@@ -126,7 +126,7 @@ impl TextField {
         !text.is_empty() && self.area.insert_str(text)
     }
 
-    /// Draws it; without focus there is no cursor.
+    /// Draws the field; the cursor is only shown if it has the focus.
     pub(crate) fn draw(&self, focused: bool, area: Rect, canvas: &mut Canvas<'_>) {
         let area = area.intersection(canvas.buffer.area);
         if area.is_empty() {
@@ -158,7 +158,8 @@ impl TextField {
     }
 }
 
-/// Where a word fills its row, the text area begins the next row with the blank behind it. The blank goes, but under the cursor.
+/// Hides the blank that the text area puts at the start of a row if a word fills the row before, unless the cursor is
+/// on it.
 fn hide_leading_blanks(area: Rect, cursor: Style, buffer: &mut Buffer) {
     for y in area.y + 1..area.bottom() {
         let is_blank = |x: u16, y: u16| buffer.cell((x, y)).is_none_or(|cell| cell.symbol() == " ");
@@ -175,7 +176,7 @@ fn hide_leading_blanks(area: Rect, cursor: Style, buffer: &mut Buffer) {
     }
 }
 
-/// Characters between two places of a text, breaks among them.
+/// Counts the characters between two positions (row, column), including line breaks.
 fn selected_chars(lines: &[String], (from, to): ((usize, usize), (usize, usize))) -> usize {
     let before = |(row, column): (usize, usize)| {
         lines.iter().take(row).map(|l| l.chars().count() + 1).sum::<usize>() + column
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_cut_and_said() {
+    fn input_beyond_the_limit_is_cut_and_reported() {
         let mut field = TextField::multi_line("one\ntwo");
         assert!(field.on_paste(&"x".repeat(10)));
         assert_eq!(field.cut_message(), None);
@@ -196,15 +197,15 @@ mod tests {
         assert!(field.on_paste(&"y".repeat(room + 5)));
         assert_eq!(
             field.cut_message().unwrap(),
-            format!("cut: {room} of {} characters fit, 65536 in all", room + 5)
+            format!("cut: {room} of {} characters fit (limit 65536)", room + 5)
         );
         assert_eq!(field.text().chars().count(), MAX_CHARS[1]);
-        // The next key takes the word away; one more that does not fit says so again.
+        // The next key clears the message; another character that doesn't fit shows it again.
         field.on_key(KeyEvent::from(KeyCode::Left));
         assert_eq!(field.cut_message(), None);
         assert!(!field.on_key(KeyEvent::from(KeyCode::Char('z'))));
         assert!(field.cut_message().unwrap().starts_with("cut: 0 of 1"));
-        // What is chosen is replaced, and makes room.
+        // Replacing a selection frees its characters.
         let mut line = TextField::preselected(&"a".repeat(MAX_CHARS[0]));
         assert!(line.on_paste("abc"));
         assert_eq!((line.text().as_str(), line.cut_message()), ("abc", None));

@@ -1,4 +1,4 @@
-//! The frame of an overlay: its place, its title, its keys, and rows that scroll.
+//! The window of an overlay: position, title, key hints, and scrolling rows.
 
 use crate::text::width;
 use crate::ui::canvas::Canvas;
@@ -9,41 +9,38 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use std::cell::Cell;
 
-/// A row: pieces from the left.
+/// A row of styled pieces, from left to right.
 pub(crate) type Line = Vec<(Role, String)>;
 
-/// Where an overlay lies.
+/// The position of an overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WindowPosition {
-    /// In the middle.
     Middle,
-    /// At the lower edge, above the footer, so that the panes above stay readable.
+    /// At the bottom, above the footer, so that the panes above stay readable.
     Bottom,
 }
 
-/// What is drawn around an overlay.
+/// The frame around an overlay.
 pub(crate) struct Window<'a> {
-    /// Its title.
     pub(crate) title: &'a str,
-    /// Where it lies.
     pub(crate) position: WindowPosition,
-    /// The rows it would like inside.
+    /// Preferred number of rows inside.
     pub(crate) rows: u16,
-    /// The columns it would like inside.
+    /// Preferred number of columns inside.
     pub(crate) columns: u16,
-    /// Its keys stand in the lower edge.
+    /// The mode whose key hints are shown in the lower edge.
     pub(crate) mode: Mode,
 }
 
 impl Window<'_> {
-    /// The rows from its upper edge to the end of the screen, for one that lies below.
+    /// Returns the rows from the upper edge of a bottom window to the end of the screen.
     pub(crate) fn rows_covered(rows: u16, screen: Rect) -> u16 {
         (rows + 3).min(screen.height)
     }
 
-    /// Empties the place, draws the frame and returns what is inside. Any screen gives a place, possibly an empty one.
-    pub(crate) fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) -> Rect {
-        // The first row tells goal and mode and stays to be seen where there is room.
+    /// Clears the area, draws the frame, and returns the area inside, which may be empty on small screens.
+    pub(crate) fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) -> Rect {
+        // The first row shows goal and mode, and stays visible if there is room.
         let room = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
         let room = if screen.height >= 5 { room } else { screen };
         let width = self.columns.saturating_add(4).min(room.width);
@@ -61,11 +58,11 @@ impl Window<'_> {
         if width < 4 || height < 3 {
             return Rect { height: height.min(1), ..area };
         }
-        self.draw_frame(look, area, canvas);
+        self.draw_frame(context, area, canvas);
         Rect { x: area.x + 2, y: area.y + 1, width: width - 4, height: height - 2 }
     }
 
-    fn draw_frame(&self, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    fn draw_frame(&self, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         let style = canvas.style(Role::FrameOverlay);
         let joints = canvas.glyphs.box_drawing;
         let (right, bottom) = (area.right() - 1, area.bottom() - 1);
@@ -87,13 +84,13 @@ impl Window<'_> {
         }
         let title = format!(" {} ", self.title);
         canvas.put(area.x + 2, area.y, area.width.saturating_sub(4), &title, canvas.style(Role::Title));
-        self.draw_keys(look, Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 }, canvas);
+        self.draw_keys(context, Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 }, canvas);
     }
 
-    /// The way out stands at the right, whatever the width; the rest as far as it fits, and what does not fit in the
-    /// footer's row, where nothing else is said there.
-    fn draw_keys(&self, look: &Context<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
-        let hints = look.keymap.key_hints(self.mode);
+    /// Draws the key hints: always the closing key at the right, the others as far as they fit, and the rest in the
+    /// footer's row if that is empty.
+    fn draw_keys(&self, context: &Context<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
+        let hints = context.keymap.key_hints(self.mode);
         let wide = |h: &KeyHint<'_>| (width(&h.key) + width(h.label) + 4) as u16;
         let (closing, others): (Vec<_>, Vec<_>) = hints.into_iter().partition(|h| h.action == Action::Close);
         let mut right = edge.right();
@@ -131,7 +128,7 @@ impl Window<'_> {
     }
 }
 
-/// A window into rows. The height is learnt while drawing and only used for pages, so that dropping it changes nothing.
+/// Scroll position in a list of rows. The extent is recorded while drawing, and only used for paging and the mouse.
 #[derive(Debug, Default)]
 pub(crate) struct Scroll {
     top: Cell<usize>,
@@ -139,32 +136,30 @@ pub(crate) struct Scroll {
     area: Cell<Rect>,
 }
 
-/// Where the mouse points in rows that scroll.
+/// A mouse event in scrolling rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MouseTarget {
-    /// A row was clicked, by its place among all rows.
+    /// A click on a row, by its index among all rows.
     Row(usize),
     /// The wheel was turned: -1 up, 1 down.
     Wheel(isize),
 }
 
-/// Something that is only read: rows that scroll in a window.
+/// A centred window with scrolling rows.
 pub(crate) struct Page<'a> {
-    /// Its title.
     pub(crate) title: &'a str,
-    /// The columns it would like inside.
+    /// Preferred number of columns inside.
     pub(crate) columns: u16,
-    /// Its keys stand in the lower edge.
+    /// The mode whose key hints are shown in the lower edge.
     pub(crate) mode: Mode,
-    /// Where it is scrolled to.
     pub(crate) scroll: &'a Scroll,
 }
 
 impl Page<'_> {
-    /// As [`Page::draw`], for rows of which one is chosen: the row that is to be seen comes with them.
+    /// Draws rows like [`Page::draw`], and reveals a row. `rows` also returns the index of that row.
     pub(crate) fn draw_with_selected(
         &self,
-        look: &Context<'_>,
+        context: &Context<'_>,
         screen: Rect,
         canvas: &mut Canvas<'_>,
         rows: impl Fn(u16) -> (Vec<Line>, usize),
@@ -175,21 +170,21 @@ impl Page<'_> {
         let (title, mode) = (self.title, self.mode);
         let window =
             Window { title, position: WindowPosition::Middle, rows: high, columns: self.columns, mode };
-        let inside = window.draw(look, screen, canvas);
-        let (lines, seen) = if inside.width == columns { made } else { rows(inside.width) };
-        self.scroll.reveal(seen, lines.len(), usize::from(inside.height));
+        let inside = window.draw(context, screen, canvas);
+        let (lines, revealed) = if inside.width == columns { made } else { rows(inside.width) };
+        self.scroll.reveal(revealed, lines.len(), usize::from(inside.height));
         self.scroll.draw(&lines, inside, canvas);
     }
 
-    /// Draws the rows, made for the columns there are, in a window as high as they are.
+    /// Draws the rows built for the available width, in a window of their height.
     pub(crate) fn draw<Rows: AsRef<[Line]>>(
         &self,
-        look: &Context<'_>,
+        context: &Context<'_>,
         screen: Rect,
         canvas: &mut Canvas<'_>,
         rows: impl Fn(u16) -> Rows,
     ) {
-        // The window takes its margin from the columns before it is known how high it is.
+        // The rows must be built before the window, which needs their number.
         let columns = self.columns.min(screen.width.saturating_sub(4));
         let made = rows(columns);
         let high = u16::try_from(made.as_ref().len()).unwrap_or(u16::MAX);
@@ -200,48 +195,48 @@ impl Page<'_> {
             columns: self.columns,
             mode: self.mode,
         };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         let made = if inside.width == columns { made } else { rows(inside.width) };
         self.scroll.draw(made.as_ref(), inside, canvas);
     }
 }
 
 impl Scroll {
-    /// Moves by rows.
+    /// Scrolls by rows.
     pub(crate) fn scroll_by(&self, rows: isize) {
         let (all, height) = self.extent.get();
         self.top.set(self.top.get().saturating_add_signed(rows).min(all.saturating_sub(height)));
     }
 
-    /// Moves by pages.
+    /// Scrolls by pages.
     pub(crate) fn scroll_pages(&self, pages: isize) {
         let height = self.extent.get().1.saturating_sub(1).max(1);
         self.scroll_by(pages.saturating_mul(isize::try_from(height).unwrap_or(isize::MAX)));
     }
 
-    /// The rows of a page, as it was drawn last.
+    /// Returns the number of rows of a page in the last draw.
     pub(crate) fn page_rows(&self) -> isize {
         isize::try_from(self.extent.get().1.saturating_sub(1).max(1)).unwrap_or(isize::MAX)
     }
 
-    /// To a row.
+    /// Scrolls to a row.
     pub(crate) fn scroll_to(&self, row: usize) {
         self.top.set(row);
     }
 
-    /// Moves so that a row is seen, where `all` rows are shown in `height`.
+    /// Scrolls so that a row is visible, with `all` rows in `height`.
     pub(crate) fn reveal(&self, row: usize, all: usize, height: usize) {
         self.extent.set((all, height));
         let top = self.top.get().min(row).max((row + 1).saturating_sub(height));
         self.top.set(top.min(all.saturating_sub(height)));
     }
 
-    /// Moves so that a row of these is seen, in the height of the last draw.
+    /// Scrolls so that a row is visible, in the height of the last draw.
     pub(crate) fn reveal_at_last_height(&self, row: usize, all: usize) {
         self.reveal(row, all, self.extent.get().1);
     }
 
-    /// The first row shown, after `all` rows were fitted into `height`.
+    /// Fits `all` rows into `height`, and returns the first visible row.
     pub(crate) fn clamp_top(&self, all: usize, height: usize) -> usize {
         self.extent.set((all, height));
         let top = self.top.get().min(all.saturating_sub(height));
@@ -249,7 +244,7 @@ impl Scroll {
         top
     }
 
-    /// What the mouse means here: a click on a row that is to be seen, or a turn of the wheel.
+    /// Returns the clicked row or the turn of the wheel. Returns `None` for all other mouse events.
     pub(crate) fn mouse_target(&self, event: MouseEvent) -> Option<MouseTarget> {
         match event.kind {
             MouseEventKind::ScrollUp => Some(MouseTarget::Wheel(-1)),
@@ -264,7 +259,8 @@ impl Scroll {
         }
     }
 
-    /// The same where some of the rows, the last ones, are there to be chosen: which of them is clicked.
+    /// Like [`Scroll::mouse_target`], if only the last `count` rows can be clicked; the index counts from the first of
+    /// them.
     pub(crate) fn mouse_target_in_last(&self, count: usize, event: MouseEvent) -> Option<MouseTarget> {
         let first = self.extent.get().0.saturating_sub(count);
         match self.mouse_target(event)? {
@@ -273,7 +269,7 @@ impl Scroll {
         }
     }
 
-    /// Turns with the wheel, as far as there are rows.
+    /// Scrolls with the mouse wheel.
     pub(crate) fn on_wheel(&self, event: MouseEvent) {
         const ROWS_PER_NOTCH: isize = 3;
         if let Some(MouseTarget::Wheel(by)) = self.mouse_target(event) {
@@ -281,7 +277,7 @@ impl Scroll {
         }
     }
 
-    /// Draws the rows of a list around the chosen one.
+    /// Draws the rows of a list so that the row `chosen` is visible.
     pub(crate) fn draw_list(
         &self,
         chosen: usize,
@@ -300,7 +296,7 @@ impl Scroll {
         self.draw_overflow_marks(area, canvas);
     }
 
-    /// At the frame to the right of a list, marks where rows stand above or below those that are seen.
+    /// Marks at the frame to the right of a list whether there are hidden rows above or below.
     fn draw_overflow_marks(&self, area: Rect, canvas: &mut Canvas<'_>) {
         let ((all, height), top) = (self.extent.get(), self.top.get());
         if area.is_empty() {
@@ -311,13 +307,13 @@ impl Scroll {
         if top > 0 {
             canvas.put(x, area.y, 1, above, style);
         }
-        // In a list of one row the way on counts for more than the way back.
+        // In a list one row high, the mark for more rows below wins.
         if top + height < all {
             canvas.put(x, area.bottom() - 1, 1, below, style);
         }
     }
 
-    /// Draws the rows that are to be seen, and at the right edge what part of all they are.
+    /// Draws the visible rows, with a scrollbar at the right edge.
     pub(crate) fn draw(&self, lines: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
         let height = usize::from(area.height);
         self.area.set(area);
@@ -328,7 +324,7 @@ impl Scroll {
         self.draw_scrollbar(area, canvas);
     }
 
-    /// At the frame to the right of an area, what part of all rows is to be seen in it.
+    /// Draws the scrollbar in the frame to the right of an area.
     pub(crate) fn draw_scrollbar(&self, area: Rect, canvas: &mut Canvas<'_>) {
         let ((all, height), top) = (self.extent.get(), self.top.get());
         if all > height && area.width > 0 {
@@ -340,12 +336,12 @@ impl Scroll {
     }
 }
 
-/// The column of the frame to the right of an area inside of it.
+/// Returns the column of the frame to the right of an inner area.
 fn frame_column(area: Rect, canvas: &Canvas<'_>) -> u16 {
     (area.right() + 1).min(canvas.buffer.area.right().saturating_sub(1))
 }
 
-/// Draws pieces in one row.
+/// Draws the pieces of a row.
 pub(crate) fn put_line(line: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
     let mut x = area.x;
     for (role, text) in line {
@@ -354,7 +350,7 @@ pub(crate) fn put_line(line: &[(Role, String)], area: Rect, canvas: &mut Canvas<
     }
 }
 
-/// Text wrapped into rows under a margin; the first row has the lead.
+/// Wraps a text into rows. The first row starts with `lead`, the others with a margin of its width.
 pub(crate) fn paragraph(lead: (Role, &str), role: Role, text: &str, columns: u16) -> Vec<Line> {
     let margin = width(lead.1);
     let room = usize::from(columns).saturating_sub(margin).max(1);

@@ -1,4 +1,4 @@
-//! What is chosen on the start screen, and how keys change it.
+//! The state of the start screen, and how keys change it.
 
 mod dependent_settings;
 
@@ -13,58 +13,53 @@ use crate::ui::overlay::text_field::TextField;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cell::Cell;
 
-/// What has the keys.
+/// The part of the start screen that has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
-    /// The list of tasks, and the search in it.
+    /// The list of tasks with its search box.
     Tasks,
-    /// The environment.
     Environment,
-    /// A setting, by its place.
+    /// The setting with this index.
     Setting(usize),
-    /// The sessions.
     Sessions,
 }
 
-/// What a key came to.
+/// What the caller must do after a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChooserOutcome {
-    /// Nothing is decided.
     Continue,
-    /// The person leaves.
     Quit,
-    /// This was chosen.
     Chosen(StartChoice),
-    /// Draw everything anew.
+    /// Clear the terminal and redraw.
     Redraw,
-    /// Put the program into the background.
+    /// Suspend the program (Ctrl-Z).
     Suspend,
 }
 
 /// The state of the start screen.
 pub struct Chooser {
-    /// All there is to choose from, with the values as they are now.
+    /// What can be chosen, with the current values.
     pub(super) model: StartModel,
     pub(super) section: Section,
     pub(super) query: TextField,
-    /// Places of the tasks that fit what was searched for.
+    /// Indices of the tasks that match the search.
     pub(super) matching: Vec<usize>,
-    /// The chosen one of them.
+    /// The index of the selected task in `matching`.
     pub(super) selected_match: usize,
     pub(super) selected_session: usize,
-    /// What is wrong with a value, or else worth a line.
+    /// A problem with a value, or another notice.
     pub(super) note: Option<String>,
-    /// Settings in a row, as they were drawn last.
+    /// Settings per row of the table, as last drawn.
     pub(super) settings_per_row: Cell<usize>,
-    /// The text of the chosen setting is being typed, and no longer one of those that are offered.
+    /// The person is typing the value of the focused setting; it is no longer a suggestion.
     is_typing: bool,
     preselected_task: usize,
-    /// The settings that the person changed, by name.
+    /// The names of the settings that the person changed.
     changed: Vec<String>,
 }
 
 impl Chooser {
-    /// With what is preselected.
+    /// Creates the state with the model's preselection.
     pub fn new(mut model: StartModel) -> Self {
         model.environment = model.environment.min(model.environments.len().saturating_sub(1));
         let first_task = model.task;
@@ -85,9 +80,9 @@ impl Chooser {
         chooser
     }
 
-    /// Takes in what was found out; what is chosen stays chosen.
-    pub fn apply_update(&mut self, news: StartUpdate) {
-        match news {
+    /// Applies loaded data. The selected task stays selected if it still exists.
+    pub fn apply_update(&mut self, update: StartUpdate) {
+        match update {
             StartUpdate::Sessions(sessions) => self.model.sessions = sessions,
             StartUpdate::Environment(row) => {
                 let chosen = self.selected_task().map(|t| t.id.clone());
@@ -111,12 +106,12 @@ impl Chooser {
         }
     }
 
-    /// The tasks of the chosen environment.
+    /// Returns the tasks of the selected environment.
     pub(super) fn tasks(&self) -> &[TaskRow] {
         self.model.environments.get(self.model.environment).map_or(&[], |w| w.tasks.as_slice())
     }
 
-    /// The chosen task.
+    /// Returns the selected task; None if no task matches the search.
     pub(super) fn selected_task(&self) -> Option<&TaskRow> {
         self.tasks().get(*self.matching.get(self.selected_match)?)
     }
@@ -139,7 +134,7 @@ impl Chooser {
 
     fn sections(&self) -> Vec<Section> {
         let mut all = vec![Section::Tasks, Section::Environment];
-        all.extend((0..self.model.knobs.len()).map(Section::Setting));
+        all.extend((0..self.model.settings.len()).map(Section::Setting));
         if !self.model.sessions.is_empty() {
             all.push(Section::Sessions);
         }
@@ -162,7 +157,7 @@ impl Chooser {
         *at = clamped_index(*at, by, all);
     }
 
-    /// To the setting that stands so many rows below; at the edge it stays.
+    /// Moves to the setting `by` table rows below (negative: above), stopping at the edges.
     fn move_setting_row(&mut self, by: isize) {
         self.is_typing = false;
         let here = match self.section {
@@ -171,7 +166,7 @@ impl Chooser {
         };
         let to =
             here.saturating_add_signed(by.saturating_mul(self.settings_per_row.get().max(1).cast_signed()));
-        self.section = match to.min(self.model.knobs.len()) {
+        self.section = match to.min(self.model.settings.len()) {
             0 => Section::Environment,
             place => Section::Setting(place - 1),
         };
@@ -183,24 +178,24 @@ impl Chooser {
             Section::Environment => {
                 self.model.environment =
                     wrapped_index(self.model.environment, by, self.model.environments.len());
-                // The preselected task is one of the preselected environment.
+                // The preselected task belongs to the environment selected at the start.
                 self.preselected_task = 0;
                 self.filter_tasks();
             }
             Section::Setting(place) => {
-                let Some(knob) = self.model.knobs.get_mut(place) else { return };
-                match &knob.allowed {
+                let Some(setting) = self.model.settings.get_mut(place) else { return };
+                match &setting.allowed {
                     AllowedValues::Number(from, to) => {
-                        let number: u64 = knob.value.parse().unwrap_or(*from);
-                        knob.value = number.saturating_add_signed(by as i64).clamp(*from, *to).to_string();
+                        let number: u64 = setting.value.parse().unwrap_or(*from);
+                        setting.value = number.saturating_add_signed(by as i64).clamp(*from, *to).to_string();
                     }
                     AllowedValues::OneOf(words) | AllowedValues::Text { suggestions: words, .. } => {
                         if words.is_empty() {
                             return;
                         }
-                        let at = words.iter().position(|w| *w == knob.value).unwrap_or(0);
+                        let at = words.iter().position(|w| *w == setting.value).unwrap_or(0);
                         if let Some(word) = words.get(wrapped_index(at, by, words.len())) {
-                            knob.value.clone_from(word);
+                            setting.value.clone_from(word);
                         }
                     }
                 }
@@ -211,34 +206,34 @@ impl Chooser {
     }
 
     fn mark_changed(&mut self, place: usize) {
-        let Some(knob) = self.model.knobs.get_mut(place) else { return };
-        knob.origin = SettingOrigin::Person;
-        let name = knob.name.clone();
+        let Some(setting) = self.model.settings.get_mut(place) else { return };
+        setting.origin = SettingOrigin::Person;
+        let name = setting.name.clone();
         if !self.changed.contains(&name) {
             self.changed.push(name.clone());
         }
         self.update_dependent(&name);
-        let place = self.model.knobs.iter().position(|k| k.name == name);
+        let place = self.model.settings.iter().position(|k| k.name == name);
         self.note = place.and_then(|place| self.validation_error(place));
     }
 
-    /// The settings that were changed, by their places; what another method has is not among them.
+    /// Returns the indices of the changed settings that exist in the current variant.
     fn changed_indices(&self) -> impl Iterator<Item = usize> + '_ {
-        self.changed.iter().filter_map(|name| self.model.knobs.iter().position(|k| k.name == *name))
+        self.changed.iter().filter_map(|name| self.model.settings.iter().position(|k| k.name == *name))
     }
 
-    /// What is wrong with the value of a setting, in words.
+    /// Returns an error message if the value of a setting is invalid.
     fn validation_error(&self, place: usize) -> Option<String> {
-        let knob = self.model.knobs.get(place)?;
-        let AllowedValues::Number(from, to) = knob.allowed else { return None };
-        let number: Option<u64> = effective_value(knob).parse().ok();
-        let refused = match (SETTINGS.iter().find(|s| s.name == knob.name), number) {
+        let setting = self.model.settings.get(place)?;
+        let AllowedValues::Number(from, to) = setting.allowed else { return None };
+        let number: Option<u64> = effective_value(setting).parse().ok();
+        let error = match (SETTINGS.iter().find(|s| s.name == setting.name), number) {
             (Some(spec), Some(number)) => spec.validate(&number.into()).err(),
             (Some(spec), None) => Some(format!("expected {}", spec.allowed_values())),
             (None, Some(number)) if (from..=to).contains(&number) => None,
-            (None, _) => Some(format!("expected a whole number from {from} on")),
+            (None, _) => Some(format!("expected an integer of at least {from}")),
         };
-        refused.map(|why| format!("{} {}: {why}", knob.label, effective_value(knob)))
+        error.map(|reason| format!("{} {}: {reason}", setting.label, effective_value(setting)))
     }
 
     fn accept(&mut self) -> ChooserOutcome {
@@ -249,27 +244,27 @@ impl Chooser {
             });
         }
         let wrong = self.changed_indices().find_map(|place| Some((place, self.validation_error(place)?)));
-        if let Some((place, why)) = wrong {
-            (self.section, self.note) = (Section::Setting(place), Some(why));
+        if let Some((place, reason)) = wrong {
+            (self.section, self.note) = (Section::Setting(place), Some(reason));
             return ChooserOutcome::Continue;
         }
-        let (Some(world), Some(task)) =
+        let (Some(environment), Some(task)) =
             (self.model.environments.get(self.model.environment), self.selected_task())
         else {
             return ChooserOutcome::Continue;
         };
         let value = |place: usize| {
-            let knob = &self.model.knobs[place];
-            (knob.name.clone(), effective_value(knob))
+            let setting = &self.model.settings[place];
+            (setting.name.clone(), effective_value(setting))
         };
         ChooserOutcome::Chosen(StartChoice::Run {
-            env: world.name.clone(),
+            env: environment.name.clone(),
             task: task.id.clone(),
             changed: self.changed_indices().map(value).collect(),
         })
     }
 
-    /// A key.
+    /// Handles a key press.
     pub fn key(&mut self, key: KeyEvent, keymap: &Keymap) -> ChooserOutcome {
         self.note = None;
         match keymap.action_for(Mode::Start, key) {
@@ -295,17 +290,17 @@ impl Chooser {
         ChooserOutcome::Continue
     }
 
-    /// The setting with the keys, where it is typed.
+    /// Returns the focused setting, with its index, if its value can be typed.
     fn typed_setting(&mut self) -> Option<(usize, &mut SettingRow)> {
         let Section::Setting(place) = self.section else { return None };
-        let knob = self.model.knobs.get_mut(place)?;
-        (!matches!(knob.allowed, AllowedValues::OneOf(_))).then_some((place, knob))
+        let setting = self.model.settings.get_mut(place)?;
+        (!matches!(setting.allowed, AllowedValues::OneOf(_))).then_some((place, setting))
     }
 
     fn on_typed_key(&mut self, key: KeyEvent) {
         let typing = self.is_typing;
-        let Some((place, knob)) = self.typed_setting() else {
-            // Whatever else has the keys: letters search for a task.
+        let Some((place, setting)) = self.typed_setting() else {
+            // Wherever else the focus is, typing searches for a task.
             if self.query.on_key(key) {
                 self.section = Section::Tasks;
                 self.filter_tasks();
@@ -313,23 +308,27 @@ impl Chooser {
             return;
         };
         let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        let anew = !typing && is_suggestion(knob);
-        match (key.code, &knob.allowed) {
-            (KeyCode::Char(c), AllowedValues::Number(..)) if c.is_ascii_digit() && knob.value.len() < 18 => {
-                if knob.value == "0" {
-                    knob.value.clear();
+        let replaces = !typing && is_suggestion(setting);
+        match (key.code, &setting.allowed) {
+            (KeyCode::Char(c), AllowedValues::Number(..))
+                if c.is_ascii_digit() && setting.value.len() < 18 =>
+            {
+                if setting.value == "0" {
+                    setting.value.clear();
                 }
-                knob.value.push(c);
+                setting.value.push(c);
             }
-            (KeyCode::Char(c), AllowedValues::Text { .. }) if plain && knob.value.len() < MAX_VALUE_LEN => {
-                if anew {
-                    knob.value.clear();
+            (KeyCode::Char(c), AllowedValues::Text { .. })
+                if plain && setting.value.len() < MAX_VALUE_LEN =>
+            {
+                if replaces {
+                    setting.value.clear();
                 }
                 let mut bytes = [0; 4];
-                knob.value.push_str(&one_line(c.encode_utf8(&mut bytes)));
+                setting.value.push_str(&one_line(c.encode_utf8(&mut bytes)));
             }
             (KeyCode::Backspace, _) => {
-                knob.value.pop();
+                setting.value.pop();
             }
             _ => return,
         }
@@ -337,16 +336,16 @@ impl Chooser {
         self.mark_changed(place);
     }
 
-    /// Pasted text goes to the setting that is typed, else it searches for a task; it starts nothing.
+    /// Pastes into the focused text setting, else into the task search. Never starts a run.
     pub fn paste(&mut self, text: &str) -> ChooserOutcome {
         let typing = self.is_typing;
-        if let Some((place, knob)) = self.typed_setting()
-            && matches!(knob.allowed, AllowedValues::Text { .. })
+        if let Some((place, setting)) = self.typed_setting()
+            && matches!(setting.allowed, AllowedValues::Text { .. })
         {
-            if !typing && is_suggestion(knob) {
-                knob.value.clear();
+            if !typing && is_suggestion(setting) {
+                setting.value.clear();
             }
-            knob.value.extend(one_line(text).trim().chars().take(MAX_VALUE_LEN));
+            setting.value.extend(one_line(text).trim().chars().take(MAX_VALUE_LEN));
             self.is_typing = true;
             self.mark_changed(place);
         } else if self.query.on_paste(text) {
@@ -357,18 +356,18 @@ impl Chooser {
     }
 }
 
-/// The value is one of the texts that are offered: what is typed takes its place.
-fn is_suggestion(knob: &SettingRow) -> bool {
-    matches!(&knob.allowed, AllowedValues::Text { suggestions, .. } if suggestions.contains(&knob.value))
+/// Returns true if the value is one of the suggestions, which typing then replaces.
+fn is_suggestion(setting: &SettingRow) -> bool {
+    matches!(&setting.allowed, AllowedValues::Text { suggestions, .. } if suggestions.contains(&setting.value))
 }
 
-/// Characters of a setting that is typed; no path is longer.
+/// The longest value that can be typed, in bytes. No path is longer.
 const MAX_VALUE_LEN: usize = 4096;
 
-/// The value of a setting as it is handed on: an emptied number is 0.
-fn effective_value(knob: &SettingRow) -> String {
-    if knob.value.is_empty() && matches!(knob.allowed, AllowedValues::Number(..)) {
+/// Returns the value to use: 0 for an empty number.
+fn effective_value(setting: &SettingRow) -> String {
+    if setting.value.is_empty() && matches!(setting.allowed, AllowedValues::Number(..)) {
         return "0".to_owned();
     }
-    knob.value.clone()
+    setting.value.clone()
 }

@@ -1,4 +1,4 @@
-//! The wizard and the chooser, from keys to what they start.
+//! The start screen, from keys to the choice it returns.
 
 mod dependent_settings;
 
@@ -14,7 +14,7 @@ fn model() -> StartModel {
         goal: goal.into(),
         task_type: kind.into(),
     };
-    let knob = |name: &str, label: &str, value: &str, origin, choices: &[&str]| SettingRow {
+    let setting = |name: &str, label: &str, value: &str, origin, choices: &[&str]| SettingRow {
         name: name.into(),
         label: label.into(),
         value: value.into(),
@@ -48,11 +48,11 @@ fn model() -> StartModel {
         ],
         environment: 0,
         task: 1,
-        knobs: vec![
-            knob("run.method", "method", "omnireflect", SettingOrigin::BuiltIn, &["react", "omnireflect"]),
-            knob("run.actor", "actor", "rules", SettingOrigin::BuiltIn, &["rules", "human"]),
-            knob("run.seed", "seed", "0", SettingOrigin::BuiltIn, &[]),
-            knob("run.steps", "steps", "50", SettingOrigin::Paper, &[]),
+        settings: vec![
+            setting("run.method", "method", "omnireflect", SettingOrigin::BuiltIn, &["react", "omnireflect"]),
+            setting("run.actor", "actor", "rules", SettingOrigin::BuiltIn, &["rules", "human"]),
+            setting("run.seed", "seed", "0", SettingOrigin::BuiltIn, &[]),
+            setting("run.steps", "steps", "50", SettingOrigin::Paper, &[]),
         ],
         variants: Vec::new(),
         model_profiles: Vec::new(),
@@ -61,13 +61,13 @@ fn model() -> StartModel {
                 path: "/s/one".into(),
                 goal: "put a hot apple in fridge".into(),
                 status: "crashed".into(),
-                about: "turn 12, 20 minutes ago".into(),
+                about: "step 12, 20 minutes ago".into(),
             },
             SessionRow {
                 path: "/s/two".into(),
                 goal: "put two mugs in cabinet".into(),
                 status: "stopped".into(),
-                about: "turn 3, yesterday".into(),
+                about: "step 3, yesterday".into(),
             },
         ],
     }
@@ -126,7 +126,7 @@ fn changed_settings_are_returned() {
 }
 
 #[test]
-fn a_world_without_tasks_starts_nothing_and_says_why() {
+fn an_environment_without_tasks_starts_nothing_and_says_why() {
     let mut chooser = Chooser::new(model());
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Right);
@@ -139,8 +139,8 @@ fn a_session_is_resumed() {
     let mut chooser = Chooser::new(model());
     press(&mut chooser, KeyCode::BackTab);
     press(&mut chooser, KeyCode::Down);
-    let wanted = ChooserOutcome::Chosen(StartChoice::Resume("/s/two".into()));
-    assert_eq!(press(&mut chooser, KeyCode::Enter), wanted);
+    let expected = ChooserOutcome::Chosen(StartChoice::Resume("/s/two".into()));
+    assert_eq!(press(&mut chooser, KeyCode::Enter), expected);
 }
 
 #[test]
@@ -179,11 +179,11 @@ fn later_updates_keep_the_selection() {
     assert!(render(&chooser, 80, 24).contains("crashed"));
 }
 
-/// A wrong number ended the program with a message, after the screen had gone.
+/// Regression: an invalid number ended the program with an error after the screen had closed.
 #[test]
 fn invalid_value_is_reported_and_nothing_starts() {
     let mut model = model();
-    model.knobs.push(SettingRow {
+    model.settings.push(SettingRow {
         name: "examples".into(),
         label: "examples".into(),
         value: "2".into(),
@@ -192,18 +192,18 @@ fn invalid_value_is_reported_and_nothing_starts() {
         summary: String::new(),
     });
     let mut chooser = Chooser::new(model);
-    // Backwards over the sessions.
+    // Backwards past the sessions to the last setting.
     press(&mut chooser, KeyCode::BackTab);
     press(&mut chooser, KeyCode::BackTab);
     type_text(&mut chooser, "7");
-    let words = "examples 27: expected a whole number from 0 to 2";
-    assert!(render(&chooser, 80, 24).contains(words), "it is told while it is typed");
+    let error = "examples 27: expected a whole number from 0 to 2";
+    assert!(render(&chooser, 80, 24).contains(error), "reported while typing");
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
-    assert!(!render(&chooser, 80, 24).contains(words));
+    assert!(!render(&chooser, 80, 24).contains(error));
     assert_eq!(press(&mut chooser, KeyCode::Enter), ChooserOutcome::Continue);
     let shown = render(&chooser, 60, 16);
-    assert!(shown.contains(words) && shown.contains("< 27 >"), "{shown}");
+    assert!(shown.contains(error) && shown.contains("< 27 >"), "{shown}");
     press(&mut chooser, KeyCode::Backspace);
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
@@ -213,7 +213,7 @@ fn invalid_value_is_reported_and_nothing_starts() {
 #[test]
 fn arrows_keep_numbers_in_range() {
     let mut model = model();
-    model.knobs = vec![SettingRow {
+    model.settings = vec![SettingRow {
         name: "examples".into(),
         label: "examples".into(),
         value: "1".into(),
@@ -224,20 +224,20 @@ fn arrows_keep_numbers_in_range() {
     let mut chooser = Chooser::new(model);
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
-    for (code, wanted) in [(KeyCode::Right, "2"), (KeyCode::Left, "0")] {
+    for (code, expected) in [(KeyCode::Right, "2"), (KeyCode::Left, "0")] {
         for _ in 0..5 {
             press(&mut chooser, code);
         }
-        assert_eq!(chooser.model.knobs[0].value, wanted);
+        assert_eq!(chooser.model.settings[0].value, expected);
     }
 }
 
-/// Other prompt templates could only be given on the command line.
+/// Regression: prompt templates could only be set on the command line.
 #[test]
 fn a_folder_of_prompt_templates_is_typed_or_pasted() {
     let mut model = model();
-    model.knobs.truncate(0);
-    model.knobs.push(SettingRow {
+    model.settings.truncate(0);
+    model.settings.push(SettingRow {
         name: "run.prompts".into(),
         label: "prompts".into(),
         value: String::new(),
@@ -264,10 +264,10 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
     );
 }
 
-/// A method was chosen, and the settings of the one before it stood there with its trials.
+/// Regression: after another method was chosen, the settings of the previous one remained.
 #[test]
 fn settings_follow_the_method_and_keep_what_was_changed() {
-    let knob = |name: &str, value: &str, answers| SettingRow {
+    let setting = |name: &str, value: &str, answers| SettingRow {
         name: name.into(),
         label: name.into(),
         value: value.into(),
@@ -276,56 +276,59 @@ fn settings_follow_the_method_and_keep_what_was_changed() {
         summary: String::new(),
     };
     let words = |all: &[&str]| AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect());
-    let knobs = |method: &str, trials: &str, own: &str| {
+    let settings = |method: &str, trials: &str, own: &str| {
         vec![
-            knob("run.method", method, words(&["react", "fcrf"])),
-            knob("run.as", "paper", words(&["paper", "code"])),
-            knob("run.trials", trials, AllowedValues::Number(1, u64::MAX)),
-            knob("run.seed", "0", AllowedValues::Number(0, u64::MAX)),
-            knob(own, "1", AllowedValues::Number(0, 9)),
+            setting("run.method", method, words(&["react", "fcrf"])),
+            setting("run.as", "paper", words(&["paper", "code"])),
+            setting("run.trials", trials, AllowedValues::Number(1, u64::MAX)),
+            setting("run.seed", "0", AllowedValues::Number(0, u64::MAX)),
+            setting(own, "1", AllowedValues::Number(0, 9)),
         ]
     };
-    let of = |method: &str, knobs| SettingsVariant {
+    let variant = |method: &str, settings| SettingsVariant {
         preset: "none".to_owned(),
         method: method.to_owned(),
         paper_or_code: "paper".to_owned(),
-        settings: knobs,
+        settings,
     };
     let mut chooser = Chooser::new(StartModel {
-        knobs: knobs("react", "1", "examples"),
+        settings: settings("react", "1", "examples"),
         variants: vec![
-            of("react", knobs("react", "1", "examples")),
-            of("fcrf", knobs("fcrf", "5", "memory")),
+            variant("react", settings("react", "1", "examples")),
+            variant("fcrf", settings("fcrf", "5", "memory")),
         ],
         ..model()
     });
     let map = Keymap::default();
     let press = |chooser: &mut Chooser, code| chooser.key(KeyEvent::new(code, KeyModifiers::NONE), &map);
-    let to = |chooser: &mut Chooser, name: &str| {
-        let place = chooser.model.knobs.iter().position(|k| k.name == name).unwrap();
+    let select = |chooser: &mut Chooser, name: &str| {
+        let place = chooser.model.settings.iter().position(|k| k.name == name).unwrap();
         chooser.section = chooser::Section::Setting(place);
     };
-    to(&mut chooser, "run.seed");
+    select(&mut chooser, "run.seed");
     press(&mut chooser, KeyCode::Char('7'));
-    to(&mut chooser, "run.method");
+    select(&mut chooser, "run.method");
     press(&mut chooser, KeyCode::Right);
     let listed = |chooser: &Chooser| {
-        let knobs = chooser.model.knobs.iter();
-        knobs.map(|k| format!("{} {}", k.name, k.value)).collect::<Vec<_>>().join(", ")
+        let settings = chooser.model.settings.iter();
+        settings.map(|k| format!("{} {}", k.name, k.value)).collect::<Vec<_>>().join(", ")
     };
     assert_eq!(listed(&chooser), "run.method fcrf, run.as paper, run.trials 5, run.seed 7, memory 1");
-    to(&mut chooser, "memory");
+    select(&mut chooser, "memory");
     press(&mut chooser, KeyCode::Char('2'));
-    to(&mut chooser, "run.method");
+    select(&mut chooser, "run.method");
     press(&mut chooser, KeyCode::Right);
     assert_eq!(listed(&chooser), "run.method react, run.as paper, run.trials 1, run.seed 7, examples 1");
     press(&mut chooser, KeyCode::Right);
-    assert!(listed(&chooser).ends_with("memory 1"), "what left with its method is not remembered");
+    assert!(
+        listed(&chooser).ends_with("memory 1"),
+        "a setting that only the other method has is not remembered"
+    );
 }
 
-/// "lettuce" found a spray bottle that is to be put into a toilet.
+/// Regression: "lettuce" also matched "put a spraybottle in toilet".
 #[test]
-fn a_search_finds_tasks_that_have_its_words() {
+fn a_search_finds_tasks_that_contain_all_its_words() {
     let mut start = model();
     let goals =
         ["put a spraybottle in toilet", "put a chilled lettuce in diningtable", "put a lettuce in fridge"];

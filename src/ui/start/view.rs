@@ -1,4 +1,4 @@
-//! The picture of the start screen.
+//! Draws the start screen.
 
 mod settings;
 
@@ -13,7 +13,7 @@ use crate::ui::theme::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Draws it over the whole buffer.
+/// Draws the start screen over the whole buffer.
 pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     let screen = buffer.area;
     let mut canvas = Canvas { buffer, theme: &options.theme, glyphs: &options.glyphs };
@@ -23,15 +23,15 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     page.write_line(head, &[(Role::Title, " retrospect  ".to_owned()), (Role::Muted, TAGLINE.to_owned())]);
     let foot = page.take_bottom(u16::from(screen.height > 4));
     draw_key_hints(chooser, options, foot, page.canvas);
-    let (role, told) = status_lines(chooser, screen.width);
-    let told_rows = page.take_bottom(if screen.height > 8 { told.len() as u16 } else { 0 });
-    for (y, line) in (told_rows.y..told_rows.bottom()).zip(&told) {
-        put_line(&[(role, format!(" {line}"))], Rect { y, height: 1, ..told_rows }, page.canvas);
+    let (role, status) = status_lines(chooser, screen.width);
+    let status_rows = page.take_bottom(if screen.height > 8 { status.len() as u16 } else { 0 });
+    for (y, line) in (status_rows.y..status_rows.bottom()).zip(&status) {
+        put_line(&[(role, format!(" {line}"))], Rect { y, height: 1, ..status_rows }, page.canvas);
     }
     let in_a_row = settings::settings_per_row(screen.width);
     chooser.settings_per_row.set(in_a_row);
-    let knobs = settings::table_lines(chooser, screen.width, in_a_row);
-    let knob_rows = page.take_bottom((knobs.len() as u16 + 1).min(screen.height * 2 / 5));
+    let settings = settings::table_lines(chooser, screen.width, in_a_row);
+    let setting_rows = page.take_bottom((settings.len() as u16 + 1).min(screen.height * 2 / 5));
     let wanted = chooser.model.sessions.len().min(4) as u16;
     let session_rows =
         if wanted > 0 { page.take_bottom((wanted + 1).min(screen.height / 4)) } else { Rect::default() };
@@ -40,28 +40,28 @@ pub fn draw(chooser: &Chooser, options: &Options, buffer: &mut Buffer) {
     draw_heading(
         "Settings",
         matches!(chooser.section, Section::Environment | Section::Setting(_)),
-        knob_rows,
+        setting_rows,
         page.canvas,
     );
-    // The one that has the keys is in sight.
-    let room = usize::from(knob_rows.height.saturating_sub(1));
-    let focused = knobs.iter().position(|line| line.iter().any(|p| p.0 == Role::TitleFocus)).unwrap_or(0);
+    // Scroll so that the focused setting is visible.
+    let room = usize::from(setting_rows.height.saturating_sub(1));
+    let focused = settings.iter().position(|line| line.iter().any(|p| p.0 == Role::TitleFocus)).unwrap_or(0);
     let top = (focused + 1).saturating_sub(room);
-    for (place, line) in knobs.iter().skip(top).take(room).enumerate() {
-        let area = Rect { y: knob_rows.y + 1 + place as u16, height: 1, ..knob_rows };
+    for (place, line) in settings.iter().skip(top).take(room).enumerate() {
+        let area = Rect { y: setting_rows.y + 1 + place as u16, height: 1, ..setting_rows };
         put_line(line, area, page.canvas);
     }
-    let hidden = knobs.len().saturating_sub(top + room);
-    if hidden > 0 && knob_rows.height > 0 {
-        let words = format!(" {} {hidden} more rows below ", page.canvas.glyphs.ellipsis);
+    let hidden = settings.len().saturating_sub(top + room);
+    if hidden > 0 && setting_rows.height > 0 {
+        let text = format!(" {} {hidden} more rows below ", page.canvas.glyphs.ellipsis);
         let style = page.canvas.style(Role::Muted);
-        page.canvas.put_right(knob_rows.right() - 1, knob_rows.y, knob_rows.width / 2, &words, style);
+        page.canvas.put_right(setting_rows.right() - 1, setting_rows.y, setting_rows.width / 2, &text, style);
     }
 }
 
 const TAGLINE: &str = "Step through an agent's episode, watch it reflect, teach it.";
 
-/// What of the screen is still free.
+/// The part of the screen that is still free.
 struct FreeArea<'a, 'b> {
     remaining: Rect,
     canvas: &'a mut Canvas<'b>,
@@ -89,20 +89,20 @@ impl FreeArea<'_, '_> {
     }
 }
 
-fn draw_heading(words: &str, focused: bool, area: Rect, canvas: &mut Canvas<'_>) {
+fn draw_heading(text: &str, focused: bool, area: Rect, canvas: &mut Canvas<'_>) {
     if area.height == 0 {
         return;
     }
     let rule = canvas.glyphs.box_drawing[2 | 8].repeat(usize::from(area.width));
     canvas.put(area.x, area.y, area.width, &rule, canvas.style(Role::Frame));
     let role = if focused { Role::TitleFocus } else { Role::Title };
-    canvas.put(area.x + 1, area.y, area.width.saturating_sub(2), &format!(" {words} "), canvas.style(role));
+    canvas.put(area.x + 1, area.y, area.width.saturating_sub(2), &format!(" {text} "), canvas.style(role));
 }
 
 fn draw_tasks(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     let here = chooser.section == Section::Tasks;
-    let world = chooser.model.environments.get(chooser.model.environment);
-    let name = world.map_or("", |w| w.name.as_str());
+    let environment = chooser.model.environments.get(chooser.model.environment);
+    let name = environment.map_or("", |e| e.name.as_str());
     let dot = canvas.glyphs.separator;
     let all = chooser.tasks().len();
     draw_heading(&format!("Task {dot} {name} {dot} {} of {all}", chooser.matching.len()), here, area, canvas);
@@ -116,7 +116,7 @@ fn draw_tasks(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     chooser.query.draw(here, line, canvas);
     let list = usize::from(area.height - 2);
     if all == 0 {
-        let about = world.map_or("there is no environment here", |w| w.description.as_str());
+        let about = environment.map_or("no environments", |e| e.description.as_str());
         if list > 0 {
             put_line(&[(Role::Warning, format!(" {about}"))], row(2), canvas);
         }
@@ -144,7 +144,7 @@ fn draw_tasks(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// The id of a task beside its goal. Where it is long, only its end, which tells tasks of equal goals apart.
+/// Returns the task id to show beside the goal. Of a long id only the end, and only if another task has the same goal.
 fn task_id_label(all: &[TaskRow], task: &TaskRow, columns: u16) -> String {
     let room = usize::from(columns / 2).saturating_sub(1);
     if task.goal.is_empty() {
@@ -167,17 +167,17 @@ fn draw_sessions(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
         return;
     }
     let here = chooser.section == Section::Sessions;
-    draw_heading("Go on with", here, area, canvas);
+    draw_heading("Resume", here, area, canvas);
     let list = usize::from(area.height - 1);
     let top = (chooser.selected_session + 1).saturating_sub(list);
     for (place, session) in chooser.model.sessions.iter().enumerate().skip(top).take(list) {
         let chosen = here && place == chooser.selected_session;
         let mark = if chosen { canvas.glyphs.proposal } else { " " };
-        let standing = if session.status == "crashed" { Role::Warning } else { Role::Muted };
+        let status_role = if session.status == "crashed" { Role::Warning } else { Role::Muted };
         let line = [
             (Role::Proposal, format!(" {mark} ")),
-            (standing, format!("{:<8} ", session.status)),
-            // Sessions often share their goal: what tells them apart comes first, and is not cut off.
+            (status_role, format!("{:<8} ", session.status)),
+            // Sessions often share a goal; what distinguishes them comes first, so that it isn't cut off.
             (Role::Muted, format!("{}  ", session.about)),
             (if chosen { Role::Selection } else { Role::Text }, session.goal.clone()),
         ];
@@ -185,17 +185,17 @@ fn draw_sessions(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// What is wrong, in a few rows; else what the setting that has the keys does.
+/// Returns the note, else a description of the focused setting, wrapped to at most three lines.
 fn status_lines(chooser: &Chooser, columns: u16) -> (Role, Vec<String>) {
     const MAX_LINES: usize = 3;
-    let (role, words) = match &chooser.note {
+    let (role, text) = match &chooser.note {
         Some(note) => (Role::Warning, note.clone()),
         None => (Role::Muted, settings::selected_description(chooser).unwrap_or_default()),
     };
-    if words.is_empty() {
+    if text.is_empty() {
         return (role, Vec::new());
     }
-    (role, wrap_at_most(&one_line(&words), usize::from(columns.saturating_sub(2)).max(1), MAX_LINES).0)
+    (role, wrap_at_most(&one_line(&text), usize::from(columns.saturating_sub(2)).max(1), MAX_LINES).0)
 }
 
 fn draw_key_hints(chooser: &Chooser, options: &Options, area: Rect, canvas: &mut Canvas<'_>) {
@@ -209,7 +209,7 @@ fn draw_key_hints(chooser: &Chooser, options: &Options, area: Rect, canvas: &mut
     }
     let more = match chooser.section {
         Section::Tasks => " type to search",
-        Section::Sessions => " Enter goes on with it",
+        Section::Sessions => " Enter resumes it",
         Section::Environment | Section::Setting(_) => {
             let key = |action| options.keymap.key_label_in(Mode::Start, action).unwrap_or_default();
             let change = format!(" {}{}", key(Action::Back), key(Action::Forward));

@@ -1,4 +1,4 @@
-//! The tree of branches, another line, and a world that differs.
+//! The branch tree, switching branches, and a rebuilt world that differs.
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{BranchId, Seq};
@@ -43,39 +43,39 @@ fn branches() -> Arc<[BranchInfo]> {
         outcome: "won".to_owned(),
         steps: 17,
         tokens: 20_570,
-        ..branch("b1", Some("trunk"), 38, "after turn 4: a lesson added")
+        ..branch("b1", Some("trunk"), 38, "after step 4: lesson added")
     };
     let off = BranchInfo {
         archived: true,
-        ..branch("b3", Some("trunk"), 60, "turn 9: another action, go to shelf 1")
+        ..branch("b3", Some("trunk"), 60, "step 9: another action, go to shelf 1")
     };
     let last = BranchInfo {
         outcome: "lost (step limit)".to_owned(),
-        ..branch("b4", Some("trunk"), 90, "after turn 12: method reflexion")
+        ..branch("b4", Some("trunk"), 90, "after step 12: method reflexion")
     };
     [
         branch("trunk", None, 0, "start"),
         won,
-        branch("b2", Some("b1"), 52, "turn 7: another thought"),
+        branch("b2", Some("b1"), 52, "step 7: another thought"),
         off,
         last,
     ]
     .into()
 }
 
-/// The screen after another line was taken up: its events, its branch, and the list of branches.
+/// A screen whose store has just switched to branch b2.
 fn screen_on_other_branch(w: u16, h: u16) -> TestScreen {
     let mut stage = TestScreen::new(sample_session(), w, h);
     stage.send(UiMessage::StoreChanged);
     stage.send(UiMessage::Answer(Answer::Branches(Ok([branch("trunk", None, 0, "start")].into()))));
-    let mut line = Timeline::default();
+    let mut timeline = Timeline::default();
     let to = Seq(60);
     let store = &stage.fixture.store;
     let events = store.timeline().events_between(Seq(0), to);
-    line.push(events, store.state_at(to));
+    timeline.push(events, store.state_at(to));
     stage.model.cursor = Cursor::At(Seq(40));
     stage.press("?");
-    stage.fixture.store.swap_branch(line, BranchId("b2".to_owned()));
+    stage.fixture.store.swap_branch(timeline, BranchId("b2".to_owned()));
     assert_eq!(stage.send(UiMessage::StoreChanged), [Request::LoadBranches]);
     stage
 }
@@ -84,11 +84,11 @@ fn screen_on_other_branch(w: u16, h: u16) -> TestScreen {
 fn a_new_branch_is_followed_and_announced() {
     let mut stage = screen_on_other_branch(80, 24);
     assert_eq!((stage.model.cursor, top_overlay(&stage)), (Cursor::Live, ""));
-    assert_eq!(notice_text(&stage), "new branch b2; trunk stays: B shows both, B u goes back");
+    assert_eq!(notice_text(&stage), "new branch b2; trunk is kept: B shows both, B u goes back");
     assert_eq!(stage.frame_input().head.head, Seq(60));
     stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
     assert!(screen_text(&stage.draw()).contains("on b2"), "{}", screen_text(&stage.draw()));
-    // The numbers of events mean others now: what was kept of the old line is not shown.
+    // Sequence numbers now name other events: nothing cached from the old branch is shown.
     stage.press("Left");
     assert!(stage.frame_input().displayed.head < Seq(60));
     stage.press("B");
@@ -117,8 +117,8 @@ fn branches_are_switched_named_annotated_and_archived() {
     let mut stage = screen_on_other_branch(80, 24);
     stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
     stage.press("B");
-    assert_eq!(stage.press("a"), [], "the branch at work is not put away");
-    assert_eq!(notice_text(&stage), "this is the branch at work; go to another one first");
+    assert_eq!(stage.press("a"), [], "the active branch can't be archived");
+    assert_eq!(notice_text(&stage), "can't archive the active branch; switch to another branch first");
     stage.press("r");
     stage.send(UiMessage::Paste("thinks twice".to_owned()));
     insta::assert_snapshot!("branches_name_80x24", screen_text(&stage.draw()));
@@ -128,12 +128,12 @@ fn branches_are_switched_named_annotated_and_archived() {
     );
     stage.press("Up");
     stage.press("n");
-    stage.send(UiMessage::Paste("; see turn 4".to_owned()));
-    let note = "the lesson about closed containers is enough; see turn 4".to_owned();
+    stage.send(UiMessage::Paste("; see step 4".to_owned()));
+    let note = "the lesson about closed containers is enough; see step 4".to_owned();
     assert_eq!(stage.press("Enter"), [Request::EditBranch(id("b1"), BranchEdit::Note(note))]);
     stage.press("End");
     assert_eq!(stage.press("a"), [Request::EditBranch(id("b4"), BranchEdit::Archived(true))]);
-    // It goes out of sight; the one above is chosen.
+    // It disappears from the list, and the row above is selected.
     assert_eq!(stage.press("Up"), []);
     stage.press("Home");
     assert_eq!(stage.press("Enter"), [Request::SwitchBranch(id("trunk"))]);
@@ -148,9 +148,9 @@ fn a_diverged_world_shows_both_texts_and_the_choices() {
         let mut state = (*stage.fixture.store.head()).clone();
         let (recorded, now) = ("On the shelf 1, you see a mug 2.", "On the shelf 1, you see nothing.");
         state.divergence = Some((1, 9, recorded.to_owned(), now.to_owned()));
-        let mut line = Timeline::default();
-        line.push(stage.fixture.store.timeline().events_between(Seq(0), Seq(60)), Arc::new(state));
-        stage.fixture.store.set_timeline(line, stage.fixture.store.branch());
+        let mut timeline = Timeline::default();
+        timeline.push(stage.fixture.store.timeline().events_between(Seq(0), Seq(60)), Arc::new(state));
+        stage.fixture.store.set_timeline(timeline, stage.fixture.store.branch());
         stage.model.notice = None;
         stage.send(UiMessage::StoreChanged);
         assert_eq!(top_overlay(&stage), "differs");
@@ -158,7 +158,7 @@ fn a_diverged_world_shows_both_texts_and_the_choices() {
         stage.press("Down");
         assert_eq!(stage.press("Enter"), [Request::SwitchBranch(BranchId("trunk".to_owned()))]);
         stage.send(UiMessage::StoreChanged);
-        assert_eq!(top_overlay(&stage), "", "it is shown once");
+        assert_eq!(top_overlay(&stage), "", "shown only once");
     }
 }
 
@@ -167,22 +167,22 @@ fn a_branch_can_be_compared_with_the_active_one() {
     let mut stage = screen_on_other_branch(120, 36);
     stage.press("B");
     stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
-    let wants = stage.press("D");
+    let requests = stage.press("D");
     assert!(
-        wants.is_empty() && notice_text(&stage).contains("another branch"),
-        "the one at work: {}",
+        requests.is_empty() && notice_text(&stage).contains("other than the active one"),
+        "on the active branch: {}",
         notice_text(&stage)
     );
     stage.press("k");
-    let wants = stage.press("D");
-    let [Request::Compare { a, b }] = wants.as_slice() else { panic!("{wants:?}") };
+    let requests = stage.press("D");
+    let [Request::Compare { a, b }] = requests.as_slice() else { panic!("{requests:?}") };
     assert!(a.branch.is_none() && b.branch.is_some(), "{a:?} {b:?}");
     assert_eq!(top_overlay(&stage), "compare");
     stage.press("q");
-    assert_eq!(top_overlay(&stage), "branches", "and back to the tree");
+    assert_eq!(top_overlay(&stage), "branches", "closing it returns to the tree");
 }
 
-/// The field closed, the old name stayed, and nothing said so.
+/// Regression: an invalid name closed the field silently, and the old name stayed.
 #[test]
 fn a_name_that_is_refused_stays_in_its_field_with_the_reason() {
     for (w, h) in SIZES {
@@ -201,7 +201,7 @@ fn a_name_that_is_refused_stays_in_its_field_with_the_reason() {
         let id = BranchId("b2".to_owned());
         assert_eq!(stage.press("Enter"), [Request::EditBranch(id, BranchEdit::Name("me@homex".to_owned()))]);
         stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
-        assert!(!screen_text(&stage.draw()).contains("name  me"), "it was taken");
+        assert!(!screen_text(&stage.draw()).contains("name  me"), "the name was accepted");
     }
 }
 
@@ -226,7 +226,7 @@ fn a_long_note_is_shown_completely_or_marked_as_cut() {
 }
 
 #[test]
-fn where_outcomes_have_few_columns_the_fact_stands_first() {
+fn narrow_outcomes_begin_with_the_essential_fact() {
     let mut stage = screen_on_other_branch(80, 24);
     let mut all = branches().to_vec();
     all[0].outcome = "in progress at step 12".to_owned();

@@ -1,4 +1,4 @@
-//! Breakpoints on the screen: the keys that set and change them, and what a hit looks like.
+//! Breakpoints on the screen: setting and editing them, and how a hit is shown.
 
 use super::overlays::{admissible_answer, type_text};
 use super::{SIZES, TestScreen, screen_text};
@@ -9,8 +9,8 @@ use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Request, UiMessage};
 
 fn set_breakpoint(f: &mut Fixture, breakpoint: u32, condition: &str, warn: bool) {
-    let stop = BreakpointConfig { condition: condition.to_owned(), warn, once: false };
-    f.write(Cause::Person, Event::BreakpointSet { breakpoint, config: stop });
+    let config = BreakpointConfig { condition: condition.to_owned(), warn, once: false };
+    f.write(Cause::Person, Event::BreakpointSet { breakpoint, config });
 }
 
 fn with_breakpoints() -> Fixture {
@@ -25,14 +25,14 @@ fn with_breakpoints() -> Fixture {
 fn with_hit() -> Fixture {
     let mut f = with_breakpoints();
     let step = f.store.head().last_step().unwrap().number;
-    let why = format!("nothing happened at steps {}, {} and {step}", step - 2, step - 1);
-    f.write(Cause::Policy, Event::BreakpointHit { breakpoint: 2, episode: 1, step, reason: why });
+    let reason = format!("nothing happened at steps {}, {} and {step}", step - 2, step - 1);
+    f.write(Cause::Policy, Event::BreakpointHit { breakpoint: 2, episode: 1, step, reason });
     f.write(Cause::Policy, Event::Paused { reason: PauseReason::Breakpoint });
     f
 }
 
-fn break_request(text: &str, of: Option<u32>) -> Request {
-    Request::Send(Command::SetBreakpoint { text: text.to_owned(), replaces: of })
+fn break_request(text: &str, replaces: Option<u32>) -> Request {
+    Request::Send(Command::SetBreakpoint { text: text.to_owned(), replaces })
 }
 
 #[test]
@@ -43,15 +43,15 @@ fn a_condition_is_typed_completed_and_set() {
     type_text(&mut stage, "nothing 3");
     assert_eq!(stage.press("Enter"), [break_request("nothing 3", None)]);
     assert!(stage.model.overlays.is_empty());
-    assert!(stage.model.notice.as_ref().unwrap().text.contains("stops where `nothing 3` comes true"));
-    // Completion knows the actions of the world.
+    assert!(stage.model.notice.as_ref().unwrap().text.contains("breakpoint set: `nothing 3`"));
+    // Completion offers the admissible commands.
     stage.press("b");
     stage.send(UiMessage::Answer(admissible_answer()));
     type_text(&mut stage, "warn action heat");
     assert!(screen_text(&stage.draw()).contains("warn action = heat apple 1 with microwave 1"));
     stage.press("Tab");
     assert_eq!(stage.press("Enter"), [break_request("warn action = heat apple 1 with microwave 1", None)]);
-    // What cannot be read stays in the line, and nothing is sent.
+    // An invalid condition stays in the input, and nothing is sent.
     stage.press("b");
     type_text(&mut stage, "stalld 3");
     assert_eq!(stage.press("Enter"), []);
@@ -89,11 +89,11 @@ fn a_hit_is_shown_in_mode_timeline_and_story() {
     assert!(shown.contains("STOPPED · nothing 3"), "{shown}");
     assert!(shown.contains("stopped: breakpoint 2 `nothing 3`: nothing happened at steps"), "{shown}");
     assert!(shown.contains("■ breakpoint 2: nothing happened"), "{shown}");
-    // It is told once, and goes with the next key.
+    // The notice is shown once and disappears at the next key.
     stage.press("z");
     stage.send(UiMessage::StoreChanged);
     assert!(stage.model.notice.is_none());
-    // It stays a mark when the session goes on.
+    // The mode changes when the session continues.
     stage.fixture.write(Cause::Person, Event::StepGranted);
     assert!(!screen_text(&stage.draw()).contains("STOPPED"));
 }
@@ -115,7 +115,7 @@ fn pictures_of_the_list_and_of_a_hit() {
     }
 }
 
-/// The keys stayed in the list that was empty now, which said of nothing that it had not come true yet.
+/// Regression: the focus stayed in the empty list, which described a breakpoint that no longer existed.
 #[test]
 fn after_the_last_one_is_deleted_the_input_has_focus() {
     let mut f = sample_session();
@@ -127,13 +127,13 @@ fn after_the_last_one_is_deleted_the_input_has_focus() {
     stage.fixture.write(Cause::Person, Event::BreakpointRemoved { breakpoint: 1 });
     stage.send(UiMessage::StoreChanged);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("none is set yet") && shown.contains("one condition"), "{shown}");
-    assert!(!shown.contains("come true yet") && !shown.contains("d delete"), "{shown}");
+    assert!(shown.contains("none set yet") && shown.contains("type a condition"), "{shown}");
+    assert!(!shown.contains("no hits yet") && !shown.contains("d delete"), "{shown}");
     type_text(&mut stage, "nothing 4");
     assert_eq!(stage.press("Enter"), [break_request("nothing 4", None)]);
 }
 
-/// A whole condition could be typed, and was refused at the end.
+/// Regression: a condition could be typed in a read-only session and was rejected only at Enter.
 #[test]
 fn a_read_only_session_shows_its_breakpoints_and_accepts_no_condition() {
     let reading = |f: Fixture| {
@@ -144,7 +144,7 @@ fn a_read_only_session_shows_its_breakpoints_and_accepts_no_condition() {
     let mut stage = reading(sample_session());
     stage.send(UiMessage::StoreChanged);
     assert_eq!(stage.press("b"), []);
-    assert!(stage.model.overlays.is_empty(), "there is nothing to be seen");
+    assert!(stage.model.overlays.is_empty(), "there is nothing to show");
     assert!(stage.model.notice.as_ref().unwrap().text.starts_with("read-only"));
     let mut stage = reading(with_breakpoints());
     stage.send(UiMessage::StoreChanged);

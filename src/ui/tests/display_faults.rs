@@ -1,4 +1,4 @@
-//! Small faults of the screen that were found by looking at it, each with the words of what went wrong.
+//! Regressions of the screen that were found by looking at it. The comment of each test describes the fault.
 
 use super::{TestScreen, screen_text};
 use crate::domain::{EndReason, LessonOrigin, LessonText, ReflectionKind};
@@ -10,7 +10,7 @@ use crate::ui::model::Focus;
 use crate::ui::msg::{Request, UiMessage};
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-/// A lane had whole sentences only where all of its lessons found room for theirs; else every one was cut to a line.
+/// Unless all lessons of a lane fit in full, every one was cut to a single row.
 #[test]
 fn a_lane_wraps_some_lessons_where_there_is_no_room_for_all() {
     let mut fixture = Fixture::new();
@@ -26,9 +26,9 @@ fn a_lane_wraps_some_lessons_where_there_is_no_room_for_all() {
     assert!((5..8).contains(&height), "four lessons fit in a row each, but not in two: {height}");
     let shown = screen_text(&stage.draw());
     let whole = (1..=4).filter(|n| shown.contains(&format!("end{n}."))).count();
-    assert!((1..4).contains(&whole), "some are whole and some are not: {shown}");
+    assert!((1..4).contains(&whole), "some are complete, others cut: {shown}");
     assert!((1..=4).all(|n| shown.contains(&format!("Number {n} says"))), "none is pushed out: {shown}");
-    // The lesson that keys act on is whole before any other.
+    // The selected lesson is completed first.
     stage.press("3");
     stage.press("Down");
     stage.press("Down");
@@ -37,7 +37,7 @@ fn a_lane_wraps_some_lessons_where_there_is_no_room_for_all() {
     assert!(shown.contains("end1."), "{shown}");
 }
 
-/// Beside empty rows a mistake was still cut to one.
+/// A mistake was cut to a single row although rows below were empty.
 #[test]
 fn a_mistake_is_wrapped_where_there_is_room() {
     let mut fixture = Fixture::new();
@@ -53,7 +53,7 @@ fn a_mistake_is_wrapped_where_there_is_room() {
     }
 }
 
-/// The lane of errors was shown, and the first Tab went to that of Abstract lessons.
+/// With the Error lane shown, the first Tab went to the Abstract lane.
 #[test]
 fn tab_continues_from_the_shown_lane() {
     let walk = |key: &str, size: (u16, u16)| {
@@ -75,43 +75,43 @@ fn tab_continues_from_the_shown_lane() {
     };
     assert_eq!(walk("Tab", (80, 24)), "error progress abstract world story abstract");
     assert_eq!(walk("BackTab", (80, 24)), "world error abstract progress story world");
-    // Where all lanes are to be seen, they are visited from top to bottom.
+    // If all lanes are visible, they are visited from top to bottom.
     assert_eq!(walk("Tab", (120, 36)), "abstract error progress world story abstract");
     assert_eq!(walk("Tab", (200, 60)), "observations abstract error progress world story");
-    // What is not to be seen is not visited.
+    // Hidden panes are not visited.
     assert_eq!(walk("Tab", (60, 16)), "error progress abstract story abstract error");
 }
 
-/// The footer and the boxes said "turn", the descriptions of the keys "step".
+/// Some texts called a step "turn".
 #[test]
 fn the_screen_uses_one_word_for_a_step() {
+    let says_turn =
+        |text: &str| text.split(|c: char| !c.is_alphabetic()).any(|w| w == "turn" || w == "turns");
     for action in Action::ALL {
         let about = action.about();
-        for wrong in ["this step", "chosen step", "one step", "last step", "to step", "steps"] {
-            assert!(!about.contains(wrong), "{}: {about}", action.name());
-        }
+        assert!(!says_turn(about), "{}: {about}", action.name());
     }
     let keymap = crate::ui::keymap::Keymap::default();
     for mode in crate::ui::keymap::Mode::ALL {
         for row in keymap.bindings_in(*mode) {
-            assert!(!row.description.contains("step"), "{}: {}", row.action.name(), row.description);
+            assert!(!says_turn(&row.description), "{}: {}", row.action.name(), row.description);
         }
     }
 }
 
-/// A proposal that nobody will do any more still had the mark of one that waits.
+/// After the end of the episode, its last proposal kept the mark of a pending one.
 #[test]
 fn a_proposal_left_at_the_end_of_an_episode_is_not_pending() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     let waits = "▸ go to stoveburner 1";
-    assert!(screen_text(&stage.draw()).contains(waits), "it waits while the episode goes on");
+    assert!(screen_text(&stage.draw()).contains(waits), "pending while the episode is in progress");
     stage.fixture.end_episode(false, EndReason::Person);
     let shown = screen_text(&stage.draw());
     assert!(!shown.contains(waits), "{shown}");
-    assert!(shown.contains("○ go to stoveburner 1") && shown.contains("not done"), "{shown}");
+    assert!(shown.contains("○ go to stoveburner 1") && shown.contains("not run"), "{shown}");
 }
 
-/// The card of an ended session that is only looked at could be reached in the palette alone, and offered what is refused.
+/// In an ended read-only session, the end card had no key and offered actions that don't work there.
 #[test]
 fn a_read_only_session_has_a_key_for_its_result_card() {
     let mut fixture = sample_session();
@@ -120,22 +120,19 @@ fn a_read_only_session_has_a_key_for_its_result_card() {
     let mut stage = TestScreen::new(fixture, 80, 24);
     stage.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
     stage.model.end_card_shown_for = Some(1);
-    assert!(screen_text(&stage.draw()).contains("C result card"));
+    assert!(screen_text(&stage.draw()).contains("C end card"));
     stage.press("C");
     let card = screen_text(&stage.draw());
-    assert!(card.contains("Lost: step limit, all 50 steps are used up."), "{card}");
-    assert!(!card.contains("play this task again") && !card.contains("teach a lesson"), "{card}");
-    assert!(
-        card.contains("write a report") && card.contains("go to the last turn that made progress"),
-        "{card}"
-    );
-    let wants = stage.press("Enter");
-    assert!(!wants.iter().any(|w| matches!(w, Request::Send(_))), "{wants:?}");
+    assert!(card.contains("Lost: step limit reached (50 steps)."), "{card}");
+    assert!(!card.contains("play this task again") && !card.contains("add a lesson"), "{card}");
+    assert!(card.contains("export a report") && card.contains("go to the last step with progress"), "{card}");
+    let requests = stage.press("Enter");
+    assert!(!requests.iter().any(|w| matches!(w, Request::Send(_))), "{requests:?}");
     assert_eq!(stage.frame_input().selected_step(), 22);
-    assert!(screen_text(&stage.draw()).contains("C result card"), "also from the past");
+    assert!(screen_text(&stage.draw()).contains("C end card"), "also from the past");
 }
 
-/// What the card says, line by line, and what it leads to.
+/// The end card's lines and choices.
 #[test]
 fn the_end_card_says_why_when_and_what_is_missing() {
     let mut fixture = sample_session();
@@ -152,14 +149,14 @@ fn the_end_card_says_why_when_and_what_is_missing() {
     stage.send(UiMessage::StoreChanged);
     let card = screen_text(&stage.draw());
     for words in [
-        "Lost: step limit, all 50 steps are used up.",
-        "50 %, last at turn 22 (take apple 1 from countertop 2)",
-        "4 times: turns 4, 13, 24, 25",
-        "repeated         open fridge 1, again at turns 24, 25 (nothing changed)",
+        "Lost: step limit reached (50 steps).",
+        "50 %, last at step 22 (take apple 1 from countertop 2)",
+        "4 times: steps 4, 13, 24, 25",
+        "repeated         open fridge 1, again at steps 24, 25 (nothing changed)",
         "play this task again",
-        "go to the last turn that made progress",
-        "teach a lesson",
-        "write a report",
+        "go to the last step with progress",
+        "add a lesson",
+        "export a report",
     ] {
         assert!(card.contains(words), "{words}:\n{card}");
     }
@@ -168,8 +165,8 @@ fn the_end_card_says_why_when_and_what_is_missing() {
     assert!(stage.press("r").iter().any(begins));
 }
 
-/// The card of a won episode named the winning turn among those from which nothing new came: the world had said the same
-/// when the object was put there for the first time, not yet hot.
+/// The end card of a won episode listed the winning step as a useless repeat: the observation was the same as when the
+/// object was put there for the first time, before it was heated.
 #[test]
 fn a_repeat_that_made_progress_is_not_useless() {
     let mut fixture = Fixture::new();
@@ -198,18 +195,18 @@ const DOWN: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
 const DRAG: MouseEventKind = MouseEventKind::Drag(MouseButton::Left);
 const UP: MouseEventKind = MouseEventKind::Up(MouseButton::Left);
 
-/// A click on the time bar only gave it the keys.
+/// A click on the timeline only focused it.
 #[test]
 fn a_click_on_the_timeline_goes_to_its_step_and_a_drag_follows() {
     for (w, h) in super::SIZES {
         let mut stage = TestScreen::new(sample_session(), w, h);
         let shown = screen_text(&stage.draw());
         let row = shown.lines().position(|l| l.contains("▁▁▁")).unwrap() as u16;
-        // The bar begins in the second column, with the first turn.
+        // The bar begins in the second column, with step 1.
         stage.send(mouse_msg(DOWN, 9, row));
         assert_eq!((stage.frame_input().selected_step(), stage.model.focus), (9, Focus::Timeline), "{w}x{h}");
         stage.draw();
-        // Away from the bar the hand still draws.
+        // The drag continues when the pointer leaves the bar.
         stage.send(mouse_msg(DRAG, 14, row - 3));
         assert_eq!(stage.frame_input().selected_step(), 14, "{w}x{h}");
         stage.draw();
@@ -219,11 +216,11 @@ fn a_click_on_the_timeline_goes_to_its_step_and_a_drag_follows() {
         assert!(!stage.model.is_in_past(), "the far end is the present");
         stage.send(mouse_msg(UP, w - 1, row));
         stage.send(mouse_msg(DRAG, 9, row));
-        assert!(!stage.model.is_in_past(), "a drag that began elsewhere draws nothing");
+        assert!(!stage.model.is_in_past(), "a drag that began elsewhere does nothing");
     }
 }
 
-/// In an episode longer than the bar the columns move with the chosen turn; a drag ran away with them.
+/// In an episode longer than the bar, the columns moved with the selected step, so that a drag ran away.
 #[test]
 fn a_drag_along_a_long_episode_does_not_run_away() {
     let mut stage = TestScreen::new(crate::ui::fixture::long_session(3000), 80, 24);
@@ -239,19 +236,19 @@ fn a_drag_along_a_long_episode_does_not_run_away() {
     }
 }
 
-/// The mouse did nothing in what lies over the panes.
+/// The mouse did nothing in overlays.
 #[test]
 fn a_click_chooses_a_row_and_the_wheel_scrolls_in_overlays() {
-    let at = |stage: &mut TestScreen, words: &str| {
+    let at = |stage: &mut TestScreen, text: &str| {
         let shown = screen_text(&stage.draw());
-        let row = shown.lines().position(|l| l.contains(words));
-        row.unwrap_or_else(|| panic!("no {words}: {shown}")) as u16
+        let row = shown.lines().position(|l| l.contains(text));
+        row.unwrap_or_else(|| panic!("no {text}: {shown}")) as u16
     };
     let wheel = |stage: &mut TestScreen, down: bool| {
         let kind = if down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp };
         assert_eq!(stage.send(mouse_msg(kind, 40, 12)), []);
     };
-    // The palette: the clicked action is done by Enter, not by the click.
+    // The palette: a click selects the action, Enter runs it.
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press(":");
     let row = at(&mut stage, "pause, or run");
@@ -269,27 +266,27 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_overlays() {
     let row = at(&mut stage, "as a human edit");
     assert_eq!(stage.send(mouse_msg(DOWN, 30, row)), []);
     assert_eq!(stage.press("Enter"), []);
-    let wants = stage.press("Enter");
+    let requests = stage.press("Enter");
     let over = |w: &Request| match w {
         Request::Send(Command::Override { action, shown_as, .. }) => Some((action.clone(), *shown_as)),
         _ => None,
     };
-    let wanted = ("go to countertop 1".to_owned(), crate::domain::ShownAs::HumanEdit);
-    assert_eq!(wants.iter().find_map(over), Some(wanted));
-    // The card.
+    let expected = ("go to countertop 1".to_owned(), crate::domain::ShownAs::HumanEdit);
+    assert_eq!(requests.iter().find_map(over), Some(expected));
+    // The end card.
     let mut stage = TestScreen::new(super::overlays::lost_episode(), 80, 24);
     stage.send(UiMessage::StoreChanged);
-    let row = at(&mut stage, "write a report");
+    let row = at(&mut stage, "export a report");
     stage.send(mouse_msg(DOWN, 30, row));
     assert_eq!(stage.press("Enter"), [Request::Export]);
-    // A search: a click goes to the turn.
+    // A search: a click goes to the step.
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press("/");
     super::overlays::type_text(&mut stage, "nothing happens");
     let row = at(&mut stage, "   13  ");
     stage.send(mouse_msg(DOWN, 30, row));
     assert_eq!(stage.frame_input().selected_step(), 13);
-    // What is only read scrolls.
+    // Read-only overlays scroll.
     for keys in [&["?"][..], &["p"], &["3", "Enter"], &["Left", "Left", "i"]] {
         let mut stage = TestScreen::new(sample_session(), 60, 6);
         for key in keys {
@@ -298,14 +295,14 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_overlays() {
         let before = screen_text(&stage.draw());
         wheel(&mut stage, true);
         let after = screen_text(&stage.draw());
-        // The prompt of the fixture is one line.
+        // The fixture's prompt is a single line.
         assert!(before != after || keys == ["p"], "{keys:?}: {after}");
         wheel(&mut stage, false);
         assert_eq!(screen_text(&stage.draw()), before, "{keys:?}");
     }
 }
 
-/// The switch and the variable were read, and nothing obeyed them.
+/// The flag and the variable for reduced motion had no effect.
 #[test]
 fn without_animation_no_spinner_moves_and_replies_arrive_line_by_line() {
     let mut fixture = sample_session();
@@ -348,7 +345,7 @@ fn without_animation_no_spinner_moves_and_replies_arrive_line_by_line() {
     assert!(still[0].contains("… answering") && !still[0].contains("think: the apple"), "{}", still[0]);
 }
 
-/// A driver that had ended by a panic left a screen that seemed to wait for somebody.
+/// After the driver had panicked, the screen looked as if it waited for the person.
 #[test]
 fn a_failed_driver_is_reported() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);

@@ -1,4 +1,4 @@
-//! What the screen says of a session: nothing that did not happen, and nothing twice.
+//! What the screen says about a session is true and complete. The comments describe the faults that the tests prevent.
 
 use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, EndReason, ReflectionKind};
@@ -15,8 +15,8 @@ fn screen_after(fixture: Fixture, keys: &[&str], size: (u16, u16)) -> String {
     screen_text(&stage.draw())
 }
 
-/// Found by a new user: a thought, which the world answers with nothing, was counted among the failed actions, and
-/// repeats that went well among the repeats.
+/// Regression: a thought answered with "Nothing happens." counted as a failed action, and useful repeats counted as
+/// repeats.
 #[test]
 fn the_end_card_counts_only_failed_actions_and_useless_repeats() {
     let mut f = Fixture::new();
@@ -36,12 +36,12 @@ fn the_end_card_counts_only_failed_actions_and_useless_repeats() {
     f.actor_step("open safe 1", "You open it.", 0.0, Value::Null);
     f.end_episode(false, EndReason::StepLimit);
     let card = screen_after(f, &[], (100, 30));
-    assert!(card.contains("nothing happened once, at turn 5"), "{card}");
-    assert!(card.contains("repeated         open safe 1, again at turn 7 (nothing changed)"), "{card}");
+    assert!(card.contains("nothing happened once, at step 5"), "{card}");
+    assert!(card.contains("repeated         open safe 1, again at step 7 (nothing changed)"), "{card}");
     assert!(!card.contains("go to shelf 1, "), "{card}");
 }
 
-/// Found by a new user: an action in the place of a thought was no override, so no lesson could be drawn from it.
+/// Regression: replacing a thought by an action didn't count as an override, so no lesson could be made from it.
 #[test]
 fn an_overridden_thought_counts_as_an_override() {
     let make = || {
@@ -64,7 +64,7 @@ fn an_overridden_thought_counts_as_an_override() {
     assert!(editor.contains(ReflectionKind::Error.name()), "{editor}");
 }
 
-/// Found by a new user: the view of what is true said that the agent had seen every place.
+/// Regression: the ground truth said that the agent had seen every place.
 #[test]
 fn the_truth_does_not_change_how_much_the_agent_has_seen() {
     let mut f = Fixture::new();
@@ -83,7 +83,7 @@ fn the_truth_does_not_change_how_much_the_agent_has_seen() {
     assert!(!line(&mut stage).contains("0 of 0"), "{}", line(&mut stage));
 }
 
-/// Found by a new user: a notice longer than the row, such as one that names a file, could not be read to its end.
+/// Regression: a notice longer than the row, such as one with a path, was cut off.
 #[test]
 fn a_long_notice_is_shown_completely() {
     let mut f = Fixture::new();

@@ -1,4 +1,4 @@
-//! Prompts that a person changes before they are sent, or sent again.
+//! Prompts that a person edits before they are sent or retried.
 
 use super::mentor::{QUESTIONS, failure, with_questions_in_flight};
 use super::{TestScreen, screen_text};
@@ -23,7 +23,7 @@ fn a_drafted_prompt_is_changed_in_one_place_before_it_is_sent() {
     stage.press("Down");
     insta::assert_snapshot!("prompt_drafted_80x24", screen_text(&stage.draw()));
     stage.press("Up");
-    // What is typed and left is there again.
+    // Text that was typed before Esc is kept.
     for key in ["e", "!", "Esc", "e", "!"] {
         stage.press(key);
         stage.draw();
@@ -33,12 +33,12 @@ fn a_drafted_prompt_is_changed_in_one_place_before_it_is_sent() {
     let [Request::Send(Command::EditPrompt { call: Some(_), segment: 0, text: got })] =
         &stage.press("Enter")[..]
     else {
-        panic!("the words are sent")
+        panic!("the edited text is sent")
     };
     assert_eq!(*got, text);
 }
 
-/// The third choice after a failed call: each prompt of a round can be changed where it is read, and tried again from there.
+/// The third choice after failed calls: each of their prompts can be edited in the prompt view and retried from there.
 #[test]
 fn the_prompt_of_a_failed_call_is_changed_where_it_is_read() {
     let (mut fixture, calls) = with_questions_in_flight();
@@ -56,15 +56,15 @@ fn the_prompt_of_a_failed_call_is_changed_where_it_is_read() {
         stage.press(key);
         stage.draw();
     }
-    let wants = stage.press("Enter");
-    let [Request::Send(Command::EditPrompt { call: Some(call), segment: 0, text })] = &wants[..] else {
-        panic!("{wants:?}")
+    let requests = stage.press("Enter");
+    let [Request::Send(Command::EditPrompt { call: Some(call), segment: 0, text })] = &requests[..] else {
+        panic!("{requests:?}")
     };
     assert!(*call == calls[1] && text.ends_with('!'), "{call:?} of {calls:?}: {text}");
     let mut changed = (**stage.fixture.state().waiting_prompt(*call).unwrap()).clone();
     (changed.edited, changed.sha256) = (true, "other".to_owned());
     stage.fixture.write(Cause::Person, Event::PromptDrafted { prompt: changed.into() });
     let text = screen_text(&stage.draw());
-    assert!(text.contains("with your words, unsent"), "{text}");
+    assert!(text.contains("edited, unsent"), "{text}");
     assert_eq!(stage.press("s"), [Request::Send(Command::Retry)]);
 }

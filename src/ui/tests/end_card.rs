@@ -1,4 +1,4 @@
-//! The card of an ended episode: every key of the main screen does something there, or says why it does not.
+//! The end card: every key of the main screen works there or shows why it doesn't.
 
 use super::overlays::lost_episode;
 use super::{TestScreen, screen_text};
@@ -16,7 +16,7 @@ fn end_card_screen(fixture: Fixture) -> TestScreen {
     stage
 }
 
-/// An episode of a run of two trials, lost so many times.
+/// A run of two trials in which `played` trials were lost.
 fn lost_trials(played: u32) -> Fixture {
     let mut f = Fixture::for_method("reflexion", "symbolic", 2);
     for n in 0..played {
@@ -27,7 +27,7 @@ fn lost_trials(played: u32) -> Fixture {
     f
 }
 
-/// `T`, `b`, `D` and others did nothing on the card and said nothing.
+/// Regression: `T`, `b`, `D` and others silently did nothing on the card.
 #[test]
 fn every_key_of_the_main_screen_does_something_on_the_end_card_or_says_why_not() {
     let keymap = Keymap::default();
@@ -44,17 +44,21 @@ fn every_key_of_the_main_screen_does_something_on_the_end_card_or_says_why_not()
                 "↓" => "Down",
                 other => other,
             };
-            // Rows of the card and what is told above them; Space is said to be of no use by whatever lies on top.
+            // These scroll the card, select its rows or move in time.
             let moves =
                 ["Up", "Down", "k", "j", "PageUp", "PageDown", "Home", "End", "g", "G", "Tab", "BackTab"];
             if moves.contains(&name) || ["Left", "Right", "h", "l", "C"].contains(&name) {
                 continue;
             }
             let mut stage = end_card_screen(lost_episode());
-            let wants = stage.press(name);
-            let said = stage.model.notice.is_some();
-            let over = stage.model.overlays.last().is_none_or(|o| o.name() != "end");
-            assert!(said || over || !wants.is_empty(), "{name} ({}) does nothing", row.action.name());
+            let requests = stage.press(name);
+            let has_notice = stage.model.notice.is_some();
+            let left_card = stage.model.overlays.last().is_none_or(|o| o.name() != "end");
+            assert!(
+                has_notice || left_card || !requests.is_empty(),
+                "{name} ({}) does nothing",
+                row.action.name()
+            );
         }
     }
     for (key, over) in [("T", "runs"), ("b", "breaks"), ("D", "compare"), ("B", "branches"), ("i", "step")] {
@@ -67,31 +71,31 @@ fn every_key_of_the_main_screen_does_something_on_the_end_card_or_says_why_not()
     let mut stage = end_card_screen(lost_episode());
     assert_eq!(stage.press("s"), []);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("`stage` is not done from this card; Esc closes it"), "{shown}");
+    assert!(shown.contains("`stage` isn't available here; Esc closes this card"), "{shown}");
     let mut stage = end_card_screen(lost_episode());
     assert_eq!(stage.press("n"), []);
-    assert!(screen_text(&stage.draw()).contains("no task of the run is left"));
+    assert!(screen_text(&stage.draw()).contains("no task left in this run"));
 }
 
-/// Enter on the first row began "trial 3/2".
+/// Regression: Enter on the first row started "trial 3/2".
 #[test]
 fn a_trial_beyond_the_run_limit_is_named_and_is_not_the_first_choice() {
     let mut stage = end_card_screen(lost_trials(1));
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("▸ n  go on with the next task"), "{shown}");
+    assert!(shown.contains("▸ n  continue with the next task"), "{shown}");
     assert!(shown.contains("r  play this task again: trial 2 of 2"), "{shown}");
     assert_eq!(stage.press("Enter"), [Request::Send(Command::Step)]);
     let mut stage = end_card_screen(lost_trials(2));
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("r  play this task again: a trial beyond the run's 2"), "{shown}");
-    let wants = stage.press("Enter");
-    assert!(!wants.iter().any(|w| matches!(w, Request::Send(_))), "{wants:?}");
-    // A run that is over alike, at the narrowest.
+    assert!(shown.contains("r  play this task again: trial 3 (the run has 2)"), "{shown}");
+    let requests = stage.press("Enter");
+    assert!(!requests.iter().any(|w| matches!(w, Request::Send(_))), "{requests:?}");
+    // The same for a run that is over, on the narrowest screen.
     let mut f = lost_trials(2);
     f.write(Cause::Policy, Event::RunEnded);
     let mut stage = end_card_screen(f);
     stage.model.size = (60, 16);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("a trial beyond the run's 2"), "{shown}");
+    assert!(shown.contains("trial 3 (the run has 2)"), "{shown}");
     assert!(!stage.press("Enter").iter().any(|w| matches!(w, Request::Send(_))));
 }

@@ -1,4 +1,4 @@
-//! Questions to the mentor that have failed and wait for a decision: nothing hides them, and no choice leads away from them.
+//! Failed mentor calls that wait for a decision: nothing hides them, and no choice skips them.
 
 use super::mentor::{QUESTIONS, failure, with_questions_in_flight};
 use super::{TestScreen, screen_text};
@@ -9,7 +9,7 @@ use crate::ui::fixture::Fixture;
 use crate::ui::msg::{Request, UiMessage};
 use std::sync::Arc;
 
-/// The attempt is over, and the question about it has failed.
+/// A lost episode whose mentor call failed.
 fn lost_with_failed_question() -> Fixture {
     let mut f = Fixture::for_method("reflexion", "openai:m", 2);
     f.begin_episode();
@@ -22,7 +22,7 @@ fn lost_with_failed_question() -> Fixture {
     f
 }
 
-/// The card of the result came over it, with a key `r` of its own that began the next trial; the question was then asked
+/// Regression: the end card covered the choices, and its own `r` started the next trial; the mentor was then called
 /// about that one.
 #[test]
 fn a_failed_question_blocks_end_card_and_next_episode_until_decided() {
@@ -30,16 +30,16 @@ fn a_failed_question_blocks_end_card_and_next_episode_until_decided() {
     stage.send(UiMessage::StoreChanged);
     let shown = screen_text(&stage.draw());
     assert!(stage.model.overlays.is_empty(), "{shown}");
-    assert!(shown.contains("r try again") && shown.contains("L go on without"), "{shown}");
+    assert!(shown.contains("r retry") && shown.contains("L continue without"), "{shown}");
     assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);
     let state = stage.fixture.state.clone();
     let task = state.episode.as_ref().unwrap().task.clone();
     let policy =
         crate::method::build_policy(state.run.as_deref().unwrap(), Arc::new(Templates::builtin())).unwrap();
     let engine = Engine::resume(state, policy, BranchId::trunk());
-    let refused = engine.decide(&Input::Command(Command::BeginEpisode(Box::new(task)))).unwrap_err();
-    assert!(refused.message.contains("is unanswered"), "{refused:?}");
-    // Decided, the card comes.
+    let error = engine.decide(&Input::Command(Command::BeginEpisode(Box::new(task)))).unwrap_err();
+    assert!(error.message.contains("is unanswered"), "{error:?}");
+    // The card opens once the person has decided.
     let events = engine.decide(&Input::Command(Command::GiveUp)).unwrap();
     for (cause, event) in events {
         stage.fixture.write(cause, event);
@@ -48,17 +48,17 @@ fn a_failed_question_blocks_end_card_and_next_episode_until_decided() {
     assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some("end"));
 }
 
-/// At 60x16 no choice was seen, and nothing moved the view to them.
+/// Regression: at 60x16 the choices were out of view, and nothing scrolled to them.
 #[test]
 fn choices_after_failed_calls_show_at_every_size_and_equal_failures_once() {
-    let long = "127.0.0.1:18533 answered 401: Incorrect API key provided: Bearer [hidden]";
+    let long = "127.0.0.1:18533 returned HTTP 401: Incorrect API key provided: Bearer [hidden]";
     for (columns, rows) in super::SIZES {
         let (mut fixture, calls) = with_questions_in_flight();
         for call in calls {
             fixture.write(Cause::Model, Event::CallFailed { call, failure: failure(long) });
         }
         let shown = screen_text(&TestScreen::new(fixture, columns, rows).draw());
-        for choice in ["r try all again", "L go on without", "O another model", "Y a recorded reply"] {
+        for choice in ["r retry all", "L continue without", "O another model", "Y a recorded reply"] {
             assert!(shown.contains(choice), "{columns}x{rows}: {choice}\n{shown}");
         }
         assert!(shown.contains("(Error, Abstract, Progress)"), "{columns}x{rows}\n{shown}");
@@ -66,7 +66,7 @@ fn choices_after_failed_calls_show_at_every_size_and_equal_failures_once() {
     }
 }
 
-/// After `O` and `symbolic` the last row promised another try, which could only fail.
+/// Regression: after `O` and `symbolic` the last row offered a retry that could only fail.
 #[test]
 fn rules_are_not_offered_to_answer_a_model_question() {
     let mut stage = TestScreen::new(lost_with_failed_question(), 80, 24);
@@ -76,6 +76,6 @@ fn rules_are_not_offered_to_answer_a_model_question() {
     }
     stage.press("Enter");
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("answers nothing that a model was asked; L goes on without"), "{shown}");
-    assert!(!shown.contains("tries the failed call again"), "{shown}");
+    assert!(shown.contains("can't answer a model's prompt; L continues without it"), "{shown}");
+    assert!(!shown.contains("retries the failed call"), "{shown}");
 }

@@ -1,4 +1,4 @@
-//! Faults that a new user found, each with the words of what went wrong.
+//! Regressions that new users reported. The comment of each test describes the fault.
 
 use super::overlays::{admissible_answer, type_text};
 use super::{TestScreen, screen_text};
@@ -12,7 +12,7 @@ use crate::ui::msg::{Request, UiMessage};
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use serde_json::{Value, json};
 
-/// The first override asked only how the action is shown where the proposal had no thought, or was one.
+/// The first override asked only how the action is shown if the proposal had no thought or was only a thought.
 #[test]
 fn both_questions_are_asked_at_the_first_override() {
     for (thought, action) in [(None, Some("go to stoveburner 1")), (Some("The stove is hot."), None)] {
@@ -25,18 +25,18 @@ fn both_questions_are_asked_at_the_first_override() {
         assert_eq!(stage.press("Enter"), []);
         assert_eq!(stage.press("Enter"), [], "the second question is asked");
         stage.press("Down");
-        let wants = stage.press("Enter");
-        let wanted = Command::Override {
+        let requests = stage.press("Enter");
+        let expected = Command::Override {
             action: "look".to_owned(),
             shown_as: ShownAs::Own,
             thought_disposition: ThoughtDisposition::Dropped,
         };
-        assert_eq!(wants.len(), 3, "{wants:?}");
-        assert_eq!(wants[2], Request::Send(wanted));
+        assert_eq!(requests.len(), 3, "{requests:?}");
+        assert_eq!(requests[2], Request::Send(expected));
     }
 }
 
-/// The thought that is asked about is that of the step before, where the actor thinks in steps of their own.
+/// If the actor thinks in separate steps, the thought to rewrite is that of the previous step.
 #[test]
 fn the_thought_of_the_step_before_is_the_one_that_is_rewritten() {
     let mut fixture = Fixture::new();
@@ -52,7 +52,7 @@ fn the_thought_of_the_step_before_is_the_one_that_is_rewritten() {
     assert!(screen_text(&stage.draw()).contains("The stove is hot."));
 }
 
-/// What a thought was replaced by stood beside it without a word that the prompt has lost it.
+/// A thought that the override removed from the prompt was shown without a mark.
 #[test]
 fn a_thought_that_left_the_prompt_says_so() {
     let mut fixture = Fixture::new();
@@ -69,12 +69,12 @@ fn a_thought_that_left_the_prompt_says_so() {
     fixture.write(Cause::Person, event);
     let shown = screen_text(&TestScreen::new(fixture, 80, 24).draw());
     assert!(
-        shown.lines().any(|l| l.contains("The stove is hot.") && l.contains("out of the prompt")),
+        shown.lines().any(|l| l.contains("The stove is hot.") && l.contains("not in the prompt")),
         "{shown}"
     );
 }
 
-/// The box of a person who plays lay on the world's answer.
+/// The input of a person who plays covered the latest observation.
 #[test]
 fn the_newest_rows_stay_visible_above_the_dialog() {
     for (width, height) in [(200, 60), (120, 36), (80, 24)] {
@@ -95,7 +95,7 @@ fn the_newest_rows_stay_visible_above_the_dialog() {
     }
 }
 
-/// The room and the goal were found by nobody who searched for them.
+/// A search didn't find the first observation, which has the room and the goal.
 #[test]
 fn the_first_observation_is_searched_too() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
@@ -105,7 +105,7 @@ fn the_first_observation_is_searched_too() {
     assert!(shown.contains("Search: 1 of 1"), "{shown}");
 }
 
-/// Ctrl-U took one letter.
+/// Ctrl-U deleted a single character.
 #[test]
 fn ctrl_u_clears_the_line_to_its_start() {
     for open in ["/", ":"] {
@@ -118,7 +118,7 @@ fn ctrl_u_clears_the_line_to_its_start() {
     }
 }
 
-/// A click on the story goes to the turn that was clicked.
+/// A click in the Story goes to the clicked step.
 #[test]
 fn a_click_goes_to_the_clicked_step() {
     let mut stage = TestScreen::new(sample_session(), 120, 36);
@@ -137,38 +137,41 @@ fn a_click_goes_to_the_clicked_step() {
     }
 }
 
-/// Nothing was in flight, and Ctrl-C said "cancelled".
+/// Ctrl-C said "cancelled" when no call was in flight.
 #[test]
 fn ctrl_c_says_what_it_did() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press("Ctrl-c");
-    let told = |stage: &TestScreen| stage.model.notice.as_ref().unwrap().text.clone();
-    assert!(told(&stage).starts_with("nothing is going on"), "{}", told(&stage));
+    let notice = |stage: &TestScreen| stage.model.notice.as_ref().unwrap().text.clone();
+    assert!(notice(&stage).starts_with("nothing to cancel"), "{}", notice(&stage));
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.fixture.execute("look", DecidedBy::Actor, "You look.", 0.5, Value::Null).send_prompt();
     stage.press("Ctrl-c");
-    assert!(told(&stage).starts_with("cancelled"), "{}", told(&stage));
+    assert!(notice(&stage).starts_with("call cancelled"), "{}", notice(&stage));
 }
 
-/// Scope, deletion and pin gave no answer.
+/// Changing a lesson's scope, deleting and pinning it showed no notice.
 #[test]
 fn keys_on_a_lesson_say_what_they_did() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.model.focus = Focus::Lanes;
     let mut says = |key: &str| {
-        let wants = stage.press(key);
-        assert!(wants.iter().any(|w| matches!(w, Request::Send(Command::Lesson(_)))), "{key}: {wants:?}");
+        let requests = stage.press(key);
+        assert!(
+            requests.iter().any(|r| matches!(r, Request::Send(Command::Lesson(_)))),
+            "{key}: {requests:?}"
+        );
         stage.model.notice.as_ref().unwrap().text.clone()
     };
-    assert!(says("S").contains("now reaches"));
-    assert!(says("x").contains("is off"));
+    assert!(says("S").contains(" scope: "));
+    assert!(says("x").contains(" off: "));
     assert!(says("P").contains("pinned"));
-    assert!(says("d").contains("is deleted"));
+    assert!(says("d").contains(" deleted"));
 }
 
-/// Pinning switched a lesson on without a word.
+/// Pinning a lesson that was off switched it on without saying so.
 #[test]
-fn a_pinned_lesson_that_was_off_is_said_to_be_on_again() {
+fn pinning_a_lesson_that_was_off_says_it_is_on() {
     let mut fixture = Fixture::new();
     fixture.begin_episode();
     fixture.add_lesson(ReflectionKind::Abstract, LessonText::plain("Be quick."), LessonOrigin::Person);
@@ -183,35 +186,34 @@ fn a_pinned_lesson_that_was_off_is_said_to_be_on_again() {
     let mut stage = TestScreen::new(fixture, 120, 36);
     stage.press("3");
     stage.press("P");
-    assert!(stage.model.notice.as_ref().unwrap().text.contains("on again"));
+    assert!(stage.model.notice.as_ref().unwrap().text.contains("on and pinned"));
 }
 
-/// The header said turn 24 and the lesson t23.
+/// The header said step 24, and the new lesson was attributed to step 23.
 #[test]
 fn a_lesson_belongs_to_the_step_in_the_header() {
     let mut fixture = sample_session();
     fixture.add_lesson(ReflectionKind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
-    let turns = fixture.state().episode.as_ref().unwrap().steps.len() as u32;
-    assert_eq!(fixture.state().pool.all().last().unwrap().learnt_at, (1, turns));
+    let last_step = fixture.state().episode.as_ref().unwrap().steps.len() as u32;
+    assert_eq!(fixture.state().pool.all().last().unwrap().learnt_at, (1, last_step));
 }
 
-/// A phrase of the title was cut in its middle.
+/// The title of the World pane was cut in the middle of a phrase.
 #[test]
 fn the_ground_truth_title_is_complete() {
     for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
         let mut stage = TestScreen::new(sample_session(), width, height);
         stage.press("w");
         let shown = screen_text(&stage.draw());
-        let Some(title) = shown.lines().find(|l| l.contains("World  as it is")) else { continue };
+        let Some(title) = shown.lines().find(|l| l.contains("World  ground truth")) else { continue };
         assert!(
-            !title.contains("as it is;") || title.contains("the agent does not see this"),
+            !title.contains("truth (") || title.contains("truth (hidden from the agent)"),
             "{width}x{height}: {title}"
         );
-        assert!(!title.contains("as it is,") || title.contains("as the agent sees it"), "{title}");
     }
 }
 
-/// An episode that returns to the microwave right before it heats there, and to a cabinet for nothing.
+/// An episode that returns to the microwave to heat something there, and to a cabinet for nothing.
 fn episode_with_revisits() -> Fixture {
     let mut f = Fixture::new();
     f.begin_episode();
@@ -229,7 +231,7 @@ fn episode_with_revisits() -> Fixture {
     f
 }
 
-/// The end card blamed a move that progress came of, and covered the winning turns or its own choices.
+/// The end card listed a move that led to progress as repeated, and covered the winning steps or its own choices.
 #[test]
 fn the_end_card_reports_no_needed_move_and_shows_all_choices() {
     for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
@@ -237,19 +239,19 @@ fn the_end_card_reports_no_needed_move_and_shows_all_choices() {
         stage.send(UiMessage::StoreChanged);
         let shown = screen_text(&stage.draw());
         assert!(shown.contains("Won: the goal was reached"), "{shown}");
-        for words in ["again", "go to the last turn that made progress", "teach a lesson", "write a report"] {
+        for words in ["again", "go to the last step with progress", "add a lesson", "export a report"] {
             assert!(shown.contains(words), "{width}x{height}: {words}: {shown}");
         }
         assert!(!shown.contains("microwave 1, again"), "{shown}");
         if height > 20 {
             assert!(shown.contains("repeated "), "{shown}");
-            assert!(shown.contains("go to cabinet 1, again at turn 4 (nothing changed)"), "{shown}");
+            assert!(shown.contains("go to cabinet 1, again at step 4 (nothing changed)"), "{shown}");
             assert!(shown.contains("> move apple 1 to fridge 1"), "{width}x{height}: {shown}");
         }
     }
 }
 
-/// A lane from which all was deleted said that no mistake was noted yet, beside the mistake.
+/// A lane whose lessons were all deleted said "no mistake noted yet" beside the mistake.
 #[test]
 fn a_lane_that_was_emptied_says_so() {
     let mut fixture = Fixture::new();
@@ -261,10 +263,10 @@ fn a_lane_that_was_emptied_says_so() {
     let event = Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person };
     fixture.write(Cause::Person, event);
     let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());
-    assert!(shown.contains("none is left") && !shown.contains("no mistake noted yet"), "{shown}");
+    assert!(shown.contains("none left") && !shown.contains("no Error lessons yet"), "{shown}");
 }
 
-/// Nothing told that there were lessons below the last row of a lane.
+/// Nothing showed that there were more lessons below the last row of a lane.
 #[test]
 fn a_lane_marks_that_there_is_more() {
     let marks = |lessons: u32| {
@@ -286,7 +288,7 @@ fn a_lane_marks_that_there_is_more() {
     assert_eq!((marks(3), marks(30)), (0, 1));
 }
 
-/// After the win Progress still said what came next.
+/// After the episode was won, Progress still named a next step.
 #[test]
 fn progress_names_no_next_step_after_the_end() {
     let mut fixture = Fixture::new();

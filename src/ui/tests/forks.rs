@@ -1,4 +1,4 @@
-//! Going on from the past.
+//! Continuing from the past on a new branch.
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{DecidedBy, LessonText, ReflectionKind, Seq};
@@ -8,12 +8,12 @@ use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::{Cursor, Focus};
 use crate::ui::msg::{Request, UiMessage};
 
-fn fork_request(wants: &[Request]) -> &Fork {
-    match wants {
+fn fork_request(requests: &[Request]) -> &Fork {
+    match requests {
         [.., Request::Fork(fork)] => {
             assert!(
                 fork.source_branch.is_some(),
-                "whatever is driven by then, it is a fork of the line that was shown"
+                "the fork names the branch that was shown, whichever is active when it runs"
             );
             fork
         }
@@ -29,7 +29,7 @@ fn notice_text(stage: &TestScreen) -> String {
     stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default()
 }
 
-/// A session that a person steps through: every proposal waits, and is granted.
+/// A session that a person stepped through: every proposal waited for a grant.
 fn stepped_session() -> Fixture {
     let mut f = Fixture::new();
     f.begin_episode();
@@ -48,45 +48,45 @@ fn stepped_session() -> Fixture {
     f
 }
 
-/// Goes to a turn and opens the dialog with a key.
-fn fork_dialog_at(fixture: Fixture, turn: u32, key: &str) -> TestScreen {
+/// Goes to a step and opens the dialog with a key.
+fn fork_dialog_at(fixture: Fixture, step: u32, key: &str) -> TestScreen {
     let mut stage = TestScreen::new(fixture, 80, 24);
     stage.press(":");
-    stage.send(UiMessage::Paste(turn.to_string()));
+    stage.send(UiMessage::Paste(step.to_string()));
     stage.press("Enter");
     stage.press(key);
     stage
 }
 
-/// What waits at an event: the turn and its proposal.
+/// Returns the step that waits for a decision at an event, and its proposal.
 fn pending_at(stage: &TestScreen, seq: Seq) -> Option<(u32, Option<String>)> {
     let state = stage.fixture.store.state_at(seq);
     assert_eq!(state.head, seq);
-    assert_eq!(state.grant, None, "nobody has let it go on at {seq}");
+    assert_eq!(state.grant, None, "no step is granted at {seq}");
     state.step_awaiting_decision().map(|s| (s.number, s.proposed.clone()))
 }
 
 #[test]
 fn another_action_forks_where_the_proposal_of_the_step_waits() {
-    // However the session came to do it: stepped through, or running from one proposal to the next.
-    for (name, fixture, turn, action) in [
+    // In a session that was stepped, and in one that ran.
+    for (name, fixture, step, action) in [
         ("stepped", stepped_session as fn() -> Fixture, 2, "open fridge 1"),
         ("running", sample_session, 5, "open fridge 1"),
     ] {
-        let mut stage = fork_dialog_at(fixture(), turn, "o");
+        let mut stage = fork_dialog_at(fixture(), step, "o");
         assert_eq!(top_overlay(&stage), "fork", "{name}");
-        let wants = stage.press("Enter");
-        assert!(matches!(&wants[..], [Request::ListAdmissibleAt(_)]), "{name}: {wants:?}");
+        let requests = stage.press("Enter");
+        assert!(matches!(&requests[..], [Request::ListAdmissibleAt(_)]), "{name}: {requests:?}");
         stage.send(UiMessage::Paste("look".to_owned()));
-        let wants = stage.press("Enter");
-        let fork = fork_request(&wants);
-        assert_eq!(pending_at(&stage, fork.at_seq), Some((turn, Some(action.to_owned()))), "{name}");
+        let requests = stage.press("Enter");
+        let fork = fork_request(&requests);
+        assert_eq!(pending_at(&stage, fork.at_seq), Some((step, Some(action.to_owned()))), "{name}");
         assert!(!stage.fixture.store.timeline().event(fork.at_seq).unwrap().batch_continues);
         assert!(
             matches!(&fork.commands[..], [Command::Override { action, .. }] if action == "look"),
             "{name}: {fork:?}"
         );
-        assert_eq!(fork.reason, format!("turn {turn}: another action, look"));
+        assert_eq!(fork.reason, format!("step {step}: another action, look"));
         assert_eq!(top_overlay(&stage), "");
     }
 }
@@ -96,34 +96,34 @@ fn continuing_forks_after_the_step_before_anyone_continued() {
     for key in ["n", "Enter", "s"] {
         let mut stage = fork_dialog_at(stepped_session(), 2, key);
         assert_eq!(top_overlay(&stage), "fork", "{key}");
-        let wants = stage.press("Enter");
-        let fork = fork_request(&wants);
+        let requests = stage.press("Enter");
+        let fork = fork_request(&requests);
         let state = stage.fixture.store.state_at(fork.at_seq);
         let episode = state.episode.as_ref().unwrap();
         assert_eq!((episode.answered_steps(), episode.steps.len()), (2, 2), "{key}");
         assert_eq!(fork.commands, [Command::Step]);
     }
-    // Opened by stages, the last event before the next turn is a grant: the branch begins before it.
+    // If the next step was opened by stages, the last event before it is a grant: the branch begins before that.
     let mut f = stepped_session();
     f.execute("look", DecidedBy::Actor, "A room.", 0.0, serde_json::Value::Null);
     f.write(Cause::Policy, Event::Paused { reason: PauseReason::StepDone });
-    let rests = f.write(Cause::Person, Event::StageGranted);
+    let granted = f.write(Cause::Person, Event::StageGranted);
     f.propose(None, Some("look"));
     let mut stage = fork_dialog_at(f, 4, "n");
-    assert_eq!(fork_request(&stage.press("Enter")).at_seq, Seq(rests.0 - 1));
+    assert_eq!(fork_request(&stage.press("Enter")).at_seq, Seq(granted.0 - 1));
 }
 
-/// A session that was put down while a proposal waited is closed there; a branch from there would be.
+/// The last event of a closed session is its closing; a branch that began there would be closed too.
 #[test]
 fn a_branch_never_starts_at_a_closed_session() {
     let mut f = stepped_session();
-    let waits = f.state().head;
+    let proposal = f.state().head;
     f.write(Cause::Policy, Event::Closed);
     let mut stage = TestScreen::new(f, 80, 24);
     stage.press("F");
-    let wants = stage.press("Enter");
-    assert_eq!(fork_request(&wants).at_seq, waits);
-    assert!(!stage.fixture.store.state_at(waits).closed);
+    let requests = stage.press("Enter");
+    assert_eq!(fork_request(&requests).at_seq, proposal);
+    assert!(!stage.fixture.store.state_at(proposal).closed);
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn a_step_played_by_a_person_forks_before_its_input() {
     let mut stage = fork_dialog_at(f, 1, "o");
     stage.press("Enter");
     stage.send(UiMessage::Paste("inventory".to_owned()));
-    let wants = stage.press("Enter");
-    assert_eq!(fork_request(&wants).at_seq, before);
-    assert_eq!(fork_request(&wants).commands, [Command::Act("inventory".to_owned())]);
+    let requests = stage.press("Enter");
+    assert_eq!(fork_request(&requests).at_seq, before);
+    assert_eq!(fork_request(&requests).commands, [Command::Act("inventory".to_owned())]);
 }
 
 #[test]
@@ -154,16 +154,16 @@ fn the_dialog_offers_every_possible_change() {
     assert!(screen_text(&stage.draw()).is_ascii());
 }
 
-/// Chooses a row of the dialog by its words.
-fn select_row(stage: &mut TestScreen, words: &str) {
+/// Selects a row of the dialog by the start of its text.
+fn select_row(stage: &mut TestScreen, label: &str) {
     for _ in 0..30 {
         let shown = screen_text(&stage.draw());
-        if shown.lines().any(|l| l.contains(&format!("▸ {words}"))) {
+        if shown.lines().any(|l| l.contains(&format!("▸ {label}"))) {
             return;
         }
         stage.press("Down");
     }
-    panic!("no row {words}:\n{}", screen_text(&stage.draw()));
+    panic!("no row {label}:\n{}", screen_text(&stage.draw()));
 }
 
 #[test]
@@ -172,23 +172,23 @@ fn thoughts_and_observations_can_be_changed() {
     select_row(&mut stage, "another thought");
     stage.press("Enter");
     insta::assert_snapshot!("fork_thought_80x24", screen_text(&stage.draw()));
-    assert_eq!(stage.press("Enter"), [], "it is what it was");
-    assert!(screen_text(&stage.draw()).contains("this is what it was"));
+    assert_eq!(stage.press("Enter"), [], "unchanged text is not accepted");
+    assert!(screen_text(&stage.draw()).contains("unchanged; edit it"));
     stage.send(UiMessage::Paste(" Or not.".to_owned()));
-    let wants = stage.press("Enter");
-    let then = [Command::EditThought { step: 2, text: "I open it. Or not.".to_owned() }];
-    assert_eq!(fork_request(&wants).commands, then);
-    assert_eq!(pending_at(&stage, fork_request(&wants).at_seq).unwrap().0, 2);
+    let requests = stage.press("Enter");
+    let expected = [Command::EditThought { step: 2, text: "I open it. Or not.".to_owned() }];
+    assert_eq!(fork_request(&requests).commands, expected);
+    assert_eq!(pending_at(&stage, fork_request(&requests).at_seq).unwrap().0, 2);
 
     let mut stage = fork_dialog_at(stepped_session(), 2, "n");
     select_row(&mut stage, "another observation");
     stage.press("Enter");
-    assert!(screen_text(&stage.draw()).contains("The world itself is not"), "{}", screen_text(&stage.draw()));
+    assert!(screen_text(&stage.draw()).contains("The environment itself"), "{}", screen_text(&stage.draw()));
     stage.send(UiMessage::Paste(" It is empty.".to_owned()));
-    let wants = stage.press("Enter");
+    let requests = stage.press("Enter");
     let text = "You did open fridge 1. It is empty.".to_owned();
-    assert_eq!(fork_request(&wants).commands, [Command::EditObservation { step: 2, text }, Command::Step]);
-    let state = stage.fixture.store.state_at(fork_request(&wants).at_seq);
+    assert_eq!(fork_request(&requests).commands, [Command::EditObservation { step: 2, text }, Command::Step]);
+    let state = stage.fixture.store.state_at(fork_request(&requests).at_seq);
     assert_eq!(state.episode.as_ref().unwrap().answered_steps(), 2);
 }
 
@@ -198,19 +198,19 @@ fn method_model_and_settings_can_be_changed() {
     select_row(&mut stage, "another method");
     stage.press("Enter");
     select_row(&mut stage, "reflexion");
-    let wants = stage.press("Enter");
-    let [Command::ChangeRun(spec)] = &fork_request(&wants).commands[..] else { panic!("{wants:?}") };
+    let requests = stage.press("Enter");
+    let [Command::ChangeRun(spec)] = &fork_request(&requests).commands[..] else { panic!("{requests:?}") };
     assert_eq!((spec.method.as_str(), spec.actor.as_str()), ("reflexion", "rules"));
-    assert_eq!(spec.settings.number("ask_again", 0), 5, "its own defaults");
-    assert_eq!(fork_request(&wants).reason, "after turn 2: method reflexion");
+    assert_eq!(spec.settings.number("ask_again", 0), 5, "the new method's own defaults");
+    assert_eq!(fork_request(&requests).reason, "after step 2: method reflexion");
 
     let mut stage = fork_dialog_at(stepped_session(), 2, "n");
-    select_row(&mut stage, "another model acts");
+    select_row(&mut stage, "another actor");
     stage.press("Enter");
     stage.send(UiMessage::Paste("openai:small".to_owned()));
-    let wants = stage.press("Enter");
+    let requests = stage.press("Enter");
     assert!(
-        matches!(&fork_request(&wants).commands[..], [Command::ChangeRun(s)] if s.actor == "openai:small")
+        matches!(&fork_request(&requests).commands[..], [Command::ChangeRun(s)] if s.actor == "openai:small")
     );
 
     let mut stage = fork_dialog_at(stepped_session(), 2, "n");
@@ -223,35 +223,35 @@ fn method_model_and_settings_can_be_changed() {
     assert!(screen_text(&stage.draw()).contains("expected a whole number from 0 to 2"));
     stage.press("Ctrl-u");
     stage.send(UiMessage::Paste("examples 1".to_owned()));
-    let wants = stage.press("Enter");
-    let then = [Command::ChangeSetting { name: "examples".to_owned(), value: 1.into() }];
-    assert_eq!(fork_request(&wants).commands, then);
+    let requests = stage.press("Enter");
+    let expected = [Command::ChangeSetting { name: "examples".to_owned(), value: 1.into() }];
+    assert_eq!(fork_request(&requests).commands, expected);
 }
 
 #[test]
 fn past_lessons_change_on_a_new_branch() {
-    // A new one.
+    // A new lesson.
     let mut stage = fork_dialog_at(sample_session(), 9, "a");
     assert_eq!(top_overlay(&stage), "fork");
     assert_eq!(stage.press("Enter"), []);
     assert_eq!(top_overlay(&stage), "lesson");
     stage.send(UiMessage::Paste("Look first.".to_owned()));
-    let wants = stage.press("Enter");
-    let fork = fork_request(&wants);
+    let requests = stage.press("Enter");
+    let fork = fork_request(&requests);
     assert!(
         matches!(&fork.commands[..], [Command::Lesson(LessonCommand::Add { .. }), Command::Step]),
         "{fork:?}"
     );
-    // One of then is switched off; those of today are not touched.
+    // A lesson of that point is switched off; the present ones are unchanged.
     let mut stage = fork_dialog_at(sample_session(), 9, "Tab");
     assert_eq!(stage.model.focus, Focus::Lanes);
     assert_eq!(stage.press("x"), []);
     let shown = screen_text(&stage.draw());
     assert_eq!(top_overlay(&stage), "fork");
-    assert!(shown.contains("▸ lesson 4 is off: it enters no prompt"), "{shown}");
-    let wants = stage.press("Enter");
-    assert!(matches!(&fork_request(&wants).commands[..], [Command::Lesson(LessonCommand::Status { .. })]));
-    // The same from its details.
+    assert!(shown.contains("▸ lesson 4 off: left out of prompts"), "{shown}");
+    let requests = stage.press("Enter");
+    assert!(matches!(&fork_request(&requests).commands[..], [Command::Lesson(LessonCommand::Status { .. })]));
+    // The same from the lesson's details.
     let mut stage = fork_dialog_at(sample_session(), 9, "Tab");
     stage.press("Enter");
     assert_eq!(top_overlay(&stage), "details");
@@ -259,35 +259,35 @@ fn past_lessons_change_on_a_new_branch() {
     assert_eq!(top_overlay(&stage), "fork");
 }
 
-/// The dialog was gone with what had been typed, and the message alone stayed.
+/// Regression: after a failed fork the dialog and the typed text were gone, and only the message stayed.
 #[test]
-fn a_refused_fork_restores_the_dialog() {
+fn a_failed_fork_restores_the_dialog() {
     let mut stage = fork_dialog_at(stepped_session(), 2, "n");
-    select_row(&mut stage, "another model acts");
+    select_row(&mut stage, "another actor");
     stage.press("Enter");
     stage.send(UiMessage::Paste("openai:z profile nope".to_owned()));
     fork_request(&stage.press("Enter"));
     assert_eq!(top_overlay(&stage), "");
-    let refusal = CommandError::new("there is no profile \"nope\"", "write one");
-    stage.fixture.store.signal(Signal::CommandFailed(refusal.clone()));
+    let error = CommandError::new("there is no profile \"nope\"", "write one");
+    stage.fixture.store.signal(Signal::CommandFailed(error.clone()));
     stage.send(UiMessage::StoreChanged);
     let shown = screen_text(&stage.draw());
     assert_eq!(top_overlay(&stage), "fork");
     assert!(shown.contains("openai:z profile nope") && shown.contains("there is no profile"), "{shown}");
-    // A later refusal is about something else.
+    // After another key, an error is about something else.
     fork_request(&stage.press("Enter"));
     stage.press("Left");
-    stage.fixture.store.signal(Signal::CommandFailed(refusal));
+    stage.fixture.store.signal(Signal::CommandFailed(error));
     stage.send(UiMessage::StoreChanged);
     assert_eq!(top_overlay(&stage), "");
 }
 
-/// Esc goes one level back, and leaves everything as it is.
+/// Esc goes back one level and changes nothing.
 #[test]
 fn esc_leaves_the_dialog_one_level_at_a_time() {
     let mut stage = fork_dialog_at(stepped_session(), 2, "o");
     stage.press("Enter");
-    assert!(screen_text(&stage.draw()).contains("another action for turn 2"));
+    assert!(screen_text(&stage.draw()).contains("another action for step 2"));
     assert_eq!(stage.press("Esc"), []);
     assert_eq!(top_overlay(&stage), "fork");
     assert_eq!(stage.press("Esc"), []);
@@ -322,31 +322,30 @@ fn redo_goes_forward_after_going_back() {
 #[test]
 fn a_late_undo_offers_a_fork_from_before_the_change() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
-    let about = Seq(20);
-    let refusal = CommandError {
-        seq: Some(about),
+    let error = CommandError {
+        seq: Some(Seq(20)),
         ..CommandError::new("a prompt has used it already", "fork from before it")
     };
-    stage.fixture.store.signal(Signal::CommandFailed(refusal));
+    stage.fixture.store.signal(Signal::CommandFailed(error));
     stage.send(UiMessage::StoreChanged);
     assert_eq!(top_overlay(&stage), "fork");
     insta::assert_snapshot!("fork_from_before_80x24", screen_text(&stage.draw()));
-    let wants = stage.press("Enter");
-    assert_eq!((fork_request(&wants).at_seq, fork_request(&wants).commands.len()), (Seq(19), 0));
+    let requests = stage.press("Enter");
+    assert_eq!((fork_request(&requests).at_seq, fork_request(&requests).commands.len()), (Seq(19), 0));
 }
 
-/// Found by review: what was changed before a call was broken off, and in no prompt yet, stayed for good.
+/// Regression: a change made before a cancelled call, which no prompt had used yet, could never be undone.
 #[test]
 fn a_second_undo_undoes_the_change_before_the_irreversible_one() {
     let opened = |older| {
         let mut stage = TestScreen::new(sample_session(), 80, 24);
         let why = "your last action can't be undone: a model call was cancelled";
-        let refusal = CommandError {
+        let error = CommandError {
             seq: Some(Seq(20)),
             older_change: older,
             ..CommandError::new(why, "go back and go on from there")
         };
-        stage.fixture.store.signal(Signal::CommandFailed(refusal));
+        stage.fixture.store.signal(Signal::CommandFailed(error));
         stage.send(UiMessage::StoreChanged);
         stage
     };
@@ -354,17 +353,17 @@ fn a_second_undo_undoes_the_change_before_the_irreversible_one() {
     for keys in [&["u"][..], &["Down", "Enter"]] {
         let mut stage = opened(older.clone());
         insta::assert_snapshot!("undo_older_80x24", screen_text(&stage.draw()));
-        let wants: Vec<_> = keys.iter().flat_map(|key| stage.press(key)).collect();
-        assert_eq!(wants, [Request::Send(Command::UndoChange(Seq(12)))]);
+        let requests: Vec<_> = keys.iter().flat_map(|key| stage.press(key)).collect();
+        assert_eq!(requests, [Request::Send(Command::UndoChange(Seq(12)))]);
         assert_eq!(top_overlay(&stage), "");
     }
-    // Where there is nothing of the kind the key does nothing.
+    // Without an older change the key does nothing.
     let mut stage = opened(None);
     assert_eq!((stage.press("u"), top_overlay(&stage)), (Vec::new(), "fork"));
 }
 
 #[test]
-fn edited_words_are_marked_as_edited() {
+fn edited_texts_are_marked_as_edited() {
     let mut f = stepped_session();
     f.write(
         Cause::Person,

@@ -1,4 +1,4 @@
-//! A world that is a grid, drawn: shape and letter, sight and fog, truth on a key.
+//! The picture of a grid world: shapes and letters, visible and unseen cells, and the ground truth.
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::env::Environment;
@@ -9,7 +9,7 @@ use crate::ui::model::Focus;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// An episode that has looked around a little; its answers are the world's.
+/// An episode of a few steps in a real BabyAI environment.
 pub(super) fn grid_fixture(name: &str, seed: u64) -> Fixture {
     let mut world = World::new(Arc::new(Level::from_name(name).unwrap().generate(seed).unwrap()));
     let mut fixture = Fixture::new();
@@ -18,8 +18,8 @@ pub(super) fn grid_fixture(name: &str, seed: u64) -> Fixture {
     first["receptacles"] = Value::Null;
     fixture.actor_step("check", "You can take the following actions: turn left", 0.0, first);
     for action in ["turn left", "turn left", "move forward"] {
-        let turn = world.step(action).unwrap();
-        fixture.actor_step(action, &turn.observation, 0.0, turn.shown);
+        let result = world.step(action).unwrap();
+        fixture.actor_step(action, &result.observation, 0.0, result.shown);
     }
     fixture
 }
@@ -43,9 +43,9 @@ fn a_grid_shows_shapes_letters_visible_and_unseen_cells() {
     insta::assert_snapshot!("grid_ascii_80x24", plain);
 }
 
-/// Beside a grid of eight columns what the agent holds and what marks a locked door were cut off.
+/// Regression: beside a grid of eight columns, the inventory and the legend of locked doors were cut off.
 #[test]
-fn words_beside_a_grid_are_not_cut_off() {
+fn text_beside_a_grid_is_not_cut_off() {
     let mut stage = TestScreen::new(grid_fixture("GoToRedBall", 7), 120, 36);
     let text = screen_text(&stage.draw());
     assert!(text.contains("nothing") && text.contains("locked"), "{text}");
@@ -67,7 +67,7 @@ fn grids_of_every_shape_fit_every_screen() {
 }
 
 #[test]
-fn what_a_tampered_grid_says_is_drawn_or_left_out() {
+fn a_tampered_grid_is_drawn_safely_or_left_out() {
     for shown in [
         json!({"size": [1, 1], "agent": [0, 0, 0]}),
         json!({"size": [3, 2], "agent": [9, 9, 9], "rows": {"0": "\u{1b}[2J漢字", "1": 7}, "view": [1e300, -1, "x"]}),

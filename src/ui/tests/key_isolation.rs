@@ -1,4 +1,4 @@
-//! Typing over the panes: of all keys none reaches the run behind but those that what lies there is for.
+//! Keys in overlays: no key reaches the run behind, except those that an overlay is meant to send.
 
 use super::mentor::{QUESTIONS, with_questions_in_flight};
 use super::overlays::{admissible_answer, lost_episode, type_text};
@@ -10,10 +10,10 @@ use crate::ui::model::{Focus, Model};
 use crate::ui::msg::{Request, UiMessage};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// How something is opened.
+/// Opens an overlay.
 type OpenFn = fn(&mut TestScreen);
 
-/// What is open, how it is come by, and the keys that may order something there.
+/// An overlay, how to open it, and the keys that may send a command there.
 struct Case {
     name: &'static str,
     fixture: fn() -> Fixture,
@@ -25,9 +25,9 @@ const fn case(
     name: &'static str,
     fixture: fn() -> Fixture,
     open: OpenFn,
-    orders: &'static [&'static str],
+    allowed_keys: &'static [&'static str],
 ) -> Case {
-    Case { name, fixture, open, allowed_keys: orders }
+    Case { name, fixture, open, allowed_keys }
 }
 
 fn press_all(stage: &mut TestScreen, keys: &[&str]) {
@@ -37,7 +37,7 @@ fn press_all(stage: &mut TestScreen, keys: &[&str]) {
     }
 }
 
-/// The fork dialog over a turn of the past with the list or line behind one of its rows.
+/// Opens the fork dialog at a past step, and the list or input behind one of its rows.
 fn open_fork_row(stage: &mut TestScreen, row: &str) {
     press_all(stage, &["Left", "Left", "F"]);
     for _ in 0..40 {
@@ -52,8 +52,8 @@ fn open_fork_row(stage: &mut TestScreen, row: &str) {
 
 fn with_breakpoint() -> Fixture {
     let mut f = sample_session();
-    let stop = BreakpointConfig { condition: "nothing 3".to_owned(), warn: false, once: false };
-    f.write(Cause::Person, Event::BreakpointSet { breakpoint: 1, config: stop });
+    let config = BreakpointConfig { condition: "nothing 3".to_owned(), warn: false, once: false };
+    f.write(Cause::Person, Event::BreakpointSet { breakpoint: 1, config });
     f
 }
 
@@ -84,7 +84,7 @@ const CASES: &[Case] = &[
     case("palette", sample_session, |s| press_all(s, &[":"]), &["Enter"]),
     case("search", sample_session, |s| press_all(s, &["/"]), &[]),
     case(
-        "search, walked",
+        "search, results",
         sample_session,
         |s| {
             s.press("/");
@@ -103,7 +103,7 @@ const CASES: &[Case] = &[
         &["Enter"],
     ),
     case(
-        "override, asked how",
+        "override, question",
         sample_session,
         |s| {
             s.press("o");
@@ -149,7 +149,7 @@ const CASES: &[Case] = &[
     case("fork, sampling", sample_session, |s| open_fork_row(s, "other actor sampling"), &["Enter"]),
     case("fork, setting", sample_session, |s| open_fork_row(s, "another setting"), &["Enter"]),
     case("fork, method", sample_session, |s| open_fork_row(s, "another method"), &["Enter"]),
-    case("fork, model", sample_session, |s| open_fork_row(s, "another model acts"), &["Enter"]),
+    case("fork, model", sample_session, |s| open_fork_row(s, "another actor"), &["Enter"]),
     case("fork, action", sample_session, |s| open_fork_row(s, "another action"), &["Enter"]),
     case("fork, observation", sample_session, |s| open_fork_row(s, "another observation"), &["Enter"]),
     case("model", sample_session, |s| press_all(s, &["O"]), &["Enter"]),
@@ -158,7 +158,7 @@ const CASES: &[Case] = &[
     case("differs", with_divergence, |s| drop(s.send(UiMessage::StoreChanged)), &["Enter"]),
 ];
 
-/// Every key there is: with the name that the cases call it by.
+/// All keys, each with the name that the cases use.
 fn all_keys() -> Vec<(String, KeyEvent)> {
     let plain = |code| KeyEvent::new(code, KeyModifiers::NONE);
     let mut all: Vec<_> = ('!'..='~').map(|c| (c.to_string(), plain(KeyCode::Char(c)))).collect();
@@ -180,18 +180,18 @@ fn all_keys() -> Vec<(String, KeyEvent)> {
         ("Backspace", KeyCode::Backspace),
     ];
     all.extend(named.map(|(name, code)| (name.to_owned(), plain(code))));
-    // The same as `d`, where that deletes.
+    // Bound together with `d`, where that deletes.
     all.push(("d".to_owned(), plain(KeyCode::Delete)));
     all.extend((1..=12).map(|n| (format!("F{n}"), plain(KeyCode::F(n)))));
-    // Ctrl-C, Ctrl-Z and Ctrl-L are the same everywhere.
+    // Ctrl-C, Ctrl-Z and Ctrl-L are global.
     let ctrl = ('a'..='z').filter(|c| !"czl".contains(*c));
     all.extend(ctrl.map(|c| (format!("Ctrl-{c}"), KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))));
     all
 }
 
-fn is_command(want: &Request) -> bool {
+fn is_command(request: &Request) -> bool {
     matches!(
-        want,
+        request,
         Request::Send(_)
             | Request::Fork(_)
             | Request::SwitchBranch(_)
@@ -202,13 +202,13 @@ fn is_command(want: &Request) -> bool {
     )
 }
 
-/// A blank typed into a list let the branch at work run behind it.
+/// Regression: a space typed into a list started the run behind it.
 #[test]
 fn keys_in_an_overlay_send_only_its_own_commands() {
     let all = all_keys();
     for Case { name, fixture, open, allowed_keys: allowed } in CASES {
         let mut whole = fixture();
-        // One stage for all keys: reading its keys anew takes longer than all else.
+        // One screen for all keys: parsing the keymap takes longer than everything else.
         let mut stage = TestScreen::new(Fixture::empty(), 80, 24);
         let opened = |stage: &mut TestScreen| {
             stage.model = Model { size: (80, 24), ..Model::default() };
@@ -222,33 +222,33 @@ fn keys_in_an_overlay_send_only_its_own_commands() {
             }
             stage.fixture.store = whole.store.clone();
             opened(&mut stage);
-            let there = tops(&stage);
-            assert!(!there.is_empty(), "{name} is not open");
+            let initial = tops(&stage);
+            assert!(!initial.is_empty(), "{name} is not open");
             for (key, event) in &all {
                 let bound = |s: &TestScreen| {
                     s.keymap.action_for(s.model.overlays.last().unwrap().mode(), *event).is_some()
                 };
-                // While it runs only those differ that would let it run or stop.
+                // In a running session, test only the keys that could start or stop it.
                 if running && !["Space", "Enter", "n", "s", "r", "a"].contains(&key.as_str()) {
                     continue;
                 }
-                // What is not bound is only typed, one key behind the other.
-                if tops(&stage) != there || bound(&stage) {
+                // Unbound keys only type text, so the overlay stays open for the next one.
+                if tops(&stage) != initial || bound(&stage) {
                     opened(&mut stage);
                 }
-                let wants = stage.send(UiMessage::Key(*event));
-                let ordered: Vec<&Request> = wants.iter().filter(|w| is_command(w)).collect();
-                match ordered.as_slice() {
+                let requests = stage.send(UiMessage::Key(*event));
+                let commands: Vec<&Request> = requests.iter().filter(|w| is_command(w)).collect();
+                match commands.as_slice() {
                     [] => {}
                     [Request::Send(Command::Pause)] if key == "Space" => {}
                     _ if allowed.contains(&key.as_str()) => {}
-                    other => panic!("{name}: {key} orders {other:?}"),
+                    other => panic!("{name}: {key} sends {other:?}"),
                 }
-                // A blank behind it lets nothing run either, as long as anything lies there.
+                // Space after the key starts nothing either while an overlay is open.
                 if !stage.model.overlays.is_empty() {
-                    let wants = stage.press("Space");
-                    let calm = |w: &Request| !is_command(w) || *w == Request::Send(Command::Pause);
-                    assert!(wants.iter().all(calm), "{name}: {key} and a blank order {wants:?}");
+                    let requests = stage.press("Space");
+                    let is_harmless = |w: &Request| !is_command(w) || *w == Request::Send(Command::Pause);
+                    assert!(requests.iter().all(is_harmless), "{name}: {key} and a space send {requests:?}");
                 }
                 if stage.model.overlays.is_empty() || bound(&stage) {
                     opened(&mut stage);
@@ -258,7 +258,7 @@ fn keys_in_an_overlay_send_only_its_own_commands() {
     }
 }
 
-/// The list and the line had two grammars, and what was typed into the list was taken for keys.
+/// Regression: the list and the input had different grammars, and text typed into the list was handled as keys.
 #[test]
 fn sampling_is_typed_as_for_the_set_command() {
     let model = || {
@@ -284,17 +284,17 @@ fn sampling_is_typed_as_for_the_set_command() {
         let mut stage = TestScreen::new(model(), 60, 16);
         open_fork_row(&mut stage, "other actor sampling");
         type_text(&mut stage, line);
-        let wants = stage.press("Enter");
-        let [Request::Fork(fork)] = &wants[..] else { panic!("{line}: {wants:?}") };
+        let requests = stage.press("Enter");
+        let [Request::Fork(fork)] = &requests[..] else { panic!("{line}: {requests:?}") };
         let set = Command::ChangeSetting { name: "actor.temperature".to_owned(), value: value.clone() };
         assert_eq!(fork.commands.as_slice(), std::slice::from_ref(&set), "{line}");
         let mut stage = TestScreen::new(model(), 60, 16);
         press_all(&mut stage, &["O", "Tab", "Tab"]);
         type_text(&mut stage, line);
-        let wants = stage.press("Enter");
-        assert!(wants.contains(&Request::Send(set)), "{line}: {wants:?}");
+        let requests = stage.press("Enter");
+        assert!(requests.contains(&Request::Send(set)), "{line}: {requests:?}");
     }
-    // Enter puts the chosen name with its value into the line; Esc goes back to the list, and then to the choices.
+    // Enter fills in the selected name with its value; Esc goes back to the list, then to the choices.
     let mut stage = TestScreen::new(model(), 80, 24);
     open_fork_row(&mut stage, "other actor sampling");
     press_all(&mut stage, &["Down", "Enter"]);
@@ -304,19 +304,19 @@ fn sampling_is_typed_as_for_the_set_command() {
     assert!(screen_text(&stage.draw()).contains("▸ actor.top_p"), "{}", screen_text(&stage.draw()));
     stage.press("Esc");
     assert!(screen_text(&stage.draw()).contains("▸ other actor sampling"));
-    // What is called otherwise is said.
+    // An unknown name is reported.
     let mut stage = TestScreen::new(model(), 80, 24);
     open_fork_row(&mut stage, "other actor sampling");
     type_text(&mut stage, "warmth 3");
     assert_eq!(stage.press("Enter"), []);
     assert!(
-        screen_text(&stage.draw()).contains("nothing here is called `warmth`"),
+        screen_text(&stage.draw()).contains("no setting named `warmth`"),
         "{}",
         screen_text(&stage.draw())
     );
 }
 
-/// Of a card that goes of itself the last key could be one that was meant for it.
+/// When an overlay has just closed by itself, the next key may have been meant for it.
 #[test]
 fn a_key_meant_for_a_closed_overlay_sends_no_command() {
     for key in ["Enter", "n", "r", "Space"] {
@@ -324,11 +324,11 @@ fn a_key_meant_for_a_closed_overlay_sends_no_command() {
         stage.send(UiMessage::StoreChanged);
         stage.fixture.begin_episode();
         assert_eq!(stage.press(key), [], "{key}");
-        assert!(stage.model.notice.as_ref().unwrap().text.contains("press the key again"), "{key}");
+        assert!(stage.model.notice.as_ref().unwrap().text.contains("press it again"), "{key}");
     }
 }
 
-/// At 60x16 the dialog ended without a word, and the title of the group was gone once it was scrolled.
+/// Regression: at 60x16 nothing marked the dialog's hidden rows, and the group's heading scrolled out of view.
 #[test]
 fn the_fork_dialog_marks_hidden_rows_and_keeps_the_group_heading() {
     let mut stage = TestScreen::new(sample_session(), 60, 16);
@@ -339,10 +339,10 @@ fn the_fork_dialog_marks_hidden_rows_and_keeps_the_group_heading() {
     for _ in 0..20 {
         let shown = screen_text(&stage.draw());
         let rows: Vec<&str> = shown.lines().collect();
-        let asked = rows.iter().position(|r| r.contains("The old line stays")).unwrap();
+        let asked = rows.iter().position(|r| r.contains("The old branch stays")).unwrap();
         let top = rows[asked + 1];
         assert!(
-            top.contains("From here") || top.contains("After turn") || top.contains("Turn 22 anew"),
+            top.contains("From here") || top.contains("After step") || top.contains("Redo step 22"),
             "{shown}"
         );
         seen.push(shown);
@@ -353,7 +353,7 @@ fn the_fork_dialog_marks_hidden_rows_and_keeps_the_group_heading() {
     insta::assert_snapshot!("fork_scrolled_60x16", last);
 }
 
-/// Of every list that does not fit it is seen that it goes on.
+/// Every list that doesn't fit shows that there are more rows.
 #[test]
 fn every_list_that_does_not_fit_marks_its_hidden_rows() {
     let cases: [(&str, OpenFn); 6] = [

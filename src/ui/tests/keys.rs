@@ -1,4 +1,4 @@
-//! What keys come to.
+//! What keys do on the main screen.
 
 use super::TestScreen;
 use crate::domain::{Autonomy, EndReason, LessonStatus};
@@ -41,7 +41,7 @@ fn space_pauses_what_runs() {
     assert_eq!(TestScreen::new(fixture, 80, 24).press("Space"), send_request(Command::Pause));
 }
 
-/// It was refused while the past was shown, and the run went on.
+/// Regression: Space didn't work in the past, and the run continued.
 #[test]
 fn space_pauses_from_the_past_and_from_every_overlay() {
     for keys in [&["Left"][..], &["?"], &["p"], &["Left", "i"], &["/", "a", "Enter"]] {
@@ -56,7 +56,7 @@ fn space_pauses_from_the_past_and_from_every_overlay() {
     }
 }
 
-/// The card of an episode stayed, drew nothing, and took every key while the next episode was shown.
+/// Regression: the end card stayed open after the next episode had begun, drew nothing, and took every key.
 #[test]
 fn the_end_card_goes_when_the_next_episode_begins() {
     let mut fixture = sample_session();
@@ -65,13 +65,13 @@ fn the_end_card_goes_when_the_next_episode_begins() {
     stage.send(crate::ui::UiMessage::StoreChanged);
     assert_eq!(stage.model.overlays.len(), 1);
     stage.fixture.begin_episode();
-    // Even the key that comes before the screen has heard of it is not the card's.
+    // Even a key that arrives before the screen's update doesn't go to the card.
     stage.press(":");
     let names: Vec<&str> = stage.model.overlays.iter().map(|o| o.name()).collect();
     assert_eq!(names, ["palette"]);
 }
 
-/// While a run goes on to its next task, no card may come up and take the keys.
+/// While a run continues to its next task, no card may open and take the keys.
 #[test]
 fn no_end_card_opens_while_the_run_continues() {
     let mut fixture = sample_session();
@@ -85,7 +85,7 @@ fn no_end_card_opens_while_the_run_continues() {
     assert_eq!(stage.model.overlays.len(), 1);
 }
 
-/// The keys of the footer came back only after several seconds.
+/// Regression: a notice hid the footer's keys for several seconds.
 #[test]
 fn a_notice_goes_at_the_next_key_that_works() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
@@ -106,7 +106,7 @@ fn the_end_card_offers_only_what_is_possible_and_passes_other_keys_on() {
         stage
     };
     let shown = super::screen_text(&open().draw());
-    // The fixture's run has one task, and it has been played.
+    // The fixture's run has a single task, and its episode has ended.
     assert!(!shown.contains("next task"), "{shown}");
     assert_eq!(open().press("n"), Vec::new());
     for (key, over) in [("?", "help"), ("p", "prompt"), (":", "palette")] {
@@ -120,15 +120,18 @@ fn the_end_card_offers_only_what_is_possible_and_passes_other_keys_on() {
 }
 
 #[test]
-fn x_switches_the_chosen_lesson_where_the_lanes_have_the_keys() {
+fn x_switches_the_selected_lesson_when_a_lane_has_focus() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press("Tab");
-    // Tab goes to the lane that is shown, which is that of errors.
+    // Tab goes to the lane that is shown, the Error lane.
     assert_eq!(stage.model.focus, Focus::Lanes);
     stage.press("Down");
-    let wants = stage.press("x");
+    let requests = stage.press("x");
     let id = stage.fixture.state().pool.by_number(4).unwrap().id.clone();
-    assert_eq!(wants, send_request(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Off })));
+    assert_eq!(
+        requests,
+        send_request(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Off }))
+    );
 }
 
 #[test]
@@ -140,8 +143,8 @@ fn keys_that_act_do_nothing_in_the_past() {
     assert_eq!(stage.frame_input().selected_step(), 21);
     for key in ["u", "X"] {
         assert_eq!(stage.press(key), Vec::new(), "{key}");
-        let said = &stage.model.notice.as_ref().unwrap().text;
-        assert_eq!(said, "you are looking at turn 21; End returns to the present");
+        let notice = &stage.model.notice.as_ref().unwrap().text;
+        assert_eq!(notice, "you are viewing step 21; End returns to the present");
     }
     stage.press("Right");
     assert_eq!(stage.frame_input().selected_step(), 22);
@@ -160,9 +163,9 @@ fn the_timeline_continues_across_episodes() {
     stage.press("Left");
     assert_eq!(stage.frame_input().selected_step(), 0);
     stage.press("Left");
-    let moment = stage.frame_input();
+    let frame = stage.frame_input();
     let number = |s: &crate::engine::State| s.episode.as_ref().unwrap().number;
-    assert_eq!((number(&moment.displayed), moment.selected_step()), (1, 24));
+    assert_eq!((number(&frame.displayed), frame.selected_step()), (1, 24));
     stage.press("Left");
     assert_eq!((number(&stage.frame_input().displayed), stage.frame_input().selected_step()), (1, 23));
     stage.press("Right");
@@ -224,12 +227,12 @@ fn the_hint_disappears_once_followed() {
     use crate::ui::model::FirstRunHint;
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.model.hint = FirstRunHint::Step;
-    assert!(super::screen_text(&stage.draw()).contains("press n to do what the agent proposes"));
+    assert!(super::screen_text(&stage.draw()).contains("press n to run the proposed action"));
     stage.press("n");
     assert_eq!(stage.model.hint, FirstRunHint::WaitForMistake);
 }
 
-/// At first the way up was only as long as the step that stuck out of the pane.
+/// Regression: the Story scrolled up only within the step at the top of the pane.
 #[test]
 fn the_story_scrolls_to_its_beginning_and_back() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
@@ -262,7 +265,7 @@ fn a_click_on_a_step_goes_there_and_the_wheel_scrolls_what_is_under_it() {
     assert_eq!(stage.model.scroll.story, 0);
     stage.send(at(MouseEventKind::Down(MouseButton::Left), 5, row));
     assert_eq!(stage.frame_input().selected_step(), 17);
-    // A click in a lane gives it the keys.
+    // A click in a lane focuses it.
     let row = before.lines().position(|l| l.contains(" Abstract 4 ")).unwrap() as u16;
     stage.draw();
     stage.send(at(MouseEventKind::Down(MouseButton::Left), 100, row));

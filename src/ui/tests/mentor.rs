@@ -1,4 +1,4 @@
-//! Methods with a mentor: their lanes, the mentor at work, its prompts, what failed and what was not understood.
+//! Methods with a mentor: their lanes, mentor calls in flight, prompts, failed calls and parse problems.
 
 use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{LessonOrigin, LessonText, ModelRole, Question, ReflectionKind};
@@ -15,7 +15,7 @@ pub(super) const QUESTIONS: [Question; 3] = [
     Question { kind: ReflectionKind::Progress, purpose: crate::domain::Purpose::Reflect },
 ];
 
-/// The kitchen after a step, with a round of questions in flight.
+/// The sample session after a step, with a round of mentor calls in flight.
 pub(super) fn with_questions_in_flight() -> (Fixture, Vec<crate::domain::CallId>) {
     let mut f = sample_session();
     f.execute(
@@ -30,12 +30,11 @@ pub(super) fn with_questions_in_flight() -> (Fixture, Vec<crate::domain::CallId>
     (f, calls)
 }
 
-pub(super) fn failure(what: &str) -> Failure {
-    let (place, next) = ("mentor", "start the server, then try again");
+pub(super) fn failure(message: &str) -> Failure {
     Failure {
-        message: what.to_owned(),
-        source: place.to_owned(),
-        hint: next.to_owned(),
+        message: message.to_owned(),
+        source: "mentor".to_owned(),
+        hint: "start the server, then try again".to_owned(),
         ..Failure::default()
     }
 }
@@ -77,7 +76,7 @@ fn a_tip_names_its_source_lesson() {
     );
 }
 
-/// A lesson of a kind that no lane of the method holds could be added by a pool file and then seen nowhere.
+/// Regression: a lesson of a pool file whose kind has no lane in the method was shown nowhere.
 #[test]
 fn lessons_without_a_lane_share_an_extra_lane() {
     let mut fixture = reflexion();
@@ -99,7 +98,7 @@ fn lessons_without_a_lane_share_an_extra_lane() {
     stage.press("4");
     let text = screen_text(&stage.draw());
     assert!(text.contains("Ran in circles.") && text.contains("Error"), "{text}");
-    assert_eq!(stage.press("R"), [], "a reflection of a kind that the method does not know is not asked for");
+    assert_eq!(stage.press("R"), [], "no reflection of a kind that the method doesn't write");
     assert!(screen_text(&stage.draw()).contains("reflexion writes no Error reflections"));
     stage.press("3");
     assert_eq!(stage.press("R"), [Request::Send(Command::Reflect(ReflectionKind::Plan))]);
@@ -137,13 +136,13 @@ fn the_mentor_questions_in_flight_are_all_named() {
     insta::assert_snapshot!("mentor_at_work_80x24", screen_text(&stage.draw()));
     stage.model.size = (200, 60);
     insta::assert_snapshot!("mentor_at_work_200x60", screen_text(&stage.draw()));
-    // Every pane stays usable, and Ctrl-C breaks the round off.
+    // Every pane stays usable, and Ctrl-C cancels the round.
     stage.press("3");
     assert_eq!(stage.model.focus, Focus::Lanes);
     assert_eq!(stage.press("Ctrl-c"), [Request::Send(Command::Cancel)]);
 }
 
-/// The screen said "your turn" and nothing else: not that a reflection was missing, nor what could be done about it.
+/// Regression: the screen said only "your turn", not that a reflection was missing nor what to do about it.
 #[test]
 fn cancelled_mentor_questions_are_shown_with_the_next_keys() {
     let (mut fixture, calls) = with_questions_in_flight();
@@ -154,18 +153,18 @@ fn cancelled_mentor_questions_are_shown_with_the_next_keys() {
     let mut stage = TestScreen::new(fixture, 80, 24);
     let shown = screen_text(&stage.draw());
     for words in
-        ["the mentor was broken off before it had answered: Error, Abstract", "n go on", "L go on without"]
+        ["mentor call cancelled before it was answered: Error, Abstract", "n continue", "L continue without"]
     {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert_eq!(stage.press("L"), [Request::Send(Command::GiveUp)]);
-    // Once it is asked again there is nothing left to be told.
+    // After the retry nothing is shown any more.
     stage.fixture.write(Cause::Person, Event::Resumed);
     stage.fixture.ask_mentor(&QUESTIONS);
-    assert!(!screen_text(&stage.draw()).contains("broken off"));
+    assert!(!screen_text(&stage.draw()).contains("call cancelled"));
 }
 
-/// Found by review: the proposal that waited had lost its keys, and the one that was offered took its action.
+/// Regression: the waiting proposal's keys weren't shown, and the key that was shown discarded its action.
 #[test]
 fn a_cancelled_reflection_leaves_the_proposal_its_keys() {
     for (w, h) in [(80, 24), (60, 16)] {
@@ -178,11 +177,11 @@ fn a_cancelled_reflection_leaves_the_proposal_its_keys() {
         let mut stage = TestScreen::new(fixture, w, h);
         let shown = screen_text(&stage.draw());
         for words in [
-            "broken off",
-            "L go on without",
-            "R asks for a reflection",
-            "n does what is proposed, and does not ask",
-            "Enter do it",
+            "mentor call cancelled",
+            "L continue without",
+            "R ask for a reflection",
+            "n runs the proposed action without",
+            "Enter run it",
             "o override",
             "x reject",
         ] {
@@ -194,7 +193,7 @@ fn a_cancelled_reflection_leaves_the_proposal_its_keys() {
     }
 }
 
-/// A server that only said that it was there looked like one that was at work, for minutes.
+/// Regression: a server that sent only keep-alives looked as if it were working, for minutes.
 #[test]
 fn a_silent_server_is_reported_and_whether_it_is_alive() {
     let (fixture, calls) = with_questions_in_flight();
@@ -214,24 +213,24 @@ fn a_silent_server_is_reported_and_whether_it_is_alive() {
     let cases = [
         (
             live(Phase::Waiting, "", false),
-            "nothing has come from the server for 44 s",
-            "is asked, silent for 44 s",
+            "nothing received from the server for 44 s",
+            "calling the mentor, silent for 44 s",
         ),
         (
             live(Phase::Waiting, "", true),
-            "the server is alive but has written nothing for 44 s",
-            "is asked, silent",
+            "the server is alive but has sent no text for 44 s",
+            "calling the mentor, silent",
         ),
         (
             live(Phase::Answering, "A stove", true),
-            "has written nothing more for 44 s; Ctrl-C stops",
+            "has sent no more text for 44 s; Ctrl-C cancels",
             "silent for 44 s",
         ),
     ];
     stage.now += std::time::Duration::from_secs(14);
     stage.model.size = (200, 60);
     stage.fixture.store.edit_live(|l| l.calls = vec![cases[0].0.clone()]);
-    assert!(!screen_text(&stage.draw()).contains("silent"), "a short silence is none");
+    assert!(!screen_text(&stage.draw()).contains("silent"), "a short silence isn't reported");
     stage.now += std::time::Duration::from_secs(30);
     for (call, story, lane) in cases {
         stage.fixture.store.edit_live(|l| l.calls = vec![call]);
@@ -240,7 +239,7 @@ fn a_silent_server_is_reported_and_whether_it_is_alive() {
     }
 }
 
-/// The reward, the last part of a memory's tuple, was cut off by one column where the action was long.
+/// Regression: the reward, the last part of a memory's tuple, was cut off by one column after a long action.
 #[test]
 fn the_reward_of_a_memory_is_never_cut_off() {
     for width in 60..=200 {
@@ -253,7 +252,7 @@ fn the_reward_of_a_memory_is_never_cut_off() {
     }
 }
 
-/// Every action of a plan is a row of its own, and the one that is taken has the mark, however few rows there are.
+/// Every action of a plan has its own row, and the current one is marked, however few rows there are.
 #[test]
 fn the_current_action_of_a_plan_is_marked() {
     for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
@@ -264,7 +263,7 @@ fn the_current_action_of_a_plan_is_marked() {
     }
 }
 
-/// The preview showed a prompt that nobody would ever be sent: a turn of a plan asks nobody.
+/// Regression: the preview showed a prompt that is never sent: a planned step calls no model.
 #[test]
 fn a_planned_step_shows_the_prompt_of_the_plan() {
     let mut stage = TestScreen::new(planning_only(), 120, 36);
@@ -272,27 +271,24 @@ fn a_planned_step_shows_the_prompt_of_the_plan() {
     stage.press("p");
     for _ in 0..2 {
         let shown = screen_text(&stage.draw());
+        assert!(shown.contains("Prompt to the mentor (Plan of actions) before step 1, as sent"), "{shown}");
         assert!(
-            shown.contains("Prompt to the mentor (Plan of actions) before turn 1, as it was sent"),
-            "{shown}"
-        );
-        assert!(
-            shown.contains("No model is asked for a turn") && shown.contains("takes action 3"),
+            shown.contains("No model is called for a step") && shown.contains("takes action 3"),
             "{shown}"
         );
         stage.press("v");
     }
 }
 
-/// A lane was empty and did not say why, although the strategy writes nothing into it.
+/// Regression: a lane was empty because the strategy writes nothing into it, and didn't say so.
 #[test]
 fn an_empty_lane_says_why() {
     let cases = [
-        ("reflexion", "strategy", "last-attempt".into(), "with the strategy last-attempt"),
-        ("reflexion", "strategy", "none".into(), "with the strategy none"),
-        ("sweet_sour", "negative", false.into(), "none is written: negative is off"),
-        ("omnireflect", "kind_error", false.into(), "none is written: kind_error is off"),
-        ("fcrf", "lesson", true.into(), "one is written when a task that failed is solved"),
+        ("reflexion", "strategy", "last-attempt".into(), "with strategy last-attempt"),
+        ("reflexion", "strategy", "none".into(), "with strategy none"),
+        ("sweet_sour", "negative", false.into(), "disabled: negative is off"),
+        ("omnireflect", "kind_error", false.into(), "disabled: kind_error is off"),
+        ("fcrf", "lesson", true.into(), "written when a task that failed before is solved"),
     ];
     for (method, name, value, words) in cases {
         let mut fixture = Fixture::for_method(method, "openai:small", 3);
@@ -330,14 +326,14 @@ fn where_the_actor_failed_a_person_can_act_in_its_place() {
     let call = fixture.send_prompt();
     fixture.write(Cause::Model, Event::CallFailed { call, failure: failure("connection refused") });
     let mut stage = TestScreen::new(fixture, 80, 24);
-    assert!(screen_text(&stage.draw()).contains("o act by hand"));
+    assert!(screen_text(&stage.draw()).contains("o type an action"));
     stage.press("o");
     for key in ["l", "o", "o", "k"] {
         stage.press(key);
     }
-    let wants = stage.press("Enter");
-    let hand = [Request::Send(Command::GiveUp), Request::Send(Command::Act("look".to_owned()))];
-    assert_eq!(wants, hand);
+    let requests = stage.press("Enter");
+    let expected = [Request::Send(Command::GiveUp), Request::Send(Command::Act("look".to_owned()))];
+    assert_eq!(requests, expected);
 }
 
 #[test]
@@ -386,7 +382,7 @@ fn prompts_of_actor_and_mentor_are_chosen_by_tab() {
     stage.press("BackTab");
     stage.press("BackTab");
     stage.press("d");
-    assert!(screen_text(&stage.draw()).contains("Prompt of turn 24, as it was sent"));
+    assert!(screen_text(&stage.draw()).contains("Prompt of step 24, as sent"));
 }
 
 #[test]
@@ -403,12 +399,12 @@ fn a_summary_opens_when_pending_and_is_accepted_line_by_line() {
     stage.send(UiMessage::StoreChanged);
     let top = |s: &TestScreen| s.model.overlays.last().map(|o| o.name());
     assert_eq!(top(&stage), Some("summary"));
-    // Closed, it stays closed until it is asked for, and nothing goes on before it is settled.
+    // Once closed, it stays closed until opened by a key, and no step runs before it is settled.
     assert_eq!(stage.press("q"), []);
     stage.send(UiMessage::StoreChanged);
     assert_eq!(top(&stage), None);
     assert_eq!(stage.press("n"), []);
-    assert_eq!(top(&stage), Some("summary"), "what would go on shows what it waits for");
+    assert_eq!(top(&stage), Some("summary"), "stepping opens the summary that it waits for");
     stage.press("q");
     stage.press("M");
     stage.press("j");

@@ -1,4 +1,4 @@
-//! Whom to ask after a failed call, what is not sent to a server, and what it all cost.
+//! Choosing another model after a failed call, parameters that aren't sent, and costs.
 
 use super::overlays::{lost_episode, type_text};
 use super::{TestScreen, screen_text};
@@ -10,7 +10,7 @@ use crate::ui::msg::{Request, UiMessage};
 use crate::ui::overlay::Answer;
 use serde_json::json;
 
-/// The kitchen with a model as actor whose call has failed.
+/// The sample session with a model as actor whose call has failed.
 fn with_failed_call(kind: FailureKind) -> Fixture {
     let mut f = sample_session();
     f.execute("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
@@ -24,11 +24,10 @@ fn with_failed_call(kind: FailureKind) -> Fixture {
     );
     f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
     let call = f.send_prompt();
-    let (what, next) = ("h refused it (401): wrong key".to_owned(), "set the key, then retry".to_owned());
     let failure = Failure {
-        message: what,
+        message: "h refused it (401): wrong key".to_owned(),
         source: "small at h".to_owned(),
-        hint: next,
+        hint: "set the key, then retry".to_owned(),
         kind: Some(kind),
         partial_text: String::new(),
         usage: None,
@@ -37,7 +36,7 @@ fn with_failed_call(kind: FailureKind) -> Fixture {
     f
 }
 
-/// A reply of 1 MB filled the story, and neither the prompt view nor the turn's own showed that its call had failed.
+/// Regression: a reply of 1 MB filled the Story, and neither the prompt view nor the step details showed the failure.
 #[test]
 fn the_prompt_and_step_of_a_failed_call_show_failure_and_partial_reply() {
     let mut f = with_failed_call(FailureKind::Busy);
@@ -45,7 +44,7 @@ fn the_prompt_and_step_of_a_failed_call_show_failure_and_partial_reply() {
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
     let failure = Failure {
         message:
-            "h sends without an end (85 kB so far); it had said 81900 characters, beginning: lorem ipsum..."
+            "the reply of h does not end (85 kB so far); partial reply of 81900 characters: lorem ipsum..."
                 .to_owned(),
         source: "small at h".to_owned(),
         hint: "set max_tokens".to_owned(),
@@ -64,28 +63,28 @@ fn the_prompt_and_step_of_a_failed_call_show_failure_and_partial_reply() {
     for key in ["p", "i"] {
         stage.press(key);
         let text = screen_text(&stage.draw());
-        let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains("had come") && text.contains("85 kB so far"), "{key}: {text}");
+        let flat: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains("partial") && text.contains("85 kB so far"), "{key}: {text}");
         let (least, most) = if key == "p" { (20, 30) } else { (80, 120) };
-        assert!((least..most).contains(&words.matches("lorem ipsum").count()), "{key}: {text}");
+        assert!((least..most).contains(&flat.matches("lorem ipsum").count()), "{key}: {text}");
         stage.press("Esc");
     }
 }
 
-/// A stop that is no longer sent was told for seconds, and stood nowhere in the story.
+/// Regression: that a stop text was no longer sent was only a notice of a few seconds and wasn't shown in the Story.
 #[test]
 fn what_a_call_revealed_about_its_server_is_shown_with_the_step() {
     let mut f = with_failed_call(FailureKind::Busy);
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
-    let what = ["top_k 50: not part of this endpoint's profile", "stop at a newline: it cut off"];
-    let what = what.map(str::to_owned).to_vec();
-    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings: what });
+    let settings = ["top_k 50: not part of this endpoint's profile", "stop at a newline: it cut off"];
+    let settings = settings.map(str::to_owned).to_vec();
+    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings });
     let step = f.state.last_step().unwrap();
     assert_eq!(
         step.unsent_settings,
         ["stop at a newline: it cut off"],
-        "what was known already is not told again"
+        "what was already known is not reported again"
     );
     let mut stage = TestScreen::new(f, 120, 36);
     let text = screen_text(&stage.draw());
@@ -103,19 +102,19 @@ fn after_a_failed_call_another_model_or_a_recorded_reply_can_answer() {
     // A variable of a running program can't be set from outside.
     assert!(text.contains("to set the key: quit, set it, then resume"), "{text}");
     let text = screen_text(&TestScreen::new(with_failed_call(FailureKind::NotFound), 80, 24).draw());
-    assert!(text.contains("most likely fail again"), "{text}");
+    assert!(text.contains("will probably fail"), "{text}");
     assert!(
         !screen_text(&TestScreen::new(with_failed_call(FailureKind::Busy), 80, 24).draw())
-            .contains("fail again")
+            .contains("probably fail")
     );
     stage.press("O");
     insta::assert_snapshot!("model_80x24", screen_text(&stage.draw()));
-    let wants = stage.press("Enter");
-    let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
+    let requests = stage.press("Enter");
+    let [Request::Send(Command::ChangeRun(spec))] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!((spec.actor.as_str(), spec.settings.text("actor.profile", "")), ("openai:big", "far"));
-    assert!(!spec.settings.0.contains_key("actor.base_url"), "the profile says where");
+    assert!(!spec.settings.0.contains_key("actor.base_url"), "the profile sets the address");
     stage.fixture.write(Cause::Person, Event::RunChanged { spec: spec.clone() });
-    assert!(screen_text(&stage.draw()).contains("another try asks openai:big"));
+    assert!(screen_text(&stage.draw()).contains("a retry calls openai:big"));
     assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);
 }
 
@@ -125,10 +124,10 @@ fn a_model_can_be_typed_for_either_role_and_a_person_can_play() {
     stage.press("O");
     insta::assert_snapshot!("model_60x16", screen_text(&stage.draw()));
     stage.press("Tab");
-    assert!(screen_text(&stage.draw()).contains("Who reflects from now on?"));
+    assert!(screen_text(&stage.draw()).contains("Mentor from now on"));
     type_text(&mut stage, "openai:wise");
-    let wants = stage.press("Enter");
-    let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
+    let requests = stage.press("Enter");
+    let [Request::Send(Command::ChangeRun(spec))] = requests.as_slice() else { panic!("{requests:?}") };
     let at = spec.settings.text("mentor.base_url", "");
     assert_eq!(
         (spec.actor.as_str(), spec.mentor.as_str(), at),
@@ -139,7 +138,7 @@ fn a_model_can_be_typed_for_either_role_and_a_person_can_play() {
     assert_eq!(stage.press("Enter"), [Request::Send(Command::SetAutonomy(Autonomy::Human))]);
 }
 
-/// The box knew only the models of the configuration, and nothing of how the present one is sampled.
+/// Regression: the dialog listed only the models of the configuration and didn't show the current sampling.
 #[test]
 fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
     let mut f = with_failed_call(FailureKind::NotFound);
@@ -147,44 +146,44 @@ fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
     let sampling = json!({"temperature": 0.0, "top_p": 0.7, "max_tokens": 256, "seed": true});
     spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
     f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
-    let answer = |asked, listed: Result<&[&str], &str>| {
+    let answer = |role, listed: Result<&[&str], &str>| {
         let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
         let listed = listed.map(|all| ModelList { server: "h".to_owned(), names: names(all) });
-        UiMessage::Answer(Answer::Models { role: asked, models: listed.map_err(str::to_owned) })
+        UiMessage::Answer(Answer::Models { role, models: listed.map_err(str::to_owned) })
     };
     let mut stage = TestScreen::new(f, 80, 24);
     assert_eq!(stage.press("O"), [Request::ListModels(ModelRole::Actor)]);
     let text = screen_text(&stage.draw());
     assert!(text.contains("Now: openai:small at h; temperature 0.0, top_p 0.7, max_tokens 256"), "{text}");
-    assert!(text.contains("asking the server for its models...") && text.contains("in force now"), "{text}");
+    assert!(text.contains("loading models from the server ...") && text.contains("current"), "{text}");
     stage.press("Down");
     stage.send(answer(ModelRole::Actor, Ok(&["small", "qwen3:4b", "large"])));
     insta::assert_snapshot!("model_listed_80x24", screen_text(&stage.draw()));
     assert!(screen_text(&stage.draw()).contains("▸ rules"), "the cursor stays where it was");
     type_text(&mut stage, "qwen");
-    let wants = stage.press("Enter");
-    let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
+    let requests = stage.press("Enter");
+    let [Request::Send(Command::ChangeRun(spec))] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!(
         (spec.actor.as_str(), spec.settings.text("actor.base_url", "")),
         ("openai:qwen3:4b", "http://h/v1")
     );
-    // Another role's server is asked when it is looked at, and once.
+    // The server of the other role is queried once, when its page is opened.
     stage.press("O");
     assert_eq!(stage.press("Tab"), [Request::ListModels(ModelRole::Mentor)]);
-    stage.send(answer(ModelRole::Mentor, Err("h cannot be reached: Connection refused")));
+    stage.send(answer(ModelRole::Mentor, Err("cannot connect to h: Connection refused")));
     let text = screen_text(&stage.draw());
-    assert!(text.contains("no list of models: h cannot be reached: Connection refused"), "{text}");
+    assert!(text.contains("can't list models: cannot connect to h: Connection refused"), "{text}");
     assert_eq!(["Tab", "Tab", "Tab"].map(|key| stage.press(key).len()), [0, 0, 1]);
     stage.send(answer(ModelRole::Actor, Ok(&[])));
     assert!(screen_text(&stage.draw()).contains("h lists no models"));
     type_text(&mut stage, "openai:mine");
-    let wants = stage.press("Enter");
-    assert!(matches!(wants.as_slice(), [Request::Send(Command::ChangeRun(_))]), "{wants:?}");
+    let requests = stage.press("Enter");
+    assert!(matches!(requests.as_slice(), [Request::Send(Command::ChangeRun(_))]), "{requests:?}");
 }
 
-/// The box still named the values that the server had refused and the bound before it was raised.
+/// Regression: the dialog still showed values that the server had rejected, and the limit before it was raised.
 #[test]
-fn the_model_box_showed_values_that_were_not_in_force() {
+fn the_model_dialog_shows_the_values_in_force() {
     let mut f = with_failed_call(FailureKind::NotFound);
     let mut spec = f.state.run.as_deref().cloned().unwrap();
     let sampling = json!({"temperature": 0.0, "top_p": 0.7, "max_tokens": 256});
@@ -194,11 +193,9 @@ fn the_model_box_showed_values_that_were_not_in_force() {
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     let mut stage = TestScreen::new(f, 120, 36);
     stage.press("O");
-    let learnt = |stage: &mut TestScreen, what: &[&str]| {
-        let what = what.iter().map(|w| (*w).to_owned()).collect();
-        stage
-            .fixture
-            .write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings: what });
+    let learnt = |stage: &mut TestScreen, unsent: &[&str]| {
+        let settings = unsent.iter().map(|s| (*s).to_owned()).collect();
+        stage.fixture.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings });
         screen_text(&stage.draw())
     };
     let text = learnt(
@@ -218,10 +215,10 @@ fn the_model_box_showed_values_that_were_not_in_force() {
     assert!(text.contains(now), "{text}");
     assert!(text.contains("openai:wise  the mentor"), "{text}");
     stage.model.size = (60, 16);
-    let why = "h answered 401: Incorrect API key provided: you can find your API key in the settings";
+    let why = "h returned HTTP 401: Incorrect API key provided: you can find your API key in the settings";
     stage.send(UiMessage::Answer(Answer::Models { role: ModelRole::Actor, models: Err(why.to_owned()) }));
     let text = screen_text(&stage.draw());
-    assert!(text.contains("no list of models: h rejects the key (401)"), "{text}");
+    assert!(text.contains("can't list models: h rejects the key (401)"), "{text}");
 }
 
 #[test]
@@ -233,14 +230,14 @@ fn a_recording_is_chosen_from_existing_sessions() {
     stage.send(UiMessage::Answer(Answer::Sessions(sessions.to_vec())));
     insta::assert_snapshot!("recorded_80x24", screen_text(&stage.draw()));
     type_text(&mut stage, "heat");
-    let taken = Command::RetryFromRecording("recorded:20261102T1-heat-b".to_owned());
-    assert_eq!(stage.press("Enter"), [Request::Send(taken)]);
+    let retry = Command::RetryFromRecording("recorded:20261102T1-heat-b".to_owned());
+    assert_eq!(stage.press("Enter"), [Request::Send(retry)]);
     stage.press("Y");
     assert_eq!(stage.press("Enter"), [Request::Send(Command::RetryFromRecording("cache".to_owned()))]);
-    // Without a failed call there is nothing to take one for.
+    // Without a failed call there is nothing to replace.
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     assert_eq!(stage.press("Y"), []);
-    assert!(screen_text(&stage.draw()).contains("no model call has failed"));
+    assert!(screen_text(&stage.draw()).contains("no failed or cancelled model call"));
 }
 
 #[test]
@@ -249,8 +246,8 @@ fn recorded_replies_and_unsent_parameters_are_reported() {
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     let from = Some("recorded:s1".to_owned());
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: from.clone() });
-    let what = vec!["seed: the server refused it".to_owned()];
-    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings: what });
+    let settings = vec!["seed: the server refused it".to_owned()];
+    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings });
     let usage = Usage { prompt_tokens: 90, reply_tokens: 3, recorded: true, ..Usage::default() };
     let text = "look".to_owned();
     f.write(
@@ -308,26 +305,26 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
     f.end_episode(false, crate::domain::EndReason::StepLimit);
     for number in 1..=3 {
         let usage = Usage { prompt_tokens: 50, cost_nano: 2_000_000, ..Usage::default() };
-        let told =
-            |now| Box::new(Prefetch { number, role: ModelRole::Actor, status: now, call: None, usage });
-        f.write(Cause::Model, Event::PrefetchChanged(told(PrefetchStatus::Requested)));
-        f.write(Cause::Model, Event::PrefetchChanged(told(PrefetchStatus::Dropped)));
+        let prefetch =
+            |status| Box::new(Prefetch { number, role: ModelRole::Actor, status, call: None, usage });
+        f.write(Cause::Model, Event::PrefetchChanged(prefetch(PrefetchStatus::Requested)));
+        f.write(Cause::Model, Event::PrefetchChanged(prefetch(PrefetchStatus::Dropped)));
     }
     let mut stage = TestScreen::new(f, 120, 36);
     stage.press("C");
     let text = screen_text(&stage.draw());
     assert!(text.contains("1000 by a proxy") && text.contains("cost 0.0123"), "{text}");
-    assert!(text.contains("asked ahead      3 sent, 0 used, 3 unused, 150 tokens, cost 0.00600"), "{text}");
-    // Without a price nothing is said of one.
+    assert!(text.contains("prefetched       3 sent, 0 used, 3 unused, 150 tokens, cost 0.00600"), "{text}");
+    // Without a price no cost is shown.
     let mut stage = TestScreen::new(lost_episode(), 120, 36);
     stage.press("C");
     assert!(!screen_text(&stage.draw()).contains(", cost "));
 }
 
-/// `O` named 4096 on its first page and 256 on the next, a stop of the actor's had no value, and Enter over a filter took a
-/// model that does not exist.
+/// Regression: the dialog of `O` showed max_tokens 4096 on its first page and 256 on the next, showed no value for the
+/// actor's stop text, and chose a nonexistent model on Enter with a filter.
 #[test]
-fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist() {
+fn the_model_dialog_shows_what_is_sent_and_chooses_existing_models() {
     let model = || {
         let mut f = with_failed_call(FailureKind::Busy);
         let mut spec = f.state.run.as_deref().cloned().unwrap();
@@ -365,10 +362,10 @@ fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist()
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("actor.max_tokens  4096 (raised from 256)"), "{shown}");
     assert!(shown.contains("actor.stop  not sent;") && shown.contains("context_tokens  8192;"), "{shown}");
-    // What the advice of an error line says can be typed on the first page.
-    let set = |stage: &mut TestScreen, words: &str| {
+    // A setting, as the hint of a failure writes it, can be typed on the first page.
+    let set = |stage: &mut TestScreen, text: &str| {
         stage.press("O");
-        type_text(stage, words);
+        type_text(stage, text);
         match stage.press("Enter").as_slice() {
             [.., Request::Send(Command::ChangeSetting { name, value })] => (name.clone(), value.clone()),
             other => panic!("{other:?}"),
@@ -377,7 +374,7 @@ fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist()
     stage.press("Esc");
     assert_eq!(set(&mut stage, "actor.max_tokens=9000"), ("actor.max_tokens".to_owned(), json!(9000)));
     assert_eq!(set(&mut stage, "context_tokens 4000"), ("context_tokens".to_owned(), json!(4000)));
-    // A part of a name that is listed means that name; who reflects now has the cursor.
+    // Part of a listed name selects that name; on the mentor's page, the current mentor is selected.
     stage.press("O");
     let listed = ModelList { server: "h".to_owned(), names: vec!["qwen3:4b".to_owned()] };
     stage.send(UiMessage::Answer(Answer::Models { role: ModelRole::Actor, models: Ok(listed) }));
@@ -387,25 +384,25 @@ fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist()
     stage.press("Ctrl-u");
     stage.press("Tab");
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("▸ openai:big  in force now"), "{shown}");
+    assert!(shown.contains("▸ openai:big  current"), "{shown}");
 }
 
-/// "asking again in 0.5 s (2 of 2)" stood under a call that had failed, and the last row offered a step.
+/// Regression: the notice of the last retry stayed under a call that had failed, and the last row offered a step.
 #[test]
-fn a_failed_call_had_the_notice_of_its_last_try_and_the_keys_of_a_step() {
+fn a_failed_call_clears_the_retry_notice_and_shows_its_own_keys() {
     let mut stage = TestScreen::new(with_failed_call(FailureKind::Busy), 80, 24);
     stage
         .fixture
         .store
-        .signal(crate::driver::Signal::Notice("h: busy; asking again in 0.5 s (2 of 2)".to_owned()));
+        .signal(crate::driver::Signal::Notice("h: busy; retrying in 0.5 s (2 of 2)".to_owned()));
     stage.send(UiMessage::StoreChanged);
     let shown = screen_text(&stage.draw());
     let last = shown.lines().last().unwrap();
-    assert!(!shown.contains("asking again") && !last.contains("step"), "{shown}");
-    assert!(last.contains("r try again") && last.contains("O model"), "{shown}");
+    assert!(!shown.contains("retrying in") && !last.contains("step"), "{shown}");
+    assert!(last.contains("r retry") && last.contains("O model"), "{shown}");
 }
 
-/// The advice named a flag of the command line, where a key does it.
+/// Regression: the hint named a command-line flag where a key does the same.
 #[test]
 fn advice_on_the_screen_names_its_key() {
     let mut f = with_failed_call(FailureKind::TooLong);

@@ -1,4 +1,4 @@
-//! Where the program waits for a person, a row says what the next keys are.
+//! Wherever the program waits for a person, a row shows the next keys.
 
 use super::mentor::with_questions_in_flight;
 use super::overlays::lost_episode;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// A session that waits.
 type MakeFixture = fn() -> Fixture;
 
-/// The kitchen after a turn, with nothing asked and nothing pending.
+/// The sample session after a step, with no call in flight and nothing pending.
 fn after_step() -> Fixture {
     let mut f = sample_session();
     f.execute("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, Value::Null);
@@ -20,14 +20,14 @@ fn after_step() -> Fixture {
     f
 }
 
-/// A branch that began with another sampling.
+/// A session whose last event changed the actor's sampling.
 fn with_changed_sampling() -> Fixture {
     let mut f = after_step();
     f.write(Cause::Person, Event::SettingChanged { name: "actor.temperature".to_owned(), value: json!(0.5) });
     f
 }
 
-/// A run that was stopped while its first world was being made.
+/// A run that was paused while its first environment started.
 fn paused_while_starting() -> Fixture {
     let mut f = Fixture::new();
     let task = f.state.run.as_deref().unwrap().tasks[0].clone();
@@ -35,21 +35,21 @@ fn paused_while_starting() -> Fixture {
     let (task, role) = (Box::new(task), EpisodeRole::Test);
     f.write(Cause::Policy, Event::EpisodeStarted { episode: 1, task, trial: 1, role, call });
     f.write(Cause::Person, Event::Paused { reason: PauseReason::Person });
-    let turn =
+    let result =
         crate::domain::StepResult { observation: "A room.".to_owned(), valid: true, ..Default::default() };
     let goal = "find a mug".to_owned();
-    f.write(Cause::World, Event::WorldReset { call, result: Box::new(turn), agent_view: None, goal });
+    f.write(Cause::World, Event::WorldReset { call, result: Box::new(result), agent_view: None, goal });
     f
 }
 
-/// Nothing has begun.
+/// A run without an episode.
 fn before_start() -> Fixture {
     let mut f = Fixture::new();
     f.pause();
     f
 }
 
-/// A person plays and has put the line away.
+/// A person plays and has closed the input.
 fn with_person_playing() -> Fixture {
     let mut f = after_step();
     f.write(Cause::Person, Event::AutonomySet { autonomy: Autonomy::Human });
@@ -86,22 +86,22 @@ fn with_divergence() -> Fixture {
     f
 }
 
-/// After a fork by sampling, and after a pause while the world was being made, nothing said what to do.
+/// Regression: after a fork that changed sampling, and after a pause while the environment started, no keys were shown.
 #[test]
 fn every_wait_for_a_person_shows_the_next_keys() {
     let cases: [(&str, MakeFixture, &str); 12] = [
-        ("nothing has begun", before_start, "n goes on   Space runs"),
-        ("stopped at the start", paused_while_starting, "n asks the agent   Space runs"),
-        ("between turns", after_step, "n asks the agent   Space runs"),
-        ("a fork by sampling", with_changed_sampling, "n asks the agent   Space runs"),
-        ("a proposal", sample_session, "Enter do it   o override"),
-        ("an approved proposal", with_approved_step, "n does what is proposed   Space runs"),
-        ("a person plays", with_person_playing, "o your action   H lets the agent play"),
-        ("the mentor was broken off", with_cancelled_questions, "n go on: what is due is asked again"),
-        ("a summary", summary, "M shows its lines"),
-        ("a world that differs", with_divergence, "r go on with the world as it is"),
-        ("an ended episode", lost_episode, "C result card   r play it again"),
-        ("an ended run", after_run_end, "C result card   r play it again"),
+        ("nothing has begun", before_start, "n continue   Space run"),
+        ("stopped at the start", paused_while_starting, "n call the model   Space run"),
+        ("between turns", after_step, "n call the model   Space run"),
+        ("a fork by sampling", with_changed_sampling, "n call the model   Space run"),
+        ("a proposal", sample_session, "Enter run it   o override"),
+        ("an approved proposal", with_approved_step, "n run the proposed action   Space run"),
+        ("a person plays", with_person_playing, "o your action   H let the agent play"),
+        ("the mentor was broken off", with_cancelled_questions, "n continue: retry the call"),
+        ("a summary", summary, "M review it"),
+        ("a world that differs", with_divergence, "r continue with the rebuilt environment"),
+        ("an ended episode", lost_episode, "C end card   r play again"),
+        ("an ended run", after_run_end, "C end card   r play again"),
     ];
     for (name, fixture, row) in cases {
         let whole = fixture();
@@ -115,21 +115,21 @@ fn every_wait_for_a_person_shows_the_next_keys() {
     }
 }
 
-/// Every moment of several sessions, stopped there.
+/// Stops several sessions after each of their events.
 #[test]
 fn a_session_stopped_anywhere_shows_the_next_keys() {
     const KEY_ROWS: [&str; 11] = [
-        "n asks the agent",
-        "n goes on",
-        "n does what",
-        "n go on:",
-        "Enter do it",
+        "n call the model",
+        "n continue   ",
+        "n run the proposed",
+        "n continue:",
+        "Enter run it",
         "o your action",
         "o type your action",
-        "M shows its lines",
-        "C result card   ",
+        "M review it",
+        "C end card   ",
         "s send it",
-        "L go on without",
+        "L continue without",
     ];
     let mut waited = 0;
     for make in [sample_session, reflexion, fcrf, sweet_sour, planning_only, summary] {
@@ -137,9 +137,9 @@ fn a_session_stopped_anywhere_shows_the_next_keys() {
         for seq in 1..=whole.state().head.0 {
             let mut f = Fixture::empty();
             let state = whole.store.state_at(Seq(seq));
-            let mut line = Timeline::default();
-            line.push(whole.store.timeline().events_between(Seq(0), Seq(seq)), state.clone());
-            f.store.swap_branch(line, BranchId::trunk());
+            let mut timeline = Timeline::default();
+            timeline.push(whole.store.timeline().events_between(Seq(0), Seq(seq)), state.clone());
+            f.store.swap_branch(timeline, BranchId::trunk());
             f.state = (*state).clone();
             f.pause();
             if !f.state().is_waiting() {

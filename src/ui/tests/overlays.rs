@@ -1,4 +1,4 @@
-//! What lies over the panes: pictures at two sizes, and what keys come to in it.
+//! Overlays: pictures at two sizes, and their keys.
 
 use super::{TestScreen, screen_text};
 use crate::domain::{
@@ -14,17 +14,17 @@ use serde_json::Value;
 
 const SMALL_SIZES: [(u16, u16); 2] = [(80, 24), (60, 16)];
 
-/// Draws what the keys open, at both sizes.
+/// Asserts the pictures of an overlay at both sizes, and that Esc closes it without a command.
 fn assert_pictures(name: &str, make: fn() -> Fixture, open: impl Fn(&mut TestScreen)) {
     for (w, h) in SMALL_SIZES {
         let mut stage = TestScreen::new(make(), w, h);
         open(&mut stage);
         assert!(!stage.model.overlays.is_empty(), "{name} is not open");
         insta::assert_snapshot!(format!("{name}_{w}x{h}"), screen_text(&stage.draw()));
-        // Esc closes it, and never asks the driver for anything.
+        // Esc closes it and sends no command.
         for _ in 0..3 {
-            let wants = stage.press("Esc");
-            assert!(!wants.iter().any(|w| matches!(w, Request::Send(_))), "{name}: {wants:?}");
+            let requests = stage.press("Esc");
+            assert!(!requests.iter().any(|w| matches!(w, Request::Send(_))), "{name}: {requests:?}");
         }
         assert!(stage.model.overlays.is_empty(), "{name} stays");
     }
@@ -54,14 +54,14 @@ pub(super) fn admissible_answer() -> Answer {
     Answer::Admissible(rows.map(str::to_owned).to_vec())
 }
 
-/// The kitchen with a prompt as a method would draft it, and one before it.
+/// The sample session with two prompts such as a method drafts.
 fn with_prompts() -> Fixture {
     let mut f = sample_session();
     let text = "Interact with a household to solve a task. You can: go to, take, put, open, close, heat, cool, clean, use.\n";
     f.write(Cause::Policy, Event::TextDefined { hash: "0123456789abcdef".to_owned(), text: text.to_owned() });
     for (n, to) in [(1, 19), (2, 20)] {
         let segment =
-            |label, origin, speaker, tokens| SegmentRecord { label, origin, message_role: speaker, tokens };
+            |label, origin, message_role, tokens| SegmentRecord { label, origin, message_role, tokens };
         let lesson = f.state().pool.by_number(n + 3).unwrap();
         let lesson = SegmentOrigin::Lesson { id: lesson.id.clone(), version: 1 };
         let instruction = SegmentOrigin::Text("0123456789abcdef".into());
@@ -196,7 +196,7 @@ fn the_palette_finds_actions_and_steps() {
     type_text(&mut stage, "999");
     stage.press("Enter");
     assert_eq!(stage.frame_input().selected_step(), 9);
-    assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.contains("no turn 999")));
+    assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.contains("no step 999")));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn n_visits_matches_and_cannot_step() {
     stage.press("Enter");
     let mut seen = Vec::new();
     for _ in 0..3 {
-        assert_eq!(stage.press("n"), [], "a search never asks the driver for anything");
+        assert_eq!(stage.press("n"), [], "a search sends no command");
         seen.push(stage.frame_input().selected_step());
     }
     assert_eq!(seen, [13, 4, 13]);
@@ -227,7 +227,7 @@ fn n_visits_matches_and_cannot_step() {
 }
 
 #[test]
-fn a_search_given_up_while_typing_returns_to_where_it_began() {
+fn esc_while_typing_a_search_returns_to_the_start() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press("/");
     type_text(&mut stage, "drawer");
@@ -260,7 +260,7 @@ fn hostile_text_stays_inside_the_overlays() {
     }
 }
 
-/// The rows of an open step are kept between frames; they were once wrapped at every frame, a megabyte of them too.
+/// The wrapped rows of the step details are cached between frames; the cache follows new events and the width.
 #[test]
 fn an_open_step_follows_what_comes_and_the_width() {
     let mut stage = TestScreen::new(sample_session(), 120, 36);
@@ -270,7 +270,7 @@ fn an_open_step_follows_what_comes_and_the_width() {
     assert!(before.contains("proposed    open drawer 9") && !before.contains("done "), "{before}");
     stage.fixture.execute("open drawer 9", DecidedBy::Actor, "In it, you see a spoon 7.", 0.0, Value::Null);
     let after = screen_text(&stage.draw());
-    assert!(after.contains("done        open drawer 9") && after.contains("spoon 7"), "{after}");
+    assert!(after.contains("executed    open drawer 9") && after.contains("spoon 7"), "{after}");
     stage.send(UiMessage::Resize(30, 36));
     let narrow = screen_text(&stage.draw());
     assert!(narrow.contains("open drawer") && !narrow.contains("In it, you see a spoon 7."), "{narrow}");

@@ -1,4 +1,4 @@
-//! The past: every pane shows the chosen moment as if the session ended there, and the ways to get there.
+//! The past: every pane shows the selected position as if the session ended there; and navigation in time.
 
 use super::{TestScreen, screen_text};
 use crate::domain::{EndReason, Seq};
@@ -11,16 +11,16 @@ use crate::ui::msg::UiMessage;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 /// The session as it was after an event.
-fn truncated_at(of: &Fixture, seq: Seq) -> Fixture {
+fn truncated_at(fixture: &Fixture, seq: Seq) -> Fixture {
     let mut copy = Fixture::empty();
-    for envelope in of.store.timeline().events_between(Seq(0), seq) {
+    for envelope in fixture.store.timeline().events_between(Seq(0), seq) {
         copy.write(envelope.cause, envelope.event.clone());
     }
     copy
 }
 
-/// What the panes say, apart from what tells the past from the present: the mode, the frame, the keys, and in the panes of
-/// steps and on the time bar what came later.
+/// The contents of the screen without what differs between past and present: the mode, the frame, the keys, and the
+/// later steps in the panes and on the timeline.
 struct ScreenParts {
     status: String,
     panes: Vec<(Pane, String, Vec<String>)>,
@@ -38,7 +38,7 @@ fn screen_parts(stage: &mut TestScreen) -> ScreenParts {
     // A narrow row cuts the goal where the mode needs room.
     let from = if buffer.area.width < 200 { first.find(['▮', '▯']).unwrap_or(0) } else { 0 };
     let status = &first[from..end];
-    // Its parts stand at the right, where the mode leaves room.
+    // Its parts are right-aligned before the mode, so only the text between blanks is compared.
     let status = status.split_whitespace().collect::<Vec<_>>().join(" ");
     let chosen = stage.frame_input().selected_step();
     let (mut panes, mut steps) = (Vec::new(), Vec::new());
@@ -52,11 +52,11 @@ fn screen_parts(stage: &mut TestScreen) -> ScreenParts {
                 panes.push((block.pane, title, rows().collect()));
             }
             Pane::Story | Pane::Thoughts | Pane::Observations => {
-                let of = |row: u16| {
+                let step_at = |row: u16| {
                     stage.cache.step_hits.iter().find(|(p, y, _)| *p == block.pane && *y == row).map(|h| h.2)
                 };
                 let known = (block.body.top()..block.body.bottom()).zip(rows());
-                let seen = known.filter_map(|(y, text)| Some((of(y).filter(|n| *n <= chosen)?, text)));
+                let seen = known.filter_map(|(y, text)| Some((step_at(y).filter(|n| *n <= chosen)?, text)));
                 steps.push((block.pane, seen.collect()));
             }
             Pane::Timeline => {}
@@ -65,27 +65,27 @@ fn screen_parts(stage: &mut TestScreen) -> ScreenParts {
     ScreenParts { status, panes, steps }
 }
 
-/// Compares the screen at a moment of the past with that of a session which ends there.
+/// Asserts that the screen at a past position equals that of a session that ends there.
 fn assert_same_as_ended(fixture: &Fixture, seq: Seq, width: u16, height: u16) {
     let mut past = TestScreen::new(Fixture::empty(), width, height);
     past.fixture.store = fixture.store.clone();
     past.model.cursor = Cursor::At(seq);
     let mut ended = TestScreen::new(truncated_at(fixture, seq), width, height);
-    let (was, is) = (screen_parts(&mut ended), screen_parts(&mut past));
+    let (expected, shown) = (screen_parts(&mut ended), screen_parts(&mut past));
     let at = format!(
         "after event {seq} at {width}x{height}\n{}\n{}",
         screen_text(&past.draw()),
         screen_text(&ended.draw())
     );
-    assert_eq!(is.status, was.status, "{at}");
-    assert_eq!(is.panes, was.panes, "{at}");
-    for ((pane, is), (_, was)) in is.steps.iter().zip(&was.steps) {
-        let is: Vec<_> = is.iter().filter(|(step, _)| *step > 0).collect();
-        let was: Vec<_> = was.iter().collect();
-        let held = is.is_empty() || was.windows(is.len()).any(|w| w == &is[..]);
-        assert!(held, "{pane:?}\n{is:#?}\n{was:#?}\n{at}");
+    assert_eq!(shown.status, expected.status, "{at}");
+    assert_eq!(shown.panes, expected.panes, "{at}");
+    for ((pane, shown), (_, expected)) in shown.steps.iter().zip(&expected.steps) {
+        let shown: Vec<_> = shown.iter().filter(|(step, _)| *step > 0).collect();
+        let expected: Vec<_> = expected.iter().collect();
+        let contained = shown.is_empty() || expected.windows(shown.len()).any(|w| w == &shown[..]);
+        assert!(contained, "{pane:?}\n{shown:#?}\n{expected:#?}\n{at}");
     }
-    // The prompt view covers the smallest screen but for its first and last row.
+    // The prompt view covers the smallest screen except for its first and last row.
     for stage in [&mut past, &mut ended] {
         stage.model.size = (60, 16);
         stage.press("p");
@@ -108,8 +108,8 @@ fn planning_fixture() -> Fixture {
     first["receptacles"] = serde_json::Value::Null;
     fixture.actor_step("look around", "Two rooms.", 0.0, first);
     for action in ["pick ball1 rooma left", "move rooma roomb", "drop ball1 roomb left", "move roomb rooma"] {
-        let turn = world.step(action).unwrap();
-        fixture.actor_step(action, &turn.observation, turn.progress, turn.shown);
+        let result = world.step(action).unwrap();
+        fixture.actor_step(action, &result.observation, result.progress, result.shown);
     }
     fixture
 }
@@ -131,25 +131,25 @@ fn every_pane_shows_the_past_as_a_session_cut_there_does() {
     ];
     for (name, session) in sessions.into_iter().chain([("sweet_sour", sweet_sour())]) {
         let mut stage = TestScreen::new(session, 200, 60);
-        let mut moments = 0;
+        let mut positions = 0;
         for _ in 0..200 {
             stage.press("Left");
             let Cursor::At(seq) = stage.model.cursor else { break };
             assert_same_as_ended(&stage.fixture, seq, 200, 60);
-            if moments % 7 == 0 {
+            if positions % 7 == 0 {
                 assert_same_as_ended(&stage.fixture, seq, 120, 36);
                 assert_same_as_ended(&stage.fixture, seq, 80, 24);
             }
-            moments += 1;
+            positions += 1;
             if stage.model.notice.as_ref().is_some_and(|n| n.text == "this is the beginning") {
                 break;
             }
         }
-        assert!(moments >= 4, "{name}: {moments} moments");
+        assert!(positions >= 4, "{name}: {positions} positions");
     }
 }
 
-/// A remark of today stood in the rows of a moment that did not know it.
+/// Regression: a later remark was shown in the rows of a past position.
 #[test]
 fn a_past_step_is_shown_as_it_was_then() {
     let mut stage = TestScreen::new(sample_session(), 120, 36);
@@ -171,7 +171,7 @@ fn the_palette_chooses_which_marks_are_visited() {
     stage.press("Enter");
     assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some("marks"));
     insta::assert_snapshot!("marks_80x24", screen_text(&stage.draw()));
-    // Only overrides.
+    // Show only overrides.
     stage.press("Down");
     stage.press("o");
     assert_eq!(stage.model.mark_filter.kind_names().as_deref(), Some("overrides"));
@@ -179,16 +179,13 @@ fn the_palette_chooses_which_marks_are_visited() {
     stage.press("<");
     assert_eq!(stage.frame_input().selected_step(), 7);
     stage.press("<");
-    let said = stage.model.notice.as_ref().unwrap().text.clone();
-    assert_eq!(
-        (stage.frame_input().selected_step(), said.as_str()),
-        (7, "no mark further back of these: overrides")
-    );
-    // Errors with them.
+    let notice = stage.model.notice.as_ref().unwrap().text.clone();
+    assert_eq!((stage.frame_input().selected_step(), notice.as_str()), (7, "no earlier mark (overrides)"));
+    // Errors too.
     stage.model.mark_filter.toggle(MarkKind::Error);
     stage.press("<");
     assert_eq!(stage.frame_input().selected_step(), 4);
-    // Keys that stop nowhere would say nothing: the last one cannot be left out.
+    // The last kind can't be switched off, or the keys would find nothing.
     stage.model.mark_filter.toggle(MarkKind::Error);
     stage.model.mark_filter.toggle(MarkKind::Override);
     assert_eq!(stage.model.mark_filter.kind_names(), None);
@@ -202,8 +199,8 @@ fn a_number_goes_to_a_step_and_two_to_another_episode() {
     fixture.actor_step("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
     let mut stage = TestScreen::new(fixture, 80, 24);
     let at = |stage: &TestScreen| {
-        let moment = stage.frame_input();
-        (moment.displayed.episode.as_ref().unwrap().number, moment.selected_step())
+        let frame = stage.frame_input();
+        (frame.displayed.episode.as_ref().unwrap().number, frame.selected_step())
     };
     let cases = [
         ("1.14", (1, 14)),
@@ -213,21 +210,21 @@ fn a_number_goes_to_a_step_and_two_to_another_episode() {
         ("2.1", (2, 1)),
         ("1.24", (1, 24)),
     ];
-    for (words, place) in cases {
+    for (input, place) in cases {
         stage.press(":");
-        stage.send(UiMessage::Paste(words.to_owned()));
+        stage.send(UiMessage::Paste(input.to_owned()));
         stage.press("Enter");
-        assert_eq!(at(&stage), place, "{words}");
+        assert_eq!(at(&stage), place, "{input}");
     }
-    for (words, told) in [
-        ("99", "there is no turn 99; this episode has 24"),
-        ("2.9", "there is no turn 9; episode 2 has 1"),
-        ("5.1", "there is no episode 5; there are 2"),
+    for (input, notice) in [
+        ("99", "no step 99; this episode has 24"),
+        ("2.9", "no step 9; episode 2 has 1"),
+        ("5.1", "no episode 5; the session has 2"),
     ] {
         stage.press(":");
-        stage.send(UiMessage::Paste(words.to_owned()));
+        stage.send(UiMessage::Paste(input.to_owned()));
         stage.press("Enter");
-        assert_eq!(stage.model.notice.as_ref().unwrap().text, told);
+        assert_eq!(stage.model.notice.as_ref().unwrap().text, notice);
     }
 }
 
@@ -262,7 +259,7 @@ fn the_timeline_can_be_clicked_and_dragged() {
     assert_eq!(stage.frame_input().selected_step(), 9);
     stage.draw();
     for column in [12, 15, 18] {
-        // Wherever the pointer strays while the button is held, its column counts.
+        // While the button is held, only the column of the pointer counts.
         stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x + column, 3));
         assert_eq!(stage.frame_input().selected_step(), u32::from(column));
         stage.draw();
@@ -274,7 +271,7 @@ fn the_timeline_can_be_clicked_and_dragged() {
     assert_eq!(stage.model.cursor, Cursor::Live, "the button is up");
 }
 
-/// An episode longer than the bar could not be drawn through: the mouse ended at its edge.
+/// Regression: in an episode longer than the bar, a drag stopped at the bar's edge.
 #[test]
 fn an_episode_longer_than_the_bar_moves_under_the_mouse() {
     let mut stage = TestScreen::new(crate::ui::fixture::long_session(3000), 80, 24);
@@ -298,15 +295,15 @@ fn an_episode_longer_than_the_bar_moves_under_the_mouse() {
     assert_eq!((stage.frame_input().selected_step(), stage.model.cursor), (all, Cursor::Live));
 }
 
-/// What no smaller screen has room for: all panes side by side.
+/// The largest layout, with all panes side by side.
 #[test]
-fn a_moment_of_the_past_on_a_large_screen() {
+fn the_past_on_a_large_screen() {
     let mut stage = TestScreen::new(sample_session(), 200, 60);
     stage.press("Home");
     for _ in 0..9 {
         stage.press("Right");
     }
     let text = screen_text(&stage.draw());
-    assert!(text.lines().next().unwrap().contains("PAST turn 9 of 24"), "{text}");
+    assert!(text.lines().next().unwrap().contains("PAST step 9 of 24"), "{text}");
     insta::assert_snapshot!("past_200x60", text);
 }

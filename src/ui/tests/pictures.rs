@@ -1,4 +1,4 @@
-//! The layouts as drawn in the design, at the four sizes, and the other things a screen can show.
+//! Pictures of the layouts at the four sizes, and of other states of the screen.
 
 use super::{SIZES, TestScreen, screen_text, style_grid};
 use crate::domain::{Autonomy, EndReason, LessonStatus};
@@ -26,16 +26,16 @@ fn looks_of_the_default_theme() {
 }
 
 #[test]
-fn the_past_shows_its_moment_in_every_pane() {
+fn every_pane_shows_the_past_position() {
     let mut stage = TestScreen::new(sample_session(), 120, 36);
     stage.press("Home");
     for _ in 0..9 {
         stage.press("Right");
     }
     insta::assert_snapshot!("past_120x36", screen_text(&stage.draw()));
-    let look = stage.frame_input();
-    assert_eq!(look.displayed.episode.as_ref().unwrap().steps.len(), 9);
-    assert_eq!(look.story.episode.as_ref().unwrap().steps.len(), 24);
+    let frame = stage.frame_input();
+    assert_eq!(frame.displayed.episode.as_ref().unwrap().steps.len(), 9);
+    assert_eq!(frame.story.episode.as_ref().unwrap().steps.len(), 24);
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn a_lesson_that_is_off_or_pinned_shows_its_mark() {
     insta::assert_snapshot!("lane_zoomed_80x24", screen_text(&stage.draw()));
 }
 
-/// The word for the mode in every situation.
+/// The phrase for the mode in each situation.
 #[test]
-fn one_word_tells_the_mode() {
+fn one_phrase_shows_the_mode() {
     type FixtureEdit = fn(&mut Fixture);
     let cases: [(&str, FixtureEdit); 8] = [
         ("PAUSED · your turn", |_| {}),
@@ -151,7 +151,7 @@ fn one_word_tells_the_mode() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.model.cursor = Cursor::At(Seq(30));
     let first = screen_text(&stage.draw()).lines().next().unwrap().to_owned();
-    assert!(first.contains("PAST turn ") && first.ends_with(" of 24"), "{first}");
+    assert!(first.contains("PAST step ") && first.ends_with(" of 24"), "{first}");
 }
 
 #[test]

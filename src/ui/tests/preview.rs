@@ -1,4 +1,4 @@
-//! The prompt that would be sent now.
+//! The preview of the next prompt.
 
 use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind, SettingOrigin};
@@ -15,39 +15,39 @@ fn screen_with_templates(fixture: Fixture, size: (u16, u16)) -> TestScreen {
 
 fn press_all(stage: &mut TestScreen, keys: &[&str]) -> String {
     for key in keys {
-        assert_eq!(stage.press(key), [], "a preview asks the driver for nothing: {key}");
+        assert_eq!(stage.press(key), [], "a preview makes no requests: {key}");
     }
     screen_text(&stage.draw())
 }
 
-/// What an edit of the lessons does to the prompt could only be seen after the prompt had been sent.
+/// Regression: the effect of a lesson edit on the prompt was visible only after the prompt had been sent.
 #[test]
-fn the_prompt_that_was_not_drafted_yet_can_be_seen() {
+fn the_next_prompt_can_be_previewed() {
     let mut fixture = sample_session();
     let lesson = LessonText::error("Took the stove for an oven.", "Only a microwave heats food.");
     fixture.add_lesson(ReflectionKind::Error, lesson, LessonOrigin::Person);
     let before = fixture.state().clone();
     let mut stage = screen_with_templates(fixture, (120, 60));
     let sent = press_all(&mut stage, &["p"]);
-    assert!(sent.contains("Prompt of turn 24, as it was sent") && !sent.contains("Took the stove"), "{sent}");
+    assert!(sent.contains("Prompt of step 24, as sent") && !sent.contains("Took the stove"), "{sent}");
     let ahead = press_all(&mut stage, &["v"]);
-    assert!(ahead.contains("Prompt of turn 24, not sent yet: a preview"), "{ahead}");
+    assert!(ahead.contains("Prompt of step 24: preview, not sent"), "{ahead}");
     let rest = (0..12).map(|_| press_all(&mut stage, &["PageDown"]));
     let all: String = std::iter::once(ahead).chain(rest).collect();
     assert!(all.contains("Took the stove for an oven.") && all.contains("put a hot apple"), "{all}");
     // Compared with the prompt that was sent.
     let differs = press_all(&mut stage, &["d"]);
-    assert!(differs.contains("not sent yet: what would change since the last call"), "{differs}");
+    assert!(differs.contains("preview, changes since the last call"), "{differs}");
     assert!(differs.contains("+ error 11 v1"), "{differs}");
-    // And back.
+    // Back to the sent prompt.
     let sent = press_all(&mut stage, &["d", "v"]);
-    assert!(sent.contains("as it was sent"), "{sent}");
+    assert!(sent.contains("as sent"), "{sent}");
     assert_eq!(*stage.fixture.state(), before, "nothing was written");
 }
 
-/// The preview said "seed 0", which no request has, and knew nothing of what was set since.
+/// Regression: the preview said "seed 0", which no request has, and ignored settings changed since the start.
 #[test]
-fn the_preview_had_no_seed_and_not_the_values_of_now() {
+fn the_preview_shows_the_current_seed_and_settings() {
     let mut fixture = sample_session();
     let mut spec = fixture.state().run.as_deref().cloned().unwrap();
     "openai:small".clone_into(&mut spec.actor);
@@ -72,23 +72,23 @@ fn a_preview_shows_the_next_step_once_this_one_is_done() {
     );
     let mut stage = screen_with_templates(fixture, (120, 60));
     let ahead = press_all(&mut stage, &["p", "v"]);
-    assert!(ahead.contains("Prompt of turn 25, not sent yet: a preview"), "{ahead}");
+    assert!(ahead.contains("Prompt of step 25: preview, not sent"), "{ahead}");
     let end = press_all(&mut stage, &["End"]);
     assert!(end.contains("The microwave 1 is closed."), "{end}");
-    // It follows what happens.
+    // The preview follows new events.
     stage.fixture.actor_step("open microwave 1", "You open the microwave 1.", 0.5, serde_json::Value::Null);
     let ahead = press_all(&mut stage, &["End"]);
-    assert!(ahead.contains("Prompt of turn 26") && ahead.contains("You open the microwave 1."), "{ahead}");
+    assert!(ahead.contains("Prompt of step 26") && ahead.contains("You open the microwave 1."), "{ahead}");
 }
 
-/// Before the first call there was only "No prompt has been sent yet".
+/// Regression: before the first call, the view showed only "No prompt has been sent yet".
 #[test]
 fn before_the_first_prompt_the_preview_is_shown() {
     let mut fixture = Fixture::new();
     fixture.begin_episode();
     let mut stage = screen_with_templates(fixture, (80, 24));
     let shown = press_all(&mut stage, &["p"]);
-    assert!(shown.contains("Prompt of turn 1, not sent yet: a preview"), "{shown}");
+    assert!(shown.contains("Prompt of step 1: preview, not sent"), "{shown}");
 }
 
 #[test]
@@ -96,13 +96,14 @@ fn an_empty_preview_says_why() {
     let words =
         |fixture: Fixture, keys: &[&str]| press_all(&mut screen_with_templates(fixture, (120, 36)), keys);
     assert!(
-        words(sample_session(), &["Left", "p", "v"]).contains("A preview is of the present; End goes there.")
+        words(sample_session(), &["Left", "p", "v"])
+            .contains("No preview in the past; End goes to the present.")
     );
     let mut ended = sample_session();
     ended.end_episode(false, EndReason::StepLimit);
-    assert!(words(ended, &["p", "v"]).contains("No episode is under way, so no prompt would be sent."));
+    assert!(words(ended, &["p", "v"]).contains("No episode in progress, so no prompt would be sent."));
     let mut other = TestScreen::new(sample_session(), 120, 36);
-    assert!(press_all(&mut other, &["p", "v"]).contains("templates are not the ones in force here"));
+    assert!(press_all(&mut other, &["p", "v"]).contains("used other prompt templates"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Nothing panics at any size, nothing hostile reaches a cell, and what a terminal is sent is what was meant.
+//! The screen never panics, hostile text reaches no cell, and terminals show exactly what was drawn.
 
 use super::{TestScreen, screen_text, terminal_bytes};
 use crate::domain::{DecidedBy, LessonOrigin, LessonText, ReflectionKind, Seq};
@@ -8,7 +8,7 @@ use crate::ui::model::{Cursor, Focus};
 use proptest::prelude::*;
 use std::sync::OnceLock;
 
-/// What a world, a model or a file could try.
+/// Attacks that an environment, a model or a file could try.
 const HOSTILE: [&str; 9] = [
     "\x1b[2J\x1b[31mred\x1b[0m",
     "\x1b]0;title\x07after",
@@ -72,12 +72,11 @@ fn a_line_of_a_megabyte_is_drawn_quickly() {
     let buffer = stage.draw();
     assert!(begin.elapsed().as_secs() < 2);
     assert!(
-        screen_text(&buffer).contains("the rest is shown by Enter")
-            || screen_text(&buffer).contains("endless")
+        screen_text(&buffer).contains("Enter shows the rest") || screen_text(&buffer).contains("endless")
     );
 }
 
-/// The bytes of a frame, read by a terminal, give the frame: no cell was displaced by a width read differently.
+/// A terminal that reads the bytes of a frame shows that frame: no cell is displaced by a different width.
 #[test]
 fn a_terminal_shows_what_was_drawn() {
     let mut fixtures = vec![sample_session()];
@@ -88,9 +87,9 @@ fn a_terminal_shows_what_was_drawn() {
         let (rows, columns) = (36.try_into().unwrap(), 120.try_into().unwrap());
         let mut terminal = vt100::Parser::new(rows, columns, 0);
         terminal.process(&terminal_bytes(&buffer));
-        let seen: Vec<String> = terminal.screen().rows(0, 120).map(|r| r.trim_end().to_owned()).collect();
-        let meant: Vec<String> = screen_text(&buffer).lines().map(str::to_owned).collect();
-        assert_eq!(seen, meant);
+        let shown: Vec<String> = terminal.screen().rows(0, 120).map(|r| r.trim_end().to_owned()).collect();
+        let expected: Vec<String> = screen_text(&buffer).lines().map(str::to_owned).collect();
+        assert_eq!(shown, expected);
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a role is sampled, changed in the box of models and at a fork; and what the fork dialog says and completes.
+//! Changing the sampling of a role in the model dialog and at a fork; texts and completion of the fork dialog.
 
 use super::overlays::type_text;
 use super::{TestScreen, screen_text};
@@ -9,7 +9,7 @@ use crate::ui::msg::{EventRef, Request, UiMessage};
 use crate::ui::overlay::Answer;
 use serde_json::json;
 
-/// The kitchen with a model as actor.
+/// The sample session with a model as actor.
 fn with_model() -> Fixture {
     let mut f = sample_session();
     f.execute("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
@@ -23,8 +23,8 @@ fn with_model() -> Fixture {
     f
 }
 
-fn sent_command(wants: &[Request]) -> &Command {
-    match wants {
+fn sent_command(requests: &[Request]) -> &Command {
+    match requests {
         [.., Request::Send(command)] => command,
         other => panic!("nothing was sent: {other:?}"),
     }
@@ -37,19 +37,19 @@ fn sampling_is_changed_where_models_are_switched() {
     stage.press("Tab");
     stage.press("Tab");
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("How is the actor sampled") && shown.contains("top_p  0.7;"), "{shown}");
+    assert!(shown.contains("Actor sampling from now on") && shown.contains("top_p  0.7;"), "{shown}");
     insta::assert_snapshot!("sampling_80x24", shown);
-    // A name is put into the line, and its value typed behind it.
+    // Enter fills in the name; its value is typed after it.
     assert_eq!(stage.press("Enter"), []);
     type_text(&mut stage, "hot");
     assert_eq!(stage.press("Enter"), []);
     assert!(screen_text(&stage.draw()).contains("expected a number, at least 0"));
     stage.press("Ctrl-u");
     type_text(&mut stage, "temperature 0.7");
-    let wants = stage.press("Enter");
+    let requests = stage.press("Enter");
     let set = Command::ChangeSetting { name: "actor.temperature".to_owned(), value: json!(0.7) };
-    assert_eq!(*sent_command(&wants), set);
-    // The rules have none, and say so.
+    assert_eq!(*sent_command(&requests), set);
+    // The rule-based actor has no sampling settings, and the dialog says so.
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     for key in ["O", "Tab", "Tab"] {
         stage.press(key);
@@ -59,7 +59,7 @@ fn sampling_is_changed_where_models_are_switched() {
     assert!(screen_text(&stage.draw()).contains("no sampling parameters"));
 }
 
-/// Goes two turns back and opens the dialog.
+/// Goes two steps back and opens the dialog.
 fn fork_dialog_two_steps_back(fixture: Fixture, width: u16, height: u16) -> TestScreen {
     let mut stage = TestScreen::new(fixture, width, height);
     stage.press("Left");
@@ -68,14 +68,14 @@ fn fork_dialog_two_steps_back(fixture: Fixture, width: u16, height: u16) -> Test
     stage
 }
 
-fn select_row(stage: &mut TestScreen, words: &str) {
+fn select_row(stage: &mut TestScreen, label: &str) {
     for _ in 0..40 {
-        if screen_text(&stage.draw()).lines().any(|l| l.contains(&format!("▸ {words}"))) {
+        if screen_text(&stage.draw()).lines().any(|l| l.contains(&format!("▸ {label}"))) {
             return;
         }
         stage.press("Down");
     }
-    panic!("no row {words}:\n{}", screen_text(&stage.draw()));
+    panic!("no row {label}:\n{}", screen_text(&stage.draw()));
 }
 
 #[test]
@@ -93,14 +93,14 @@ fn a_new_branch_can_change_sampling() {
     insta::assert_snapshot!("fork_sampling_80x24", screen_text(&stage.draw()));
     stage.press("Enter");
     stage.send(UiMessage::Paste("0.9".to_owned()));
-    let wants = stage.press("Enter");
-    let [.., Request::Fork(fork)] = wants.as_slice() else { panic!("{wants:?}") };
+    let requests = stage.press("Enter");
+    let [.., Request::Fork(fork)] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!(
         fork.commands,
         [Command::ChangeSetting { name: "actor.temperature".to_owned(), value: json!(0.9) }]
     );
     assert!(fork.reason.ends_with("actor.temperature = 0.9"), "{}", fork.reason);
-    // Of the rules it is said there and then.
+    // For the rule-based actor the dialog rejects the setting at once.
     let mut stage = fork_dialog_two_steps_back(sample_session(), 80, 24);
     select_row(&mut stage, "other actor sampling");
     stage.press("Enter");
@@ -115,11 +115,11 @@ fn a_new_branch_can_change_sampling() {
 fn a_past_action_is_completed_from_the_actions_admissible_then() {
     let mut stage = fork_dialog_two_steps_back(sample_session(), 80, 24);
     select_row(&mut stage, "another action");
-    let wants = stage.press("Enter");
-    let [Request::ListAdmissibleAt(at)] = wants.as_slice() else { panic!("{wants:?}") };
-    let turn = stage.frame_input().selected_step();
-    assert_eq!(stage.fixture.store.state_at(at.seq).step_awaiting_decision().map(|s| s.number), Some(turn));
-    assert!(screen_text(&stage.draw()).contains("taken again"));
+    let requests = stage.press("Enter");
+    let [Request::ListAdmissibleAt(at)] = requests.as_slice() else { panic!("{requests:?}") };
+    let step = stage.frame_input().selected_step();
+    assert_eq!(stage.fixture.store.state_at(at.seq).step_awaiting_decision().map(|s| s.number), Some(step));
+    assert!(screen_text(&stage.draw()).contains("replaying to list"));
     let listed = ["close fridge 1", "go to cabinet 1", "look"].map(str::to_owned);
     stage.send(UiMessage::Answer(Answer::AdmissibleAt { at: *at, actions: Ok(listed.to_vec()) }));
     let shown = screen_text(&stage.draw());
@@ -127,60 +127,60 @@ fn a_past_action_is_completed_from_the_actions_admissible_then() {
     type_text(&mut stage, "cab");
     insta::assert_snapshot!("fork_action_80x24", screen_text(&stage.draw()));
     stage.press("Tab");
-    let wants = stage.press("Enter");
-    let [.., Request::Fork(fork)] = wants.as_slice() else { panic!("{wants:?}") };
+    let requests = stage.press("Enter");
+    let [.., Request::Fork(fork)] = requests.as_slice() else { panic!("{requests:?}") };
     assert!(matches!(&fork.commands[..], [Command::Override { action, .. }] if action == "go to cabinet 1"));
-    // Where it cannot be had, that is said, and an action can be typed.
+    // If the list is unavailable, the dialog says so, and an action can still be typed.
     let mut stage = fork_dialog_two_steps_back(sample_session(), 80, 24);
     select_row(&mut stage, "another action");
-    let wants = stage.press("Enter");
-    let [Request::ListAdmissibleAt(at)] = wants.as_slice() else { panic!("{wants:?}") };
-    let listed = Err("the world of now answers otherwise".to_owned());
+    let requests = stage.press("Enter");
+    let [Request::ListAdmissibleAt(at)] = requests.as_slice() else { panic!("{requests:?}") };
+    let listed = Err("the environment now answers differently".to_owned());
     stage.send(UiMessage::Answer(Answer::AdmissibleAt { at: *at, actions: listed }));
-    assert!(screen_text(&stage.draw()).contains("no list: the world of now answers otherwise"));
+    assert!(screen_text(&stage.draw()).contains("no list: the environment now answers differently"));
 }
 
-/// An answer carried no moment: one that came late was offered at the wrong one.
+/// Regression: answers carried no position, so that a late one was offered at the wrong step.
 #[test]
-fn admissible_actions_of_another_moment_are_dropped() {
+fn admissible_actions_of_another_position_are_dropped() {
     let mut stage = fork_dialog_two_steps_back(sample_session(), 80, 24);
-    let asked = |stage: &mut TestScreen| {
+    let request_list = |stage: &mut TestScreen| {
         select_row(stage, "another action");
-        let wants = stage.press("Enter");
-        let [Request::ListAdmissibleAt(at)] = wants.as_slice() else { panic!("{wants:?}") };
+        let requests = stage.press("Enter");
+        let [Request::ListAdmissibleAt(at)] = requests.as_slice() else { panic!("{requests:?}") };
         *at
     };
     let answer = |at: EventRef, action: &str| {
         UiMessage::Answer(Answer::AdmissibleAt { at, actions: Ok(vec![action.to_owned()]) })
     };
-    let first = asked(&mut stage);
-    // Put away, and asked for another moment, before the first answer is there.
+    let first = request_list(&mut stage);
+    // Close the dialog and request the list of another step before the first answer arrives.
     stage.press("Esc");
     stage.press("Esc");
     stage.press("Left");
     stage.press("F");
-    let second = asked(&mut stage);
+    let second = request_list(&mut stage);
     assert_ne!(first, second);
     let elsewhere = EventRef { epoch: second.epoch + 1, ..second };
     for late in [first, elsewhere] {
         for listed in
-            [Ok(vec!["close fridge 1".to_owned()]), Err("the world of now answers otherwise".to_owned())]
+            [Ok(vec!["close fridge 1".to_owned()]), Err("the environment now answers differently".to_owned())]
         {
             stage.send(UiMessage::Answer(Answer::AdmissibleAt { at: late, actions: listed }));
             let shown = screen_text(&stage.draw());
-            assert!(shown.contains("taken again"), "it still waits for its own: {shown}");
+            assert!(shown.contains("replaying to list"), "still waiting for its own answer: {shown}");
             assert!(!shown.contains("close fridge 1") && !shown.contains("answers otherwise"), "{shown}");
         }
     }
     stage.send(answer(second, "go to cabinet 9"));
     assert!(screen_text(&stage.draw()).contains("go to cabinet 9"));
-    // And after its own, too.
+    // A late answer is dropped after its own has arrived, too.
     stage.send(answer(first, "close fridge 1"));
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("go to cabinet 9") && !shown.contains("close fridge 1"), "{shown}");
 }
 
-/// "of N" grew under the eyes of whoever read it.
+/// Regression: "of N" kept growing while the past was shown.
 #[test]
 fn the_live_position_is_worded_the_same_everywhere() {
     let mut f = sample_session();
@@ -188,30 +188,30 @@ fn the_live_position_is_worded_the_same_everywhere() {
     let mut stage = TestScreen::new(f, 120, 36);
     stage.press("Left");
     stage.press("Left");
-    let turn = stage.frame_input().selected_step();
+    let step = stage.frame_input().selected_step();
     let live = |stage: &TestScreen| stage.frame_input().head.episode.as_ref().map_or(0, |e| e.steps.len());
     for _ in 0..2 {
         let now = live(&stage);
         let shown = screen_text(&stage.draw());
-        assert!(shown.contains(&format!("PAST turn {turn} · live: turn {now}, running")), "{shown}");
+        assert!(shown.contains(&format!("PAST step {step} · live: step {now}, running")), "{shown}");
         stage.press("F");
-        let words = format!("the past (turn {turn}; live: turn {now}, running)");
+        let title = format!("the past (step {step}; live: step {now}, running)");
         let shown = screen_text(&stage.draw());
-        assert!(shown.contains(&words), "{shown}");
-        // One that is open follows, too.
+        assert!(shown.contains(&title), "{shown}");
+        // An open dialog follows the session.
         stage.fixture.execute("look", DecidedBy::Actor, "A room.", 0.5, serde_json::Value::Null);
         stage.fixture.propose(None, Some("look"));
-        let words = format!("live: turn {}, running)", live(&stage));
+        let title = format!("live: step {}, running)", live(&stage));
         let shown = screen_text(&stage.draw());
-        assert!(shown.contains(&words), "{shown}");
+        assert!(shown.contains(&title), "{shown}");
         stage.press("Esc");
     }
     stage.model.size = (60, 16);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains(&format!("PAST turn {turn} · live {}", live(&stage))), "{shown}");
+    assert!(shown.contains(&format!("PAST step {step} · live {}", live(&stage))), "{shown}");
 }
 
-/// At 60 columns the lower edge had no room for half of the keys, and nothing said that there were more.
+/// Regression: at 60 columns half of the keys didn't fit on the lower edge, and nothing showed that there were more.
 #[test]
 fn keys_that_do_not_fit_move_to_the_footer() {
     let mut stage = TestScreen::new(sample_session(), 60, 16);
@@ -222,9 +222,9 @@ fn keys_that_do_not_fit_move_to_the_footer() {
     }
 }
 
-/// What is wrong with a condition ran out of the window.
+/// Regression: the error message of a condition was cut off at the window's edge.
 #[test]
-fn what_is_wrong_with_a_condition_is_wrapped() {
+fn the_error_of_a_condition_is_wrapped() {
     let mut stage = TestScreen::new(sample_session(), 60, 16);
     stage.press("b");
     type_text(&mut stage, "note -");
@@ -236,7 +236,7 @@ fn what_is_wrong_with_a_condition_is_wrapped() {
     assert!(shown.contains(last), "{wrong}\n{shown}");
 }
 
-/// Sessions stood in their order alone, and a narrow screen cut how they went.
+/// Regression: sessions were sorted only by time, and a narrow screen cut off their outcomes.
 #[test]
 fn compare_targets_list_the_same_task_first_with_its_outcome() {
     use crate::ui::compare::EpisodeRef;
@@ -262,7 +262,7 @@ fn compare_targets_list_the_same_task_first_with_its_outcome() {
     assert!(rows[1].contains("cool a mug"), "the middle of a name is left out: {shown}");
 }
 
-/// The same task was whatever has the same words for a goal.
+/// Regression: tasks with the same goal text counted as the same task.
 #[test]
 fn the_same_task_means_environment_id_and_seed_before_the_same_goal() {
     use crate::ui::compare::EpisodeRef;
@@ -284,7 +284,7 @@ fn the_same_task_means_environment_id_and_seed_before_the_same_goal() {
         place("other", "cool a mug", &[1]),
         place("seeded", &task.goal, &[seeded.key_hash()]),
         place("elsewhere", &task.goal, &[elsewhere.key_hash()]),
-        // Its newest task is another one; the same stands among them.
+        // Its latest task is another one, but the same task is among its others.
         place("several", "cool a mug", &[1, task.key_hash()]),
         place("same", &task.goal, &[task.key_hash()]),
     ];
@@ -292,10 +292,15 @@ fn the_same_task_means_environment_id_and_seed_before_the_same_goal() {
     let shown = screen_text(&stage.draw());
     let rows: Vec<&str> = shown.lines().filter(|l| l.contains("1 of 2 won")).collect();
     let names = ["several", "same", "seeded", "elsewhere", "other"];
-    let said =
-        ["same task: 1", "same task: 1", "same goal, other task: 1", "same goal, other task: 1", "  1 of 2"];
+    let labels = [
+        "same task: 1",
+        "same task: 1",
+        "same goal, different task: 1",
+        "same goal, different task: 1",
+        "  1 of 2",
+    ];
     assert_eq!(rows.len(), names.len(), "{shown}");
-    for ((row, name), said) in rows.iter().zip(names).zip(said) {
-        assert!(row.contains(&format!("{name}: ")) && row.contains(said), "{row}\n{shown}");
+    for ((row, name), label) in rows.iter().zip(names).zip(labels) {
+        assert!(row.contains(&format!("{name}: ")) && row.contains(label), "{row}\n{shown}");
     }
 }

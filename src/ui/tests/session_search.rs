@@ -1,4 +1,4 @@
-//! The search through all episodes of a session.
+//! The search across all episodes of a session.
 
 use super::overlays::type_text;
 use super::{TestScreen, screen_text};
@@ -10,7 +10,7 @@ use crate::ui::msg::{Request, UiMessage};
 use crate::ui::overlay::Answer;
 use std::ops::ControlFlow;
 
-/// The kitchen, a short second episode, and a third that goes on.
+/// The sample session, a short second episode, and a third in progress.
 fn three_episodes() -> Fixture {
     let mut f = sample_session();
     f.execute(
@@ -37,62 +37,64 @@ fn three_episodes() -> Fixture {
     f
 }
 
-/// Does what the screen's thread does, at once.
-fn answer_search(stage: &mut TestScreen, wants: &[Request]) {
-    let Some(Request::Search { query: words, searched_episode: shown }) = wants.last() else {
-        panic!("{wants:?}")
-    };
+/// Runs the search that the worker thread would run, and delivers its answers.
+fn answer_search(stage: &mut TestScreen, requests: &[Request]) {
+    let Some(Request::Search { query, searched_episode }) = requests.last() else { panic!("{requests:?}") };
     let store = stage.fixture.store.clone();
-    let mut told = Vec::new();
-    find::search_other_episodes(&store, *shown, words, |hits, progress| {
-        told.push(Answer::SearchResults { query: words.clone(), hits, progress });
+    let mut answers = Vec::new();
+    find::search_other_episodes(&store, *searched_episode, query, |hits, progress| {
+        answers.push(Answer::SearchResults { query: query.clone(), hits, progress });
         ControlFlow::Continue(())
     });
-    for answer in told {
-        assert_eq!(stage.send(UiMessage::Answer(answer)), [], "what is found moves nothing");
+    for answer in answers {
+        assert_eq!(stage.send(UiMessage::Answer(answer)), [], "results don't move the cursor");
     }
 }
 
-fn search(stage: &mut TestScreen, words: &str) {
+fn search(stage: &mut TestScreen, query: &str) {
     stage.press("/");
-    let (head, last) = words.split_at(words.len() - 1);
+    let (head, last) = query.split_at(query.len() - 1);
     type_text(stage, head);
-    let wants = stage.press(last);
-    answer_search(stage, &wants);
+    let requests = stage.press(last);
+    answer_search(stage, &requests);
 }
 
 fn shown_step(stage: &TestScreen) -> (u32, u32) {
-    let moment = stage.frame_input();
-    (moment.displayed.episode.as_ref().unwrap().number, moment.selected_step())
+    let frame = stage.frame_input();
+    (frame.displayed.episode.as_ref().unwrap().number, frame.selected_step())
 }
 
-/// Only the listed episode was searched.
+/// Regression: only the listed episode was searched.
 #[test]
 fn a_search_covers_every_episode_and_enter_goes_there() {
     let mut stage = TestScreen::new(three_episodes(), 80, 24);
     search(&mut stage, "kettle");
-    assert_eq!(stage.model.cursor, Cursor::Live, "nothing is found here, so nothing moves while it is typed");
+    assert_eq!(
+        stage.model.cursor,
+        Cursor::Live,
+        "without a match in the listed episode, typing moves nothing"
+    );
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("Search: 1 of 1 ") && shown.contains(" 1.24  "), "{shown}");
     stage.press("Enter");
     assert_eq!(shown_step(&stage), (1, 24));
     stage.press("Enter");
     assert!(stage.model.overlays.is_empty());
-    assert_eq!(shown_step(&stage), (1, 24), "it stays there");
+    assert_eq!(shown_step(&stage), (1, 24), "the cursor stays");
 }
 
 #[test]
 fn hits_are_visited_in_session_order() {
     let mut stage = TestScreen::new(three_episodes(), 80, 24);
     search(&mut stage, "vase");
-    assert_eq!(shown_step(&stage), (3, 1), "the nearest is in the listed episode");
+    assert_eq!(shown_step(&stage), (3, 1), "the nearest match is in the listed episode");
     stage.press("Enter");
     let mut walked = vec![shown_step(&stage)];
     for _ in 0..4 {
         stage.press("N");
         walked.push(shown_step(&stage));
     }
-    // Two places lie in the second turn of the second episode.
+    // Two matches are in the second step of the second episode.
     walked.dedup();
     assert_eq!(walked, [(3, 1), (2, 2), (2, 1), (3, 1)]);
     insta::assert_snapshot!("search_episodes_80x24", screen_text(&stage.draw()));
@@ -104,17 +106,17 @@ fn stale_hits_are_ignored_and_closing_stops_the_search() {
     stage.press("/");
     type_text(&mut stage, "vas");
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("looking through the other episodes"), "{shown}");
+    assert!(shown.contains("searching other episodes"), "{shown}");
     let late =
         Answer::SearchResults { query: "va".to_owned(), hits: Vec::new(), progress: SearchStatus::Complete };
     stage.send(UiMessage::Answer(late));
-    assert!(screen_text(&stage.draw()).contains("looking through the other episodes"));
+    assert!(screen_text(&stage.draw()).contains("searching other episodes"));
     let stop = Request::Search { query: String::new(), searched_episode: 0 };
     assert_eq!(stage.press("Esc"), [stop]);
     assert_eq!(stage.model.cursor, Cursor::Live);
 }
 
-/// A session of one episode has nothing else to look through.
+/// A session with one episode needs no search in the background.
 #[test]
 fn one_episode_alone_is_searched_at_once() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);

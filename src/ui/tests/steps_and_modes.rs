@@ -1,4 +1,4 @@
-//! Whose turn it is, and what only looks like it.
+//! Stepping, pausing and playing; read-only sessions; failed and cancelled calls.
 
 use super::{TestScreen, screen_text};
 use crate::domain::{Autonomy, DecidedBy, EndReason, PartialReply, Usage};
@@ -15,16 +15,16 @@ fn overlay_names(stage: &TestScreen) -> Vec<&'static str> {
     stage.model.overlays.iter().map(|o| o.name()).collect()
 }
 
-/// Does the step that waits, as the driver would after `n`.
+/// Runs the step that waits, as the driver would after `n`.
 fn run_granted_step(stage: &mut TestScreen) {
     stage.fixture.write(Cause::Person, Event::StepGranted);
-    assert_eq!(stage.send(UiMessage::StoreChanged), [], "a step is under way");
+    assert_eq!(stage.send(UiMessage::StoreChanged), [], "a step is running");
     stage.fixture.execute("look", DecidedBy::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
-    assert_eq!(stage.send(UiMessage::StoreChanged), [], "a step is under way");
+    assert_eq!(stage.send(UiMessage::StoreChanged), [], "a step is running");
     stage.fixture.propose(None, Some("look"));
 }
 
-/// Eight presses in a quarter of a second made two steps.
+/// Regression: eight presses in a quarter of a second ran only two steps.
 #[test]
 fn fast_steps_are_all_done() {
     let step = [Request::Send(Command::Step)];
@@ -36,10 +36,10 @@ fn fast_steps_are_all_done() {
     for _ in 0..2 {
         run_granted_step(&mut stage);
         assert_eq!(stage.send(UiMessage::StoreChanged), step);
-        assert_eq!(stage.send(UiMessage::StoreChanged), [], "it is asked for once");
+        assert_eq!(stage.send(UiMessage::StoreChanged), [], "requested once");
     }
     run_granted_step(&mut stage);
-    assert_eq!(stage.send(UiMessage::StoreChanged), [], "nothing more was asked for");
+    assert_eq!(stage.send(UiMessage::StoreChanged), [], "no step is left in the queue");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn any_other_key_drops_the_queued_steps() {
     assert_eq!(stage.send(UiMessage::StoreChanged), []);
 }
 
-/// A session without a driver said "your turn", and its lesson editor claimed to save.
+/// Regression: a read-only session said "your turn", and its lesson editor claimed to save.
 #[test]
 fn a_read_only_session_says_so() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
@@ -61,16 +61,20 @@ fn a_read_only_session_says_so() {
     stage.model.resume_command =
         Some("retrospect resume elsewhere/20261120T104000Z-hot-apple-k3v9q2".to_owned());
     let shown = screen_text(&stage.draw());
-    assert!(shown.lines().next().unwrap().ends_with("READING"), "{shown}");
+    assert!(shown.lines().next().unwrap().ends_with("READ-ONLY"), "{shown}");
     assert!(
-        !shown.contains("do it") && !shown.contains("your turn") && !shown.contains("press n"),
+        !shown.contains("run it") && !shown.contains("your turn") && !shown.contains("press n"),
         "{shown}"
     );
     for key in ["n", "s", "Space", "c", "H", "o", "x", "r", "a", "A", "e", "R", "u", "N", "X"] {
         assert_eq!(stage.press(key), [], "{key}");
         assert_eq!(overlay_names(&stage), [""; 0], "{key}");
         let session = "elsewhere/20261120T104000Z-hot-apple-k3v9q2";
-        assert_eq!(notice_text(&stage), format!("read-only; to go on: retrospect resume {session}"), "{key}");
+        assert_eq!(
+            notice_text(&stage),
+            format!("read-only; to continue: retrospect resume {session}"),
+            "{key}"
+        );
     }
     stage.press("Enter");
     assert_eq!(overlay_names(&stage), ["step"]);
@@ -83,7 +87,7 @@ fn ending_an_episode_needs_two_key_presses() {
     assert!(notice_text(&stage).starts_with("end this episode?"));
     stage.press("Left");
     assert_eq!(stage.press("End"), []);
-    assert_eq!(stage.press("X"), [], "another key was a no");
+    assert_eq!(stage.press("X"), [], "another key cancels the question");
     assert_eq!(stage.press("X"), [Request::Send(Command::EndEpisode(EndReason::Person))]);
 }
 
@@ -98,10 +102,10 @@ fn a_person_who_plays_gets_the_input_at_every_step_and_esc_closes_it() {
     assert_eq!(overlay_names(&stage), [""; 0]);
     stage.fixture.execute("look", DecidedBy::Person, "You are in a room.", 0.5, serde_json::Value::Null);
     assert_eq!(stage.send(UiMessage::StoreChanged), [Request::ListAdmissible]);
-    assert_eq!(stage.press("Enter").len(), 0, "an empty line is no action");
+    assert_eq!(stage.press("Enter").len(), 0, "an empty line is not an action");
 }
 
-/// After Ctrl-C during a call the step stood there empty, and its keys led nowhere.
+/// Regression: after Ctrl-C during a call, the step was shown empty and its keys did nothing.
 #[test]
 fn a_step_with_a_cancelled_call_names_the_next_keys() {
     let mut fixture = sample_session();
@@ -115,31 +119,31 @@ fn a_step_with_a_cancelled_call_names_the_next_keys() {
     assert_eq!(stage.press("n"), [Request::Send(Command::Step)]);
 }
 
-/// The kitchen with an agent's answer that was broken off in its middle.
+/// A session with an actor call that was cancelled halfway through its reply.
 fn with_cancelled_call() -> crate::ui::fixture::Fixture {
     let mut fixture = sample_session();
     fixture.execute("look", DecidedBy::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.send_prompt();
     let usage = Usage { prompt_tokens: 1200, reply_tokens: 21, estimated: true, ..Usage::default() };
     let (text, reasoning) = ("I go to the micro\u{1b}[31mwave".to_owned(), "It must be hot.".to_owned());
-    let came = Box::new(PartialReply { text, reasoning, usage: Some(usage) });
-    fixture.write(Cause::Person, Event::CallCancelled { call, partial_reply: came });
+    let partial_reply = Box::new(PartialReply { text, reasoning, usage: Some(usage) });
+    fixture.write(Cause::Person, Event::CallCancelled { call, partial_reply });
     fixture.write(Cause::Person, Event::Paused { reason: PauseReason::Person });
     fixture
 }
 
-/// What had come of it was gone, and so were the choices that a question to the mentor has.
+/// Regression: the partial reply was discarded, and the choices that a cancelled mentor call has were missing.
 #[test]
 fn a_partial_reply_is_shown_with_the_next_keys() {
     for (w, h) in [(80, 24), (60, 16)] {
         let mut stage = TestScreen::new(with_cancelled_call(), w, h);
         let shown = screen_text(&stage.draw());
         for words in [
-            "you broke its answer off:",
+            "you cancelled the reply:",
             "about 1221 tokens, estimated",
             "I go to the microwave",
-            "the agent was broken off: its turn is open",
-            "n ask again   o act by hand   L go on without",
+            "has no action yet",
+            "n ask again   o type an action   L continue without",
             "p edit prompt   O another model   Y a recorded reply",
         ] {
             assert!(shown.contains(words), "{words}: {shown}");
@@ -151,19 +155,20 @@ fn a_partial_reply_is_shown_with_the_next_keys() {
             stage.press(key);
             assert_eq!(overlay_names(&stage), [overlay], "{key}");
             if key == "p" {
-                assert!(screen_text(&stage.draw()).contains("its call was broken off"));
+                assert!(screen_text(&stage.draw()).contains("its call was cancelled"));
                 for key in ["e", "!"] {
                     stage.press(key);
                     stage.draw();
                 }
-                let wants = stage.press("Enter");
-                let edits = matches!(&wants[..], [Request::Send(Command::EditPrompt { call: Some(_), .. })]);
-                assert!(edits, "{wants:?}");
+                let requests = stage.press("Enter");
+                let edits =
+                    matches!(&requests[..], [Request::Send(Command::EditPrompt { call: Some(_), .. })]);
+                assert!(edits, "{requests:?}");
             }
             stage.press("Esc");
         }
     }
-    // It stays to be read when the turn has gone on, and the whole of it is in the details.
+    // It stays visible after the step continues, and in full in the step details.
     let mut fixture = with_cancelled_call();
     fixture.propose(None, Some("go to microwave 1"));
     let mut stage = TestScreen::new(fixture, 120, 36);
@@ -173,17 +178,17 @@ fn a_partial_reply_is_shown_with_the_next_keys() {
     assert!(shown.contains("by a person; about 1221 tokens") && shown.contains("It must be hot."), "{shown}");
 }
 
-/// Once it was tried again nothing said any more that a person had changed the prompt.
+/// Regression: after the retry, nothing showed that a person had edited the prompt.
 #[test]
 fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
     let mut fixture = sample_session();
     fixture.execute("look", DecidedBy::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.send_prompt();
-    let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
+    let [message, source, hint] = ["no answer", "actor", "retry"].map(str::to_owned);
     let failure = crate::engine::Failure {
-        message: what,
-        source: place,
-        hint: next,
+        message,
+        source,
+        hint,
         kind: None,
         partial_text: String::new(),
         usage: None,
@@ -194,7 +199,7 @@ fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
     fixture.write(Cause::Person, Event::PromptDrafted { prompt: changed.clone().into() });
     let mut stage = TestScreen::new(fixture, 80, 24);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("you changed the words of its prompt: another try sends them"), "{shown}");
+    assert!(shown.contains("you edited its prompt: a retry sends your text"), "{shown}");
     stage.fixture.write(Cause::Person, Event::PromptSent { prompt: changed.into() });
     let (text, reasoning, usage) = ("look".to_owned(), String::new(), Usage::default());
     let answer = Event::ReplyReceived { truncated: None, call, text, reasoning, usage, reply_source: None };
@@ -203,13 +208,13 @@ fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
     let proposed = Event::Proposed { step, thought: None, action, complaints: Vec::new() };
     stage.fixture.write(Cause::Model, proposed);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("you changed the words of its prompt"), "{shown}");
-    assert!(!shown.contains("another try") && stage.fixture.state().open_episode().unwrap().assisted);
+    assert!(shown.contains("you edited its prompt"), "{shown}");
+    assert!(!shown.contains("a retry") && stage.fixture.state().open_episode().unwrap().assisted);
     stage.press("i");
-    assert!(screen_text(&stage.draw()).contains("changed by a person before it was sent"));
+    assert!(screen_text(&stage.draw()).contains("edited by a person before it was sent"));
 }
 
-/// In planning-only runs the title named who is never asked there.
+/// Regression: in planning-only runs the title named the actor, which is never called there.
 #[test]
 fn the_title_of_a_planned_run_names_who_plans() {
     let titled = |method: &str, mentor: &str| {
@@ -222,7 +227,7 @@ fn the_title_of_a_planned_run_names_who_plans() {
     };
     for (method, mentor, title) in [
         ("planning", "openai:plans", " openai:plans · planning ─"),
-        ("planning", "symbolic", " rules, a stand-in · planning ─"),
+        ("planning", "symbolic", " rules (a stand-in) · planning ─"),
         ("react", "openai:plans", " openai:acts · react ─"),
     ] {
         let line = titled(method, mentor);
@@ -230,7 +235,7 @@ fn the_title_of_a_planned_run_names_who_plans() {
     }
 }
 
-/// The lessons of a constitution were shown as the mentor's of this run.
+/// Regression: lessons of a loaded constitution were attributed to this run's mentor.
 #[test]
 fn a_lesson_of_a_file_names_the_file() {
     let mut fixture = crate::ui::fixture::Fixture::new();
@@ -257,8 +262,8 @@ fn a_lesson_of_a_file_names_the_file() {
     stage.press("3");
     stage.press("i");
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("the file /home/me/packs/kitchen.jsonl that the run began with"), "{shown}");
-    assert!(shown.contains("it came from the mentor"), "{shown}");
+    assert!(shown.contains("the pool file /home/me/packs/kitchen.jsonl loaded at start"), "{shown}");
+    assert!(shown.contains("originally from the mentor"), "{shown}");
 }
 
 #[test]
@@ -272,15 +277,15 @@ fn a_task_is_played_again_from_a_pause_and_its_number_is_shown() {
     stage.press("Esc");
     let shown = screen_text(&stage.draw());
     assert!(
-        shown.contains("r again") && shown.contains("result card") && !shown.contains("do it"),
+        shown.contains("r play again") && shown.contains("end card") && !shown.contains("run it"),
         "{shown}"
     );
     stage.press("Enter");
     assert_eq!(overlay_names(&stage), ["end"]);
-    let wants = stage.press("r");
+    let requests = stage.press("r");
     assert!(
-        matches!(&wants[..], [Request::Send(Command::Pause), Request::Send(Command::BeginEpisode(_))]),
-        "{wants:?}"
+        matches!(&requests[..], [Request::Send(Command::Pause), Request::Send(Command::BeginEpisode(_))]),
+        "{requests:?}"
     );
     stage.fixture.begin_episode();
     assert!(screen_text(&stage.draw()).contains("Story · episode 2"));

@@ -1,4 +1,4 @@
-//! What an undo took back and a redo made again is said, and what branches are called is among it.
+//! Notices about undo and redo, also of branch names and notes.
 
 use super::{TestScreen, screen_text};
 use crate::domain::{BranchId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Seq};
@@ -20,7 +20,7 @@ fn with_lesson() -> Fixture {
     fixture
 }
 
-/// An undo that worked was silent, and its lane said that somebody had deleted what was in it.
+/// Regression: an undo showed no notice, and the lane said that its lesson was deleted.
 #[test]
 fn an_undo_says_what_it_undid() {
     let mut stage = TestScreen::new(with_lesson(), 120, 36);
@@ -28,18 +28,18 @@ fn an_undo_says_what_it_undid() {
     assert_eq!(stage.press("u"), [Request::Send(Command::Undo)]);
     let entry = stage.fixture.state().undo_stack.last().unwrap().seq;
     let id = stage.fixture.state().pool.all().next().unwrap().id.clone();
-    let status = |was, status| Box::new(LessonOp::Status { id: id.clone(), previous: was, status });
-    let (on, gone) = (LessonStatus::On, LessonStatus::Retired);
-    stage.fixture.write(Cause::Person, Event::LessonUndone { target_seq: entry, op: status(on, gone) });
+    let status = |previous, status| Box::new(LessonOp::Status { id: id.clone(), previous, status });
+    let (on, retired) = (LessonStatus::On, LessonStatus::Retired);
+    stage.fixture.write(Cause::Person, Event::LessonUndone { target_seq: entry, op: status(on, retired) });
     stage.send(UiMessage::StoreChanged);
     assert_eq!(notice_text(&stage), "undone: lesson 1 added");
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("none is left: all were taken back") && !shown.contains("deleted"), "{shown}");
+    assert!(shown.contains("none left: all were undone") && !shown.contains("deleted"), "{shown}");
     assert!(shown.contains("undone: lesson 1 added"), "{shown}");
-    stage.fixture.write(Cause::Person, Event::LessonRedone { target_seq: entry, op: status(gone, on) });
+    stage.fixture.write(Cause::Person, Event::LessonRedone { target_seq: entry, op: status(retired, on) });
     stage.send(UiMessage::StoreChanged);
     assert_eq!(notice_text(&stage), "redone: lesson 1 restored");
-    // It is said once, and nothing of before the screen was there.
+    // The notice is shown once, and never for events from before the screen opened.
     stage.model.notice = None;
     stage.send(UiMessage::StoreChanged);
     assert_eq!(notice_text(&stage), "");
@@ -70,7 +70,7 @@ fn branches_msg(name: &str, note: &str, archived: bool) -> UiMessage {
     UiMessage::Answer(Answer::Branches(Ok(Arc::from([trunk, b1]))))
 }
 
-/// After a branch was renamed an undo took back the lesson that was taught before, without a word.
+/// Regression: after a branch was renamed, undo silently removed the lesson that was added before.
 #[test]
 fn a_branch_rename_is_undone_first() {
     let b1 = || BranchId("b1".to_owned());
@@ -92,41 +92,41 @@ fn a_branch_rename_is_undone_first() {
     assert_eq!(notice_text(&stage), "undone: branch two archived");
     stage.send(branches_msg("two", "", false));
     assert_eq!(stage.press("u"), [name("one")]);
-    assert_eq!(notice_text(&stage), "undone: branch b1 called two");
+    assert_eq!(notice_text(&stage), "undone: branch b1 named two");
     stage.send(branches_msg("one", "", false));
-    // Below them the journal's own, and back again in the same order.
+    // Then the journal's changes follow; redo restores all in the reverse order.
     assert_eq!(stage.press("u"), [Request::Send(Command::Undo)]);
     assert_eq!(stage.press("U"), [Request::Send(Command::Redo)]);
     assert_eq!(stage.press("U"), [name("two")]);
-    assert_eq!(notice_text(&stage), "redone: branch b1 called two");
-    // What was done since comes first.
+    assert_eq!(notice_text(&stage), "redone: branch b1 named two");
+    // A later command clears the branch edits.
     stage.send(branches_msg("two", "", false));
     assert!(matches!(stage.press("n")[..], [Request::Send(_)]));
     assert_eq!(stage.press("u"), [Request::Send(Command::Undo)]);
 }
 
-/// Turn -3 was asked for, and pane 3 had the keys.
+/// Regression: `:-3` focused pane 3.
 #[test]
-fn a_negative_step_number_is_refused() {
+fn a_negative_step_number_is_rejected() {
     let mut stage = TestScreen::new(with_lesson(), 120, 36);
     stage.press(":");
     stage.send(UiMessage::Paste("-3".to_owned()));
     assert_eq!(stage.press("Enter"), []);
-    assert_eq!(notice_text(&stage), "there is no turn -3");
+    assert_eq!(notice_text(&stage), "no step -3");
     assert_eq!(stage.model.focus, crate::ui::model::Focus::Story);
 }
 
-/// What is compared with was looked for by words that nothing has, and Enter did nothing.
+/// Regression: with a filter that matched nothing, Enter did nothing and showed no reason.
 #[test]
 fn a_comparison_says_when_nothing_matches() {
     let mut stage = TestScreen::new(with_lesson(), 120, 36);
     stage.press("D");
     assert_eq!(stage.press("Enter"), []);
-    assert_eq!(notice_text(&stage), "there is no other episode, branch or session");
+    assert_eq!(notice_text(&stage), "no other episode, branch or session");
     let other = crate::ui::compare::EpisodeRef { title: "branch b1".to_owned(), ..Default::default() };
     stage.send(UiMessage::Answer(Answer::Comparable(Ok(vec![other]))));
     stage.send(UiMessage::Paste("zzz".to_owned()));
-    assert!(screen_text(&stage.draw()).contains("nothing is called so"), "{}", screen_text(&stage.draw()));
+    assert!(screen_text(&stage.draw()).contains("no match"), "{}", screen_text(&stage.draw()));
     assert_eq!(stage.press("Enter"), []);
-    assert!(notice_text(&stage).starts_with("nothing is called so"), "{}", notice_text(&stage));
+    assert!(notice_text(&stage).starts_with("no match"), "{}", notice_text(&stage));
 }

@@ -1,23 +1,23 @@
-//! Colours, and what becomes of them where the terminal knows fewer.
+//! Colours, and their reduction to what the terminal can show.
 
 use ratatui::style::Color;
 
-/// How many colours a terminal knows.
+/// How many colours a terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ColourDepth {
-    /// None, or the person wants none (`NO_COLOR`): meanings are told by attributes.
+    /// No colours (`NO_COLOR` or a dumb terminal): only attributes distinguish the roles.
     None,
-    /// The sixteen of ANSI.
+    /// The sixteen ANSI colours.
     #[default]
     Ansi16,
-    /// The palette of 256.
+    /// The 256-colour palette.
     Ansi256,
-    /// Red, green and blue, eight bits each.
+    /// True colour, eight bits per channel.
     Rgb,
 }
 
 impl ColourDepth {
-    /// What a terminal knows, by what it says in its environment.
+    /// Detects the depth from `TERM`, `COLORTERM` and `NO_COLOR`.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
         let term = variable("TERM").unwrap_or_default();
         if variable("NO_COLOR").is_some_and(|v| !v.is_empty()) || term == "dumb" {
@@ -34,7 +34,7 @@ impl ColourDepth {
     }
 }
 
-/// The sixteen names, in the order of their numbers.
+/// The names of the sixteen ANSI colours, by index.
 const ANSI_NAMES: [(&str, Color); 16] = [
     ("black", Color::Black),
     ("red", Color::Red),
@@ -54,7 +54,7 @@ const ANSI_NAMES: [(&str, Color); 16] = [
     ("bright-white", Color::White),
 ];
 
-/// What the sixteen look like in xterm; terminals differ, the order of lightness does not.
+/// The sixteen ANSI colours as xterm shows them. Terminals differ, but keep the order of lightness.
 const XTERM_RGB: [(u8, u8, u8); 16] = [
     (0, 0, 0),
     (205, 0, 0),
@@ -74,7 +74,7 @@ const XTERM_RGB: [(u8, u8, u8); 16] = [
     (255, 255, 255),
 ];
 
-/// A colour as theme files write it: a name of the sixteen, a number of the 256, `#rrggbb` or `default`.
+/// Parses a colour of a theme file: an ANSI name, a palette index from 0 to 255, `#rrggbb` or `default`.
 pub(super) fn parse(text: &str) -> Option<Color> {
     if text == "default" {
         return Some(Color::Reset);
@@ -91,7 +91,7 @@ pub(super) fn parse(text: &str) -> Option<Color> {
     ANSI_NAMES.iter().find(|n| n.0 == text).map(|n| n.1)
 }
 
-/// The nearest colour that a terminal of this depth knows.
+/// Returns the nearest colour that a terminal of this depth can show.
 pub(super) fn reduce(colour: Color, depth: ColourDepth) -> Color {
     match (colour, depth) {
         (_, ColourDepth::None) => Color::Reset,
@@ -102,7 +102,7 @@ pub(super) fn reduce(colour: Color, depth: ColourDepth) -> Color {
     }
 }
 
-/// What a colour looks like, as far as that can be known.
+/// Returns the RGB value of a colour (of ANSI colours, xterm's). Returns None for the terminal's default.
 pub fn to_rgb(colour: Color) -> Option<(u8, u8, u8)> {
     match colour {
         Color::Rgb(r, g, b) => Some((r, g, b)),
@@ -119,21 +119,21 @@ pub fn to_rgb(colour: Color) -> Option<(u8, u8, u8)> {
 }
 
 fn nearest_indexed(looks: (u8, u8, u8)) -> u8 {
-    // The first sixteen are the person's own colours and mean nothing certain.
+    // Skip the first sixteen: people redefine them in their terminals.
     let table = (16..=255).filter_map(|n| to_rgb(Color::Indexed(n)));
     16 + nearest_index(looks, table) as u8
 }
 
 fn nearest_index(looks: (u8, u8, u8), table: impl Iterator<Item = (u8, u8, u8)>) -> usize {
-    // Weighted by how bright the eye sees each part.
-    let far = |c: (u8, u8, u8)| {
+    // The channels are weighted by perceived brightness.
+    let distance = |c: (u8, u8, u8)| {
         let part = |a: u8, b: u8, weight: i32| weight * (i32::from(a) - i32::from(b)).pow(2);
         part(looks.0, c.0, 3) + part(looks.1, c.1, 6) + part(looks.2, c.2, 1)
     };
-    table.enumerate().min_by_key(|(_, c)| far(*c)).map_or(0, |(i, _)| i)
+    table.enumerate().min_by_key(|(_, c)| distance(*c)).map_or(0, |(i, _)| i)
 }
 
-/// Contrast of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio").
+/// Returns the contrast ratio of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio").
 pub fn contrast_ratio(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)

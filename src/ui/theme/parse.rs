@@ -1,4 +1,4 @@
-//! Theme files.
+//! Parses theme files.
 
 use super::{Problem, Role, Theme, colour};
 use crate::ui::source::{ConfigSource, nearest_word};
@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Themes that may stand behind each other.
+/// The longest chain of themes that inherit from each other.
 const MAX_INHERITANCE_DEPTH: usize = 8;
 
-/// Colours and looks by name, gathered over a theme and those it inherits from.
+/// Colours and styles by name, collected from a theme and those it inherits from.
 #[derive(Default)]
 struct Definitions {
     palette: BTreeMap<String, Color>,
     styles: BTreeMap<String, RawStyle>,
 }
 
-/// A look as a file gives it, before its colours are looked up: a child's palette also repaints what it inherits.
+/// A style before its colours are resolved, so that a child's palette also recolours what it inherits.
 #[derive(Clone, Debug, Default)]
 struct RawStyle {
     fg: Option<String>,
@@ -25,6 +25,7 @@ struct RawStyle {
     attrs: Modifier,
 }
 
+/// Parses a theme; see [`Theme::parse`].
 pub(super) fn parse_theme(
     file: &str,
     text: &str,
@@ -43,12 +44,12 @@ pub(super) fn parse_theme(
     (theme, problems)
 }
 
-/// Adds the parents first, then what the file itself says.
+/// Adds the definitions of the parents, then those of the file. `chain` holds the names of the themes inherited so far.
 fn collect_definitions(
     file: &str,
     text: &str,
     lookup: &dyn Fn(&str) -> Option<String>,
-    line: &mut Vec<String>,
+    chain: &mut Vec<String>,
     known: &mut Definitions,
     problems: &mut Vec<Problem>,
 ) {
@@ -57,19 +58,19 @@ fn collect_definitions(
         && let Some(parent) = source.expect_string("inherits", value)
     {
         let found = lookup(parent).or_else(|| Theme::shipped_source(parent).map(str::to_owned));
-        if line.iter().any(|l| l == parent) || line.len() >= MAX_INHERITANCE_DEPTH {
+        if chain.iter().any(|name| name == parent) || chain.len() >= MAX_INHERITANCE_DEPTH {
             source.report(
                 value.span(),
-                format!("inherits goes in a circle over `{parent}`; take one of the two away"),
+                format!("`{parent}` inherits itself through other themes; remove one `inherits`"),
             );
         } else if let Some(text) = found {
-            line.push(parent.to_owned());
-            collect_definitions(parent, &text, lookup, line, known, problems);
+            chain.push(parent.to_owned());
+            collect_definitions(parent, &text, lookup, chain, known, problems);
         } else {
             let names: Vec<&str> = super::SHIPPED.iter().map(|t| t.0).collect();
             source.report(
                 value.span(),
-                format!("no theme is called `{parent}`; there are {}", names.join(", ")),
+                format!("unknown theme `{parent}`; the shipped themes are {}", names.join(", ")),
             );
         }
     }
@@ -79,7 +80,7 @@ fn collect_definitions(
         if !matches!(&**key.get_ref(), "name" | "inherits" | "palette" | "role") {
             source.report(
                 key.span(),
-                format!("`{}` means nothing here; inherits, [palette] and [role] do", key.get_ref()),
+                format!("unknown key `{}`; use inherits, [palette] or [role]", key.get_ref()),
             );
         }
     }
@@ -106,15 +107,16 @@ fn parse_roles(source: &mut ConfigSource<'_>, table: &DeTable<'_>, known: &mut D
     let Some(roles) = source.expect_table("role", value) else { return };
     for (name, value) in roles {
         let name_text = name.get_ref();
-        // A name that stands above known ones may be given a look as well: `origin`, `mark`, `progress`.
-        let above = |r: &Role| r.name().strip_prefix(&**name_text).is_some_and(|rest| rest.starts_with('.'));
-        if Role::from_name(name_text).is_none() && !Role::ALL.iter().any(above) {
+        // A prefix of role names, such as `origin`, `mark` or `progress`, may be styled too.
+        let is_prefix_of =
+            |r: &Role| r.name().strip_prefix(&**name_text).is_some_and(|rest| rest.starts_with('.'));
+        if Role::from_name(name_text).is_none() && !Role::ALL.iter().any(is_prefix_of) {
             let near = nearest_word(name_text, Role::ALL.iter().map(|r| r.name()));
             let hint = near.map_or_else(
-                || "themes/dark.toml names the roles".to_owned(),
+                || "themes/dark.toml lists the roles".to_owned(),
                 |n| format!("did you mean `{n}`?"),
             );
-            source.report(name.span(), format!("no role is called `{name_text}`; {hint}"));
+            source.report(name.span(), format!("unknown role `{name_text}`; {hint}"));
             continue;
         }
         if let Some(look) = parse_style(source, value, known) {
@@ -143,7 +145,7 @@ fn parse_style(
             "bg" => look.bg = parse_colour_name(source, value, known),
             "attrs" => look.attrs = parse_attributes(source, value),
             other => {
-                source.report(key.span(), format!("`{other}` is no part of a look; fg, bg and attrs are"));
+                source.report(key.span(), format!("unknown field `{other}`; use fg, bg or attrs"));
             }
         }
     }
@@ -166,11 +168,11 @@ fn parse_colour_name(
 fn unknown_colour_message(word: &str, known: &Definitions) -> String {
     let near = nearest_word(word, known.palette.keys().map(String::as_str));
     let hint = near.map_or_else(
-        || "write #rrggbb, a number from 0 to 255, a name such as red or bright-red, default, or a name of [palette]"
+        || "use #rrggbb, a number from 0 to 255, an ANSI name such as bright-red, default, or a name of [palette]"
             .to_owned(),
         |n| format!("did you mean `{n}`?"),
     );
-    format!("`{word}` is no colour; {hint}")
+    format!("unknown colour `{word}`; {hint}")
 }
 
 fn parse_attributes(source: &mut ConfigSource<'_>, value: &Spanned<DeValue<'_>>) -> Modifier {
@@ -191,7 +193,7 @@ fn parse_attributes(source: &mut ConfigSource<'_>, value: &Spanned<DeValue<'_>>)
             _ => source.report(
                 item.span(),
                 format!(
-                    "`{word}` is no attribute; bold, dim, italic, underlined, reversed and crossed-out are"
+                    "unknown attribute `{word}`; use bold, dim, italic, underlined, reversed or crossed-out"
                 ),
             ),
         }

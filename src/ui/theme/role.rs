@@ -1,18 +1,19 @@
-//! What a piece of the screen means. Panes name roles; only themes name colours.
+//! Roles: what a part of the screen means. Panes name roles; only themes name colours.
 
 macro_rules! roles {
     ($($(#[doc = $doc:literal])* $variant:ident = $name:literal,)*) => {
-        /// The meaning of a piece of the screen. Its name falls back by its dots: `mark.mistake` to `mark`, then to `text`.
+        /// The meaning of a part of the screen. Its style falls back along its dotted name: from `mark.mistake` to
+        /// `mark`, then to `text`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Role {
             $($(#[doc = $doc])* $variant,)*
         }
 
         impl Role {
-            /// Every role.
+            /// All roles.
             pub const ALL: &'static [Role] = &[$(Role::$variant),*];
 
-            /// Its name in theme files.
+            /// Returns the name in theme files.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Role::$variant => $name,)*
@@ -23,41 +24,41 @@ macro_rules! roles {
 }
 
 roles! {
-    /// The ground everything else stands on: its colours fill the whole screen.
+    /// The background; its colours fill the whole screen.
     Background = "ground",
     /// Plain text.
     Text = "text",
-    /// Text of second rank.
+    /// Secondary text.
     Muted = "muted",
     /// Headings.
     Title = "title",
-    /// The heading of the pane that has the keys.
+    /// The heading of the focused pane.
     TitleFocus = "title.focus",
     /// Frames.
     Frame = "frame",
-    /// The frame of the pane that has the keys.
+    /// The frame of the focused pane.
     FrameFocus = "frame.focus",
-    /// Frames and words while the past is shown.
+    /// Frames and text while the past is shown.
     FramePast = "frame.past",
-    /// Frames of what lies over the panes.
+    /// Frames of overlays.
     FrameOverlay = "frame.overlay",
-    /// The chosen row.
+    /// The selected row.
     Selection = "selection",
     /// A key that can be pressed.
     Key = "key",
-    /// What the world said.
+    /// An observation.
     Observation = "observation",
-    /// What the world said when an action changed nothing.
+    /// The observation after an action that changed nothing.
     ObservationFailed = "observation.failed",
-    /// What the agent thought.
+    /// A thought of the agent.
     Thought = "thought",
     /// Reasoning that a model shows before its answer.
     Reasoning = "thought.reasoning",
-    /// What the agent did.
+    /// An executed action.
     Action = "action",
-    /// What the agent wants to do next.
+    /// A proposed action.
     Proposal = "proposal",
-    /// A person's hand: overridden actions, remarks, edited text.
+    /// What a person did: overrides, remarks, edited text.
     Person = "human",
     /// Something went well.
     Good = "good",
@@ -65,7 +66,7 @@ roles! {
     Bad = "bad",
     /// Something needs care.
     Warning = "warning",
-    /// Something is lost or broken if nothing is done.
+    /// Something will be lost or break unless the person acts.
     Danger = "danger",
     /// A reflection of any kind.
     Reflection = "reflection",
@@ -85,11 +86,11 @@ roles! {
     LessonOff = "lesson.off",
     /// A pinned lesson.
     LessonPinned = "lesson.pinned",
-    /// The reached part of the progress bar.
+    /// The filled part of the progress bar.
     ProgressFull = "progress.full",
     /// The rest of the progress bar.
     ProgressEmpty = "progress.empty",
-    /// A mark on the time line.
+    /// A mark on the timeline.
     Mark = "mark",
     /// The mark of a subgoal.
     MarkProgress = "mark.progress",
@@ -97,13 +98,13 @@ roles! {
     MarkMistake = "mark.mistake",
     /// The mark of a reflection.
     MarkReflection = "mark.reflection",
-    /// The mark of a person's hand.
+    /// The mark of a human intervention.
     MarkPerson = "mark.human",
     /// The mark of a breakpoint or watch.
     MarkBreakpoint = "mark.stop",
-    /// The mark of the chosen moment.
+    /// The mark of the selected step.
     MarkNow = "mark.now",
-    /// The word that tells the mode.
+    /// The mode in the first row.
     Mode = "mode",
     /// PAUSED.
     ModePaused = "mode.paused",
@@ -119,23 +120,23 @@ roles! {
     ModeHuman = "mode.human",
     /// PAST.
     ModePast = "mode.past",
-    /// A coloured thing of a grid world; its letter tells the colour too.
+    /// A coloured object in a grid world; its letter shows the colour too.
     Thing = "thing",
-    /// A red thing.
+    /// A red object.
     ThingRed = "thing.red",
-    /// A green thing.
+    /// A green object.
     ThingGreen = "thing.green",
-    /// A blue thing.
+    /// A blue object.
     ThingBlue = "thing.blue",
-    /// A purple thing.
+    /// A purple object.
     ThingPurple = "thing.purple",
-    /// A yellow thing.
+    /// A yellow object.
     ThingYellow = "thing.yellow",
-    /// A grey thing.
+    /// A grey object.
     ThingGrey = "thing.grey",
-    /// Found words.
+    /// A search match.
     Search = "search",
-    /// The found words one stands at.
+    /// The current search match.
     SearchCurrent = "search.current",
     /// Text that can be typed into.
     Input = "input",
@@ -174,12 +175,12 @@ roles! {
 }
 
 impl Role {
-    /// A role by its name in theme files.
+    /// Returns the role with a name of theme files.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|r| r.name() == name)
     }
 
-    /// Frames, bars and marks: drawn, not read, so that a contrast of 3:1 is enough (WCAG 2.2, 1.4.11).
+    /// Returns true for frames, bars and marks, which aren't text: a contrast of 3:1 is enough (WCAG 2.2, 1.4.11).
     pub fn is_drawn(self) -> bool {
         let name = self.name();
         name.starts_with("frame") || name.starts_with("mark") || name.starts_with("progress.")

@@ -1,4 +1,4 @@
-//! Every shipped theme is read, and can be told apart in every depth of colour.
+//! The shipped themes parse and stay readable at every colour depth.
 
 use super::*;
 
@@ -44,8 +44,8 @@ fn shipped_themes_can_be_read() {
                 (false, _) => 4.5,
             };
             let ratio = contrast_ratio(fore, back);
-            assert!(ratio >= least, "{name}: {} has {ratio:.2}:1, {least}:1 is asked for", role.name());
-            // A chosen row keeps the colours of what stands in it.
+            assert!(ratio >= least, "{name}: {} has contrast {ratio:.2}:1, needs {least}:1", role.name());
+            // A selected row keeps the text colours of its contents.
             let chosen = theme.style(Role::Selection).bg.and_then(to_rgb).unwrap_or(ground);
             if style.bg.is_none() && !role.is_drawn() && name != "contrast" {
                 assert!(contrast_ratio(fore, chosen) >= 4.5, "{name}: {} on the selection", role.name());
@@ -78,10 +78,10 @@ fn default_theme_keeps_the_terminal_text_colour() {
     let mut seen = 0;
     for role in Role::ALL.iter().filter(|r| read(r.name())) {
         seen += 1;
-        assert_eq!(theme.style(*role).fg, None, "{} is read and has a colour", role.name());
+        assert_eq!(theme.style(*role).fg, None, "{} is text and has a colour of its own", role.name());
     }
     assert!(seen > 25, "{seen}");
-    // ANSI blue is dark on black for most terminals, so nothing at all has it.
+    // ANSI blue is hard to read on black in most terminals, so no role uses it.
     assert!(Role::ALL.iter().all(|r| theme.style(*r).fg != Some(Color::Blue)));
 }
 
@@ -131,9 +131,9 @@ fn child_palette_applies_to_inherited_roles() {
 #[test]
 fn problems_are_reported_with_their_line_and_valid_roles_apply() {
     let cases = [
-        ("[role]\ntext = \"red\"\ntitel = \"red\"", 3, "no role is called `titel`; did you mean `title`?"),
-        ("[role]\ntext = \"red\"\ntitle = \"reed\"", 3, "`reed` is no colour; write #rrggbb"),
-        ("[palette]\nink = \"#12345\"\n[role]\ntext = \"red\"", 2, "`#12345` is no colour"),
+        ("[role]\ntext = \"red\"\ntitel = \"red\"", 3, "unknown role `titel`; did you mean `title`?"),
+        ("[role]\ntext = \"red\"\ntitle = \"reed\"", 3, "unknown colour `reed`; use #rrggbb"),
+        ("[palette]\nink = \"#12345\"\n[role]\ntext = \"red\"", 2, "unknown colour `#12345`"),
         ("[palette]\nrust = \"red\"\n[role]\ntext = \"red\"\nmuted = \"rast\"", 5, "did you mean `rust`?"),
         (
             "[role]\ntext = \"red\"\ntitle = 7",
@@ -143,15 +143,15 @@ fn problems_are_reported_with_their_line_and_valid_roles_apply() {
         (
             "[role]\ntext = \"red\"\ntitle = { fg = \"red\", attrs = [\"blink\"] }",
             3,
-            "`blink` is no attribute",
+            "unknown attribute `blink`",
         ),
-        ("[role]\ntext = \"red\"\ntitle = { colour = \"red\" }", 3, "`colour` is no part of a look"),
+        ("[role]\ntext = \"red\"\ntitle = { colour = \"red\" }", 3, "unknown field `colour`"),
         (
             "inherits = \"drak\"\n[role]\ntext = \"red\"",
             1,
-            "no theme is called `drak`; there are default, light",
+            "unknown theme `drak`; the shipped themes are default, light",
         ),
-        ("[role]\ntext = \"red\"\n[roles]", 3, "`roles` means nothing here"),
+        ("[role]\ntext = \"red\"\n[roles]", 3, "unknown key `roles`"),
         ("[role]\ntext = \"red\"\ntitle = \"", 3, "not TOML"),
     ];
     for (text, line, reason) in cases {
@@ -169,7 +169,7 @@ fn inheritance_cycles_are_reported() {
         Some(format!("inherits = \"{}\"", if name == "b" { "c" } else { "b" }))
     });
     assert_eq!(problems.len(), 1);
-    assert!(problems[0].reason.contains("circle"), "{}", problems[0]);
+    assert!(problems[0].reason.contains("inherits itself"), "{}", problems[0]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What cannot be done from where the person stands.
+//! Which actions and requests are unavailable: in the past, in read-only sessions, and while nothing can be written.
 
 use crate::engine::Command;
 use crate::ui::context::Context;
@@ -6,7 +6,7 @@ use crate::ui::keymap::Action;
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
 
-/// Whether an action changes what happens now, so that it cannot be done while the past is shown.
+/// Returns true if the action changes what happens now, and so is unavailable while the past is shown.
 pub(super) fn is_present_only(action: Action) -> bool {
     matches!(
         action,
@@ -38,7 +38,7 @@ pub(super) fn is_present_only(action: Action) -> bool {
     )
 }
 
-/// Whether an action comes to nothing where there is no driver.
+/// Returns true if the action needs a driver, which a read-only session doesn't have.
 pub(super) fn is_driver_required(action: Action) -> bool {
     let writes = matches!(
         action,
@@ -47,19 +47,19 @@ pub(super) fn is_driver_required(action: Action) -> bool {
     writes || is_present_only(action) || action == Action::PauseRun
 }
 
-/// Says how a session that is only looked at goes on.
-pub(super) fn notify_read_only(model: &mut Model, look: &Context<'_>) {
-    let words = match &model.resume_command {
-        Some(command) => format!("read-only; to go on: {command}"),
-        None => "read-only: what a report carries is looked at, not gone on with".to_owned(),
+/// Shows that the session is read-only, and how to resume it.
+pub(super) fn notify_read_only(model: &mut Model, context: &Context<'_>) {
+    let text = match &model.resume_command {
+        Some(command) => format!("read-only; to continue: {command}"),
+        None => "read-only: a session inside a report can't be continued".to_owned(),
     };
-    model.show_notice(words, Severity::Warning, look.now);
+    model.show_notice(text, Severity::Warning, context.now);
 }
 
-/// While nothing can be written, what would have to be is refused, and the box that it was typed in stays.
+/// Drops the requests that would have to be journaled while writing fails, and reopens the box they were typed in.
 pub(super) fn while_halted(
     model: &mut Model,
-    look: &Context<'_>,
+    context: &Context<'_>,
     mut requests: Vec<Request>,
 ) -> Vec<Request> {
     let writes = |request: &Request| match request {
@@ -67,20 +67,18 @@ pub(super) fn while_halted(
         Request::Fork(_) | Request::SwitchBranch(_) => true,
         _ => false,
     };
-    if look.halt_reason().is_none() || !requests.iter().any(writes) {
+    if context.halt_reason().is_none() || !requests.iter().any(writes) {
         return requests;
     }
     requests.retain(|r| !writes(r) && !matches!(r, Request::ShowNotice(_) | Request::SaveDraft { .. }));
-    let retry = look.keymap.key_label(Action::AskAgain).unwrap_or_default();
-    let words = match model.awaiting_answer.take() {
-        Some(gone) => {
-            model.overlays.push(gone);
-            format!(
-                "nothing can be saved now; what you typed stays here, and {retry} outside of this box retries the write"
-            )
+    let retry = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
+    let text = match model.awaiting_answer.take() {
+        Some(closed) => {
+            model.overlays.push(closed);
+            format!("nothing can be saved now; your text stays here ({retry} outside this box retries)")
         }
         None => format!("nothing can be saved now; {retry} retries the write"),
     };
-    model.show_notice(words, Severity::Warning, look.now);
+    model.show_notice(text, Severity::Warning, context.now);
     requests
 }

@@ -1,12 +1,13 @@
-//! The listed turn as text to take along.
+//! Copies the selected step as text.
 
 use crate::ui::context::Context;
 use crate::ui::msg::Request;
 use std::fmt::Write as _;
 
-pub(super) fn copy_step(look: &Context<'_>) -> Vec<Request> {
-    let number = look.frame.selected_step();
-    let Some(step) = look.step(number) else { return Vec::new() };
+/// Returns a request to copy the thought, action and observation of the selected step.
+pub(super) fn copy_step(context: &Context<'_>) -> Vec<Request> {
+    let number = context.frame.selected_step();
+    let Some(step) = context.step(number) else { return Vec::new() };
     let mut text = String::new();
     if let Some(thought) = &step.thought {
         let _ = writeln!(text, "think: {thought}");

@@ -1,4 +1,4 @@
-//! Continuing from the past, and the line that is followed.
+//! Continuing from the past on a new branch, and following the active branch.
 
 use super::lesson;
 use crate::domain::{Autonomy, BranchId, LessonId};
@@ -10,17 +10,18 @@ use crate::ui::model::{Cursor, Focus, Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
 use crate::ui::overlay::{DivergenceDialog, ForkChange, ForkDialog};
 
-/// Opens the dialog for a key that changes what happens, pressed over the past; or says why it means nothing there.
-pub(super) fn offer_fork(model: &mut Model, look: &Context<'_>, action: Action) -> Vec<Request> {
+/// Handles a present-only key pressed in the past: opens the fork dialog with the matching row chosen, or shows why the
+/// key does nothing there.
+pub(super) fn offer_fork(model: &mut Model, context: &Context<'_>, action: Action) -> Vec<Request> {
     let lanes = model.focus == Focus::Lanes;
-    let wish = |wants: Vec<Request>, model: &mut Model| {
-        let command = wants.into_iter().find_map(|w| match w {
+    let lesson_change = |requests: Vec<Request>, model: &mut Model| {
+        let command = requests.into_iter().find_map(|r| match r {
             Request::Send(command) => Some(command),
             _ => None,
         });
         command.map(|command| {
             model.notice = None;
-            ForkChange::Command(Box::new(command.clone()), describe_command(&command, look))
+            ForkChange::Command(Box::new(command.clone()), describe_command(&command, context))
         })
     };
     let change = match action {
@@ -29,92 +30,94 @@ pub(super) fn offer_fork(model: &mut Model, look: &Context<'_>, action: Action) 
         Action::AskAgain | Action::Retry | Action::GiveUp => Some(ForkChange::AskAgain),
         Action::AddLesson | Action::LessonFromOverride => Some(ForkChange::NewLesson),
         Action::EditLesson => Some(
-            super::chosen_lesson(model, look)
+            super::chosen_lesson(model, context)
                 .map_or(ForkChange::NewLesson, |l| ForkChange::EditLesson(l.id.clone())),
         ),
-        Action::RejectOrToggle => wish(lesson::toggle(model, look), model),
-        Action::PinLesson => wish(lesson::pin(model, look), model),
-        Action::DeleteLesson => wish(lesson::delete(model, look), model),
-        Action::ChangeLessonScope => wish(lesson::rescope(model, look), model),
-        Action::MoveLessonUp => wish(lesson::reorder(model, look, -1), model),
-        Action::MoveLessonDown => wish(lesson::reorder(model, look, 1), model),
+        Action::RejectOrToggle => lesson_change(lesson::toggle(model, context), model),
+        Action::PinLesson => lesson_change(lesson::pin(model, context), model),
+        Action::DeleteLesson => lesson_change(lesson::delete(model, context), model),
+        Action::ChangeLessonScope => lesson_change(lesson::rescope(model, context), model),
+        Action::MoveLessonUp => lesson_change(lesson::reorder(model, context, -1), model),
+        Action::MoveLessonDown => lesson_change(lesson::reorder(model, context, 1), model),
         Action::ReflectNow => {
-            let command = Command::Reflect(lesson::selected_kind(model, look));
-            Some(ForkChange::Command(Box::new(command.clone()), describe_command(&command, look)))
+            let command = Command::Reflect(lesson::selected_kind(model, context));
+            Some(ForkChange::Command(Box::new(command.clone()), describe_command(&command, context)))
         }
         Action::ToggleConfirm | Action::ToggleHuman => {
             let to = if action == Action::ToggleConfirm { Autonomy::Confirm } else { Autonomy::Human };
-            let to = if look.displayed_state().autonomy == to { Autonomy::Auto } else { to };
+            let to = if context.displayed_state().autonomy == to { Autonomy::Auto } else { to };
             let command = Command::SetAutonomy(to);
-            Some(ForkChange::Command(Box::new(command.clone()), describe_command(&command, look)))
+            Some(ForkChange::Command(Box::new(command.clone()), describe_command(&command, context)))
         }
         Action::Redo => {
-            super::cursor::move_to(model, look, Cursor::Live);
-            model.show_notice("the present again: nothing was changed", Severity::Info, look.now);
+            super::cursor::move_to(model, context, Cursor::Live);
+            model.show_notice("back in the present; nothing changed", Severity::Info, context.now);
             return Vec::new();
         }
         Action::Undo | Action::EndEpisode | Action::PlayAgain => {
-            let key = look.keymap.key_label(Action::Live).unwrap_or_default();
-            let words = format!(
-                "you are looking at turn {}; {key} returns to the present",
-                look.frame.selected_step()
+            let key = context.keymap.key_label(Action::Live).unwrap_or_default();
+            let text = format!(
+                "you are viewing step {}; {key} returns to the present",
+                context.frame.selected_step()
             );
-            model.show_notice(words, Severity::Warning, look.now);
+            model.show_notice(text, Severity::Warning, context.now);
             return Vec::new();
         }
         _ => Some(ForkChange::Continue),
     };
     if let Some(change) = change {
-        open_fork_dialog(model, look, &change);
+        open_fork_dialog(model, context, &change);
     }
     Vec::new()
 }
 
-/// Opens the dialog over the moment shown.
-pub(super) fn open_fork_dialog(model: &mut Model, look: &Context<'_>, change: &ForkChange) {
-    if look.displayed_state().run.is_none() {
-        model.show_notice("no run has begun there", Severity::Warning, look.now);
+/// Opens the fork dialog for the position shown.
+pub(super) fn open_fork_dialog(model: &mut Model, context: &Context<'_>, change: &ForkChange) {
+    if context.displayed_state().run.is_none() {
+        model.show_notice("the run has not started at this point", Severity::Warning, context.now);
         return;
     }
-    let lesson: Option<(LessonId, u32)> = super::chosen_lesson(model, look).map(|l| (l.id.clone(), l.number));
-    model.overlays.push(Box::new(ForkDialog::new(look, change, lesson)));
+    let lesson: Option<(LessonId, u32)> =
+        super::chosen_lesson(model, context).map(|l| (l.id.clone(), l.number));
+    model.overlays.push(Box::new(ForkDialog::new(context, change, lesson)));
 }
 
-/// What a wish of a key comes to, as the dialog and the root of the branch name it.
-pub(super) fn describe_command(command: &Command, look: &Context<'_>) -> String {
+/// Describes a command for the fork dialog and for the reason recorded with the branch.
+pub(super) fn describe_command(command: &Command, context: &Context<'_>) -> String {
     match command {
         Command::Lesson(LessonCommand::Add { text, .. }) => format!("a new lesson: {}", text.text),
         Command::Lesson(LessonCommand::Edit { text, .. }) => {
-            format!("other words for a lesson: {}", text.text)
+            format!("edited lesson: {}", text.text)
         }
-        Command::Lesson(wish) => {
-            lesson::describe_change(wish, look).unwrap_or_else(|| "lessons in another order".to_owned())
+        Command::Lesson(change) => {
+            lesson::describe_change(change, context).unwrap_or_else(|| "lessons reordered".to_owned())
         }
         Command::Reflect(kind) => format!("reflect now: {}", kind.name()),
-        Command::SetAutonomy(Autonomy::Auto) => "the agent decides".to_owned(),
-        Command::SetAutonomy(Autonomy::Confirm) => "stop at every proposal".to_owned(),
+        Command::SetAutonomy(Autonomy::Auto) => "auto: the agent decides".to_owned(),
+        Command::SetAutonomy(Autonomy::Confirm) => "confirm every proposal".to_owned(),
         Command::SetAutonomy(Autonomy::Human) => "you play".to_owned(),
-        _ => "something else".to_owned(),
+        _ => "another change".to_owned(),
     }
 }
 
-/// A refused wish that is about an event: a branch from before it is offered.
-pub(super) fn offer_fork_on_error(model: &mut Model, look: &Context<'_>, refusal: &CommandError) -> bool {
-    // Nothing comes up under the hands of a person who types elsewhere; it is said.
-    let free = model.overlays.is_empty() && !look.is_read_only();
-    let Some(about) = refusal.seq.filter(|_| free) else { return false };
-    model.overlays.push(Box::new(ForkDialog::for_refused_undo(look, refusal, about)));
+/// Offers a branch from before the event that a failed command names. Returns false if the command names none or
+/// another overlay is open.
+pub(super) fn offer_fork_on_error(model: &mut Model, context: &Context<'_>, error: &CommandError) -> bool {
+    // A dialog must not pop up while the person types in another; the caller then shows the error as a notice.
+    let is_free = model.overlays.is_empty() && !context.is_read_only();
+    let Some(seq) = error.seq.filter(|_| is_free) else { return false };
+    model.overlays.push(Box::new(ForkDialog::for_refused_undo(context, error, seq)));
     true
 }
 
-/// Whether another line is followed now than before; the cursor, and whatever lay over the old one, goes then.
-pub(super) fn follow_branch(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    let (line, branch) = (look.frame.epoch, look.frame.branch.clone());
-    if model.branch.is_some() && model.epoch == line {
+/// Resets the cursor, overlays and pending steps when another branch has become active, and shows a notice about it.
+pub(super) fn follow_branch(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    let (epoch, branch) = (context.frame.epoch, context.frame.branch.clone());
+    if model.branch.is_some() && model.epoch == epoch {
         return Vec::new();
     }
     let left = model.branch.replace(branch.clone()).filter(|old| *old != branch);
-    model.epoch = line;
+    model.epoch = epoch;
     let Some(left) = left else { return Vec::new() };
     model.cursor = Cursor::Live;
     model.scroll = ScrollOffsets::default();
@@ -129,33 +132,33 @@ pub(super) fn follow_branch(model: &mut Model, look: &Context<'_>) -> Vec<Reques
         model.reported_divergence,
     ) = (None, 0, None, None, None);
     let known = model.branches.iter().any(|t| t.id == branch);
-    let tree = look.keymap.key_label(Action::Branches).unwrap_or_default();
-    let back = look.keymap.key_label_in(Mode::Branches, Action::PreviousBranch).unwrap_or_default();
+    let tree = context.keymap.key_label(Action::Branches).unwrap_or_default();
+    let back = context.keymap.key_label_in(Mode::Branches, Action::PreviousBranch).unwrap_or_default();
     let verb = if known { "on branch" } else { "new branch" };
     let (now, old) = (branch_name(model, &branch), branch_name(model, &left));
-    let words = format!("{verb} {now}; {old} stays: {tree} shows both, {tree} {back} goes back");
-    model.show_notice(words, Severity::Info, look.now);
+    let text = format!("{verb} {now}; {old} is kept: {tree} shows both, {tree} {back} goes back");
+    model.show_notice(text, Severity::Info, context.now);
     model.previous_branch = Some(left);
     vec![Request::LoadBranches]
 }
 
-/// What a branch is called, as far as that is known.
+/// Returns the display name of a branch, or its id if the branch isn't loaded yet.
 pub(super) fn branch_name(model: &Model, id: &BranchId) -> String {
     model.branches.iter().find(|t| t.id == *id).map_or_else(|| id.0.clone(), |t| t.display_name().to_owned())
 }
 
-/// Shows a difference of the rebuilt world once, with what can be done about it.
-pub(super) fn show_divergence(model: &mut Model, look: &Context<'_>) {
-    let head = &look.frame.head;
+/// Opens the divergence dialog, once per difference between a rebuilt world and the recorded observations.
+pub(super) fn show_divergence(model: &mut Model, context: &Context<'_>) {
+    let head = &context.frame.head;
     let at = head.divergence.as_ref().map(|d| (d.0, d.1));
-    if at == model.reported_divergence || look.frame.live.health != Health::Running {
+    if at == model.reported_divergence || context.frame.live.health != Health::Running {
         return;
     }
     model.reported_divergence = at;
     if at.is_some() && !model.is_in_past() && model.overlays.is_empty() {
         let parent = model.previous_branch.clone().or_else(|| {
-            let twig = model.branches.iter().find(|t| Some(&t.id) == model.branch.as_ref())?;
-            twig.parent.clone()
+            let active = model.branches.iter().find(|b| Some(&b.id) == model.branch.as_ref())?;
+            active.parent.clone()
         });
         let back = parent.map(|id| (branch_name(model, &id), id));
         model.overlays.push(Box::new(DivergenceDialog::new(back)));

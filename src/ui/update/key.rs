@@ -1,4 +1,4 @@
-//! What a key means where it is pressed.
+//! Finds the action of a key in the current mode and runs it.
 
 use super::availability::{is_driver_required, notify_read_only};
 use super::{cancel_calls, on_top_overlay, run_action};
@@ -11,18 +11,19 @@ use crate::ui::msg::Request;
 use crate::ui::view::ViewCache;
 use crossterm::event::KeyEvent;
 
-/// A key was pressed. `gone`: what lay on top has just gone of itself, and the key may have been meant for it.
+/// Handles a key press. `closed_itself` means that an overlay has just closed because it was stale, so that the key
+/// may have been meant for it.
 pub(super) fn on_key(
     model: &mut Model,
-    look: &Context<'_>,
-    scratch: &ViewCache,
+    context: &Context<'_>,
+    cache: &ViewCache,
     key: KeyEvent,
-    gone: bool,
+    closed_itself: bool,
 ) -> Vec<Request> {
     let panes = if model.focus == Focus::Lanes { Mode::Lanes } else { Mode::Main };
     let mode = model.overlays.last().map_or(panes, |o| o.mode());
-    let action = look.keymap.action_for(mode, key);
-    // News has been read when the next key does something.
+    let action = context.keymap.action_for(mode, key);
+    // A notice counts as read once the next key does something. Errors stay.
     if (action.is_some() || !model.overlays.is_empty())
         && model.notice.as_ref().is_some_and(|n| n.severity != Severity::Error)
     {
@@ -35,28 +36,28 @@ pub(super) fn on_key(
     model.awaiting_answer = None;
     match action {
         Some(Action::EndEpisode) if ending => vec![Request::Send(Command::EndEpisode(EndReason::Person))],
-        Some(Action::Cancel) => cancel_calls(model, look),
-        Some(Action::PauseRun) if !model.overlays.is_empty() => pause_from_overlay(model, look, mode),
+        Some(Action::Cancel) => cancel_calls(model, context),
+        Some(Action::PauseRun) if !model.overlays.is_empty() => pause_from_overlay(model, context, mode),
         Some(Action::Suspend) => vec![Request::Suspend],
         Some(Action::Redraw) => vec![Request::Redraw],
         Some(action) if !model.overlays.is_empty() => {
-            on_top_overlay(model, |top| top.on_action(action, look))
+            on_top_overlay(model, |top| top.on_action(action, context))
         }
-        Some(action) if gone && (is_driver_required(action) || action == Action::Open) => {
-            let words = "what lay here has gone of itself; press the key again if it is meant for the run";
-            model.show_notice(words, Severity::Warning, look.now);
+        Some(action) if closed_itself && (is_driver_required(action) || action == Action::Open) => {
+            let text = "the box just closed by itself; if the key was meant for the run, press it again";
+            model.show_notice(text, Severity::Warning, context.now);
             Vec::new()
         }
-        Some(action) => run_action(model, look, scratch, action),
-        None => on_top_overlay(model, |top| top.on_key(key, look)),
+        Some(action) => run_action(model, context, cache, action),
+        None => on_top_overlay(model, |top| top.on_key(key, context)),
     }
 }
 
-/// Whatever lies on top, what runs can be stopped; nothing is ever let run from behind it.
-fn pause_from_overlay(model: &mut Model, look: &Context<'_>, mode: Mode) -> Vec<Request> {
-    let state = &look.frame.head;
-    if look.is_read_only() {
-        notify_read_only(model, look);
+/// Pauses a running session whatever overlay is open. Never starts one: what would run is hidden.
+fn pause_from_overlay(model: &mut Model, context: &Context<'_>, mode: Mode) -> Vec<Request> {
+    let state = &context.frame.head;
+    if context.is_read_only() {
+        notify_read_only(model, context);
         return Vec::new();
     }
     if state.run_status == RunStatus::Running
@@ -65,14 +66,14 @@ fn pause_from_overlay(model: &mut Model, look: &Context<'_>, mode: Mode) -> Vec<
         return vec![Request::Send(Command::Pause)];
     }
     let label = |key: Option<String>| key.unwrap_or_default();
-    let close = label(look.keymap.key_label_in(mode, Action::Close));
-    let words = match state.run_status {
-        RunStatus::Pausing => "it is pausing already".to_owned(),
+    let close = label(context.keymap.key_label_in(mode, Action::Close));
+    let text = match state.run_status {
+        RunStatus::Pausing => "already pausing".to_owned(),
         _ => format!(
-            "nothing runs; {close} closes this, then {} runs",
-            label(look.keymap.key_label(Action::PauseRun))
+            "nothing is running; {close} closes this, then {} runs",
+            label(context.keymap.key_label(Action::PauseRun))
         ),
     };
-    model.show_notice(words, Severity::Warning, look.now);
+    model.show_notice(text, Severity::Warning, context.now);
     Vec::new()
 }

@@ -1,4 +1,4 @@
-//! Keys on the chosen lesson.
+//! Actions on the selected lesson.
 
 use crate::domain::{Lesson, LessonId, LessonStatus, ReflectionKind, Scope};
 use crate::engine::{Command, LessonCommand};
@@ -10,46 +10,49 @@ use crate::ui::overlay::clamped_index;
 use crate::ui::overlay::scope_label;
 use crate::ui::view::lanes::selected_lesson_number;
 
-/// The lesson that keys act on.
-pub(crate) fn selected_lesson<'a>(model: &Model, look: &Context<'a>) -> Option<&'a Lesson> {
-    let lane = look.lanes().get(model.selected_lane_index(look.lanes()))?;
-    let state = look.displayed_state();
+/// Returns the lesson that keys act on, if the selected lane has one.
+pub(crate) fn selected_lesson<'a>(model: &Model, context: &Context<'a>) -> Option<&'a Lesson> {
+    let lane = context.lanes().get(model.selected_lane_index(context.lanes()))?;
+    let state = context.displayed_state();
     state.pool.by_number(selected_lesson_number(model, state, lane)?)
 }
 
+/// Sends the command that `change` makes of the selected lesson, or shows that there is no lesson.
 fn change_selected(
     model: &mut Model,
-    look: &Context<'_>,
-    wish: impl FnOnce(&Lesson) -> Option<LessonCommand>,
+    context: &Context<'_>,
+    change: impl FnOnce(&Lesson) -> Option<LessonCommand>,
 ) -> Vec<Request> {
-    let Some(lesson) = selected_lesson(model, look) else {
-        let key = look.keymap.key_label(Action::AddLesson).unwrap_or_default();
-        let words = "there is no lesson here";
-        let words = if look.is_read_only() { words.to_owned() } else { format!("{words}; {key} adds one") };
-        model.show_notice(words, Severity::Warning, look.now);
+    let Some(lesson) = selected_lesson(model, context) else {
+        let key = context.keymap.key_label(Action::AddLesson).unwrap_or_default();
+        let text = "no lesson here";
+        let text = if context.is_read_only() { text.to_owned() } else { format!("{text}; {key} adds one") };
+        model.show_notice(text, Severity::Warning, context.now);
         return Vec::new();
     };
     model.selected_lesson = Some(lesson.id.clone());
-    wish(lesson).map(|w| Request::Send(Command::Lesson(w))).into_iter().collect()
+    change(lesson).map(|command| Request::Send(Command::Lesson(command))).into_iter().collect()
 }
 
-pub(super) fn toggle(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    change_selected(model, look, |l| {
+/// Switches the selected lesson on or off.
+pub(super) fn toggle(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    change_selected(model, context, |l| {
         let status = if l.is_active() { LessonStatus::Off } else { LessonStatus::On };
         Some(LessonCommand::Status { id: l.id.clone(), status })
     })
 }
 
-pub(super) fn pin(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    change_selected(model, look, |l| {
+/// Pins or unpins the selected lesson.
+pub(super) fn pin(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    change_selected(model, context, |l| {
         let status = if l.status == LessonStatus::Pinned { LessonStatus::On } else { LessonStatus::Pinned };
         Some(LessonCommand::Status { id: l.id.clone(), status })
     })
 }
 
-/// Gives the lesson the next wider reach, and after the widest the narrowest.
-pub(super) fn rescope(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    change_selected(model, look, |l| {
+/// Widens the scope of the selected lesson by one; after the widest comes the narrowest.
+pub(super) fn rescope(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    change_selected(model, context, |l| {
         let scope = match l.scope {
             Scope::Episode => Scope::Task,
             Scope::Task => Scope::TaskType,
@@ -60,87 +63,90 @@ pub(super) fn rescope(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     })
 }
 
-/// What a change of a lesson's reach or state comes to, in words short enough for the smallest screen.
-pub(super) fn describe_change(wish: &LessonCommand, look: &Context<'_>) -> Option<String> {
-    let lesson = |id: &LessonId| look.displayed_state().pool.get(id);
-    match wish {
+/// Describes a change of a lesson's scope or status in a few words, for the smallest screen. Returns None for other
+/// commands.
+pub(super) fn describe_change(command: &LessonCommand, context: &Context<'_>) -> Option<String> {
+    let lesson = |id: &LessonId| context.displayed_state().pool.get(id);
+    match command {
         LessonCommand::Rescope { id, scope } => {
-            Some(format!("lesson {} now reaches {}", lesson(id)?.number, scope_label(*scope)))
+            Some(format!("lesson {} scope: {}", lesson(id)?.number, scope_label(*scope)))
         }
         LessonCommand::Status { id, status } => {
             let lesson = lesson(id)?;
-            let words = match (status, lesson.status) {
-                (LessonStatus::Pinned, LessonStatus::Off) => "is on again and pinned: only you remove it",
-                (LessonStatus::Pinned, _) => "is pinned: only you remove it",
-                (LessonStatus::Off, _) => "is off: it enters no prompt",
-                (LessonStatus::On, LessonStatus::Pinned) => "is no longer pinned; it stays on",
-                (LessonStatus::On, _) => "is on: it enters the next prompt",
+            let text = match (status, lesson.status) {
+                (LessonStatus::Pinned, LessonStatus::Off) => "on and pinned: only you can remove it",
+                (LessonStatus::Pinned, _) => "pinned: only you can remove it",
+                (LessonStatus::Off, _) => "off: left out of prompts",
+                (LessonStatus::On, LessonStatus::Pinned) => "unpinned; it stays on",
+                (LessonStatus::On, _) => "on: in the next prompt",
                 (LessonStatus::Retired, _) => {
-                    let key = look.keymap.key_label(Action::Undo).unwrap_or_default();
-                    return Some(format!("lesson {} is deleted; {key} brings it back", lesson.number));
+                    let key = context.keymap.key_label(Action::Undo).unwrap_or_default();
+                    return Some(format!("lesson {} deleted; {key} restores it", lesson.number));
                 }
             };
-            Some(format!("lesson {} {words}", lesson.number))
+            Some(format!("lesson {} {text}", lesson.number))
         }
         _ => None,
     }
 }
 
-/// The kind of the chosen lane; where it holds several, that of the chosen lesson.
-pub(crate) fn selected_kind(model: &Model, look: &Context<'_>) -> ReflectionKind {
-    let lane = look.lanes().get(model.selected_lane_index(look.lanes()));
+/// Returns the kind of the selected lane; if the lane holds several kinds, that of the selected lesson.
+pub(crate) fn selected_kind(model: &Model, context: &Context<'_>) -> ReflectionKind {
+    let lane = context.lanes().get(model.selected_lane_index(context.lanes()));
     let several =
-        lane.filter(|l| l.kinds.len() > 1).and_then(|_| selected_lesson(model, look)).map(|l| l.kind);
+        lane.filter(|l| l.kinds.len() > 1).and_then(|_| selected_lesson(model, context)).map(|l| l.kind);
     several.or_else(|| lane?.kinds.first().copied()).unwrap_or(ReflectionKind::Error)
 }
 
-/// The kind of the method whose lessons are advice, if it has one.
-pub(crate) fn advice_kind(look: &Context<'_>) -> Option<ReflectionKind> {
+/// Returns the first kind of the method whose lessons are advice, if it has one.
+pub(crate) fn advice_kind(context: &Context<'_>) -> Option<ReflectionKind> {
     const ADVICE: [ReflectionKind; 4] =
         [ReflectionKind::Abstract, ReflectionKind::Lesson, ReflectionKind::Plan, ReflectionKind::Positive];
-    let kinds = look.lesson_kinds();
+    let kinds = context.lesson_kinds();
     ADVICE.into_iter().find(|kind| kinds.contains(kind))
 }
 
-/// Shows the lane of a kind with its newest lesson, so that a lesson that was just saved can be seen.
-pub(super) fn show_lane(model: &mut Model, look: &Context<'_>, kind: ReflectionKind) {
-    if let Some(lane) = look.lanes().iter().position(|lane| lane.kinds.contains(&kind)) {
+/// Selects the lane of a kind and its newest lesson, so that a lesson just saved is visible.
+pub(super) fn show_lane(model: &mut Model, context: &Context<'_>, kind: ReflectionKind) {
+    if let Some(lane) = context.lanes().iter().position(|lane| lane.kinds.contains(&kind)) {
         (model.selected_lane, model.selected_lesson) = (Some(lane), None);
     }
 }
 
-/// The kind of a lesson that a person begins to type. It is advice unless a lane of another kind has the focus; also over the
-/// lane of Errors, for there a sentence alone would be told as a mistake that was made.
-pub(crate) fn kind_of_new_lesson(model: &Model, look: &Context<'_>) -> ReflectionKind {
-    let kinds = look.lesson_kinds();
+/// Returns the kind that a person's new lesson starts with: that of the focused lane, else advice.
+///
+/// The Error lane also starts with advice: as an Error, a single sentence would read as a mistake that was made.
+pub(crate) fn kind_of_new_lesson(model: &Model, context: &Context<'_>) -> ReflectionKind {
+    let kinds = context.lesson_kinds();
     let focused = (model.focus == crate::ui::Focus::Lanes)
-        .then(|| selected_kind(model, look))
+        .then(|| selected_kind(model, context))
         .filter(|kind| *kind != ReflectionKind::Error);
     focused
-        .or_else(|| advice_kind(look))
+        .or_else(|| advice_kind(context))
         .or_else(|| kinds.first().copied())
         .unwrap_or(ReflectionKind::Abstract)
 }
 
-pub(super) fn delete(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    change_selected(model, look, |l| {
+/// Deletes (retires) the selected lesson.
+pub(super) fn delete(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    change_selected(model, context, |l| {
         Some(LessonCommand::Status { id: l.id.clone(), status: LessonStatus::Retired })
     })
 }
 
-/// Moves the lesson up or down on the screen, where the last in the prompt stands on top.
-pub(super) fn reorder(model: &mut Model, look: &Context<'_>, by: isize) -> Vec<Request> {
-    let pool = &look.displayed_state().pool;
-    change_selected(model, look, |l| {
+/// Moves the selected lesson up (`by` = -1) or down (1) on the screen, where the last lesson of the prompt is on top.
+pub(super) fn reorder(model: &mut Model, context: &Context<'_>, by: isize) -> Vec<Request> {
+    let pool = &context.displayed_state().pool;
+    change_selected(model, context, |l| {
         let to = pool.position(&l.id)?.checked_add_signed(-by)?;
         (to < pool.visible_of_kind(l.kind).count()).then(|| LessonCommand::Move { id: l.id.clone(), to })
     })
 }
 
-/// Chooses the lesson above or below in the chosen lane.
-pub(super) fn move_selection(model: &mut Model, look: &Context<'_>, by: isize) {
-    let Some(lane) = look.lanes().get(model.selected_lane_index(look.lanes())) else { return };
-    let state = look.displayed_state();
+/// Selects the lesson `by` rows below (negative: above) in the selected lane.
+pub(super) fn move_selection(model: &mut Model, context: &Context<'_>, by: isize) {
+    let Some(lane) = context.lanes().get(model.selected_lane_index(context.lanes())) else { return };
+    let state = context.displayed_state();
     let all = lane.newest_first(state);
     let number = selected_lesson_number(model, state, lane);
     let at = all.iter().position(|l| Some(l.number) == number).unwrap_or(0);

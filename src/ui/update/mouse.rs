@@ -1,5 +1,5 @@
-//! The mouse: a click focuses a pane and chooses what is under it, the wheel scrolls what is under it, and along the time
-//! bar the chosen turn can be drawn.
+//! The mouse: a click focuses a pane and selects the row under it, the wheel scrolls the pane under it, and dragging
+//! along the timeline moves through the steps.
 
 use super::{cursor, on_top_overlay, scroll};
 use crate::ui::context::Context;
@@ -9,43 +9,44 @@ use crate::ui::msg::Request;
 use crate::ui::view::ViewCache;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
-/// Rows a turn of the wheel scrolls.
+/// Rows scrolled per wheel event.
 const WHEEL_ROWS: i32 = 3;
 
+/// Handles a mouse event.
 pub(super) fn on_mouse(
     model: &mut Model,
-    look: &Context<'_>,
-    scratch: &ViewCache,
+    context: &Context<'_>,
+    cache: &ViewCache,
     event: MouseEvent,
 ) -> Vec<Request> {
     if !model.overlays.is_empty() {
-        return on_top_overlay(model, |top| top.on_mouse(event, look));
+        return on_top_overlay(model, |top| top.on_mouse(event, context));
     }
     match event.kind {
         MouseEventKind::Drag(MouseButton::Left) if model.scrubbing.is_some() => {
             model.scrubbing = model.scrubbing.map(|ruler| ruler.dragged_to(event.column));
-            scrub_to(model, look, event.column);
+            scrub_to(model, context, event.column);
             return Vec::new();
         }
         MouseEventKind::Up(_) => model.scrubbing = None,
         _ => {}
     }
-    let Some(block) = scratch.layout.area_at(event.column, event.row) else { return Vec::new() };
+    let Some(block) = cache.layout.area_at(event.column, event.row) else { return Vec::new() };
     let under = scroll::focus_for_pane(block.pane, model.selected_lane);
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
             (model.focus, model.selected_lane) = under;
-            model.first_visited_lane = model.selected_lane_index(look.lanes());
+            model.first_visited_lane = model.selected_lane_index(context.lanes());
             if block.pane == Pane::Timeline {
-                // The title chooses the pane; the bar chooses the turn as well.
-                model.scrubbing = scratch.ruler.filter(|_| event.row >= block.body.y);
-                scrub_to(model, look, event.column);
+                // A click on the title only focuses the pane; one on the bar also selects the step.
+                model.scrubbing = cache.ruler.filter(|_| event.row >= block.body.y);
+                scrub_to(model, context, event.column);
             } else if let Some((_, _, step)) =
-                scratch.step_hits.iter().find(|(p, row, _)| *p == block.pane && *row == event.row)
-                && let Some(to) = cursor::cursor_after_step(look, *step)
-                && *step != look.frame.selected_step()
+                cache.step_hits.iter().find(|(p, row, _)| *p == block.pane && *row == event.row)
+                && let Some(to) = cursor::cursor_after_step(context, *step)
+                && *step != context.frame.selected_step()
             {
-                cursor::move_to(model, look, to);
+                cursor::move_to(model, context, to);
             }
             Vec::new()
         }
@@ -58,23 +59,23 @@ pub(super) fn on_mouse(
             } else {
                 by
             };
-            let wants = scroll::scroll_rows(model, look, scratch, by);
-            // The wheel scrolls without taking the keys away from where they are.
+            let requests = scroll::scroll_rows(model, context, cache, by);
+            // The wheel scrolls without moving the focus, except from lane to lane.
             if before.0 != Focus::Lanes || under.0 != Focus::Lanes {
                 (model.focus, model.selected_lane) = before;
             }
-            wants
+            requests
         }
         _ => Vec::new(),
     }
 }
 
-/// Goes to the turn under a column of the time bar.
-fn scrub_to(model: &mut Model, look: &Context<'_>, column: u16) {
+/// Moves to the step under a column of the timeline.
+fn scrub_to(model: &mut Model, context: &Context<'_>, column: u16) {
     let step = model.scrubbing.map(|ruler| ruler.step_at(column));
-    if let Some(step) = step.filter(|step| *step != look.frame.selected_step())
-        && let Some(to) = cursor::cursor_after_step(look, step)
+    if let Some(step) = step.filter(|step| *step != context.frame.selected_step())
+        && let Some(to) = cursor::cursor_after_step(context, step)
     {
-        cursor::move_to(model, look, to);
+        cursor::move_to(model, context, to);
     }
 }

@@ -1,4 +1,4 @@
-//! Moving inside the panes and between them.
+//! Scrolls the panes and moves the focus between them.
 
 use super::{cursor, lesson};
 use crate::ui::context::Context;
@@ -8,54 +8,55 @@ use crate::ui::msg::Request;
 use crate::ui::view::ViewCache;
 use crate::ui::view::rows::PaneContent;
 
-/// One row up or down in the focused pane.
+/// Scrolls the focused pane down by a number of rows (negative: up). In a lane the selection moves, on the timeline
+/// the cursor.
 pub(super) fn scroll_rows(
     model: &mut Model,
-    look: &Context<'_>,
-    scratch: &ViewCache,
+    context: &Context<'_>,
+    cache: &ViewCache,
     by: i32,
 ) -> Vec<Request> {
     match model.focus {
         Focus::Story => {
             let parts =
                 if has_separate_panes(model) { PaneContent::ThoughtsAndActions } else { PaneContent::All };
-            model.scroll.story = clamp_offset(model.scroll.story - by, scratch, parts);
+            model.scroll.story = clamp_offset(model.scroll.story - by, cache, parts);
         }
         Focus::Observations => {
             model.scroll.observations =
-                clamp_offset(model.scroll.observations - by, scratch, PaneContent::Observations);
+                clamp_offset(model.scroll.observations - by, cache, PaneContent::Observations);
         }
         Focus::World => {
             let to = i32::from(model.scroll.world) + by;
-            model.scroll.world = to.clamp(0, i32::from(scratch.world_max_scroll)) as u16;
+            model.scroll.world = to.clamp(0, i32::from(cache.world_max_scroll)) as u16;
         }
-        Focus::Lanes => lesson::move_selection(model, look, by as isize),
-        Focus::Timeline => return cursor::move_steps(model, look, i64::from(by)),
+        Focus::Lanes => lesson::move_selection(model, context, by as isize),
+        Focus::Timeline => return cursor::move_steps(model, context, i64::from(by)),
     }
     Vec::new()
 }
 
-/// A page of the focused pane.
+/// Scrolls the focused pane by a number of pages.
 pub(super) fn scroll_page(
     model: &mut Model,
-    look: &Context<'_>,
-    scratch: &ViewCache,
+    context: &Context<'_>,
+    cache: &ViewCache,
     by: i32,
 ) -> Vec<Request> {
-    let height = scratch
+    let height = cache
         .layout
-        .area_for(model.focus, model.selected_lane_index(look.lanes()))
+        .area_for(model.focus, model.selected_lane_index(context.lanes()))
         .map_or(10, |b| i32::from(b.body.height));
     let rows_of_page = match model.focus {
         Focus::Lanes => (height / 2).max(1),
         Focus::Timeline => 10,
         _ => (height - 2).max(1),
     };
-    scroll_rows(model, look, scratch, by * rows_of_page)
+    scroll_rows(model, context, cache, by * rows_of_page)
 }
 
-fn clamp_offset(to: i32, scratch: &ViewCache, parts: PaneContent) -> i32 {
-    let (up, down) = scratch.scroll_limits.get(&parts).copied().unwrap_or_default();
+fn clamp_offset(to: i32, cache: &ViewCache, parts: PaneContent) -> i32 {
+    let (up, down) = cache.scroll_limits.get(&parts).copied().unwrap_or_default();
     to.clamp(-down.max(0), up.max(0))
 }
 
@@ -63,12 +64,12 @@ fn has_separate_panes(model: &Model) -> bool {
     model.arrangement() == Arrangement::ThreeColumns
 }
 
-/// The panes in the order in which Tab visits them: those that are to be seen. Of lanes that share one place the visit
-/// begins with the one that is shown, and all others follow it.
-fn tab_order(model: &Model, look: &Context<'_>, scratch: &ViewCache, by: isize) -> Vec<(Focus, usize)> {
-    let (lane, lanes) = (model.selected_lane_index(look.lanes()), look.lanes().len());
+/// Returns the visible panes in the order in which Tab visits them. Where the lanes share one area, the visit begins
+/// with the lane shown there and the others follow.
+fn tab_order(model: &Model, context: &Context<'_>, cache: &ViewCache, by: isize) -> Vec<(Focus, usize)> {
+    let (lane, lanes) = (model.selected_lane_index(context.lanes()), context.lanes().len());
     let seen = |focus| {
-        let blocks = &scratch.layout.areas;
+        let blocks = &cache.layout.areas;
         model.zoomed || blocks.is_empty() || blocks.iter().any(|b| b.pane.focus() == focus)
     };
     let mut order = vec![(Focus::Story, lane)];
@@ -78,7 +79,7 @@ fn tab_order(model: &Model, look: &Context<'_>, scratch: &ViewCache, by: isize) 
     let first = match (model.arrangement(), model.focus) {
         (Arrangement::TwoColumns | Arrangement::ThreeColumns, _) => 0,
         (Arrangement::OneColumn, Focus::Lanes) => model.first_visited_lane,
-        // Backwards the one that is shown is the last of the round, so that it is met first.
+        // Going backwards, the lane shown comes last in the order, so that it is visited first.
         (Arrangement::OneColumn, _) => lane + usize::from(by < 0),
     };
     order.extend((0..lanes).map(|n| (Focus::Lanes, (first + n) % lanes.max(1))));
@@ -87,17 +88,18 @@ fn tab_order(model: &Model, look: &Context<'_>, scratch: &ViewCache, by: isize) 
     order
 }
 
-/// To the next or previous pane; every lane is a stop.
+/// Moves the focus to the next or previous pane, counting every lane as a pane.
 pub(super) fn focus_next_pane(
     model: &mut Model,
-    look: &Context<'_>,
-    scratch: &ViewCache,
+    context: &Context<'_>,
+    cache: &ViewCache,
     by: isize,
 ) -> Vec<Request> {
-    let order = tab_order(model, look, scratch, by);
-    let lane = model.selected_lane_index(look.lanes());
-    let here = |&(focus, of): &(Focus, usize)| focus == model.focus && (focus != Focus::Lanes || of == lane);
-    let at = order.iter().position(here).unwrap_or(0);
+    let order = tab_order(model, context, cache, by);
+    let lane = model.selected_lane_index(context.lanes());
+    let is_current =
+        |&(focus, index): &(Focus, usize)| focus == model.focus && (focus != Focus::Lanes || index == lane);
+    let at = order.iter().position(is_current).unwrap_or(0);
     let to = (at.cast_signed() + by).rem_euclid(order.len().max(1).cast_signed()).cast_unsigned();
     if let Some(&(focus, lane)) = order.get(to) {
         if focus == Focus::Lanes && model.focus != Focus::Lanes {
@@ -110,9 +112,9 @@ pub(super) fn focus_next_pane(
     Vec::new()
 }
 
-/// A pane by its digit: 1 Story, 2 World, 3 and on the lanes, then Observations and Time.
-pub(super) fn focus_pane(model: &mut Model, look: &Context<'_>, number: u8) -> Vec<Request> {
-    let lanes = look.lanes().len();
+/// Focuses a pane by its digit: 1 Story, 2 World, from 3 the lanes, then Observations and Timeline.
+pub(super) fn focus_pane(model: &mut Model, context: &Context<'_>, number: u8) -> Vec<Request> {
+    let lanes = context.lanes().len();
     match usize::from(number) {
         1 => model.focus = Focus::Story,
         2 => model.focus = Focus::World,
@@ -129,7 +131,7 @@ pub(super) fn focus_pane(model: &mut Model, look: &Context<'_>, number: u8) -> V
     Vec::new()
 }
 
-/// The pane and lane that a block of the screen belongs to.
+/// Returns the focus and the selected lane for a pane; `lane` if the pane is no lane.
 pub(super) fn focus_for_pane(pane: Pane, lane: Option<usize>) -> (Focus, Option<usize>) {
     (pane.focus(), if let Pane::Lane(n) = pane { Some(n) } else { lane })
 }

@@ -1,4 +1,4 @@
-//! Whose turn it is: steps that were asked for faster than they can be done, and the line of a person who plays.
+//! Queues steps that are requested faster than they run, and prompts a person who plays.
 
 use super::open_overlay;
 use crate::domain::Autonomy;
@@ -9,69 +9,70 @@ use crate::ui::keymap::Action;
 use crate::ui::model::{Focus, Model};
 use crate::ui::msg::Request;
 
-/// Steps that are owed at most, so that a key held down does not play for minutes.
+/// The most steps that can be queued, so that a key held down doesn't step for minutes.
 const MAX_QUEUED_STEPS: u8 = 20;
 
-/// Asks for a step; while one is under way, it is done after it.
-pub(super) fn request_step(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    if is_step_pending(model, look) {
+/// Requests a step; while one is pending, queues it.
+pub(super) fn request_step(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    if is_step_pending(model, context) {
         model.queued_steps = (model.queued_steps + 1).min(MAX_QUEUED_STEPS);
         return Vec::new();
     }
-    model.step_requested_at = Some(look.frame.head.head);
+    model.step_requested_at = Some(context.frame.head.head);
     vec![Request::Send(Command::Step)]
 }
 
-/// A step was asked for and the next proposal is not there yet.
-fn is_step_pending(model: &Model, look: &Context<'_>) -> bool {
-    let head = &look.frame.head;
-    // The wish may still be on its way to the driver: until then the last event is the one it was sent after.
+/// Returns true if a step was requested and the next proposal hasn't arrived.
+fn is_step_pending(model: &Model, context: &Context<'_>) -> bool {
+    let head = &context.frame.head;
+    // The command may not have reached the driver yet: until it does, the last event is the one it was sent after.
     model.step_requested_at == Some(head.head)
         || (head.run_status == RunStatus::Paused && head.grant.is_some())
 }
 
-/// Nothing goes on before the summary that waits is settled, so what would go on shows it.
-pub(super) fn is_summary_due(model: &Model, look: &Context<'_>, action: Action) -> bool {
-    let head = &look.frame.head;
-    let goes_on = matches!(action, Action::Step | Action::NextTask | Action::StepStage)
+/// Returns true if a mentor's summary waits for review and the action would step past it. The caller shows it instead.
+pub(super) fn is_summary_due(model: &Model, context: &Context<'_>, action: Action) -> bool {
+    let head = &context.frame.head;
+    let would_step = matches!(action, Action::Step | Action::NextTask | Action::StepStage)
         || (action == Action::Open && model.focus == Focus::Story && !model.is_in_past());
-    goes_on && !head.waiting_summaries.is_empty() && head.is_waiting() && !look.is_read_only()
+    would_step && !head.waiting_summaries.is_empty() && head.is_waiting() && !context.is_read_only()
 }
 
-/// A wish was refused: nothing is under way, and nothing is owed.
+/// Clears the pending and queued steps when a command has failed.
 pub(super) fn on_signal(model: &mut Model, signal: &Signal) {
     if matches!(signal, Signal::CommandFailed(_)) {
         (model.step_requested_at, model.queued_steps) = (None, 0);
     }
 }
 
-/// What is to be done now that something new is known: the next owed step, or the line of a person who plays.
-pub(super) fn continue_stepping(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    let head = &look.frame.head;
-    let troubled = head.failed_call.is_some() || head.divergence.is_some() || look.is_read_only();
-    let in_the_way = troubled || model.is_in_past() || !model.overlays.is_empty();
+/// Continues after new events: shows a waiting summary, runs the next queued step, or opens the input of a person who
+/// plays.
+pub(super) fn continue_stepping(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    let head = &context.frame.head;
+    let is_halted = head.failed_call.is_some() || head.divergence.is_some() || context.is_read_only();
+    let is_blocked = is_halted || model.is_in_past() || !model.overlays.is_empty();
     let summary = head.waiting_summaries.first().map(|change| change.seq);
-    if summary.is_some() && summary != model.shown_summary && !in_the_way && head.is_waiting() {
+    if summary.is_some() && summary != model.shown_summary && !is_blocked && head.is_waiting() {
         (model.shown_summary, model.queued_steps) = (summary, 0);
-        return open_overlay(model, look, Action::Summary);
+        return open_overlay(model, context, Action::Summary);
     }
     if head.autonomy != Autonomy::Human {
         model.prompted_step = None;
-        if in_the_way || head.run_status != RunStatus::Paused || head.open_episode().is_none() {
+        if is_blocked || head.run_status != RunStatus::Paused || head.open_episode().is_none() {
             model.queued_steps = 0;
         }
-        if model.queued_steps == 0 || is_step_pending(model, look) || !head.is_waiting() {
+        if model.queued_steps == 0 || is_step_pending(model, context) || !head.is_waiting() {
             return Vec::new();
         }
         model.queued_steps -= 1;
-        return request_step(model, look);
+        return request_step(model, context);
     }
     model.queued_steps = 0;
-    let turn =
+    let step =
         head.open_episode().filter(|e| e.first_observation.is_some()).map(|e| (e.number, e.answered_steps()));
-    if turn.is_none() || turn == model.prompted_step || in_the_way || !head.is_waiting() {
+    if step.is_none() || step == model.prompted_step || is_blocked || !head.is_waiting() {
         return Vec::new();
     }
-    model.prompted_step = turn;
-    open_overlay(model, look, Action::Override)
+    model.prompted_step = step;
+    open_overlay(model, context, Action::Override)
 }

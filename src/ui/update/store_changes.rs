@@ -1,4 +1,4 @@
-//! What has happened since the last look.
+//! Reacts to events and signals since the last update: notices, hints, the end card.
 
 use super::{breakpoint_hits, fork, stepping, undo};
 use crate::driver::Signal;
@@ -10,7 +10,7 @@ use crate::ui::msg::Request;
 use crate::ui::overlay;
 use crate::ui::view::footer::has_recent_mistake;
 
-/// A hint goes once it was obeyed.
+/// Advances the first-run hint once the person has done what it says.
 pub(super) fn dismiss_hint(model: &mut Model, action: Action) {
     match (model.hint, action) {
         (FirstRunHint::Step, Action::Step | Action::Open | Action::PauseRun | Action::StepStage) => {
@@ -21,60 +21,63 @@ pub(super) fn dismiss_hint(model: &mut Model, action: Action) {
     }
 }
 
-/// Takes in what the driver said since, and looks whether the first mistake has happened.
-pub(super) fn on_store_change(model: &mut Model, look: &Context<'_>) {
-    for (number, signal) in &look.frame.live.signals {
+/// Shows the driver's new signals, undo and breakpoint notices and the end card, and shows the lesson hint at the
+/// first mistake.
+pub(super) fn on_store_change(model: &mut Model, context: &Context<'_>) {
+    for (number, signal) in &context.frame.live.signals {
         if *number <= model.last_signal {
             continue;
         }
         model.last_signal = *number;
         stepping::on_signal(model, signal);
         match signal {
-            Signal::CommandFailed(refusal) if fork::offer_fork_on_error(model, look, refusal) => {}
-            Signal::CommandFailed(refusal) => {
+            Signal::CommandFailed(error) if fork::offer_fork_on_error(model, context, error) => {}
+            Signal::CommandFailed(error) => {
                 model.show_notice(
-                    format!("{}: {}", refusal.message, refusal.hint),
+                    format!("{}: {}", error.message, error.hint),
                     Severity::Warning,
-                    look.now,
+                    context.now,
                 );
-                let gone = model.awaiting_answer.take().filter(|_| model.overlays.is_empty());
-                if look.halt_reason().is_some() {
-                    // What was sent waits, or is in the copy; its words are kept as well.
-                    keep_draft(model, look, gone);
+                let closed = model.awaiting_answer.take().filter(|_| model.overlays.is_empty());
+                if context.halt_reason().is_some() {
+                    // The events wait to be written, or are in the rescue copy; the typed text is kept as a draft too.
+                    keep_draft(model, context, closed);
                 } else {
-                    model.overlays.extend(gone);
+                    model.overlays.extend(closed);
                 }
             }
             Signal::Notice(text) => {
-                model.show_notice(look.advice(text).into_owned(), Severity::Info, look.now);
+                model.show_notice(context.advice(text).into_owned(), Severity::Info, context.now);
             }
         }
     }
-    // What a call announced is over when it has failed for good.
-    if look.frame.head.failed_call.is_some() {
-        model.notice.take_if(|notice| notice.text.contains("; asking again"));
+    // The notice of a retry is outdated once the call has failed for good.
+    if context.frame.head.failed_call.is_some() {
+        model
+            .notice
+            .take_if(|notice| ["; retrying", "; asking again"].iter().any(|t| notice.text.contains(t)));
     }
-    undo::report_undo(model, look);
-    breakpoint_hits::report_hits(model, look);
-    // A run that goes straight on to its next task is not held up by a card of the last one.
-    let head = &look.frame.head;
+    undo::report_undo(model, context);
+    breakpoint_hits::report_hits(model, context);
+    // A run that continues straight to its next task isn't interrupted by an end card.
+    let head = &context.frame.head;
     let settled = (head.run_over || head.run_status != RunStatus::Running) && !head.has_open_question();
-    let ended = ended_episode(look);
+    let ended = ended_episode(context);
     if settled && ended.is_some() && ended != model.end_card_shown_for {
         model.end_card_shown_for = ended;
         if !model.is_in_past() && model.overlays.is_empty() {
-            let card = overlay::open_for_action(Action::EndCard, model, look);
+            let card = overlay::open_for_action(Action::EndCard, model, context);
             model.overlays.extend(card.ok());
         }
     }
-    if model.hint == FirstRunHint::WaitForMistake && has_recent_mistake(&look.frame.head) {
+    if model.hint == FirstRunHint::WaitForMistake && has_recent_mistake(&context.frame.head) {
         model.hint = FirstRunHint::Teach;
     }
 }
 
-/// Keeps as a draft what a lesson's box held.
-fn keep_draft(model: &mut Model, look: &Context<'_>, gone: Option<Box<dyn overlay::Overlay>>) {
-    let requests = gone.map(|mut gone| gone.on_action(Action::Close, look).requests);
+/// Saves the text of a closed lesson editor as a draft.
+fn keep_draft(model: &mut Model, context: &Context<'_>, closed: Option<Box<dyn overlay::Overlay>>) {
+    let requests = closed.map(|mut overlay| overlay.on_action(Action::Close, context).requests);
     for request in requests.into_iter().flatten() {
         if let Request::SaveDraft { of, draft } = request {
             model.drafts.retain(|d| d.lesson != of);
@@ -83,8 +86,8 @@ fn keep_draft(model: &mut Model, look: &Context<'_>, gone: Option<Box<dyn overla
     }
 }
 
-/// The number of the episode at the head, when it has ended.
-pub(crate) fn ended_episode(look: &Context<'_>) -> Option<u32> {
-    let episode = look.frame.head.episode.as_ref()?;
+/// Returns the number of the latest episode if it has ended.
+pub(crate) fn ended_episode(context: &Context<'_>) -> Option<u32> {
+    let episode = context.frame.head.episode.as_ref()?;
     episode.outcome.is_some().then_some(episode.number)
 }

@@ -1,4 +1,4 @@
-//! What was taken back or made again, in words, and what people call branches among it: that is in no journal.
+//! Notices about undo and redo, and the undo history of branch names, notes and archiving, which are in no journal.
 
 use crate::domain::{BranchId, Seq};
 use crate::engine::Command;
@@ -7,10 +7,10 @@ use crate::ui::context::Context;
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
 
-/// Events that are looked through at most.
+/// The most events that are searched for an undo or redo.
 const MAX_EVENTS_SCANNED: u64 = 1_000;
 
-/// Another name, note or place of a branch, with what it was.
+/// A change of a branch's name, note or archived flag, with the value before it.
 #[derive(Clone, Debug, PartialEq)]
 struct BranchEditRecord {
     branch: BranchId,
@@ -18,37 +18,40 @@ struct BranchEditRecord {
     after: BranchEdit,
 }
 
-/// Changes of what branches are called since the person last did something else.
+/// Branch edits since the person's last other command, which clears them.
 #[derive(Clone, Debug, Default)]
 pub struct BranchEditHistory {
     done: Vec<BranchEditRecord>,
-    /// Each with the changes of the journal that were taken back after it: they are made again before it.
+    /// Each with the number of journaled changes undone after it; those are redone before it.
     undone: Vec<(BranchEditRecord, u32)>,
 }
 
-/// Says what an undo took back or a redo made again, from the journal: whether it was granted is known there alone.
-pub(super) fn report_undo(model: &mut Model, look: &Context<'_>) {
-    let head = &look.frame.head;
-    let Some(told) = model.undo_scanned_to.replace(head.head).filter(|told| *told < head.head) else {
+/// Shows what was undone or redone. Reads it from the journal, since only there it is known whether the command took
+/// effect.
+pub(super) fn report_undo(model: &mut Model, context: &Context<'_>) {
+    let head = &context.frame.head;
+    let Some(scanned) = model.undo_scanned_to.replace(head.head).filter(|scanned| *scanned < head.head)
+    else {
         return;
     };
-    let from = told.max(Seq(head.head.0.saturating_sub(MAX_EVENTS_SCANNED)));
-    let events = look.frame.timeline.events_between(from, head.head);
-    if let Some(words) = events.iter().rev().find_map(|e| head.describe_undo(&e.event)) {
-        model.show_notice(words, Severity::Info, look.now);
+    let from = scanned.max(Seq(head.head.0.saturating_sub(MAX_EVENTS_SCANNED)));
+    let events = context.frame.timeline.events_between(from, head.head);
+    if let Some(text) = events.iter().rev().find_map(|e| head.describe_undo(&e.event)) {
+        model.show_notice(text, Severity::Info, context.now);
     }
 }
 
-/// A wish to the outside, where it is about what branches are called another one in its place.
-pub(super) fn apply_branch_undo(model: &mut Model, look: &Context<'_>, request: Request) -> Request {
+/// Records branch edits, and replaces an undo or redo of one by the branch edit that does it. Returns all other
+/// requests unchanged.
+pub(super) fn apply_branch_undo(model: &mut Model, context: &Context<'_>, request: Request) -> Request {
     match request {
         Request::EditBranch(branch, now) => {
-            let was = model.branches.iter().find(|t| t.id == branch).map(|twig| current_value(twig, &now));
-            if let Some(was) = was.filter(|was| *was != now) {
+            let before = model.branches.iter().find(|b| b.id == branch).map(|info| current_value(info, &now));
+            if let Some(before) = before.filter(|before| *before != now) {
                 model.branch_edits.undone.clear();
                 model.branch_edits.done.push(BranchEditRecord {
                     branch: branch.clone(),
-                    before: was,
+                    before,
                     after: now.clone(),
                 });
             }
@@ -61,10 +64,14 @@ pub(super) fn apply_branch_undo(model: &mut Model, look: &Context<'_>, request: 
                 }
                 return Request::Send(Command::Undo);
             };
-            model.show_notice(format!("undone: {}", describe_edit(model, &last)), Severity::Info, look.now);
-            let wish = Request::EditBranch(last.branch.clone(), last.before.clone());
+            model.show_notice(
+                format!("undone: {}", describe_edit(model, &last)),
+                Severity::Info,
+                context.now,
+            );
+            let request = Request::EditBranch(last.branch.clone(), last.before.clone());
             model.branch_edits.undone.push((last, 0));
-            wish
+            request
         }
         Request::Send(Command::Redo) => {
             if let Some((_, since)) = model.branch_edits.undone.last_mut().filter(|(_, since)| *since > 0) {
@@ -74,10 +81,14 @@ pub(super) fn apply_branch_undo(model: &mut Model, look: &Context<'_>, request: 
             let Some((next, _)) = model.branch_edits.undone.pop() else {
                 return Request::Send(Command::Redo);
             };
-            model.show_notice(format!("redone: {}", describe_edit(model, &next)), Severity::Info, look.now);
-            let wish = Request::EditBranch(next.branch.clone(), next.after.clone());
+            model.show_notice(
+                format!("redone: {}", describe_edit(model, &next)),
+                Severity::Info,
+                context.now,
+            );
+            let request = Request::EditBranch(next.branch.clone(), next.after.clone());
             model.branch_edits.done.push(next);
-            wish
+            request
         }
         Request::Send(_) | Request::Fork(_) => {
             model.branch_edits = BranchEditHistory::default();
@@ -87,27 +98,28 @@ pub(super) fn apply_branch_undo(model: &mut Model, look: &Context<'_>, request: 
     }
 }
 
-/// What is there now of what a change is about.
-fn current_value(twig: &BranchInfo, change: &BranchEdit) -> BranchEdit {
+/// Returns the current value of what an edit changes.
+fn current_value(branch: &BranchInfo, change: &BranchEdit) -> BranchEdit {
     match change {
-        BranchEdit::Name(_) => BranchEdit::Name(twig.name.clone()),
-        BranchEdit::Note(_) => BranchEdit::Note(twig.note.clone()),
-        BranchEdit::Archived(_) => BranchEdit::Archived(twig.archived),
+        BranchEdit::Name(_) => BranchEdit::Name(branch.name.clone()),
+        BranchEdit::Note(_) => BranchEdit::Note(branch.note.clone()),
+        BranchEdit::Archived(_) => BranchEdit::Archived(branch.archived),
     }
 }
 
-fn describe_edit(model: &Model, of: &BranchEditRecord) -> String {
-    let id = &of.branch;
-    match &of.after {
-        BranchEdit::Name(name) if name.trim().is_empty() => format!("branch {id} without a name"),
-        BranchEdit::Name(name) => format!("branch {id} called {name}"),
+/// Describes a branch edit for the notice of an undo or redo.
+fn describe_edit(model: &Model, edit: &BranchEditRecord) -> String {
+    let id = &edit.branch;
+    match &edit.after {
+        BranchEdit::Name(name) if name.trim().is_empty() => format!("name of branch {id} cleared"),
+        BranchEdit::Name(name) => format!("branch {id} named {name}"),
         BranchEdit::Note(note) if note.trim().is_empty() => {
-            format!("no note on branch {}", super::fork::branch_name(model, id))
+            format!("note on branch {} cleared", super::fork::branch_name(model, id))
         }
         BranchEdit::Note(note) => format!("note on branch {}: {note}", super::fork::branch_name(model, id)),
         BranchEdit::Archived(true) => format!("branch {} archived", super::fork::branch_name(model, id)),
         BranchEdit::Archived(false) => {
-            format!("branch {} taken out of the archive", super::fork::branch_name(model, id))
+            format!("branch {} unarchived", super::fork::branch_name(model, id))
         }
     }
 }

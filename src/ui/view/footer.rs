@@ -1,4 +1,4 @@
-//! The last row: a line of news while there is one, else what can be done now with its keys.
+//! The last row: a notice while there is one, otherwise the available keys.
 
 use crate::domain::{ModelRole, NoteKind};
 use crate::engine::{RunStatus, State};
@@ -12,24 +12,24 @@ use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
 /// Draws the last row.
-pub fn draw(model: &Model, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     if area.is_empty() {
         return;
     }
     let room = area.width.saturating_sub(2);
     let (x, y) = (area.x + 1, area.y);
-    let refused = model.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Warning);
-    if let Some(halt) = look.halt_reason().filter(|_| !refused) {
-        halted(&halt.screen_message(), !model.overlays.is_empty(), look, area, canvas);
+    let has_warning = model.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Warning);
+    if let Some(halt) = context.halt_reason().filter(|_| !has_warning) {
+        draw_halt(&halt.screen_message(), !model.overlays.is_empty(), context, area, canvas);
         return;
     }
-    if look.has_driver_died() {
-        let key = look.keymap.key_label(Action::Quit).unwrap_or_default();
-        let words = format!(
-            "this session's driver broke (a panic); what was written is whole: leave with {key}, then take it up again \
-             with `retrospect resume`"
+    if context.has_driver_died() {
+        let key = context.keymap.key_label(Action::Quit).unwrap_or_default();
+        let text = format!(
+            "the driver crashed (panic); everything recorded is on disk: quit with {key}, then run \
+             `retrospect resume`"
         );
-        draw_message(&words, Role::Danger, area, canvas);
+        draw_message(&text, Role::Danger, area, canvas);
         return;
     }
     if let Some(notice) = &model.notice {
@@ -41,24 +41,25 @@ pub fn draw(model: &Model, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'
         draw_message(&notice.text, role, area, canvas);
         return;
     }
-    // What lies over the panes names its own keys.
+    // Overlays name their own keys.
     if !model.overlays.is_empty() {
         return;
     }
-    if let Some((key, words)) = beginner_hint(model, look) {
+    if let Some((key, text)) = beginner_hint(model, context) {
         let used = canvas.put(x, y, room, "press ", canvas.style(Role::Text));
         let used = used + canvas.put(x + used, y, room - used.min(room), &key, canvas.style(Role::Key));
-        canvas.put(x + used, y, room - used.min(room), words, canvas.style(Role::Text));
+        canvas.put(x + used, y, room - used.min(room), text, canvas.style(Role::Text));
         return;
     }
-    draw_hints(&footer_hints(model, look), look, area, canvas);
+    draw_hints(&footer_hints(model, context), context, area, canvas);
 }
 
-/// Why nothing can be written, as a whole, above the keys that count then. Below a box there is room for one row.
-fn halted(text: &str, boxed: bool, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+/// Draws why nothing can be saved, in full, above the keys that work then. Below an overlay there is room for one
+/// row.
+fn draw_halt(text: &str, has_overlay: bool, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     const MAX_MESSAGE_ROWS: usize = 7;
     let room = area.width.saturating_sub(2);
-    if boxed {
+    if has_overlay {
         canvas.put(area.x + 1, area.y, room, text, canvas.style(Role::Danger));
         return;
     }
@@ -75,16 +76,16 @@ fn halted(text: &str, boxed: bool, look: &Context<'_>, area: Rect, canvas: &mut 
         single_key(Action::Palette, "all"),
         single_key(Action::Help, "help"),
     ];
-    draw_hints(&keys, look, area, canvas);
+    draw_hints(&keys, context, area, canvas);
 }
 
-/// A message as a whole: where one row is too short for it, it also takes rows above for as long as it stands. Only what
-/// is longer than three rows is cut.
+/// Draws a message in full: if one row is too short, it also covers rows above. Messages longer than three rows are
+/// cut.
 fn draw_message(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
-    const MOST: usize = 3;
+    const MAX_ROWS: usize = 3;
     let room = area.width.saturating_sub(2);
     let text = one_line(text);
-    let (lines, cut) = wrap_at_most(&text, usize::from(room).max(1), MOST);
+    let (lines, cut) = wrap_at_most(&text, usize::from(room).max(1), MAX_ROWS);
     let above = (lines.len() as u16).saturating_sub(1);
     if cut || above == 0 || area.y < canvas.buffer.area.y + above + 2 {
         canvas.put(area.x + 1, area.y, room, &text, canvas.style(role));
@@ -97,10 +98,10 @@ fn draw_message(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// What keys do, as far as there is room; the last two (all, help) always.
-fn draw_hints(pairs: &[FooterHint], look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+/// Draws as many key hints as fit; the last two (all, help) are always shown.
+fn draw_hints(pairs: &[FooterHint], context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     const GAP_COLUMNS: usize = 2;
-    let pairs: Vec<(String, &str)> = pairs.iter().filter_map(|p| Some((p.label(look)?, p.words))).collect();
+    let pairs: Vec<(String, &str)> = pairs.iter().filter_map(|p| Some((p.label(context)?, p.text))).collect();
     let columns = |pair: &(String, &str)| width(&pair.0) + 1 + width(pair.1) + GAP_COLUMNS;
     let (body, last) = pairs.split_at(pairs.len() - 2.min(pairs.len()));
     let mut room = usize::from(area.width.saturating_sub(2));
@@ -113,72 +114,72 @@ fn draw_hints(pairs: &[FooterHint], look: &Context<'_>, area: Rect, canvas: &mut
     });
     let shown: Vec<&(String, &str)> = fitting.chain(last).collect();
     let mut x = area.x + 1;
-    for (key, words) in shown {
+    for (key, text) in shown {
         x += canvas.put(x, area.y, area.right().saturating_sub(x), key, canvas.style(Role::Key)) + 1;
-        x += canvas.put(x, area.y, area.right().saturating_sub(x), words, canvas.style(Role::Muted))
+        x += canvas.put(x, area.y, area.right().saturating_sub(x), text, canvas.style(Role::Muted))
             + GAP_COLUMNS as u16;
     }
 }
 
-/// One or two keys, and what they do.
+/// A hint: one or two keys and what they do.
 struct FooterHint {
     first: Action,
     second: Option<Action>,
-    words: &'static str,
+    text: &'static str,
 }
 
 impl FooterHint {
-    fn label(&self, look: &Context<'_>) -> Option<String> {
-        let first = look.keymap.key_label(self.first)?;
-        let second = self.second.and_then(|a| look.keymap.key_label(a)).unwrap_or_default();
+    fn label(&self, context: &Context<'_>) -> Option<String> {
+        let first = context.keymap.key_label(self.first)?;
+        let second = self.second.and_then(|a| context.keymap.key_label(a)).unwrap_or_default();
         Some(format!("{first}{second}"))
     }
 }
 
-fn single_key(first: Action, words: &'static str) -> FooterHint {
-    FooterHint { first, second: None, words }
+fn single_key(first: Action, text: &'static str) -> FooterHint {
+    FooterHint { first, second: None, text }
 }
 
-fn key_pair(first: Action, second: Action, words: &'static str) -> FooterHint {
-    FooterHint { first, second: Some(second), words }
+fn key_pair(first: Action, second: Action, text: &'static str) -> FooterHint {
+    FooterHint { first, second: Some(second), text }
 }
 
-fn footer_hints(model: &Model, look: &Context<'_>) -> Vec<FooterHint> {
-    let head = &look.frame.head;
+fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
+    let head = &context.frame.head;
     let time = key_pair(Action::Back, Action::Forward, "back/forward");
     let mut pairs = Vec::new();
     let card = |pairs: &mut Vec<FooterHint>| {
-        if look.frame.head.episode.as_ref().is_some_and(|e| e.outcome.is_some()) {
-            pairs.push(single_key(Action::EndCard, "result card"));
+        if context.frame.head.episode.as_ref().is_some_and(|e| e.outcome.is_some()) {
+            pairs.push(single_key(Action::EndCard, "end card"));
         }
     };
-    if look.frame.is_in_past() && model.focus != Focus::Lanes {
+    if context.frame.is_in_past() && model.focus != Focus::Lanes {
         pairs.push(single_key(Action::Live, "present"));
-        if look.is_read_only() {
+        if context.is_read_only() {
             card(&mut pairs);
         } else {
-            pairs.push(single_key(Action::Open, "go on here"));
+            pairs.push(single_key(Action::Open, "continue here"));
         }
         pairs.extend([
             time,
             key_pair(Action::PreviousMark, Action::NextMark, "marks"),
             single_key(Action::Prompt, "prompt"),
         ]);
-    } else if look.is_read_only() {
+    } else if context.is_read_only() {
         card(&mut pairs);
         pairs.extend([
             time,
             key_pair(Action::PreviousMark, Action::NextMark, "marks"),
-            single_key(Action::Open, "read"),
+            single_key(Action::Open, "open"),
             single_key(Action::Prompt, "prompt"),
             single_key(Action::NextPane, "panes"),
         ]);
-    } else if look.frame.head.open_episode().is_none()
-        && look.frame.head.episode.is_some()
+    } else if context.frame.head.open_episode().is_none()
+        && context.frame.head.episode.is_some()
         && model.focus != Focus::Lanes
     {
-        pairs.extend([single_key(Action::AskAgain, "again"), single_key(Action::Open, "result card")]);
-        if has_remaining_task(&look.frame.head) {
+        pairs.extend([single_key(Action::AskAgain, "play again"), single_key(Action::Open, "end card")]);
+        if has_remaining_task(&context.frame.head) {
             pairs.push(single_key(Action::Step, "next task"));
         }
         pairs.extend([single_key(Action::AddLesson, "lesson"), single_key(Action::Prompt, "prompt"), time]);
@@ -196,12 +197,12 @@ fn footer_hints(model: &Model, look: &Context<'_>) -> Vec<FooterHint> {
         ]);
     } else if head.failed_call.is_some() {
         let other = if head.has_failed_call(ModelRole::Mentor) && !head.has_failed_call(ModelRole::Actor) {
-            single_key(Action::GiveUp, "go on without")
+            single_key(Action::GiveUp, "continue without")
         } else {
-            single_key(Action::Override, "act by hand")
+            single_key(Action::Override, "type an action")
         };
         pairs.extend([
-            single_key(Action::AskAgain, "try again"),
+            single_key(Action::AskAgain, "retry"),
             other,
             single_key(Action::ChangeModel, "model"),
             single_key(Action::Prompt, "prompt"),
@@ -209,7 +210,7 @@ fn footer_hints(model: &Model, look: &Context<'_>) -> Vec<FooterHint> {
             single_key(Action::NextPane, "panes"),
         ]);
     } else {
-        let running = look.frame.head.run_status == RunStatus::Running;
+        let running = context.frame.head.run_status == RunStatus::Running;
         pairs.extend([
             single_key(Action::Step, "step"),
             single_key(Action::PauseRun, if running { "pause" } else { "run" }),
@@ -224,29 +225,30 @@ fn footer_hints(model: &Model, look: &Context<'_>) -> Vec<FooterHint> {
     pairs
 }
 
-/// What a newcomer is told. It keeps silent in the past and after the end, and a mistake is taught while it is fresh.
-fn beginner_hint(model: &Model, look: &Context<'_>) -> Option<(String, &'static str)> {
-    let head = &look.frame.head;
-    // What failed comes first, and has its own keys.
-    if look.frame.is_in_past()
-        || look.is_read_only()
+/// Returns the first-run hint: its key and text. There is none in the past, after the end, or while a call has
+/// failed; a mistake is pointed out only while it is recent.
+fn beginner_hint(model: &Model, context: &Context<'_>) -> Option<(String, &'static str)> {
+    let head = &context.frame.head;
+    // A failed call comes first, and has its own keys.
+    if context.frame.is_in_past()
+        || context.is_read_only()
         || head.open_episode().is_none()
         || head.failed_call.is_some()
     {
         return None;
     }
     match model.hint {
-        FirstRunHint::Step if look.frame.head.step_awaiting_decision().is_some() => {
-            Some((look.keymap.key_label(Action::Step)?, " to do what the agent proposes"))
+        FirstRunHint::Step if context.frame.head.step_awaiting_decision().is_some() => {
+            Some((context.keymap.key_label(Action::Step)?, " to run the proposed action"))
         }
-        FirstRunHint::Teach if has_recent_mistake(&look.frame.head) => {
-            Some((look.keymap.key_label(Action::AddLesson)?, " to teach the agent what it did wrong"))
+        FirstRunHint::Teach if has_recent_mistake(&context.frame.head) => {
+            Some((context.keymap.key_label(Action::AddLesson)?, " to add a lesson about the mistake"))
         }
         _ => None,
     }
 }
 
-/// One of the last steps went wrong.
+/// Returns whether one of the last steps was a mistake.
 pub fn has_recent_mistake(state: &State) -> bool {
     const RECENT_STEPS: usize = 3;
     let steps = state.episode.iter().flat_map(|e| e.steps.iter().rev().take(RECENT_STEPS));

@@ -1,5 +1,5 @@
-//! The lanes: what has been learnt, by kind. A row is mark, number, text and where it comes from; an error has two
-//! rows, the mistake and what to do instead; a memory says also what was seen and done.
+//! The lesson lanes. A row is mark, number, text and source; an error has two rows, the mistake and what to do
+//! instead; a memory also shows what was seen and done.
 
 mod lesson;
 mod mentor_stream;
@@ -16,68 +16,67 @@ use crate::ui::lane::{Lane, LaneFormat};
 use crate::ui::layout::{Pane, PaneArea};
 use crate::ui::model::{Focus, Model};
 use crate::ui::theme::Role;
-use lesson::lesson_rows;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::collections::HashMap;
 
-/// Draws one lane, or the chosen lane with the others as tabs.
-pub fn draw(model: &Model, look: &Context<'_>, block: &PaneArea, canvas: &mut Canvas<'_>) {
-    let lanes = look.lanes();
+/// Draws one lane, or the selected lane with the others as tabs.
+pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut Canvas<'_>) {
+    let lanes = context.lanes();
     let chosen = model.selected_lane_index(lanes);
-    let (place, tabs) = match block.pane {
+    let (place, tabs) = match area.pane {
         Pane::Lane(n) => (n, false),
         _ => (chosen, true),
     };
     let Some(lane) = lanes.get(place) else { return };
     let focused = model.focus == Focus::Lanes && place == chosen;
-    let mut body = block.body;
-    // Where the trials of the task stand is told once: in the first lane, or in the one that is shown.
-    let standing = if place == 0 || tabs || model.zoomed {
-        trial_status::trial_labels(look.displayed_state(), look.glyphs.separator)
+    let mut body = area.body;
+    // The trial status of the task appears once: in the first lane, or in the only visible one.
+    let status = if place == 0 || tabs || model.zoomed {
+        trial_status::trial_labels(context.displayed_state(), context.glyphs.separator)
     } else {
         Vec::new()
     };
     let roomy = body.height >= 3;
     let mut above = None;
-    if let Some(area) = block.title {
-        let room = draw_titles(model, look, area, place, tabs, canvas);
-        // All of it stands in the title or, where there is room for that, in a row of its own; where that is too short for
-        // it, its first part is in the title and the rest in the row. Else as much as fits.
+    if let Some(title) = area.title {
+        let room = draw_titles(model, context, title, place, tabs, canvas);
+        // The full status goes into the title or, where there is room, a row of its own. If that row is too short,
+        // the first part goes into the title and the rest into the row. Otherwise as much as fits.
         let fits = |w: &&str| width(w) + 2 <= usize::from(room);
-        let whole = standing.first().map(String::as_str).filter(fits);
-        let mut right = whole.or_else(|| standing.iter().map(String::as_str).find(fits));
-        if let Some(all) = standing.first().filter(|_| roomy && standing.len() > 1 && whole.is_none()) {
+        let whole = status.first().map(String::as_str).filter(fits);
+        let mut right = whole.or_else(|| status.iter().map(String::as_str).find(fits));
+        if let Some(all) = status.first().filter(|_| roomy && status.len() > 1 && whole.is_none()) {
             let in_row = width(all) + 8 <= usize::from(body.width);
-            (right, above) = match all.split_once(&format!(" {} ", look.glyphs.separator)) {
+            (right, above) = match all.split_once(&format!(" {} ", context.glyphs.separator)) {
                 Some((first, rest)) if !in_row && width(rest) + 8 <= usize::from(body.width) => {
                     (Some(first), Some(rest))
                 }
-                // Too narrow for both: what the title has no room for is left out.
+                // Too narrow for both: show what fits in the title.
                 _ if !in_row => (right, None),
                 _ => (None, Some(all.as_str())),
             };
         }
-        if let Some(words) = right {
-            let right = area.right().saturating_sub(if tabs && lanes.len() > 1 { 8 } else { 2 });
-            canvas.put_right(right, area.y, room, &format!(" {words} "), canvas.style(Role::Muted));
+        if let Some(text) = right {
+            let right = title.right().saturating_sub(if tabs && lanes.len() > 1 { 8 } else { 2 });
+            canvas.put_right(right, title.y, room, &format!(" {text} "), canvas.style(Role::Muted));
         }
     }
-    let state = look.displayed_state();
-    if let Some(words) = above {
-        canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), words, canvas.style(Role::Muted));
+    let state = context.displayed_state();
+    if let Some(text) = above {
+        canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), text, canvas.style(Role::Muted));
         body = without_first_row(body);
     }
-    let writing = mentor_stream::stream_rows(look, lane, body, model.reduced_motion);
+    let writing = mentor_stream::stream_rows(context, lane, body, model.reduced_motion);
     for row in &writing {
         draw_row(row, false, Rect { height: body.height.min(1), ..body }, canvas);
         body = without_first_row(body);
     }
     let picked = selected_lesson_number(model, state, lane);
-    let rows = visible_rows(look, lane, picked, body);
+    let rows = visible_rows(context, lane, picked, body);
     if rows.is_empty() && writing.is_empty() && body.height > 0 {
-        let words = trial_status::empty_lane_text(state, lane);
-        let lines = wrap(&words, usize::from(body.width).saturating_sub(8).max(4));
+        let text = trial_status::empty_lane_text(state, lane);
+        let lines = wrap(&text, usize::from(body.width).saturating_sub(8).max(4));
         for (line, y) in lines.iter().zip(body.top()..body.bottom()) {
             canvas.put(body.x + 7, y, body.width.saturating_sub(8), line, canvas.style(Role::Muted));
         }
@@ -91,7 +90,7 @@ pub fn draw(model: &Model, look: &Context<'_>, block: &PaneArea, canvas: &mut Ca
     draw_overflow_marks(&numbers, &rows, body, canvas);
 }
 
-/// At the right edge a mark where lessons stand above or below what is to be seen.
+/// Marks at the right edge that lessons lie above or below the visible rows.
 fn draw_overflow_marks(all: &[u32], rows: &[LaneRow], area: Rect, canvas: &mut Canvas<'_>) {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
     let (x, style) = (area.right().saturating_sub(1), canvas.style(Role::Muted));
@@ -104,7 +103,7 @@ fn draw_overflow_marks(all: &[u32], rows: &[LaneRow], area: Rect, canvas: &mut C
     }
 }
 
-/// What is left of an area below its first row.
+/// Returns the area below its first row.
 fn without_first_row(area: Rect) -> Rect {
     let taken = area.height.min(1);
     Rect { y: area.y + taken, height: area.height - taken, ..area }
@@ -138,52 +137,56 @@ fn draw_row(row: &LaneRow, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// A style for blanks and numbers at the edge: a line under blanks looks like something typed.
+/// Removes underlining, for blanks and numbers at the edge: underlined blanks look like an input field.
 pub(super) fn without_underline(style: Style) -> Style {
     style.remove_modifier(Modifier::UNDERLINED)
 }
 
-/// The titles, and the columns that are left of the row.
+/// Draws the titles and returns the number of columns left in the row.
 fn draw_titles(
     model: &Model,
-    look: &Context<'_>,
+    context: &Context<'_>,
     area: Rect,
     lane: usize,
     tabs: bool,
     canvas: &mut Canvas<'_>,
 ) -> u16 {
-    let state = look.displayed_state();
-    let focused = model.focus == Focus::Lanes && (tabs || lane == model.selected_lane_index(look.lanes()));
+    let state = context.displayed_state();
+    let focused = model.focus == Focus::Lanes && (tabs || lane == model.selected_lane_index(context.lanes()));
     let name = |lane: &Lane| {
-        let fresh = lane.lessons(state).any(|l| l.is_active() && l.uses == 0 && l.learnt_at != (0, 0));
-        let new = if fresh { format!(" {}", look.glyphs.new_lesson) } else { String::new() };
+        let has_new = lane.lessons(state).any(|l| l.is_active() && l.uses == 0 && l.learnt_at != (0, 0));
+        let new = if has_new { format!(" {}", context.glyphs.new_lesson) } else { String::new() };
         format!("{} {}{new}", lane.title, lane.lessons(state).count())
     };
     let own = if focused { Role::TitleFocus } else { Role::Title };
     if !tabs {
-        let Some(of) = look.lanes().get(lane) else { return 0 };
-        let (digit, name) = (format!("{} ", super::FIRST_LANE + lane), name(of));
+        let Some(lane_info) = context.lanes().get(lane) else { return 0 };
+        let (digit, name) = (format!("{} ", super::FIRST_LANE + lane), name(lane_info));
         pane_frame::draw_title(area, &[(Role::Muted, &digit), (own, &name)], canvas);
         return area.width.saturating_sub((width(&digit) + width(&name)) as u16 + 6);
     }
     let mut pieces: Vec<(Role, String)> = Vec::new();
-    // The order is that of the wide screens; the brackets alone move.
-    for (place, of) in look.lanes().iter().enumerate() {
+    // The order is that of wide screens; only the brackets move.
+    for (place, other) in context.lanes().iter().enumerate() {
         let gap = if place > 0 { "  " } else { "" };
         pieces.push((Role::Muted, gap.to_owned()));
-        pieces.push(if place == lane { (own, format!("[{}]", name(of))) } else { (Role::Muted, name(of)) });
+        pieces.push(if place == lane {
+            (own, format!("[{}]", name(other)))
+        } else {
+            (Role::Muted, name(other))
+        });
     }
     let used: usize = pieces.iter().map(|(_, text)| width(text)).sum();
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
     pane_frame::draw_title(area, &pieces, canvas);
-    if look.lanes().len() > 1 {
-        let key = look.keymap.key_label(crate::ui::keymap::Action::NextPane).unwrap_or_default();
+    if context.lanes().len() > 1 {
+        let key = context.keymap.key_label(crate::ui::keymap::Action::NextPane).unwrap_or_default();
         pane_frame::draw_right_title(area, Role::Muted, &key, canvas);
     }
     area.width.saturating_sub(used as u16 + 12)
 }
 
-/// The number of the lesson that keys act on in a lane.
+/// Returns the number of the lesson that keys act on in a lane.
 pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
     let chosen = model.selected_lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
     let first = || match lane.format {
@@ -193,21 +196,22 @@ pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Opti
     chosen.or_else(first).map(|l| l.number)
 }
 
-/// The rows that lie in the lane: the picked lesson is whole, and what stands before it comes first.
-fn visible_rows(look: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<LaneRow> {
+/// Returns the visible rows: the selected lesson is complete, preceded by as many lessons as fit.
+fn visible_rows(context: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<LaneRow> {
     let height = usize::from(area.height);
-    let pool = &look.displayed_state().pool;
-    let lessons: Vec<&Lesson> = lane.newest_first(look.displayed_state());
+    let pool = &context.displayed_state().pool;
+    let lessons: Vec<&Lesson> = lane.newest_first(context.displayed_state());
     let digits = pool.len().max(10).ilog10() as usize + 1;
-    let rows = |lesson: &Lesson, most| lesson_rows(lesson, look, lane.format, area.width, digits, most);
-    // The words of a lesson are bounded; a plan has as many rows as there is room for.
+    let rows =
+        |lesson: &Lesson, most| lesson::lesson_rows(lesson, context, lane.format, area.width, digits, most);
+    // The text of a lesson is bounded; a plan has as many rows as fit.
     let longest = if lane.format == LaneFormat::Actions { height.max(1) } else { 8 };
     let most = lines_per_lesson(&lessons, picked, height, longest, |l, most| rows(l, most).len());
-    let of = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
+    let lesson_rows = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
     let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
-    let mut used = lessons.get(first).map_or(0, |l| of(l).len());
+    let mut used = lessons.get(first).map_or(0, |l| lesson_rows(l).len());
     while first > 0 && used < height {
-        used += lessons.get(first - 1).map_or(0, |l| of(l).len());
+        used += lessons.get(first - 1).map_or(0, |l| lesson_rows(l).len());
         if used > height {
             break;
         }
@@ -218,14 +222,14 @@ fn visible_rows(look: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect
         if rows.len() >= height {
             break;
         }
-        rows.extend(of(lesson));
+        rows.extend(lesson_rows(lesson));
     }
     rows.truncate(height);
     rows
 }
 
-/// How many lines of words each lesson may have. One each, and where rows are left over they are given away: first to the
-/// picked lesson, then from the top, to each as many as its words need.
+/// Returns how many text lines each lesson gets: one, plus spare rows, which go first to the selected lesson and then
+/// from the top, to each as many as its text needs.
 fn lines_per_lesson(
     lessons: &[&Lesson],
     picked: Option<u32>,
@@ -233,7 +237,7 @@ fn lines_per_lesson(
     longest: usize,
     rows: impl Fn(&Lesson, usize) -> usize,
 ) -> HashMap<u32, usize> {
-    // A long list is not measured: what does not find room with one row each has nothing to give away.
+    // A long list isn't measured: lessons that don't fit with one row each leave no spare rows.
     let least: usize = if lessons.len() > height { height } else { lessons.iter().map(|l| rows(l, 1)).sum() };
     let mut spare = height.saturating_sub(least);
     let mut most = HashMap::new();

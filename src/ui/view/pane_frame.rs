@@ -11,18 +11,19 @@ const RIGHT: u8 = 2;
 const DOWN: u8 = 4;
 const LEFT: u8 = 8;
 
-/// Draws every line of the plan with the right joints.
-pub fn draw(plan: &ScreenLayout, screen: Rect, role: Role, canvas: &mut Canvas<'_>) {
+/// Draws all lines of the layout with the right joints.
+pub fn draw(layout: &ScreenLayout, screen: Rect, role: Role, canvas: &mut Canvas<'_>) {
     let style = canvas.style(role);
     let level = |y: u16, x: u16| {
-        plan.areas
+        layout
+            .areas
             .iter()
             .filter_map(|b| b.title)
-            .chain(plan.bottom_rule)
+            .chain(layout.bottom_rule)
             .any(|t| t.y == y && x >= t.x && x < t.right())
     };
-    let upright = |y: u16, x: u16| plan.dividers.iter().any(|u| u.0 == x && y >= u.1 && y < u.2);
-    for title in plan.areas.iter().filter_map(|b| b.title).chain(plan.bottom_rule) {
+    let upright = |y: u16, x: u16| layout.dividers.iter().any(|u| u.0 == x && y >= u.1 && y < u.2);
+    for title in layout.areas.iter().filter_map(|b| b.title).chain(layout.bottom_rule) {
         for x in title.left()..title.right() {
             let mut arms = LEFT | RIGHT;
             if title.y > screen.y && upright(title.y - 1, x) {
@@ -34,7 +35,7 @@ pub fn draw(plan: &ScreenLayout, screen: Rect, role: Role, canvas: &mut Canvas<'
             canvas.put(x, title.y, 1, canvas.glyphs.box_drawing[usize::from(arms)], style);
         }
     }
-    for &(x, from, to) in &plan.dividers {
+    for &(x, from, to) in &layout.dividers {
         for y in from..to {
             let mut arms = UP | DOWN;
             if x > screen.x && level(y, x - 1) {
@@ -54,7 +55,7 @@ pub fn draw(plan: &ScreenLayout, screen: Rect, role: Role, canvas: &mut Canvas<'
     }
 }
 
-/// Pieces of a title, beginning one cell in, with a blank at each end.
+/// Draws the pieces of a title, starting one cell in, with a space at each end.
 pub fn draw_title(area: Rect, pieces: &[(Role, &str)], canvas: &mut Canvas<'_>) {
     let last = area.right().saturating_sub(1);
     let mut x = area.x + 1;
@@ -69,7 +70,7 @@ pub fn draw_title(area: Rect, pieces: &[(Role, &str)], canvas: &mut Canvas<'_>) 
     canvas.put(x, area.y, last.saturating_sub(x).min(1), " ", canvas.style(Role::Text));
 }
 
-/// A piece at the right end of a title's line.
+/// Draws a text at the right end of a title row, if it fits in half the row.
 pub fn draw_right_title(area: Rect, role: Role, text: &str, canvas: &mut Canvas<'_>) {
     let words = format!(" {text} ");
     if text.is_empty() || !fits(&words, usize::from(area.width / 2)) {

@@ -1,4 +1,4 @@
-//! A step as rows of a given width. Pure: the same step and width give the same rows, so they can be kept.
+//! Lays out a step as rows of a given width. Pure: the same step and width give the same rows, so they can be cached.
 
 mod interventions;
 
@@ -14,32 +14,30 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::overlay::open_text_count;
 use crate::ui::theme::Role;
 
-/// Which parts of a step a pane shows.
+/// The parts of a step that a pane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PaneContent {
-    /// Everything: the story.
+    /// Everything, as in Story.
     All,
-    /// What was thought and done.
+    /// Thoughts and actions.
     ThoughtsAndActions,
-    /// What was seen.
+    /// Observations.
     Observations,
 }
 
 /// One row: pieces from the left, and one at the right edge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// The step it belongs to; 0 is the beginning.
+    /// The step it belongs to; 0 is the reset.
     pub step: u32,
-    /// Pieces from the left.
     pub pieces: Vec<(Role, String)>,
     /// The piece at the right edge.
     pub tail: Option<(Role, String)>,
 }
 
-/// How rows are laid out.
+/// The layout of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RowLayout {
-    /// Which parts.
     pub content: PaneContent,
     /// Columns of a row.
     pub columns: u16,
@@ -47,12 +45,12 @@ pub struct RowLayout {
     pub digits: u16,
 }
 
-/// Rows of an answer that was broken off at most; Enter shows the whole.
+/// Maximum rows of a cancelled reply; Enter shows the rest.
 pub(super) const MAX_CANCELLED_ROWS: usize = 3;
-/// Rows of one text at most; Enter shows the whole.
+/// Maximum rows of one text; Enter shows the rest.
 const MAX_TEXT_ROWS: usize = 60;
 
-/// Puts rows together.
+/// Builds the rows of a step.
 pub struct RowWriter<'a> {
     layout: RowLayout,
     glyphs: &'a Glyphs,
@@ -62,22 +60,22 @@ pub struct RowWriter<'a> {
 }
 
 impl<'a> RowWriter<'a> {
-    /// A writer for one step.
-    pub fn new(step: u32, measure: RowLayout, glyphs: &'a Glyphs) -> Self {
-        Self { layout: measure, glyphs, step, is_numbered: false, rows: Vec::new() }
+    /// Creates a writer for one step.
+    pub fn new(step: u32, layout: RowLayout, glyphs: &'a Glyphs) -> Self {
+        Self { layout, glyphs, step, is_numbered: false, rows: Vec::new() }
     }
 
-    /// A row says what a key does.
+    /// Returns whether a row names a key.
     pub fn has_key(&self) -> bool {
         self.rows.iter().any(|row| row.pieces.iter().any(|(role, _)| *role == Role::Key))
     }
 
-    /// The rows written.
+    /// Returns the rows.
     pub fn into_rows(self) -> Vec<Row> {
         self.rows
     }
 
-    /// The number of the step on its first row, blanks of the same width on the others.
+    /// Returns the step number for its first row, spaces of the same width for the others.
     fn next_margin(&mut self) -> (Role, String) {
         let digits = usize::from(self.layout.digits);
         if self.is_numbered || self.step == 0 {
@@ -87,7 +85,8 @@ impl<'a> RowWriter<'a> {
         (Role::Muted, format!(" {:>digits$} ", self.step))
     }
 
-    /// A text after a mark, wrapped under itself in so many rows at most; the last ends with the mark of a cut.
+    /// Adds a text after a mark, wrapped with a hanging indent to at most `most` rows; if it is cut, the last row
+    /// ends with an ellipsis.
     pub fn push_text_limited(
         &mut self,
         most: usize,
@@ -100,14 +99,14 @@ impl<'a> RowWriter<'a> {
         self.push_text(mark, indent, role, text);
         if self.rows.len() > first + most {
             self.rows.truncate(first + most);
-            // One column is kept free at the right of every text, so the mark of the cut always finds room.
+            // One column at the right of every text stays free, so the ellipsis always fits.
             if let Some(piece) = self.rows.last_mut().and_then(|row| row.pieces.last_mut()) {
                 piece.1 = format!("{}{}", piece.1.trim_end(), self.glyphs.ellipsis);
             }
         }
     }
 
-    /// A text after a mark, wrapped under itself.
+    /// Adds a text after a mark, wrapped with a hanging indent.
     pub fn push_text(&mut self, mark: (Role, &str), indent: u16, role: Role, text: &str) {
         let margin = self.layout.digits + 2;
         let room = usize::from(self.layout.columns.saturating_sub(margin + indent + 1)).max(4);
@@ -127,16 +126,16 @@ impl<'a> RowWriter<'a> {
         }
         if more {
             let margin = self.next_margin();
-            let words = format!("{} the rest is shown by Enter", self.glyphs.ellipsis);
+            let text = format!("{} Enter shows the rest", self.glyphs.ellipsis);
             self.rows.push(Row {
                 step: self.step,
-                pieces: vec![margin, (Role::Muted, " ".repeat(usize::from(indent))), (Role::Muted, words)],
+                pieces: vec![margin, (Role::Muted, " ".repeat(usize::from(indent))), (Role::Muted, text)],
                 tail: None,
             });
         }
     }
 
-    /// Pieces in one row.
+    /// Adds one row of pieces.
     pub fn push_line(&mut self, indent: u16, pieces: impl IntoIterator<Item = (Role, String)>) {
         let margin = self.next_margin();
         let mut all = vec![margin, (Role::Muted, " ".repeat(usize::from(indent)))];
@@ -144,7 +143,7 @@ impl<'a> RowWriter<'a> {
         self.rows.push(Row { step: self.step, pieces: all, tail: None });
     }
 
-    /// A piece at the right edge of the last row, or of a row of its own where that is full.
+    /// Puts a text at the right edge of the last row, or of a new row if it doesn't fit there.
     pub fn push_tail(&mut self, role: Role, text: &str) {
         let text = truncate(
             text,
@@ -165,20 +164,20 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// An empty row.
+    /// Adds an empty row.
     pub fn push_gap(&mut self) {
         self.rows.push(Row { step: self.step, ..Row::default() });
     }
 }
 
 impl Row {
-    /// Columns of the pieces from the left.
+    /// Returns the total width of the pieces from the left.
     pub fn columns(&self) -> usize {
         self.pieces.iter().map(|(_, text)| width(text)).sum()
     }
 }
 
-/// Texts of the mentor that were not kept and are no lesson yet, with the keys that take them.
+/// Dropped mentor texts that are no lesson yet, with the keys that add them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Offer {
     count: usize,
@@ -186,50 +185,50 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// That of a step, where it has one.
-    pub fn of(step: &Step, look: &Context<'_>) -> Option<Self> {
+    /// Returns the offer of a step, if it has one.
+    pub fn for_step(step: &Step, context: &Context<'_>) -> Option<Self> {
         // Most steps have no reflection at all.
-        let count = if step.reflections.is_empty() { 0 } else { open_text_count(step, look) };
-        let details = look.keymap.key_label(Action::ShowDetails).filter(|_| !look.is_read_only());
-        let keys = details.zip(look.keymap.key_label_in(Mode::StepDetails, Action::AcceptAsLesson));
+        let count = if step.reflections.is_empty() { 0 } else { open_text_count(step, context) };
+        let details = context.keymap.key_label(Action::ShowDetails).filter(|_| !context.is_read_only());
+        let keys = details.zip(context.keymap.key_label_in(Mode::StepDetails, Action::AcceptAsLesson));
         (count > 0).then_some(Self { count, keys })
     }
 
-    fn words(&self) -> String {
+    fn text(&self) -> String {
         let (texts, them) =
             if self.count == 1 { ("text", "it as a lesson") } else { ("texts", "them as lessons") };
         let keys = self.keys.as_ref();
         let keys =
-            keys.map_or_else(String::new, |(details, take)| format!("; {details}, then {take} takes {them}"));
+            keys.map_or_else(String::new, |(details, take)| format!("; {details}, then {take} adds {them}"));
         format!("{} {texts} not kept{keys}", self.count)
     }
 }
 
-/// The rows of a settled or open step, without what a call under way adds.
+/// Returns the rows of a step, without those of a call in flight.
 pub fn step_rows(
     step: &Step,
     state: &State,
     offer: Option<&Offer>,
-    measure: RowLayout,
+    layout: RowLayout,
     glyphs: &Glyphs,
 ) -> Vec<Row> {
-    let mut w = RowWriter::new(step.number, measure, glyphs);
-    if measure.content != PaneContent::Observations {
+    let mut w = RowWriter::new(step.number, layout, glyphs);
+    if layout.content != PaneContent::Observations {
         write_decision(&mut w, step, state, glyphs);
     }
-    if measure.content != PaneContent::ThoughtsAndActions {
-        write_observation(&mut w, step, measure);
+    if layout.content != PaneContent::ThoughtsAndActions {
+        write_observation(&mut w, step, layout);
     }
-    if measure.content != PaneContent::Observations {
+    if layout.content != PaneContent::Observations {
         write_notes(&mut w, step, state, offer, glyphs);
     }
     w.into_rows()
 }
 
-/// The rows of the first observation.
-pub fn reset_rows(text: &str, measure: RowLayout, glyphs: &Glyphs) -> Vec<Row> {
-    let mut w = RowWriter::new(0, measure, glyphs);
-    if measure.content != PaneContent::ThoughtsAndActions {
+/// Returns the rows of the first observation.
+pub fn reset_rows(text: &str, layout: RowLayout, glyphs: &Glyphs) -> Vec<Row> {
+    let mut w = RowWriter::new(0, layout, glyphs);
+    if layout.content != PaneContent::ThoughtsAndActions {
         for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
             w.push_text((Role::Muted, ""), 0, Role::Observation, paragraph);
         }
@@ -248,30 +247,30 @@ fn write_decision(w: &mut RowWriter<'_>, step: &Step, state: &State, glyphs: &Gl
     }
     interventions::write_interventions(w, step, glyphs);
     if step.unusable_replies > 0 {
-        let words = match step.unusable_replies {
-            1 => "a reply could not be used".to_owned(),
-            n => format!("{n} replies could not be used"),
+        let text = match step.unusable_replies {
+            1 => "1 unusable reply".to_owned(),
+            n => format!("{n} unusable replies"),
         };
-        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, &words);
+        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, &text);
     }
     for warning in &step.warnings {
         w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Warning, warning);
     }
-    for told in &step.unsent_settings {
-        let words = format!("request changed from here on: {told}");
-        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, &words);
+    for change in &step.unsent_settings {
+        let text = format!("request changed from here on: {change}");
+        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, &text);
     }
     let proposed = step.stage == Stage::Decision && step.executed.is_none();
-    // A proposal waits for nobody once its episode has ended.
+    // When its episode has ended, a proposal no longer waits for a decision.
     let given_up = proposed && state.open_episode().is_none();
     let waits = proposed && !given_up;
     let thinks = step.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
-    let fate = step.executed.as_ref().map(|e| &e.thought_disposition);
+    let disposition = step.executed.as_ref().map(|e| &e.thought_disposition);
     if waits && (step.thought.is_some() || step.action().is_some()) {
         w.push_gap();
     }
-    let dropped =
-        step.dropped_by.is_some() || (step.is_person_action() && fate == Some(&ThoughtDisposition::Dropped));
+    let dropped = step.dropped_by.is_some()
+        || (step.is_person_action() && disposition == Some(&ThoughtDisposition::Dropped));
     if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
     {
         let role = if dropped { Role::Muted } else { Role::Thought };
@@ -282,19 +281,19 @@ fn write_decision(w: &mut RowWriter<'_>, step: &Step, state: &State, glyphs: &Gl
             w.push_text((Role::Muted, "think  "), 7, role, thought);
         }
         if dropped {
-            w.push_tail(Role::Person, "out of the prompt");
+            w.push_tail(Role::Person, "not in the prompt");
         } else if step.thought_edited {
             w.push_tail(Role::Person, EDITED_BY_PERSON);
         }
-        if let Some(ThoughtDisposition::Rewritten(words)) = fate {
-            w.push_text((Role::MarkPerson, &format!("{} ", glyphs.person)), 7, Role::Person, words);
+        if let Some(ThoughtDisposition::Rewritten(text)) = disposition {
+            w.push_text((Role::MarkPerson, &format!("{} ", glyphs.person)), 7, Role::Person, text);
         }
     }
     if let Some(own) = thinks {
         let mark = if step.is_person_action() { Role::Person } else { Role::Muted };
         w.push_text((mark, "think  "), 7, if dropped { Role::Muted } else { Role::Thought }, own.trim());
         if step.dropped_by.is_some() {
-            w.push_tail(Role::Person, "out of the prompt");
+            w.push_tail(Role::Person, "not in the prompt");
         } else if step.thought_edited {
             w.push_tail(Role::Person, EDITED_BY_PERSON);
         }
@@ -322,20 +321,20 @@ fn write_decision(w: &mut RowWriter<'_>, step: &Step, state: &State, glyphs: &Gl
         }
     }
     if given_up && (step.thought.is_some() || step.action().is_some()) {
-        w.push_tail(Role::Muted, "not done");
+        w.push_tail(Role::Muted, "not run");
     }
     if let Some(from) = &step.reply_source {
         w.push_text((Role::MarkPerson, &format!("{} ", glyphs.person)), 2, Role::Person, &reply_source(from));
     }
-    for complaint in &step.complaints {
-        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, complaint);
+    for problem in &step.complaints {
+        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, problem);
     }
 }
 
-/// What stands beside words that a person put in the place of the agent's or the world's.
+/// Label of a text that a person edited.
 const EDITED_BY_PERSON: &str = "edited by a person";
 
-/// What the proposal cost and what was in its prompt.
+/// Writes what the proposal cost and how many lessons were in its prompt.
 fn write_proposal_facts(w: &mut RowWriter<'_>, step: &Step, glyphs: &Glyphs) {
     let mut facts = Vec::new();
     if step.usage.millis >= 100 {
@@ -357,12 +356,12 @@ fn write_proposal_facts(w: &mut RowWriter<'_>, step: &Step, glyphs: &Glyphs) {
     }
 }
 
-fn write_observation(w: &mut RowWriter<'_>, step: &Step, measure: RowLayout) {
+fn write_observation(w: &mut RowWriter<'_>, step: &Step, layout: RowLayout) {
     let Some(text) = step.observation() else { return };
-    let indent = if measure.content == PaneContent::Observations { 0 } else { 2 };
-    // What a world says to a thought says nothing; only the pane of observations keeps it.
+    let indent = if layout.content == PaneContent::Observations { 0 } else { 2 };
+    // The reply to a thought carries no information; only Observations shows it.
     if step.is_thought_only()
-        && measure.content == PaneContent::All
+        && layout.content == PaneContent::All
         && matches!(text.trim(), "OK." | "Nothing happens.")
     {
         return;
@@ -370,8 +369,8 @@ fn write_observation(w: &mut RowWriter<'_>, step: &Step, measure: RowLayout) {
     let valid = step.answer.as_ref().is_none_or(|a| a.valid);
     let role = match valid {
         _ if step.is_thought_only() => Role::Muted,
-        // Beside the action the detector's mark says it; alone, the text itself has to.
-        false if measure.content == PaneContent::Observations => Role::ObservationFailed,
+        // Next to the action, the detector's mark shows it; alone, the text must.
+        false if layout.content == PaneContent::Observations => Role::ObservationFailed,
         _ => Role::Observation,
     };
     for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
@@ -404,7 +403,7 @@ fn write_notes(w: &mut RowWriter<'_>, step: &Step, state: &State, offer: Option<
             (Role::Warning, &format!("    {} ", glyphs.mistake)),
             6,
             Role::Muted,
-            &offer.words(),
+            &offer.text(),
         );
     }
     for stop in &step.breakpoint_marks {
@@ -413,8 +412,8 @@ fn write_notes(w: &mut RowWriter<'_>, step: &Step, state: &State, offer: Option<
         } else {
             (glyphs.breakpoint, "breakpoint", Role::Text)
         };
-        let words = format!("{word} {}: {}", stop.breakpoint, stop.reason);
-        w.push_text((Role::MarkBreakpoint, &format!("{glyph} ")), 2, role, &words);
+        let text = format!("{word} {}: {}", stop.breakpoint, stop.reason);
+        w.push_text((Role::MarkBreakpoint, &format!("{glyph} ")), 2, role, &text);
     }
     for remark in &step.remarks {
         w.push_text((Role::MarkPerson, &format!("{} ", glyphs.remark)), 2, Role::Person, remark);
@@ -431,8 +430,8 @@ fn write_reflection(w: &mut RowWriter<'_>, reflection: &Reflection, glyphs: &Gly
         w.push_text_limited(MAX_ITEM_ROWS, (role, &lead), width(&lead) as u16, Role::Muted, &item.text.text);
     }
     if reflection.items.len() > MAX_ITEMS {
-        let words = format!("{} {} more", glyphs.ellipsis, reflection.items.len() - MAX_ITEMS);
-        w.push_line(4, [(Role::Muted, words)]);
+        let text = format!("{} {} more", glyphs.ellipsis, reflection.items.len() - MAX_ITEMS);
+        w.push_line(4, [(Role::Muted, text)]);
     }
     if reflection.items.is_empty() && reflection.author == Author::Mentor {
         let lead = format!("  {} {name}  ", glyphs.off);
@@ -441,12 +440,12 @@ fn write_reflection(w: &mut RowWriter<'_>, reflection: &Reflection, glyphs: &Gly
             (role, &lead),
             width(&lead) as u16,
             Role::Muted,
-            "nothing came of it",
+            "no usable items",
         );
     }
     if reflection.prompt_edited {
-        let words = "you changed the words of the question";
-        w.push_text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, words);
+        let text = "you edited its prompt";
+        w.push_text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, text);
     }
     if let Some(from) = &reflection.reply_source {
         w.push_text(
@@ -456,23 +455,22 @@ fn write_reflection(w: &mut RowWriter<'_>, reflection: &Reflection, glyphs: &Gly
             &reply_source(from),
         );
     }
-    for complaint in reflection.complaints.iter().take(MAX_ITEMS) {
+    for problem in reflection.complaints.iter().take(MAX_ITEMS) {
         w.push_text_limited(
             MAX_ITEM_ROWS,
             (Role::Warning, &format!("    {} ", glyphs.mistake)),
             6,
             Role::Muted,
-            complaint,
+            problem,
         );
     }
     if reflection.complaints.len() > MAX_ITEMS {
-        let words =
-            format!("{} {} more complaints", glyphs.ellipsis, reflection.complaints.len() - MAX_ITEMS);
-        w.push_line(4, [(Role::Muted, words)]);
+        let text = format!("{} {} more problems", glyphs.ellipsis, reflection.complaints.len() - MAX_ITEMS);
+        w.push_line(4, [(Role::Muted, text)]);
     }
 }
 
-/// The colour of a kind of reflection.
+/// Returns the colour of a kind of reflection.
 pub fn kind_role(kind: ReflectionKind) -> Role {
     match kind {
         ReflectionKind::Abstract => Role::Abstract,

@@ -1,4 +1,4 @@
-//! The first row: goal, progress, turn, and one word for the mode.
+//! The first row: goal, progress, step counter and mode.
 
 use crate::domain::{Autonomy, ModelRole};
 use crate::engine::{Effect, RunStatus, State};
@@ -9,61 +9,62 @@ use crate::ui::model::Model;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
-/// Columns from which the first row names the branch; below, the title of the story does.
+/// Smallest width at which the first row names the branch; below it, the Story title does.
 pub(super) const MIN_BRANCH_COLUMNS: u16 = 100;
 
 /// Draws the first row.
-pub fn draw(model: &Model, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     if area.is_empty() {
         return;
     }
-    let state = look.displayed_state();
-    let (mut mode, role) = mode_label(look);
+    let state = context.displayed_state();
+    let (mut mode, role) = mode_label(context);
     let narrow = area.width < 72;
-    if let Some((at, _)) = live_position(look).filter(|_| role == Role::ModePast && area.width < 100) {
-        mode = format!("PAST turn {} {} live {at}", look.frame.selected_step(), look.glyphs.separator);
-    } else if narrow && let Some((word, _)) = mode.split_once(look.glyphs.separator) {
+    if let Some((at, _)) = live_position(context).filter(|_| role == Role::ModePast && area.width < 100) {
+        mode = format!("PAST step {} {} live {at}", context.frame.selected_step(), context.glyphs.separator);
+    } else if narrow && let Some((word, _)) = mode.split_once(context.glyphs.separator) {
         mode = word.trim_end().to_owned();
     }
     let right = area.right().saturating_sub(1);
     let mut edge = canvas.put_right(right, area.y, area.width.saturating_sub(1), &mode, canvas.style(role));
     let gap = if area.width >= 76 { 3 } else { 2 };
     if let Some(episode) = &state.episode {
-        let turn = step_counter(state, narrow);
+        let counter = step_counter(state, narrow);
         if edge > area.x + 24 {
-            edge = canvas.put_right(edge.saturating_sub(gap), area.y, 20, &turn, canvas.style(Role::Muted));
+            edge =
+                canvas.put_right(edge.saturating_sub(gap), area.y, 20, &counter, canvas.style(Role::Muted));
         }
         if edge > area.x + 24 {
-            let words = progress_text(episode.progress, state);
-            edge = canvas.put_right(edge.saturating_sub(gap), area.y, 8, &words, canvas.style(Role::Text));
+            let label = progress_text(episode.progress, state);
+            edge = canvas.put_right(edge.saturating_sub(gap), area.y, 8, &label, canvas.style(Role::Text));
             edge =
                 draw_progress_bar(episode.progress, bar_cells(state), edge.saturating_sub(1), area, canvas);
         }
-        // Where a session has more than one branch, the row says which this is, as long as the goal keeps its room.
+        // With more than one branch, the row names the current one, as long as the goal keeps its room.
         if let Some(branch) = model.branch_name()
             && area.width >= MIN_BRANCH_COLUMNS
         {
-            let words = format!("on {branch}");
-            edge = canvas.put_right(edge.saturating_sub(gap), area.y, 16, &words, canvas.style(Role::Person));
+            let label = format!("on {branch}");
+            edge = canvas.put_right(edge.saturating_sub(gap), area.y, 16, &label, canvas.style(Role::Person));
         }
         let room = edge.saturating_sub(area.x + 1 + gap);
         let goal = if episode.task.goal.is_empty() { &episode.task.id } else { &episode.task.goal };
-        // The first words of every PDDL goal are the same and would fill the row.
+        // Every PDDL goal begins with the same words, which would fill the row.
         let goal = goal.split_once("the following conditions: ").map_or(goal.as_str(), |(_, parts)| parts);
         canvas.put(area.x + 1, area.y, room, goal, canvas.style(Role::Title));
     } else {
-        let words = if state.run.is_some() { "the world is being set up" } else { "no episode yet" };
+        let label = if state.run.is_some() { "setting up the environment" } else { "no episode yet" };
         canvas.put(
             area.x + 1,
             area.y,
             edge.saturating_sub(area.x + 1 + gap),
-            words,
+            label,
             canvas.style(Role::Muted),
         );
     }
 }
 
-/// The bar's cells, ending before column `right`; its first column.
+/// Draws the progress bar, ending before column `right`, and returns its first column.
 fn draw_progress_bar(progress: f64, cells: u16, right: u16, area: Rect, canvas: &mut Canvas<'_>) -> u16 {
     let full = (progress.clamp(0.0, 1.0) * f64::from(cells)).round() as u16;
     let x = right.saturating_sub(cells);
@@ -78,16 +79,17 @@ fn draw_progress_bar(progress: f64, cells: u16, right: u16, area: Rect, canvas: 
     x
 }
 
-/// How many subgoals the task has, where the world says so.
+/// Returns the number of the task's subgoals, if the environment or the task type tells it.
 fn subgoal_count(state: &State) -> Option<u64> {
     let episode = state.episode.as_ref()?;
-    // A number, or the parts themselves.
+    // A number, or the subgoals themselves.
     let from = |value: &serde_json::Value| {
         let subgoals = value.get("subgoals")?;
         subgoals.as_u64().or_else(|| Some(subgoals.as_object()?.len() as u64))
     };
-    // AgentBoard's patterns of the six task types, and the goal itself (`docs/`, progress rate).
-    let of_type = || match episode.task.task_type.as_deref()? {
+    // The number of AgentBoard's patterns for each of the six task types, including the goal itself (`docs/`,
+    // progress rate).
+    let from_task_type = || match episode.task.task_type.as_deref()? {
         "pick_and_place_simple" => Some(3),
         "look_at_obj_in_light"
         | "pick_clean_then_place_in_recep"
@@ -96,14 +98,14 @@ fn subgoal_count(state: &State) -> Option<u64> {
         | "pick_two_obj_and_place" => Some(4),
         _ => None,
     };
-    from(&episode.shown).or_else(of_type).filter(|n| (1..=12).contains(n))
+    from(&episode.shown).or_else(from_task_type).filter(|n| (1..=12).contains(n))
 }
 
 fn bar_cells(state: &State) -> u16 {
     subgoal_count(state).map_or(4, |n| n as u16)
 }
 
-/// A progress rate in words: `2/4` where the number of subgoals is known, else a percentage.
+/// Returns a progress rate as text: `2/4` if the number of subgoals is known, else a percentage.
 pub fn progress_text(progress: f64, state: &State) -> String {
     match subgoal_count(state) {
         Some(n) => format!("{}/{n}", (progress * n as f64).round() as u64),
@@ -113,52 +115,52 @@ pub fn progress_text(progress: f64, state: &State) -> String {
 
 fn step_counter(state: &State, narrow: bool) -> String {
     let Some(episode) = &state.episode else { return String::new() };
-    let cap = state.run.as_ref().map_or(0, |r| r.limits.steps);
-    let word = if narrow { "" } else { "turn " };
-    format!("{word}{}/{cap}", episode.steps.len())
+    let limit = state.run.as_ref().map_or(0, |r| r.limits.steps);
+    let word = if narrow { "" } else { "step " };
+    format!("{word}{}/{limit}", episode.steps.len())
 }
 
-/// Where the run is while it goes on behind a moment of the past, with a word for what it does: the turn, of another episode
-/// as `2.5`. None where it waits, or where the screen shows the present.
-pub fn live_position(look: &Context<'_>) -> Option<(String, &'static str)> {
-    let state = &look.frame.head;
-    let episode = state.episode.as_ref().filter(|_| look.frame.is_in_past() && !look.is_read_only())?;
+/// Returns the live position while the run continues behind a past cursor, and what it does: the step, written `2.5`
+/// for another episode. Returns `None` while the run waits, and in the present.
+pub fn live_position(context: &Context<'_>) -> Option<(String, &'static str)> {
+    let state = &context.frame.head;
+    let episode = state.episode.as_ref().filter(|_| context.frame.is_in_past() && !context.is_read_only())?;
     let word = match state.run_status {
-        _ if look.halt_reason().is_some() || look.has_driver_died() => return None,
+        _ if context.halt_reason().is_some() || context.has_driver_died() => return None,
         RunStatus::Running => "running",
         RunStatus::Pausing => "pausing",
         RunStatus::Paused if state.calls.is_empty() => return None,
-        RunStatus::Paused => "at work",
+        RunStatus::Paused => "working",
     };
-    let turn = episode.steps.len();
-    let here = look.episode().is_some_and(|e| e.number == episode.number);
-    Some((if here { turn.to_string() } else { format!("{}.{turn}", episode.number) }, word))
+    let step = episode.steps.len();
+    let here = context.episode().is_some_and(|e| e.number == episode.number);
+    Some((if here { step.to_string() } else { format!("{}.{step}", episode.number) }, word))
 }
 
-/// The word for the mode, and how it is painted.
-pub fn mode_label(look: &Context<'_>) -> (String, Role) {
-    let dot = look.glyphs.separator;
-    let state = &look.frame.head;
-    if let Some(halt) = look.halt_reason() {
+/// Returns the mode's label and its role.
+pub fn mode_label(context: &Context<'_>) -> (String, Role) {
+    let dot = context.glyphs.separator;
+    let state = &context.frame.head;
+    if let Some(halt) = context.halt_reason() {
         let copied = halt.rescue.as_ref().is_some_and(|saved| saved.dir.is_some());
-        let what = if copied { "saved in a copy" } else { "nothing goes on" };
+        let what = if copied { "saved in a copy" } else { "can't save" };
         return (format!("HALTED {dot} {what}"), Role::Danger);
     }
-    if look.has_driver_died() {
-        return (format!("BROKEN {dot} nothing goes on"), Role::Danger);
+    if context.has_driver_died() {
+        return (format!("BROKEN {dot} driver crashed"), Role::Danger);
     }
-    if look.frame.is_in_past() {
-        let turn = look.frame.selected_step();
-        // How many turns there are says nothing while they become more.
-        let words = if let Some((at, word)) = live_position(look) {
-            format!("PAST turn {turn} {dot} live: turn {at}, {word}")
+    if context.frame.is_in_past() {
+        let step = context.frame.selected_step();
+        // The total says nothing while it is growing.
+        let label = if let Some((at, word)) = live_position(context) {
+            format!("PAST step {step} {dot} live: step {at}, {word}")
         } else {
-            format!("PAST turn {turn} of {}", look.episode().map_or(0, |e| e.steps.len()))
+            format!("PAST step {step} of {}", context.episode().map_or(0, |e| e.steps.len()))
         };
-        return (words, Role::ModePast);
+        return (label, Role::ModePast);
     }
-    if look.is_read_only() {
-        return ("READING".to_owned(), Role::ModePaused);
+    if context.is_read_only() {
+        return ("READ-ONLY".to_owned(), Role::ModePaused);
     }
     match state.failed_calls().count() {
         0 => {}
@@ -166,13 +168,13 @@ pub fn mode_label(look: &Context<'_>) -> (String, Role) {
         n => return (format!("PAUSED {dot} {n} calls failed"), Role::Bad),
     }
     if state.divergence.is_some() {
-        return (format!("PAUSED {dot} the world differs"), Role::Bad);
+        return (format!("PAUSED {dot} environment differs"), Role::Bad);
     }
     if let Some(hit) = &state.breakpoints.current_hit
         && state.calls.is_empty()
         && state.run_status == RunStatus::Paused
     {
-        let condition = truncate(&hit.config.condition, 28, look.glyphs.ellipsis);
+        let condition = truncate(&hit.config.condition, 28, context.glyphs.ellipsis);
         return (format!("STOPPED {dot} {condition}"), Role::ModeStopped);
     }
     if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_ref())
@@ -183,9 +185,9 @@ pub fn mode_label(look: &Context<'_>) -> (String, Role) {
             (_, reason) => (format!("ENDED {dot} {}", reason.describe()), Role::Warning),
         };
     }
-    if look.is_thinking() {
-        let since = look.frame.live.calls.iter().map(|c| c.started).min();
-        let seconds = since.map_or(0, |s| look.now.saturating_duration_since(s).as_secs());
+    if context.is_thinking() {
+        let since = context.frame.live.calls.iter().map(|c| c.started).min();
+        let seconds = since.map_or(0, |s| context.now.saturating_duration_since(s).as_secs());
         let word = match state.run_status {
             RunStatus::Pausing => "PAUSING",
             _ if state.is_asking(ModelRole::Actor) => "THINKING",

@@ -1,5 +1,5 @@
-//! Story, Thoughts & actions, Observations: the steps around the chosen one, walked from it outward, so that the
-//! length of the episode costs nothing.
+//! Story, Thoughts & actions, Observations: draws the steps around the selected one. It walks outward from there, so
+//! the cost doesn't grow with the episode.
 
 use super::ViewCache;
 use super::lanes::without_underline;
@@ -17,29 +17,29 @@ use std::sync::Arc;
 /// Draws the steps.
 pub(super) fn draw(
     model: &Model,
-    look: &Context<'_>,
-    parts: PaneContent,
-    block: &PaneArea,
-    scratch: &mut ViewCache,
+    context: &Context<'_>,
+    content: PaneContent,
+    pane: &PaneArea,
+    cache: &mut ViewCache,
     canvas: &mut Canvas<'_>,
 ) {
-    let area = block.body;
+    let area = pane.body;
     if area.is_empty() {
         return;
     }
     let scroll =
-        if parts == PaneContent::Observations { model.scroll.observations } else { model.scroll.story };
-    let rows = visible_rows(model, look, parts, area, scroll, scratch);
-    let chosen = look.frame.selected_step();
+        if content == PaneContent::Observations { model.scroll.observations } else { model.scroll.story };
+    let rows = visible_rows(model, context, content, area, scroll, cache);
+    let chosen = context.frame.selected_step();
     for (place, row) in rows.iter().enumerate() {
         let y = area.y + place as u16;
-        scratch.step_hits.push((block.pane, y, row.step));
-        draw_row(row, chosen, look.frame.is_in_past(), Rect { y, height: 1, ..area }, canvas);
+        cache.step_hits.push((pane.pane, y, row.step));
+        draw_row(row, chosen, context.frame.is_in_past(), Rect { y, height: 1, ..area }, canvas);
     }
 }
 
 fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<'_>) {
-    // What lies after the chosen moment has not happened there yet.
+    // Steps after the selected one haven't happened yet at that point.
     let later = past && row.step > chosen;
     let paint = |role| if later { Role::Muted } else { role };
     let mut x = area.x;
@@ -57,27 +57,27 @@ fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<
     }
 }
 
-/// The rows that lie in the area.
+/// Returns the visible rows.
 fn visible_rows(
     model: &Model,
-    look: &Context<'_>,
-    parts: PaneContent,
+    context: &Context<'_>,
+    content: PaneContent,
     area: Rect,
     scroll: i32,
-    scratch: &mut ViewCache,
+    cache: &mut ViewCache,
 ) -> Vec<Row> {
-    let Some(episode) = look.episode() else {
-        return live_rows(look, RowLayout { content: parts, columns: area.width, digits: 1 }, model);
+    let Some(episode) = context.episode() else {
+        return live_rows(context, RowLayout { content, columns: area.width, digits: 1 }, model);
     };
     let last = episode.steps.len() as u32;
     let digits = last.max(10).ilog10() as u16 + 1;
-    let measure = RowLayout { content: parts, columns: area.width, digits };
-    let chosen = look.frame.selected_step().min(last);
+    let layout = RowLayout { content, columns: area.width, digits };
+    let chosen = context.frame.selected_step().min(last);
     let height = usize::from(area.height);
-    let mut source = RowSource { look, layout: measure, height, last, scratch, model };
+    let mut source = RowSource { context, layout, height, last, cache, model };
 
-    // In the past the chosen step lies at two thirds, so that what came of it can be read below.
-    let below_wanted = if look.frame.is_in_past() { height / 3 } else { height };
+    // In the past the selected step lies at two thirds of the height, so that what followed is visible below.
+    let below_wanted = if context.frame.is_in_past() { height / 3 } else { height };
     let mut below: VecDeque<Row> = VecDeque::new();
     let wanted_down = below_wanted.saturating_add((-scroll.min(0)) as usize);
     let mut next = chosen + 1;
@@ -85,8 +85,8 @@ fn visible_rows(
         below.extend(source.rows(next).iter().cloned());
         next += 1;
     }
-    // In the present the end of what is going on is what can be done now: that is never cut off.
-    if look.frame.is_in_past() || chosen < last {
+    // In the present the last rows say what can be done now, so they are never cut off.
+    if context.frame.is_in_past() || chosen < last {
         below.truncate(wanted_down);
     }
 
@@ -99,7 +99,7 @@ fn visible_rows(
         }
         back -= 1;
     }
-    // Where the beginning is near, more of what follows fits.
+    // Near the beginning, more of what follows fits.
     while above.len() + below.len() < height && next <= last + 1 {
         below.extend(source.rows(next).iter().cloned());
         next += 1;
@@ -110,21 +110,22 @@ fn visible_rows(
     let surplus = rows.len().saturating_sub(height);
     let shift = (scroll.max(0) as usize).min(surplus);
     let from = surplus - shift;
-    // How far this could be scrolled: without end while there are steps that were not walked.
+    // The scroll limits: unlimited while there are steps that were not visited.
     let up = if back >= 0 { i32::MAX } else { saturating_i32(surplus) };
     let down =
         if next <= last + 1 { i32::MAX } else { saturating_i32(below_rows.saturating_sub(below_wanted)) };
-    source.scratch.scroll_limits.insert(parts, (up, if look.frame.is_in_past() { down } else { 0 }));
+    source.cache.scroll_limits.insert(content, (up, if context.frame.is_in_past() { down } else { 0 }));
     rows.into_iter().skip(from).take(height).collect()
 }
 
-/// Of a failed call whose rows don't fit, the first two stay, which say what failed, and the last, which have the keys.
-fn with_head(mut rows: Vec<Row>, height: usize, look: &Context<'_>) -> Vec<Row> {
+/// Shortens the rows of a failed call that don't fit: keeps the first two, which say what failed, and the last, which
+/// name the keys.
+fn with_head(mut rows: Vec<Row>, height: usize, context: &Context<'_>) -> Vec<Row> {
     const HEAD: usize = 2;
-    if look.frame.head.failed_call.is_some() && height > 2 * HEAD && rows.len() > height {
+    if context.frame.head.failed_call.is_some() && height > 2 * HEAD && rows.len() > height {
         rows.drain(HEAD..rows.len() - (height - HEAD));
         if let Some((_, text)) = rows.get_mut(HEAD - 1).and_then(|row| row.pieces.last_mut()) {
-            *text = format!("{}{}", text.trim_end(), look.glyphs.ellipsis);
+            *text = format!("{}{}", text.trim_end(), context.glyphs.ellipsis);
         }
     }
     rows
@@ -134,31 +135,32 @@ fn saturating_i32(rows: usize) -> i32 {
     i32::try_from(rows).unwrap_or(i32::MAX)
 }
 
-/// Where rows come from, by step number; the place after the last is what is going on just now.
+/// Supplies rows by step number; the number after the last step stands for the live rows.
 struct RowSource<'a, 'b> {
-    look: &'a Context<'b>,
+    context: &'a Context<'b>,
     layout: RowLayout,
     height: usize,
     last: u32,
-    scratch: &'a mut ViewCache,
+    cache: &'a mut ViewCache,
     model: &'a Model,
 }
 
 impl RowSource<'_, '_> {
     fn rows(&mut self, number: u32) -> Arc<[Row]> {
-        let Some(episode) = self.look.episode() else { return Arc::default() };
-        let glyphs = self.look.glyphs;
+        let Some(episode) = self.context.episode() else { return Arc::default() };
+        let glyphs = self.context.glyphs;
         if number == 0 {
             let text =
                 episode.first_observation.as_ref().map_or("", |r| r.agent_view.as_deref().unwrap_or(&r.raw));
             return reset_rows(text, self.layout, glyphs).into();
         }
         if number > self.last {
-            return with_head(live_rows(self.look, self.layout, self.model), self.height, self.look).into();
+            return with_head(live_rows(self.context, self.layout, self.model), self.height, self.context)
+                .into();
         }
-        let Some(step) = self.look.step(number) else { return Arc::default() };
-        let state = self.look.state_for_step(number);
-        let offer = Offer::of(step, self.look);
-        self.scratch.cached_step_rows(step, state, offer.as_ref(), self.layout, glyphs)
+        let Some(step) = self.context.step(number) else { return Arc::default() };
+        let state = self.context.state_for_step(number);
+        let offer = Offer::for_step(step, self.context);
+        self.cache.cached_step_rows(step, state, offer.as_ref(), self.layout, glyphs)
     }
 }

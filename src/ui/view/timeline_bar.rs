@@ -1,4 +1,4 @@
-//! Time: the progress rate over the steps, one column a step, with marks.
+//! The Time pane: the progress rate over the steps, one column per step, with marks.
 
 use crate::domain::{NoteKind, Step};
 use crate::ui::canvas::Canvas;
@@ -7,27 +7,27 @@ use crate::ui::mark::MarkKind;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
-/// Which step each column of the bar stands for.
+/// Maps the bar's columns to steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepRuler {
-    /// The column of the first step that is shown.
+    /// The column of `first_step`.
     first_column: u16,
-    /// That step.
+    /// The first step that is shown.
     first_step: u32,
     /// The last step that is shown.
     last_step: u32,
-    /// The last step of the episode.
+    /// The number of steps in the episode.
     episode_steps: u32,
 }
 
 impl StepRuler {
-    /// The step at a column, the nearest one where the column has none.
+    /// Returns the step at a column, or the nearest one.
     pub fn step_at(self, column: u16) -> u32 {
         (self.first_step + u32::from(column.saturating_sub(self.first_column))).min(self.last_step)
     }
 
-    /// The bar as it lies when the mouse was drawn to one of its ends: where the episode is longer than the bar, it moves
-    /// on by a quarter of itself.
+    /// Returns the bar after the mouse was dragged to one of its ends: if the episode is longer than the bar, it
+    /// scrolls by a quarter of its length.
     #[must_use]
     pub fn dragged_to(self, column: u16) -> Self {
         let shown = self.last_step - self.first_step;
@@ -43,21 +43,21 @@ impl StepRuler {
     }
 }
 
-/// Draws the sparkline around the chosen step, and says which column is which step.
-pub fn draw(look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<StepRuler> {
-    let episode = look.episode().filter(|_| !area.is_empty())?;
+/// Draws the sparkline around the selected step and returns its mapping from columns to steps.
+pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<StepRuler> {
+    let episode = context.episode().filter(|_| !area.is_empty())?;
     let last = episode.steps.len() as u32;
-    let chosen = look.frame.selected_step();
-    let words = mark_text(look);
-    let words_wide =
-        if area.width >= 60 { words.as_ref().map_or(0, |w| w.1.chars().count() as u16 + 4) } else { 0 };
-    let room = u32::from(area.width.saturating_sub(2 + words_wide).max(1));
-    // One column a step; a longer episode shows the steps around the chosen one.
+    let chosen = context.frame.selected_step();
+    let label = mark_text(context);
+    let label_width =
+        if area.width >= 60 { label.as_ref().map_or(0, |w| w.1.chars().count() as u16 + 4) } else { 0 };
+    let room = u32::from(area.width.saturating_sub(2 + label_width).max(1));
+    // One column per step; of a longer episode, the steps around the selected one.
     let first = if last <= room { 1 } else { chosen.saturating_sub(room * 3 / 4).clamp(1, last + 1 - room) };
     let y = area.y;
     for (x, number) in (area.x + 1..).zip(first..(first + room).min(last + 1)) {
-        let Some(step) = look.step(number) else { break };
-        let rate = progress_at(look, number);
+        let Some(step) = context.step(number) else { break };
+        let rate = progress_at(context, number);
         let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
         let (glyph, role) = match () {
             () if number == chosen => (canvas.glyphs.now, Role::MarkNow),
@@ -67,8 +67,8 @@ pub fn draw(look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<S
         };
         canvas.put(x, y, 1, glyph, canvas.style(role));
     }
-    if let Some((role, words)) = words.filter(|_| words_wide > 0) {
-        canvas.put_right(area.right().saturating_sub(1), y, words_wide, &words, canvas.style(role));
+    if let Some((role, label)) = label.filter(|_| label_width > 0) {
+        canvas.put_right(area.right().saturating_sub(1), y, label_width, &label, canvas.style(role));
     }
     (last > 0).then(|| StepRuler {
         first_column: area.x + 1,
@@ -78,18 +78,18 @@ pub fn draw(look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<S
     })
 }
 
-/// The rate after a step; an open step keeps the rate before it.
-fn progress_at(look: &Context<'_>, number: u32) -> f64 {
-    let answered = |n: u32| look.step(n).and_then(|s| s.answer.as_ref()).map(|a| a.progress);
+/// Returns the rate after a step; an open step has the rate before it.
+fn progress_at(context: &Context<'_>, number: u32) -> f64 {
+    let answered = |n: u32| context.step(n).and_then(|s| s.answer.as_ref()).map(|a| a.progress);
     answered(number).or_else(|| answered(number.saturating_sub(1))).unwrap_or(0.0)
 }
 
-/// A breakpoint stopped here.
+/// Returns whether a breakpoint stopped at this step.
 fn has_breakpoint_hit(step: &Step) -> bool {
     step.breakpoint_marks.iter().any(|s| !s.warn)
 }
 
-/// What a step is painted for on the bar; a person's hand before all else.
+/// Returns the mark that determines a step's colour; breakpoints and human interventions come first.
 fn main_mark(step: &Step) -> Option<MarkKind> {
     const MARK_PRIORITY: [MarkKind; 6] = [
         MarkKind::Breakpoint,
@@ -102,34 +102,34 @@ fn main_mark(step: &Step) -> Option<MarkKind> {
     MARK_PRIORITY.into_iter().find(|kind| kind.is_set_on(step))
 }
 
-/// What the chosen step, or the last marked one shortly before it, is marked for.
-fn mark_text(look: &Context<'_>) -> Option<(Role, String)> {
+/// Returns the mark of the selected step, or of the last marked step shortly before it.
+fn mark_text(context: &Context<'_>) -> Option<(Role, String)> {
     const MAX_STEPS_BACK: u32 = 8;
-    let chosen = look.frame.selected_step();
+    let chosen = context.frame.selected_step();
     let number = (chosen.saturating_sub(MAX_STEPS_BACK).max(1)..=chosen)
         .rev()
-        .find(|n| look.step(*n).is_some_and(|s| main_mark(s).is_some()))?;
-    let step = look.step(number)?;
-    let g = look.glyphs;
-    let (role, words) = if let Some(stop) =
+        .find(|n| context.step(*n).is_some_and(|s| main_mark(s).is_some()))?;
+    let step = context.step(number)?;
+    let g = context.glyphs;
+    let (role, label) = if let Some(stop) =
         step.breakpoint_marks.iter().find(|s| !s.warn).or(step.breakpoint_marks.first())
     {
         let (glyph, word) = if stop.warn { (g.watch, "watch") } else { (g.breakpoint, "stopped by") };
-        (Role::MarkBreakpoint, format!("{glyph} turn {number} {word} {}", stop.breakpoint))
+        (Role::MarkBreakpoint, format!("{glyph} step {number} {word} {}", stop.breakpoint))
     } else if step.is_person_action() {
-        (Role::MarkPerson, format!("{} turn {number} you acted", g.person))
+        (Role::MarkPerson, format!("{} step {number} you acted", g.person))
     } else if !step.rejections.is_empty() {
-        (Role::MarkPerson, format!("{} turn {number} you rejected", g.person))
+        (Role::MarkPerson, format!("{} step {number} you rejected", g.person))
     } else if step.thought_edited || step.is_observation_edited() || step.prompt_edited {
-        (Role::MarkPerson, format!("{} turn {number} you edited", g.person))
+        (Role::MarkPerson, format!("{} step {number} you edited", g.person))
     } else if !step.reflections.is_empty() {
-        (Role::MarkReflection, format!("{} turn {number} reflection", g.new_lesson))
+        (Role::MarkReflection, format!("{} step {number} reflection", g.new_lesson))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
-        (Role::MarkMistake, format!("{} turn {number} {}", g.mistake, note.detector.replace('_', " ")))
+        (Role::MarkMistake, format!("{} step {number} {}", g.mistake, note.detector.replace('_', " ")))
     } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Progress) {
-        (Role::MarkProgress, format!("{} turn {number} {}", g.subgoal, note.detector.replace('_', " ")))
+        (Role::MarkProgress, format!("{} step {number} {}", g.subgoal, note.detector.replace('_', " ")))
     } else {
-        (Role::MarkPerson, format!("{} turn {number} remark", g.remark))
+        (Role::MarkPerson, format!("{} step {number} remark", g.remark))
     };
-    Some((role, words))
+    Some((role, label))
 }

@@ -1,4 +1,5 @@
-//! The world as far as the agent knows it: where it is, what it holds, what it has seen where. A key shows what is true.
+//! The World pane: what the agent knows of the environment (its place, what it holds, what it saw where). A key shows
+//! the ground truth instead.
 
 mod framed_boxes;
 mod grid;
@@ -24,7 +25,7 @@ struct KnownPlace<'a> {
     items: Vec<&'a str>,
 }
 
-/// What is known of the world, read from the loose object of the environment.
+/// What is known of the environment, parsed from its untyped JSON.
 struct KnownWorld<'a> {
     room: Option<&'a str>,
     agent_place: Option<&'a str>,
@@ -35,142 +36,141 @@ struct KnownWorld<'a> {
 /// Draws the pane.
 pub(super) fn draw(
     model: &Model,
-    look: &Context<'_>,
-    block: &PaneArea,
-    scratch: &mut ViewCache,
+    context: &Context<'_>,
+    area: &PaneArea,
+    cache: &mut ViewCache,
     canvas: &mut Canvas<'_>,
 ) {
-    let state = look.displayed_state();
+    let state = context.displayed_state();
     let Some(episode) = &state.episode else {
-        draw_title(model, look, block, None, canvas);
+        draw_title(model, context, area, None, canvas);
         return;
     };
     if planning::is_planning_world(&episode.shown) {
         let shown = &episode.shown;
-        draw_planning_title(model, look, block, shown, canvas);
+        draw_planning_title(model, context, area, shown, canvas);
         let rows = planning::world_rows(
-            look.glyphs,
+            context.glyphs,
             shown,
             model.show_truth.then_some(&episode.truth),
-            block.body.width,
+            area.body.width,
         );
-        draw_rows(model, look, block, &rows, scratch, canvas);
+        draw_rows(model, context, area, &rows, cache, canvas);
         return;
     }
     if let Some(grid) = grid::Grid::parse(&episode.shown, model.show_truth.then_some(&episode.truth)) {
-        scratch.world_max_scroll = 0;
-        grid.draw(model, look, block, canvas);
+        cache.world_max_scroll = 0;
+        grid.draw(model, context, area, canvas);
         return;
     }
     let source = if model.show_truth { &episode.truth } else { &episode.shown };
     let known = KnownWorld::parse(source);
-    // What is true lists every place with all it holds; how many the agent saw is told by what was shown to it.
+    // The ground truth lists every place with its contents; how many the agent has seen comes from what it was shown.
     let agents = KnownWorld::parse(&episode.shown);
     let seen = agents.places.iter().filter(|p| p.is_seen).count();
-    draw_title(model, look, block, Some((&known, seen)), canvas);
-    let rows = world_rows(look, &known, model.show_truth, block.body.width, &episode.task.goal);
-    draw_rows(model, look, block, &rows, scratch, canvas);
+    draw_title(model, context, area, Some((&known, seen)), canvas);
+    let rows = world_rows(context, &known, model.show_truth, area.body.width, &episode.task.goal);
+    draw_rows(model, context, area, &rows, cache, canvas);
 }
 
-/// Puts rows into the pane, from where it is scrolled to.
+/// Draws rows into the pane, from its scroll offset.
 fn draw_rows(
     model: &Model,
-    look: &Context<'_>,
-    block: &PaneArea,
+    context: &Context<'_>,
+    area: &PaneArea,
     rows: &[Pieces],
-    scratch: &mut ViewCache,
+    cache: &mut ViewCache,
     canvas: &mut Canvas<'_>,
 ) {
-    let height = usize::from(block.body.height);
+    let height = usize::from(area.body.height);
     let most = rows.len().saturating_sub(height);
-    scratch.world_max_scroll = most as u16;
+    cache.world_max_scroll = most as u16;
     let offset = usize::from(model.scroll.world).min(most);
     let more = if most > offset && height > 0 {
-        format!(" {} {} more", look.glyphs.ellipsis, most - offset)
+        format!(" {} {} more", context.glyphs.ellipsis, most - offset)
     } else {
         String::new()
     };
     for (place, row) in rows.iter().skip(offset).take(height).enumerate() {
-        let mut x = block.body.x + 1;
+        let mut x = area.body.x + 1;
         let note = if place + 1 == height { width(&more) } else { 0 };
-        let right = usize::from(block.body.right().saturating_sub(1)).saturating_sub(note);
+        let right = usize::from(area.body.right().saturating_sub(1)).saturating_sub(note);
         for (role, text) in row {
             let room = right.saturating_sub(usize::from(x));
             let text = if note > 0 { fitting_items(text, room) } else { text.as_str() };
-            x += canvas.put(x, block.body.y + place as u16, room as u16, text, canvas.style(*role));
+            x += canvas.put(x, area.body.y + place as u16, room as u16, text, canvas.style(*role));
         }
     }
     if most > offset && height > 0 {
-        let at = Rect { y: block.body.bottom() - 1, height: 1, ..block.body };
-        let words = more;
-        canvas.put_right(at.right().saturating_sub(1), at.y, at.width / 2, &words, canvas.style(Role::Muted));
+        let at = Rect { y: area.body.bottom() - 1, height: 1, ..area.body };
+        let text = more;
+        canvas.put_right(at.right().saturating_sub(1), at.y, at.width / 2, &text, canvas.style(Role::Muted));
     }
 }
 
-/// The title of a planning problem: in one row where the pane has no other.
+/// Draws the title of a planning problem, with a one-line summary if the pane has no other rows.
 fn draw_planning_title(
     model: &Model,
-    look: &Context<'_>,
-    block: &PaneArea,
+    context: &Context<'_>,
+    area: &PaneArea,
     shown: &Value,
     canvas: &mut Canvas<'_>,
 ) {
-    let Some(area) = block.title else { return };
+    let Some(title) = area.title else { return };
     let own = if model.focus == Focus::World { Role::TitleFocus } else { Role::Title };
     let mut pieces: Vec<(Role, String)> = vec![(Role::Muted, "2 ".to_owned()), (own, "World".to_owned())];
-    if block.body.height == 0 {
-        let words = planning::in_one_line(shown, look.glyphs.separator);
-        pieces.push((Role::Text, format!("  {words}")));
+    if area.body.height == 0 {
+        let text = planning::in_one_line(shown, context.glyphs.separator);
+        pieces.push((Role::Text, format!("  {text}")));
     }
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
-    pane_frame::draw_title(area, &pieces, canvas);
-    if block.body.height > 0 {
+    pane_frame::draw_title(title, &pieces, canvas);
+    if area.body.height > 0 {
         let (held, all) = planning::goal_counts(shown);
-        pane_frame::draw_right_title(area, Role::Muted, &format!("{held} of {all} hold"), canvas);
+        pane_frame::draw_right_title(title, Role::Muted, &format!("{held} of {all} subgoals"), canvas);
     }
 }
 
 fn draw_title(
     model: &Model,
-    look: &Context<'_>,
-    block: &PaneArea,
+    context: &Context<'_>,
+    area: &PaneArea,
     known: Option<(&KnownWorld<'_>, usize)>,
     canvas: &mut Canvas<'_>,
 ) {
-    let Some(area) = block.title else { return };
+    let Some(title) = area.title else { return };
     let own = if model.focus == Focus::World { Role::TitleFocus } else { Role::Title };
     let mut pieces: Vec<(Role, String)> = vec![(Role::Muted, "2 ".to_owned()), (own, "World".to_owned())];
     let seen_of = known
-        .filter(|(known, _)| block.body.height > 0 && !known.places.is_empty())
+        .filter(|(known, _)| area.body.height > 0 && !known.places.is_empty())
         .map(|(known, seen)| format!("{seen} of {} places seen", known.places.len()));
     if model.show_truth {
-        // As much as fits beside what stands at the right, and never half a phrase.
+        // The longest label that fits beside the text at the right end, never half a phrase.
         let taken = 6 + "World".len() + seen_of.as_ref().map_or(0, |w| width(w) + 4);
-        let room = usize::from(area.width).saturating_sub(taken);
-        let words = TRUTH_LABELS.iter().find(|w| fits(w, room)).unwrap_or(&TRUTH_LABELS[2]);
-        pieces.push((Role::Warning, (*words).to_owned()));
+        let room = usize::from(title.width).saturating_sub(taken);
+        let text = TRUTH_LABELS.iter().find(|w| fits(w, room)).unwrap_or(&TRUTH_LABELS[2]);
+        pieces.push((Role::Warning, (*text).to_owned()));
     }
     if let Some((known, seen)) = known
-        && block.body.height == 0
+        && area.body.height == 0
     {
-        let room = usize::from(area.width).saturating_sub(17);
-        pieces.push((Role::Text, format!("  {}", known.in_one_line(seen, room, look.glyphs.separator))));
+        let room = usize::from(title.width).saturating_sub(17);
+        pieces.push((Role::Text, format!("  {}", known.in_one_line(seen, room, context.glyphs.separator))));
     }
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
-    pane_frame::draw_title(area, &pieces, canvas);
-    if let Some(words) = seen_of {
-        pane_frame::draw_right_title(area, Role::Muted, &words, canvas);
+    pane_frame::draw_title(title, &pieces, canvas);
+    if let Some(text) = seen_of {
+        pane_frame::draw_right_title(title, Role::Muted, &text, canvas);
     }
 }
 
-/// What is said of a pane that shows what is true, from long to short.
-const TRUTH_LABELS: [&str; 3] =
-    ["  as it is; the agent does not see this", "  as it is, not as the agent sees it", "  as it is"];
+/// Labels of a pane that shows the ground truth, from long to short.
+const TRUTH_LABELS: [&str; 3] = ["  ground truth (hidden from the agent)", "  ground truth", "  truth"];
 
 type Pieces = Vec<(Role, String)>;
 
 fn world_rows(
-    look: &Context<'_>,
+    context: &Context<'_>,
     known: &KnownWorld<'_>,
     truth: bool,
     columns: u16,
@@ -188,7 +188,7 @@ fn world_rows(
         field("goal", Role::Text, goal);
     }
     let place = match (known.room, known.agent_place) {
-        (Some(room), Some(at)) => format!("{room} {} {at}", look.glyphs.separator),
+        (Some(room), Some(at)) => format!("{room} {} {at}", context.glyphs.separator),
         (Some(one), None) | (None, Some(one)) => one.to_owned(),
         (None, None) => "in the middle of the room".to_owned(),
     };
@@ -199,12 +199,12 @@ fn world_rows(
         return rows;
     }
     rows.push(Vec::new());
-    // Where the agent stands comes first; then what holds something.
+    // The agent's place comes first, then places that hold something.
     let mut seen: Vec<&KnownPlace<'_>> = known.places.iter().filter(|p| p.is_seen || truth).collect();
     seen.sort_by_key(|p| (!p.is_agent_here, p.items.is_empty()));
     let name_width = seen.iter().map(|p| width_within(p.name, room / 2)).max().unwrap_or(0);
     for place in seen {
-        rows.extend(place_rows(look, place, name_width, room));
+        rows.extend(place_rows(context, place, name_width, room));
     }
     let unseen: Vec<String> =
         known.places.iter().filter(|p| !p.is_seen && !truth).map(|p| non_breaking(p.name)).collect();
@@ -212,21 +212,21 @@ fn world_rows(
         if rows.last().is_some_and(|row| !row.is_empty()) {
             rows.push(Vec::new());
         }
-        let words = format!("not seen  {}", unseen.join(", "));
-        rows.extend(wrap_words(&words, room).into_iter().map(|line| vec![(Role::Muted, line)]));
+        let text = format!("not seen  {}", unseen.join(", "));
+        rows.extend(wrap_words(&text, room).into_iter().map(|line| vec![(Role::Muted, line)]));
     }
     rows
 }
 
-fn place_rows(look: &Context<'_>, place: &KnownPlace<'_>, name_width: usize, room: usize) -> Vec<Pieces> {
-    let mark = if place.is_agent_here { look.glyphs.proposal } else { " " };
+fn place_rows(context: &Context<'_>, place: &KnownPlace<'_>, name_width: usize, room: usize) -> Vec<Pieces> {
+    let mark = if place.is_agent_here { context.glyphs.proposal } else { " " };
     let role = if place.is_agent_here { Role::Title } else { Role::Text };
-    let name = truncate(place.name, name_width, look.glyphs.ellipsis);
+    let name = truncate(place.name, name_width, context.glyphs.ellipsis);
     let pad = " ".repeat(name_width.saturating_sub(width(&name)));
     let holds = place.items.iter().map(|h| non_breaking(h)).collect::<Vec<_>>().join(", ");
     let (text, text_role) = match (place.is_open, place.items.is_empty()) {
         (Some(false), true) => ("closed".to_owned(), Role::Warning),
-        // Known from before it was closed, or true behind the door.
+        // Known from before it was closed, or from the ground truth.
         (Some(false), false) => (format!("closed: {holds}"), Role::Warning),
         (Some(true), true) => ("open, empty".to_owned(), Role::Muted),
         (_, true) => ("empty".to_owned(), Role::Muted),
@@ -254,12 +254,12 @@ impl<'a> KnownWorld<'a> {
     fn parse(value: &'a Value) -> Self {
         let word = |name: &str| value.get(name).and_then(Value::as_str).filter(|w| !w.is_empty());
         let at = word("place");
-        // What is shown lists the places and says apart what was seen in them; the truth says both in one.
+        // What is shown lists the places and, separately, what was seen in them; the ground truth has both in one.
         let receptacles = value.get("receptacles");
         let seen =
             receptacles.filter(|r| r.is_object()).or_else(|| value.get("seen")).and_then(Value::as_object);
         let mut names = string_list(receptacles);
-        // A place that was seen without having been announced is a place all the same.
+        // A place may have been seen without having been listed.
         names.extend(seen.into_iter().flatten().map(|(name, _)| name.as_str()));
         names.sort_by_key(|name| natural_key(name));
         names.dedup();
@@ -273,7 +273,7 @@ impl<'a> KnownWorld<'a> {
 }
 
 impl KnownWorld<'_> {
-    /// Everything in one row; where it is too long, what can be told from elsewhere is left out.
+    /// Returns a one-line summary; if it is too long, drops what can be seen elsewhere.
     fn in_one_line(&self, seen: usize, room: usize, dot: &str) -> String {
         let all = self.places.len();
         let at = self.agent_place.map(|a| format!("at {a}"));
@@ -307,7 +307,7 @@ impl<'a> KnownPlace<'a> {
     }
 }
 
-/// The kind of room, told by what stands in it.
+/// Returns the kind of room, guessed from its furniture.
 fn guess_room(places: &[KnownPlace<'_>]) -> Option<&'static str> {
     const ROOM_SIGNS: [(&str, &str); 8] = [
         ("fridge", "kitchen"),
@@ -331,13 +331,13 @@ fn string_list(value: Option<&Value>) -> Vec<&str> {
     }
 }
 
-/// Words in rows; no one thing takes more of them than this.
+/// Wraps a text, to a bounded number of lines per field.
 fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     const MAX_LINES: usize = 12;
     wrap_at_most(text, columns.max(4), MAX_LINES).0
 }
 
-/// As many of the listed things as fit as a whole; a name that is cut reads as another thing.
+/// Returns as many of the listed items as fit completely; a cut name would read as another item.
 fn fitting_items(text: &str, room: usize) -> &str {
     if fits(text, room) {
         return text;
@@ -346,12 +346,12 @@ fn fitting_items(text: &str, room: usize) -> &str {
     borders.filter(|part| fits(part, room)).last().unwrap_or("")
 }
 
-/// A name that is not broken between its words.
+/// Returns a name with non-breaking spaces.
 fn non_breaking(name: &str) -> String {
     name.replace(' ', "\u{a0}")
 }
 
-/// Orders `drawer 2` before `drawer 10`.
+/// Returns a sort key that puts `drawer 2` before `drawer 10`.
 fn natural_key(name: &str) -> (&str, u64) {
     match name.rsplit_once(' ') {
         Some((kind, number)) => (kind, number.parse().unwrap_or(0)),

@@ -1,4 +1,4 @@
-//! Words about branches: going on from the past, and with another branch.
+//! Commands about branches and past steps.
 
 use super::LineAction;
 use crate::cli::plain::seek::Seek;
@@ -6,7 +6,7 @@ use crate::domain::ShownAs;
 use crate::engine::{Command, State};
 use crate::journal::LabelChange;
 
-/// What a line about branches means; none for any other word.
+/// Interprets a command about branches; returns `None` for any other word.
 pub(super) fn parse_branch_line(word: &str, rest: &str, state: &State) -> Option<Result<LineAction, String>> {
     Some(match word {
         "back" | "left" => parse_seek(rest, Seek::Back),
@@ -32,22 +32,23 @@ pub(super) fn parse_branch_line(word: &str, rest: &str, state: &State) -> Option
     })
 }
 
-/// `back`, `back 3`.
+/// Parses the number after `back` and `forward`, 1 by default.
 fn parse_seek(rest: &str, to: impl FnOnce(u32) -> Seek) -> Result<LineAction, String> {
     let by = if rest.is_empty() { Ok(1) } else { rest.parse() };
-    by.map(|by| LineAction::Seek(to(by))).map_err(|_| "how many steps? back N, forward N".to_owned())
+    by.map(|by| LineAction::Seek(to(by)))
+        .map_err(|_| format!("{rest:?} is not a number of steps; usage: back N or forward N"))
 }
 
-/// `fork 12`, `fork 12 go to shelf 1`: back to the proposal of a step, and there this action in its place.
+/// Parses `fork 12` and `fork 12 go to shelf 1`: fork at the proposal of a step, optionally overriding it.
 fn parse_fork(rest: &str, state: &State) -> Result<LineAction, String> {
     let (number, action) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let step: u32 = number.parse().map_err(|_| "something is missing: fork N [ACTION]".to_owned())?;
+    let step: u32 = number.parse().map_err(|_| "missing argument; usage: fork N [ACTION]".to_owned())?;
     let action = action.trim();
-    let then = match action {
+    let commands = match action {
         "" => Vec::new(),
         action => vec![super::override_command(action.to_owned(), ShownAs::Own, state)],
     };
-    Ok(LineAction::Fork { step, commands: then })
+    Ok(LineAction::Fork { step, commands })
 }
 
 fn parse_label(
@@ -56,7 +57,7 @@ fn parse_label(
     change: impl FnOnce(String) -> LabelChange,
 ) -> Result<LineAction, String> {
     let (branch, text) =
-        rest.split_once(char::is_whitespace).ok_or(format!("something is missing: {usage}"))?;
+        rest.split_once(char::is_whitespace).ok_or(format!("missing argument; usage: {usage}"))?;
     Ok(LineAction::Label(branch.to_owned(), change(text.trim().to_owned())))
 }
 
@@ -65,8 +66,8 @@ fn parse_step_edit(
     usage: &str,
     command: impl FnOnce(u32, String) -> Command,
 ) -> Result<LineAction, String> {
-    let wrong = || format!("something is missing: {usage}");
-    let (number, text) = rest.split_once(char::is_whitespace).ok_or_else(wrong)?;
-    let step = number.parse().map_err(|_| wrong())?;
+    let error = || format!("missing argument; usage: {usage}");
+    let (number, text) = rest.split_once(char::is_whitespace).ok_or_else(error)?;
+    let step = number.parse().map_err(|_| error())?;
     Ok(LineAction::Commands(vec![command(step, text.trim().to_owned())]))
 }

@@ -1,10 +1,10 @@
-//! Words about breakpoints and watches.
+//! Commands about breakpoints and watches.
 
 use super::LineAction;
 use crate::engine::{Command, State};
 use std::fmt::Write as _;
 
-/// What a line that begins with this word means; none for words of others.
+/// Interprets a command about breakpoints; returns `None` for any other word.
 pub(super) fn parse_breakpoint_line(
     word: &str,
     rest: &str,
@@ -14,11 +14,11 @@ pub(super) fn parse_breakpoint_line(
     let set = |text: String| {
         if rest.is_empty() {
             return Ok(LineAction::Print(format!(
-                "something is missing: {word} CONDITION\n{}",
+                "missing argument; usage: {word} CONDITION\n{}",
                 crate::breakpoint::hint("")
             )));
         }
-        // What cannot be read is refused by the engine, in words.
+        // The engine rejects an invalid condition, with a message.
         one(Command::SetBreakpoint { text, replaces: None })
     };
     Some(match word {
@@ -27,7 +27,7 @@ pub(super) fn parse_breakpoint_line(
         "breaks" => Ok(LineAction::Print(list_breakpoints(state))),
         "break-edit" => split_number(rest, "break-edit N CONDITION").and_then(|(number, text)| {
             if text.is_empty() {
-                return Err("something is missing: break-edit N CONDITION".to_owned());
+                return Err("missing argument; usage: break-edit N CONDITION".to_owned());
             }
             one(Command::SetBreakpoint { text: text.to_owned(), replaces: Some(number) })
         }),
@@ -40,13 +40,13 @@ pub(super) fn parse_breakpoint_line(
     })
 }
 
-fn split_number<'a>(rest: &'a str, form: &str) -> Result<(u32, &'a str), String> {
+fn split_number<'a>(rest: &'a str, usage: &str) -> Result<(u32, &'a str), String> {
     let (number, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let number = number.parse().map_err(|_| format!("{form}: the number is that of a line of `breaks`"))?;
+    let number = number.parse().map_err(|_| format!("usage: {usage}; `breaks` lists the numbers"))?;
     Ok((number, rest.trim()))
 }
 
-/// All breakpoints and watches, a line each.
+/// Lists all breakpoints and watches, one per line.
 fn list_breakpoints(state: &State) -> String {
     let mut out = String::new();
     for b in state.breakpoints.all.iter() {

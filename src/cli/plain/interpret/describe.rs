@@ -1,11 +1,11 @@
-//! Steps, the story and the world, as text.
+//! Describes steps and the environment as text.
 
 use crate::engine::State;
 use std::fmt::Write as _;
 
-/// What the agent may know of the world.
+/// Describes what the agent may know of the environment.
 pub(super) fn describe_world(state: &State) -> String {
-    let Some(episode) = state.episode.as_deref() else { return "no episode has begun".to_owned() };
+    let Some(episode) = state.episode.as_deref() else { return "no episode yet".to_owned() };
     let mut out =
         format!("goal: {}\nprogress {:.2}, {} moves\n", episode.task.goal, episode.progress, episode.moves);
     if let serde_json::Value::Object(shown) = &*episode.shown {
@@ -16,9 +16,9 @@ pub(super) fn describe_world(state: &State) -> String {
     out
 }
 
-/// The last steps, or the one that is asked for.
+/// Describes the last five steps, or the step whose number is in `rest`.
 pub(super) fn describe_steps(rest: &str, state: &State) -> Result<String, String> {
-    let Some(episode) = state.episode.as_deref() else { return Ok("no episode has begun".to_owned()) };
+    let Some(episode) = state.episode.as_deref() else { return Ok("no episode yet".to_owned()) };
     let last = episode.steps.len() as u32;
     let (from, to) = match rest {
         "" => (last.saturating_sub(4).max(1), last),
@@ -27,7 +27,7 @@ pub(super) fn describe_steps(rest: &str, state: &State) -> Result<String, String
                 .parse()
                 .ok()
                 .filter(|n| (1..=last).contains(n))
-                .ok_or_else(|| format!("there is no step {number:?}; there are 1 to {last}"))?;
+                .ok_or_else(|| format!("no step {number:?}; the episode has {last} so far"))?;
             (n, n)
         }
     };
@@ -43,17 +43,17 @@ pub(super) fn describe_steps(rest: &str, state: &State) -> Result<String, String
             let _ = writeln!(out, "      {}", seen.trim().replace('\n', "\n      "));
         }
     }
-    Ok(if out.is_empty() { "no step yet".to_owned() } else { out })
+    Ok(if out.is_empty() { "no steps yet".to_owned() } else { out })
 }
 
-/// The moment after a step: the step, and what the agent knows of the world then.
+/// Describes a step and what the agent may know of the environment after it.
 pub(in crate::cli::plain) fn describe_moment(state: &State, step: u32) -> String {
-    let told =
+    let steps =
         if step == 0 { String::new() } else { describe_steps(&step.to_string(), state).unwrap_or_default() };
-    format!("{}\n{}", told.trim_end(), describe_world(state))
+    format!("{}\n{}", steps.trim_end(), describe_world(state))
 }
 
-/// A JSON value as words.
+/// Formats a JSON value as plain text.
 fn format_value(value: &serde_json::Value) -> String {
     use serde_json::Value as V;
     match value {

@@ -1,40 +1,40 @@
-//! The summary that waits for a person's word, without a screen.
+//! The mentor's summary waiting for a person's decision, in plain mode.
 
 use crate::domain::{LessonText, PoolChange, PoolChangeItem};
 use crate::engine::{Command, State};
 use std::fmt::Write as _;
 
-/// Its lines, numbered from 1.
+/// Lists the lines of the pending summary, numbered from 1.
 ///
 /// # Errors
-/// Where none waits.
+/// No summary is waiting.
 pub(super) fn summary_lines(state: &State) -> Result<String, String> {
     let change = pending_summary(state)?;
     let mut out = format!("{}:\n", change.question.name());
     for (place, line) in change.items.iter().enumerate() {
-        let (sign, words) = match line {
+        let (sign, text) = match line {
             PoolChangeItem::Retire { id } => {
-                let text = state.pool.get(id).map(|l| format_lesson(l.text()));
-                ("-", text.unwrap_or_else(|| "a lesson that is gone already".to_owned()))
+                let lesson = state.pool.get(id).map(|l| format_lesson(l.text()));
+                ("-", lesson.unwrap_or_else(|| "(lesson no longer in the pool)".to_owned()))
             }
             PoolChangeItem::Add { text, .. } => ("+", format_lesson(text)),
         };
-        let _ = writeln!(out, "{:>3} {sign} {words}", place + 1);
+        let _ = writeln!(out, "{:>3} {sign} {text}", place + 1);
     }
-    out.push_str("`accept` takes all lines, `refuse N` all but those; a refused line changes nothing");
+    out.push_str("`accept` accepts every line, `refuse N ...` every line except those; a rejected line changes nothing");
     Ok(out)
 }
 
-/// What `accept` or `refuse` with these numbers comes to.
+/// Parses the line numbers after `accept` or `refuse`.
 ///
 /// # Errors
-/// Where none waits, or what was typed is no line of it.
+/// No summary is waiting, or a number is not one of its lines.
 pub(super) fn parse_decision(word: &str, rest: &str, state: &State) -> Result<Command, String> {
     let all = pending_summary(state)?.items.len();
     let mut named = Vec::new();
     for number in rest.split([' ', ',']).filter(|n| !n.is_empty()) {
         let place: usize = number.parse().ok().filter(|n| (1..=all).contains(n)).ok_or_else(|| {
-            format!("{number:?} is no line of the summary; they are numbered from 1 to {all}")
+            format!("{number:?} is not a line of the summary; lines are numbered from 1 to {all}")
         })?;
         named.push(place - 1);
     }

@@ -1,9 +1,9 @@
-//! What lines mean.
+//! Tests of how lines are interpreted.
 
 use super::*;
 
 #[test]
-fn the_palettes_words_are_commands_as_well() {
+fn palette_action_names_are_commands() {
     let state = State::default();
     for (palette, own) in [
         ("lesson-add Foo -> bar", "lesson Foo -> bar"),
@@ -32,41 +32,41 @@ fn the_palettes_words_are_commands_as_well() {
     }
 }
 
-/// Found by a new user of `--plain`: words of the palette were unknown, and `again` was another thing than on the screen.
+/// Regression (reported by a new user): some palette names were unknown, and `again` meant something else on the
+/// screen.
 #[cfg(feature = "tui")]
 #[test]
-fn every_word_of_the_palette_is_taken_or_says_that_it_needs_the_screen() {
+fn every_palette_action_is_a_command_or_says_that_it_needs_the_screen() {
     use crate::ui::keymap::Action;
     let state = State::default();
-    let mut refused = Vec::new();
+    let mut screen_only = Vec::new();
     for action in Action::ALL.iter().filter(|a| a.is_in_palette()) {
         let name = action.name();
         match parse_line(name, &state) {
             Err(why) if why.contains("needs the screen") => {
                 assert!(why.starts_with(&format!("`{name}` needs the screen")), "{why}");
-                refused.push(name);
+                screen_only.push(name);
             }
-            // A word of its own that wants another one after it.
+            // A command that needs an argument.
             Err(why) => {
-                let wants =
-                    ["something is missing", "there is no lesson", "no lesson", "no summary is waiting"]
-                        .iter()
-                        .any(|w| why.starts_with(w));
-                assert!(wants, "{name}: {why}");
+                let needs_argument = ["missing argument", "no lesson", "no lesson", "no summary is waiting"]
+                    .iter()
+                    .any(|w| why.starts_with(w));
+                assert!(needs_argument, "{name}: {why}");
             }
             Ok(_) => {}
         }
     }
     for word in ["theme", "zoom", "copy", "first", "pane-3"] {
-        assert!(refused.contains(&word), "{word}");
+        assert!(screen_only.contains(&word), "{word}");
     }
     for word in ["step", "again", "ask-again", "confirm", "play", "reflect", "prompt", "quit"] {
-        assert!(!refused.contains(&word), "{word}");
+        assert!(!screen_only.contains(&word), "{word}");
     }
 }
 
 #[test]
-fn words_that_are_switches_on_the_screen_are_switches_here() {
+fn toggles_on_the_screen_are_toggles_here() {
     let at = |autonomy| State { autonomy, ..State::default() };
     let to = |autonomy| Ok(LineAction::Commands(vec![Command::SetAutonomy(autonomy)]));
     for (word, before, after) in [
@@ -81,9 +81,9 @@ fn words_that_are_switches_on_the_screen_are_switches_here() {
     }
 }
 
-/// The key `r` of the screen: again what just was, whatever it was.
+/// As on the screen, `r` repeats whatever just happened.
 #[test]
-fn r_is_what_the_key_is_on_the_screen() {
+fn r_does_what_the_key_does_on_the_screen() {
     let r = |state: &State| parse_line("r", state);
     assert_eq!(r(&State::default()), Ok(LineAction::Commands(vec![Command::AskAgain])));
     let divergence = Some((1, 1, "recorded".to_owned(), "now".to_owned()));
@@ -92,7 +92,7 @@ fn r_is_what_the_key_is_on_the_screen() {
 }
 
 #[test]
-fn a_summary_is_accepted_and_refused_by_its_numbers() {
+fn summary_lines_are_accepted_and_rejected_by_number() {
     let mut state = State::default();
     assert_eq!(parse_line("accept", &state), Err("no summary is waiting for review".to_owned()));
     let add = |text: &str| crate::domain::PoolChangeItem::Add {
@@ -110,8 +110,8 @@ fn a_summary_is_accepted_and_refused_by_its_numbers() {
         items: vec![add("One."), add("Two."), add("Three.")],
         seq: crate::domain::Seq(1),
     });
-    let Ok(LineAction::Print(told)) = parse_line("summary", &state) else { panic!() };
-    assert!(told.contains("  2 + Two."), "{told}");
+    let Ok(LineAction::Print(text)) = parse_line("summary", &state) else { panic!() };
+    assert!(text.contains("  2 + Two."), "{text}");
     for (line, refused) in
         [("accept", vec![]), ("refuse", vec![0, 1, 2]), ("accept 2", vec![0, 2]), ("refuse 1, 3", vec![0, 2])]
     {
@@ -124,24 +124,24 @@ fn a_summary_is_accepted_and_refused_by_its_numbers() {
     assert!(parse_line("accept 4", &state).unwrap_err().contains("from 1 to 3"));
 }
 
-/// Found by review: the same prompt had another number of tokens here than on the screen.
+/// Regression (found in review): the screen and `--plain` reported different token counts for the same prompt.
 #[test]
-fn the_tokens_of_a_prompt_are_those_that_the_screen_says() {
+fn the_token_count_of_a_prompt_matches_the_screen() {
     use crate::engine::TokenRatio;
     let mut state = State::default();
-    let asked = crate::domain::ModelRole::Actor;
-    let sent = crate::domain::PromptRecord { role: asked, tokens: 1000, ..Default::default() };
+    let role = crate::domain::ModelRole::Actor;
+    let sent = crate::domain::PromptRecord { role, tokens: 1000, ..Default::default() };
     state.actor_prompts.0 = Some(sent.into());
     for (counted, words) in [(1000, "about 1000 tokens"), (1300, "about 1300 tokens")] {
-        state.token_ratios = vec![TokenRatio { role: asked, estimated: 1000, counted }];
-        let Ok(LineAction::Print(told)) = parse_line("prompt", &state) else { panic!() };
-        assert!(told.contains(words), "{told}");
+        state.token_ratios = vec![TokenRatio { role, estimated: 1000, counted }];
+        let Ok(LineAction::Print(text)) = parse_line("prompt", &state) else { panic!() };
+        assert!(text.contains(words), "{text}");
     }
 }
 
-/// What came before a deed that stays is taken back by name.
+/// `undo older` undoes the newest change before an irreversible one.
 #[test]
-fn undo_older_names_the_change_that_it_takes_back() {
+fn undo_older_names_the_change_that_it_undoes() {
     use crate::engine::{UndoAction, UndoEntry};
     let mut state = State::default();
     assert!(parse_line("undo older", &state).is_err());
@@ -155,37 +155,33 @@ fn undo_older_names_the_change_that_it_takes_back() {
     assert_eq!(parse_line("undo", &state), Ok(LineAction::Commands(vec![Command::Undo])));
 }
 
-/// It said that the session was paused, and nothing of the person's own words.
+/// Regression: the status line said only that the session was paused, not that an edited prompt was waiting.
 #[test]
-fn a_prompt_with_own_words_that_waits_is_named() {
+fn the_status_line_names_an_edited_prompt_that_is_waiting() {
     use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, Question};
     use crate::engine::Effect;
     let question = Some(Question::reflect(ReflectionKind::Error));
     let cases = [
-        (
-            ModelRole::Actor,
-            None,
-            "BROKEN OFF · the agent's answer (a prompt with your words waits); retry (sends",
-        ),
-        (ModelRole::Mentor, question, "the mentor (Error) (a prompt with your words waits); retry (sends"),
+        (ModelRole::Actor, None, "CANCELLED · actor call (your edited prompt is waiting); retry (sends"),
+        (ModelRole::Mentor, question, "mentor call (Error) (your edited prompt is waiting); retry (sends"),
     ];
-    for (asked, question, told) in cases {
-        let prompt = PromptRecord { role: asked, question, edited: true, ..PromptRecord::default() };
+    for (role, question, expected) in cases {
+        let prompt = PromptRecord { role, question, edited: true, ..PromptRecord::default() };
         let effect = Effect::Ask { call: CallId(0), prompt: prompt.clone().into() };
         let mut state =
             State { cancelled_calls: vec![(effect, PartialReply::default())], ..State::default() };
-        assert!(status_line(&state).contains(told), "{}", status_line(&state));
+        assert!(status_line(&state).contains(expected), "{}", status_line(&state));
         assert!(status_line(&state).contains("give-up"));
         let Ok(LineAction::Print(shown)) =
             parse_line(if question.is_some() { "prompt error" } else { "prompt" }, &state)
         else {
             panic!()
         };
-        assert!(shown.contains("with your words, its call was broken off: retry sends it"), "{shown}");
-        // Sent with them, nothing waits that was not asked.
+        assert!(shown.contains("edited by you, call cancelled: `retry` sends it"), "{shown}");
+        // Once the edited prompt has been sent, nothing is waiting.
         state.actor_prompts.0 = Some(prompt.clone().into());
-        assert!(!status_line(&state).contains("your words"), "{}", status_line(&state));
+        assert!(!status_line(&state).contains("edited prompt"), "{}", status_line(&state));
         let state = State { draft: Some(prompt.into()), ..State::default() };
-        assert!(status_line(&state).starts_with("PAUSED · a prompt with your words is drafted and waits"));
+        assert!(status_line(&state).starts_with("PAUSED · edited prompt draft"));
     }
 }

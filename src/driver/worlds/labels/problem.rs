@@ -1,12 +1,12 @@
-//! Which problem file a label of the PDDL task speaks of: AgentBoard numbers them through its four domains, and within a domain
-//! by the names of the files in plain order.
+//! Finds the problem file of a PDDL label: AgentBoard numbers the problems through its four domains, and within a
+//! domain by file name.
 
 use super::super::{WorldOptions, pddl, read_file};
 use super::Label;
 use crate::env::pddl::{Domain, GoalSeparator, ProblemOutline, ProblemSource};
 use std::path::{Path, PathBuf};
 
-/// Where AgentBoard keeps problems, seen from a folder that a person would name.
+/// Where AgentBoard keeps problems, relative to a folder that a person might give.
 const PROBLEM_FOLDERS: [&str; 5] = [
     "",
     "problems",
@@ -15,7 +15,7 @@ const PROBLEM_FOLDERS: [&str; 5] = [
     "agentboard/environment/pddl_env/pddlgym/pddl",
 ];
 
-/// The number of a domain's first label in AgentBoard's file, and how many it has.
+/// Returns the index of a domain's first label in AgentBoard's file, and the number of its labels.
 const fn label_range(domain: Domain) -> (usize, usize) {
     match domain {
         Domain::Gripper => (0, 20),
@@ -26,73 +26,74 @@ const fn label_range(domain: Domain) -> (usize, usize) {
 }
 
 impl Label<'_> {
-    /// The domain it names.
+    /// Returns the domain that it names.
     pub(super) fn domain(&self) -> Result<Domain, String> {
         let name = self.info_text("subtask")?;
         Domain::from_name(name).ok_or_else(|| {
             let known: Vec<&str> = Domain::ALL.iter().map(|domain| domain.word()).collect();
-            format!("`additional_info.subtask` is {name:?}; there are {}", known.join(", "))
+            format!("`additional_info.subtask` is {name:?}; supported are {}", known.join(", "))
         })
     }
 
-    /// The task id of its problem file, which is looked for below the data folder and beside the label file. The goal has to be
-    /// the label's.
+    /// Returns the task id of its problem file, searching below the data folder and beside the label file. The
+    /// problem's goal must equal the label's.
     pub(super) fn problem_task_id(
         &self,
         label_file: &Path,
         options: &WorldOptions,
     ) -> Result<String, String> {
         let domain = self.domain()?;
-        let (first, many) = label_range(domain);
-        let index = self.number.checked_sub(first).filter(|index| *index < many).ok_or_else(|| {
+        let (first, count) = label_range(domain);
+        let index = self.number.checked_sub(first).filter(|index| *index < count).ok_or_else(|| {
             format!(
-                "`id` {} is none of {}'s, which AgentBoard numbers from {first} to {}",
+                "`id` {} is not one of {}'s, which AgentBoard numbers from {first} to {}",
                 self.number,
                 domain.word(),
-                first + many - 1
+                first + count - 1
             )
         })?;
         let bases = options.data.iter().map(PathBuf::as_path).chain(label_file.parent());
         let folders: Vec<PathBuf> = bases
-            .flat_map(|base| PROBLEM_FOLDERS.map(|below| base.join(below).join(domain.word())))
+            .flat_map(|base| PROBLEM_FOLDERS.map(|subfolder| base.join(subfolder).join(domain.word())))
             .collect();
         let Some(files) = folders.iter().map(|folder| problem_files(folder)).find(|files| !files.is_empty())
         else {
             return Err(format!(
-                "the problems of {0} are not there: name with --data the folder in which {0}/*.pddl lies (as in AgentBoard's \
-                 pddlgym/pddl), or put it beside the label file",
+                "the problems of {0} were not found: set --data to the folder that contains {0}/*.pddl (as in AgentBoard's \
+                 pddlgym/pddl), or put them beside the label file",
                 domain.word()
             ));
         };
         let file = files.get(index).ok_or_else(|| {
             format!(
-                "it is number {index} of {}, counted from 0, and there are {} files",
+                "it is number {index} of {}, counted from 0, but the folder has {} files",
                 domain.word(),
                 files.len()
             )
         })?;
         let text = read_file(file).map_err(|e| e.to_string())?;
-        let (label, of) = (file.display().to_string(), format!("the built-in domain {}", domain.word()));
+        let (label, domain_label) =
+            (file.display().to_string(), format!("the built-in domain {}", domain.word()));
         let source = ProblemSource {
-            domain_label: &of,
+            domain_label: &domain_label,
             domain: domain.pddl_text().as_bytes(),
             problem_label: &label,
             problem: &text,
         };
-        let told = ProblemOutline::read(&source).map_err(|e| e.to_string())?.goal_text(GoalSeparator::Space);
-        if goal_words(&told) != goal_words(self.goal) {
-            return Err(format!("the goal of {label} is not the label's: {told:?}"));
+        let goal = ProblemOutline::read(&source).map_err(|e| e.to_string())?.goal_text(GoalSeparator::Space);
+        if goal_words(&goal) != goal_words(self.goal) {
+            return Err(format!("the goal of {label} differs from the label's: {goal:?}"));
         }
         Ok(pddl::files_id(None, file))
     }
 }
 
-/// The words of a goal, whichever way its sentences are joined.
+/// Returns the words of a goal, however its sentences are joined.
 fn goal_words(goal: &str) -> Vec<&str> {
     goal.split([' ', ',']).filter(|word| !word.is_empty()).collect()
 }
 
-/// The problem files of a folder, by their names in plain order.
+/// Returns the problem files of a folder, sorted by name.
 fn problem_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_problem = |path: &PathBuf| {

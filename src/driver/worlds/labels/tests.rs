@@ -1,4 +1,4 @@
-//! Label files in AgentBoard's form, written for these tests.
+//! Tests of label files in AgentBoard's format.
 
 use super::super::{Selection, WorldError, WorldOptions, find, list_tasks, open, select_tasks};
 use crate::domain::Task;
@@ -30,7 +30,7 @@ fn alfworld_labels_measure_progress_by_their_own_subgoals() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("game.tw-pddl"), game.game_json).unwrap();
     let selection = write_list(dir.path(), &[alfworld_label("pick_heat-Mug/trial_1")]);
-    // A list needs no data, and the environment stands in the label.
+    // Listing needs no data, and the environment comes from the label.
     let listed = list_tasks("household", &selection, &WorldOptions::default()).unwrap();
     assert_eq!(
         (
@@ -48,19 +48,19 @@ fn alfworld_labels_measure_progress_by_their_own_subgoals() {
     let mut world = open(&task, &options).unwrap();
     world.reset().unwrap();
     let places = world.admissible().unwrap();
-    let turns = places.iter().filter(|a| a.starts_with("go to ")).map(|a| world.step(a).unwrap());
-    let best = turns.map(|turn| turn.progress).fold(0.0, f64::max);
+    let results = places.iter().filter(|a| a.starts_with("go to ")).map(|a| world.step(a).unwrap());
+    let best = results.map(|result| result.progress).fold(0.0, f64::max);
     assert!((best - 1.0 / 3.0).abs() < 1e-12, "one of two patterns, and a slot for the end: {best}");
 }
 
 #[test]
-fn babyai_labels_are_found_by_their_number_and_checked() {
+fn babyai_labels_are_found_by_number_and_checked() {
     let dir = tempfile::tempdir().unwrap();
     let row = |id: u64, goal: &str| {
         json!({"task": "babyai", "id": id, "goal": goal, "difficulty": "easy",
             "subgoals": ["There is a ** ball"]})
     };
-    // A part of the file is as good as the whole: the number counts, not the place.
+    // Part of the file works too: the number counts, not the position.
     let found =
         list_rows("household", dir.path(), &[row(5, "go to the red ball"), row(0, "go to the red ball")]);
     let named: Vec<_> = found.iter().map(|t| (t.task_type.as_deref().unwrap(), t.seed)).collect();
@@ -68,9 +68,9 @@ fn babyai_labels_are_found_by_their_number_and_checked() {
     assert_eq!(find("babyai", &found[0].id, &WorldOptions::default()).unwrap(), found[0]);
     let mut world = open(&found[0], &WorldOptions::default()).unwrap();
     let first = world.reset().unwrap().observation;
-    let mut told = row(5, "go to the red ball");
-    told["additional_info"] = json!({"init_obs": first, "subtask": 2});
-    assert_eq!(list_rows("babyai", dir.path(), &[told]).len(), 1);
+    let mut row_with_observation = row(5, "go to the red ball");
+    row_with_observation["additional_info"] = json!({"init_obs": first, "subtask": 2});
+    assert_eq!(list_rows("babyai", dir.path(), &[row_with_observation]).len(), 1);
 }
 
 /// Two gripper problems in a folder beside the label file.
@@ -94,7 +94,7 @@ fn pddl_label(id: u64, goal: &str) -> Value {
 const GOAL: &str = "The goal is to satisfy the following conditions: Robby is at roomb.  ball1 is at roomb. ";
 
 #[test]
-fn pddl_labels_lead_to_the_problem_of_their_number() {
+fn pddl_labels_select_the_problem_of_their_number() {
     let dir = tempfile::tempdir().unwrap();
     write_problems(dir.path());
     let selection = write_list(dir.path(), &[pddl_label(1, GOAL)]);
@@ -108,7 +108,7 @@ fn pddl_labels_lead_to_the_problem_of_their_number() {
 }
 
 #[test]
-fn scienceworld_labels_are_listed_and_not_played() {
+fn scienceworld_labels_are_listed_but_not_played() {
     let dir = tempfile::tempdir().unwrap();
     let row = json!({"task": "scienceworld", "id": 3, "goal": "Boil something.", "difficulty": "hard",
         "subgoals": ["You focus on the pot."], "additional_info": {"var": 21, "env_name": "boil"}});
@@ -121,7 +121,7 @@ fn scienceworld_labels_are_listed_and_not_played() {
 }
 
 #[test]
-fn a_broken_label_is_said_with_file_line_and_reason() {
+fn a_broken_label_is_reported_with_file_line_and_reason() {
     let dir = tempfile::tempdir().unwrap();
     write_problems(dir.path());
     let with = |key: &str, value: Value| {
@@ -131,25 +131,25 @@ fn a_broken_label_is_said_with_file_line_and_reason() {
     };
     let babyai = |id: u64, goal: &str| json!({"task": "babyai", "id": id, "goal": goal, "subgoals": ["x"]});
     let cases: Vec<(Value, &str)> = vec![
-        (with("task", json!("webshop")), "labels of \"webshop\" are not understood"),
-        (with("task", json!(3)), "`task` is no text"),
-        (with("id", json!(-1)), "`id` is no whole number"),
-        (with("id", json!(25)), "none of gripper's"),
-        (with("id", json!(2)), "there are 2 files"),
-        (with("goal", Value::Null), "`goal` is no text"),
-        (with("goal", json!("another")), "is not the label's"),
+        (with("task", json!("webshop")), "labels of \"webshop\" are not supported"),
+        (with("task", json!(3)), "`task` is not a string"),
+        (with("id", json!(-1)), "`id` is not a whole number"),
+        (with("id", json!(25)), "not one of gripper's"),
+        (with("id", json!(2)), "the folder has 2 files"),
+        (with("goal", Value::Null), "`goal` is not a string"),
+        (with("goal", json!("another")), "differs from the label's"),
         (with("goal", json!("x".repeat(9_000))), "`goal` has 9000 bytes"),
         (with("difficulty", json!("medium")), "`difficulty` is neither"),
         (with("subgoals", json!([])), "`subgoals` has 0 entries"),
-        (with("subgoals", json!(["x", 1])), "`subgoals[1]` is no text"),
+        (with("subgoals", json!(["x", 1])), "`subgoals[1]` is not a string"),
         (with("additional_info", json!({})), "`additional_info.subtask` is missing"),
-        (with("additional_info", json!({"subtask": "chess"})), "there are gripper, blockworld"),
-        (with("additional_info", json!({"subtask": "barman"})), "none of barman's"),
+        (with("additional_info", json!({"subtask": "chess"})), "supported are gripper, blockworld"),
+        (with("additional_info", json!({"subtask": "barman"})), "not one of barman's"),
         (babyai(112, ""), "112 tasks"),
-        (babyai(0, "open the box"), "the place in AgentBoard's own file"),
+        (babyai(0, "open the box"), "the index in AgentBoard's own file"),
         (
             json!({"task": "babyai", "id": 0, "subgoals": ["x"], "additional_info": {"init_obs": "Nothing."}}),
-            "is not what the level says",
+            "is not the level's first observation",
         ),
         (json!({"task": "babyai", "id": 0, "subgoals": 7}), "subgoals"),
         (
@@ -162,18 +162,18 @@ fn a_broken_label_is_said_with_file_line_and_reason() {
             "`additional_info.var`",
         ),
     ];
-    for (row, words) in cases {
-        // A good row, then the broken one: the second line is named.
+    for (row, expected) in cases {
+        // A valid row, then the broken one: the error names the second line.
         let selection = write_list(dir.path(), &[pddl_label(1, GOAL), row.clone()]);
         let error = select_tasks("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string();
-        assert!(error.contains("test.jsonl:2: ") && error.contains(words), "{row}: {error}");
+        assert!(error.contains("test.jsonl:2: ") && error.contains(expected), "{row}: {error}");
     }
-    let whole = |bytes: &[u8]| {
+    let error_of = |bytes: &[u8]| {
         fs::write(dir.path().join("raw.jsonl"), bytes).unwrap();
         let list = Some(dir.path().join("raw.jsonl").display().to_string());
         let selection = Selection { list, ..Selection::default() };
         select_tasks("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string()
     };
-    assert!(whole(b"{\"task\": \"pddl\", \"subgoals\"").contains("raw.jsonl:1: no JSON: "));
-    assert!(whole(&[0x1f, 0x8b, 8, 0]).contains("unpack it"));
+    assert!(error_of(b"{\"task\": \"pddl\", \"subgoals\"").contains("raw.jsonl:1: invalid JSON: "));
+    assert!(error_of(&[0x1f, 0x8b, 8, 0]).contains("unpack it"));
 }

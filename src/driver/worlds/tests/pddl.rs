@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A problem of the built-in gripper domain that says it is for another one.
+/// A problem of the built-in gripper domain that names another domain.
 const PROBLEM: &str =
     "(define (problem p) (:domain carriers) (:objects rooma roomb) (:init (room rooma) (room roomb)
     (at-robby rooma)) (:goal (at-robby roomb)))";
@@ -16,7 +16,7 @@ fn selected_ids(list: &str) -> Vec<String> {
 }
 
 #[test]
-fn patterns_name_problems_of_every_domain_in_turn() {
+fn patterns_alternate_between_the_domains() {
     assert_eq!(selected_ids("gripper/2-3"), ["gripper/2", "gripper/3"]);
     assert_eq!(selected_ids("*/hard/7")[..2], ["gripper/hard/7", "blockworld/hard/7"]);
     assert_eq!(selected_ids("barman/*/1"), ["barman/easy/1", "barman/1", "barman/hard/1"]);
@@ -27,7 +27,7 @@ fn patterns_name_problems_of_every_domain_in_turn() {
 }
 
 #[test]
-fn files_are_found_again_by_the_task_they_made() {
+fn the_id_of_a_file_task_finds_the_files_again() {
     let dir = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| {
         let path = dir.path().join(name);
@@ -51,7 +51,7 @@ fn files_are_found_again_by_the_task_they_made() {
         (Some(task.goal.as_str()), Some(1))
     );
     assert!(world.step("move from rooma to roomb").unwrap().won);
-    // Without a domain it has to be one of ours.
+    // Without a domain file the domain must be built in.
     let error = find("pddl", &pddl_files(None, &problem), &options).unwrap_err();
     assert!(error.to_string().contains("\"carriers\", which is not built in"), "{error}");
     let ours = put("ours.pddl", &PROBLEM.replace("carriers", "gripper-strips"));

@@ -1,5 +1,5 @@
-//! Checkpoints of forks: the parent's serve up to where the fork begins, its own after that, and they are believed only
-//! where the parent still is what it was.
+//! Tests of forks' checkpoints: the parent's are used up to the fork, its own after that, and only if the parent is
+//! unchanged.
 
 use super::{SPACING, TestSession};
 use crate::domain::Seq;
@@ -13,7 +13,7 @@ impl TestSession {
         self.dir.path().join(format!("branches/{name}.jsonl"))
     }
 
-    /// A fork with the same events as its parent from there on, as far as it goes: they fold to the same states.
+    /// Creates a fork with the same events as its parent, so that they fold to the same states.
     fn fork(&self, name: &str, parent: &str, at: usize, to: usize) {
         let header = format!(
             r#"{{"v":1,"type":"branch","id":"{name}","parent":"{parent}","at_seq":{at},"reason":"","created":"2026-11-20T10:40:00Z"}}"#
@@ -31,7 +31,7 @@ impl TestSession {
         .unwrap()
     }
 
-    /// The next event after which a batch is whole.
+    /// Returns the next event that ends a batch.
     fn end_of_batch(&self, at: usize) -> usize {
         (at..=self.lines.len()).find(|n| !self.lines[*n - 1].contains("\"more\":true")).unwrap()
     }
@@ -45,7 +45,7 @@ impl TestSession {
 }
 
 #[test]
-fn a_fork_is_its_parent_and_then_itself_with_and_without_checkpoints() {
+fn a_fork_continues_its_parent_with_and_without_checkpoints() {
     let made = TestSession::long();
     let all = made.lines.len();
     made.write(0, all);
@@ -61,11 +61,11 @@ fn a_fork_is_its_parent_and_then_itself_with_and_without_checkpoints() {
             made.fork("b2", "b1", second, to);
             made.assert_fork_states(&made.open_fork("b1"), second);
             made.assert_fork_states(&made.open_fork("b2"), to);
-            // The second time it begins where its own checkpoint is.
+            // The second time it starts from its own checkpoint.
             let again = made.open_fork("b2");
             assert!(again.skipped_through > Seq(second as u64), "{near}: {}", again.skipped_through);
             made.assert_fork_states(&again, to);
-            // One that has only begun: its parent's checkpoints serve.
+            // A fork that has just begun uses its parent's checkpoints.
             made.fork("b3", "b2", to, to);
             let begun = made.open_fork("b3");
             made.assert_fork_states(&begun, to);
@@ -77,9 +77,9 @@ fn a_fork_is_its_parent_and_then_itself_with_and_without_checkpoints() {
     }
 }
 
-/// A fork's checkpoint would have stood for events that are no more.
+/// Otherwise a fork's checkpoint would stand for events that no longer exist.
 #[test]
-fn a_parent_that_was_changed_before_the_fork_makes_its_checkpoints_void() {
+fn a_parent_changed_before_the_fork_invalidates_its_checkpoints() {
     let made = TestSession::long();
     made.write(0, made.lines.len());
     let at = made.end_of_batch(200);
@@ -88,7 +88,7 @@ fn a_parent_that_was_changed_before_the_fork_makes_its_checkpoints_void() {
     made.open_fork("b1");
     assert!(made.open_fork("b1").skipped_through > Seq(0));
     let text = fs::read_to_string(made.trunk()).unwrap();
-    // In the beginning of the file, every byte of which counts.
+    // At the start of the file, where every byte is hashed.
     let changed = text.replacen("\"session\":\"", "\"session\":\"x", 1);
     assert!(text != changed);
     fs::write(made.trunk(), changed).unwrap();

@@ -1,4 +1,4 @@
-//! A branch as a row of the tree, and in full.
+//! A branch as a row of the tree, and its details below the list.
 
 use super::super::window::{Line, paragraph};
 use crate::text::{one_line, truncate, width};
@@ -7,25 +7,24 @@ use crate::ui::context::Context;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
-/// Columns of an outcome in whole words.
+/// Columns that an unabbreviated outcome needs.
 const FULL_OUTCOME_COLUMNS: usize = 26;
 
-/// How wide each part of a row is.
+/// Widths of a row's cells.
 pub(super) struct Columns {
     name: usize,
     root: usize,
-    /// Outcome, steps and tokens; 0: no room for them.
+    /// 0 if there is no room for the outcome.
     outcome: usize,
     has_tokens: bool,
     total: usize,
 }
 
 impl Columns {
-    /// For the rows there are and the columns there are.
-    pub(super) fn for_rows(limbs: &[TreeRow<'_>], columns: u16) -> Self {
+    /// Fits the cells to the rows and the available columns.
+    pub(super) fn for_rows(rows: &[TreeRow<'_>], columns: u16) -> Self {
         let all = usize::from(columns);
-        let named =
-            limbs.iter().map(|l| 2 * usize::from(l.depth) + width(&one_line(l.branch.display_name())));
+        let named = rows.iter().map(|l| 2 * usize::from(l.depth) + width(&one_line(l.branch.display_name())));
         let name = named.max().unwrap_or(0).clamp(6, (all / 3).max(8)) + 3;
         let outcome = match all {
             ..60 => 0,
@@ -51,44 +50,44 @@ impl Columns {
         line
     }
 
-    /// The names of the columns.
+    /// Returns the header row.
     pub(super) fn header(&self) -> Line {
         let dim = |text: &str| (Role::Muted, text.to_owned());
         self.join_cells([
             (Role::Muted, padded("  branch", self.name)),
             dim("outcome"),
-            dim("turns"),
+            dim("steps"),
             dim("tokens"),
-            dim("where it left, why"),
+            dim("forked at, reason"),
         ])
     }
 
-    /// A branch.
-    pub(super) fn row(&self, limb: &TreeRow<'_>, chosen: bool, now: bool, look: &Context<'_>) -> Line {
-        let twig = limb.branch;
+    /// Returns the row of a branch; `now` marks the active one.
+    pub(super) fn row(&self, tree_row: &TreeRow<'_>, chosen: bool, now: bool, context: &Context<'_>) -> Line {
+        let branch = tree_row.branch;
         let mark = if now {
-            look.glyphs.now
+            context.glyphs.now
         } else if chosen {
-            look.glyphs.proposal
+            context.glyphs.proposal
         } else {
             " "
         };
-        let name = format!("{}{}", tree_lines(limb, look.glyphs), one_line(twig.display_name()));
+        let name = format!("{}{}", tree_lines(tree_row, context.glyphs), one_line(branch.display_name()));
         let role = match () {
             () if chosen => Role::Selection,
-            () if twig.archived => Role::Muted,
+            () if branch.archived => Role::Muted,
             () if now => Role::TitleFocus,
             () => Role::Text,
         };
-        let quiet = if twig.archived { Role::Muted } else { Role::Text };
-        let root = if twig.parent.is_none() {
-            "the beginning".to_owned()
+        let quiet = if branch.archived { Role::Muted } else { Role::Text };
+        let root = if branch.parent.is_none() {
+            "the start".to_owned()
         } else {
-            one_line(&twig.reason).into_owned()
+            one_line(&branch.reason).into_owned()
         };
         let narrow = self.outcome < FULL_OUTCOME_COLUMNS;
-        let outcome = if narrow { short_outcome(&twig.outcome) } else { twig.outcome.clone() };
-        let outcome = match (twig.archived, narrow) {
+        let outcome = if narrow { short_outcome(&branch.outcome) } else { branch.outcome.clone() };
+        let outcome = match (branch.archived, narrow) {
             (false, _) => outcome,
             (true, true) => format!("{outcome}, archived"),
             (true, false) => format!("archived, {outcome}"),
@@ -96,8 +95,8 @@ impl Columns {
         let mut line = self.join_cells([
             (role, padded(&name, self.name - 2)),
             (quiet, outcome),
-            (quiet, twig.steps.to_string()),
-            (Role::Muted, twig.tokens.to_string()),
+            (quiet, branch.steps.to_string()),
+            (Role::Muted, branch.tokens.to_string()),
             (Role::Muted, root),
         ]);
         line.insert(0, (Role::MarkNow, format!("{mark} ")));
@@ -105,28 +104,28 @@ impl Columns {
     }
 }
 
-/// The lines of the tree before a name.
-fn tree_lines(limb: &TreeRow<'_>, glyphs: &Glyphs) -> String {
+/// Returns the tree's guide lines before a name.
+fn tree_lines(tree_row: &TreeRow<'_>, glyphs: &Glyphs) -> String {
     let mut text = String::new();
-    for level in 1..limb.depth {
-        text.push_str(if limb.has_guide(level) { glyphs.box_drawing[1 | 4] } else { " " });
+    for level in 1..tree_row.depth {
+        text.push_str(if tree_row.has_guide(level) { glyphs.box_drawing[1 | 4] } else { " " });
         text.push(' ');
     }
-    if limb.depth > 0 {
-        text.push_str(glyphs.box_drawing[if limb.has_guide(limb.depth) { 1 | 2 | 4 } else { 1 | 2 }]);
+    if tree_row.depth > 0 {
+        text.push_str(glyphs.box_drawing[if tree_row.has_guide(tree_row.depth) { 1 | 2 | 4 } else { 1 | 2 }]);
         text.push(' ');
     }
     text
 }
 
-/// A text in exactly so many columns, the last of them free.
+/// Cuts or fills a text to exactly `columns` columns, the last of which is blank.
 fn padded(text: &str, columns: usize) -> String {
     let text = truncate(&one_line(text), columns.saturating_sub(1), "…");
     let gap = columns.saturating_sub(width(&text));
     format!("{text}{}", " ".repeat(gap))
 }
 
-/// An outcome in few columns: what counts of it first.
+/// Abbreviates an outcome for narrow screens, the essential fact first.
 fn short_outcome(outcome: &str) -> String {
     if let Some(step) = outcome.strip_prefix("in progress at ") {
         return format!("{step}, open");
@@ -136,7 +135,8 @@ fn short_outcome(outcome: &str) -> String {
     {
         return format!("{step} of ep. {episode}");
     }
-    let Some(why) = outcome.strip_prefix("lost (").and_then(|rest| rest.strip_suffix(')')) else {
+    let reason = outcome.strip_prefix("lost (").and_then(|rest| rest.strip_suffix(')'));
+    let Some(why) = reason else {
         return outcome.to_owned();
     };
     let why = match why {
@@ -149,55 +149,64 @@ fn short_outcome(outcome: &str) -> String {
     format!("lost: {why}")
 }
 
-/// A branch in full: where it left its parent, what changed there, and the note on it. In fewer rows than that takes each
-/// has one, the note what is left, and what is cut says so.
-pub(super) fn branch_details(twig: &BranchInfo, look: &Context<'_>, columns: u16, rows: usize) -> Vec<Line> {
-    let (dot, more) = (look.glyphs.separator, look.glyphs.ellipsis);
-    let came = match &twig.parent {
+/// Returns a branch's details: where it forked from its parent, what changed there, and its note. If they don't fit in
+/// `rows`, each part is cut to one row except the note, which takes the rest; a cut part ends in an ellipsis.
+pub(super) fn branch_details(
+    branch: &BranchInfo,
+    context: &Context<'_>,
+    columns: u16,
+    rows: usize,
+) -> Vec<Line> {
+    let (dot, more) = (context.glyphs.separator, context.glyphs.ellipsis);
+    let created = match &branch.parent {
         Some(parent) => {
             format!(
-                "{} {dot} left {parent} after event {} {dot} made {}",
-                twig.id, twig.fork_seq, twig.created
+                "{} {dot} forked from {parent} after event {} {dot} created {}",
+                branch.id, branch.fork_seq, branch.created
             )
         }
-        None => format!("{} {dot} the session's first {dot} made {}", twig.id, twig.created),
+        None => format!("{} {dot} the session's first {dot} created {}", branch.id, branch.created),
     };
-    let (full, brief) = match (&twig.parent, twig.root_change == twig.reason) {
+    let (full, brief) = match (&branch.parent, branch.root_change == branch.reason) {
         (None, _) => (String::new(), String::new()),
-        (_, true) => (twig.reason.clone(), twig.reason.clone()),
-        // The deed itself is what counts; the place is before it, and its kind is said by both.
+        (_, true) => (branch.reason.clone(), branch.reason.clone()),
+        // Both texts name the kind of change. The short form keeps the place and the change itself.
         _ => (
-            format!("{} {dot} {}", twig.reason, twig.root_change),
-            format!("{}: {}", twig.reason.split_once(": ").map_or(&*twig.reason, |r| r.0), twig.root_change),
+            format!("{} {dot} {}", branch.reason, branch.root_change),
+            format!(
+                "{}: {}",
+                branch.reason.split_once(": ").map_or(&*branch.reason, |r| r.0),
+                branch.root_change
+            ),
         ),
     };
-    let said = |head: &'static str, role: Role, words: &str| match words {
+    let labelled = |head: &'static str, role: Role, words: &str| match words {
         "" => Vec::new(),
         words => paragraph((role, head), role, &one_line(words), columns),
     };
     let parts = |changed: &str| {
         [
-            paragraph((Role::Muted, ""), Role::Muted, &came, columns),
-            said("changed  ", Role::Text, changed),
-            said("note     ", Role::Person, &twig.note),
+            paragraph((Role::Muted, ""), Role::Muted, &created, columns),
+            labelled("changed  ", Role::Text, changed),
+            labelled("note     ", Role::Person, &branch.note),
         ]
     };
     let all = parts(&full);
     if all.iter().map(Vec::len).sum::<usize>() <= rows {
         return all.concat();
     }
-    let [came, changed, note] = parts(&brief);
+    let [created, changed, note] = parts(&brief);
     let left = rows.saturating_sub(usize::from(!changed.is_empty()) + 1);
     let room = if note.is_empty() { left + 1 } else { 1 };
     [
-        limit_rows(came, 1, columns, more),
+        limit_rows(created, 1, columns, more),
         limit_rows(changed, room, columns, more),
         limit_rows(note, left, columns, more),
     ]
     .concat()
 }
 
-/// At most so many rows of a text; one that is cut says so.
+/// Cuts a text to at most `rows` rows; a cut text ends in an ellipsis.
 fn limit_rows(mut lines: Vec<Line>, rows: usize, columns: u16, more: &str) -> Vec<Line> {
     if lines.len() > rows {
         lines.truncate(rows);

@@ -5,12 +5,12 @@ use crate::engine::Breakpoint;
 use crate::ui::context::Context;
 use crate::ui::theme::Role;
 
-/// Its condition, how often it came true, and what it does; `wide` columns hold the condition.
-pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, look: &Context<'_>) -> Line {
+/// Returns the row: condition (padded to `wide` columns), number of hits, and modes.
+pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, context: &Context<'_>) -> Line {
     let glyph = match (b.enabled, b.config.warn) {
-        (false, _) => look.glyphs.off,
-        (true, true) => look.glyphs.watch,
-        (true, false) => look.glyphs.breakpoint,
+        (false, _) => context.glyphs.off,
+        (true, true) => context.glyphs.watch,
+        (true, false) => context.glyphs.breakpoint,
     };
     let mut facts = vec![match b.hits {
         0 => "no hits".to_owned(),
@@ -30,6 +30,6 @@ pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, look: &Context<'_>) -
         (mark, format!("{glyph} ")),
         (Role::Muted, format!("{:>2}  ", b.number)),
         (role, format!("{:<wide$}", b.config.condition)),
-        (Role::Muted, format!("  {}", facts.join(&format!(" {} ", look.glyphs.separator)))),
+        (Role::Muted, format!("  {}", facts.join(&format!(" {} ", context.glyphs.separator)))),
     ]
 }

@@ -1,4 +1,4 @@
-//! What is told of one row: in the lower part of the window, on a page of its own, and to be copied.
+//! The details of one row: as a preview in the lower part of the window, as a page, and as text to copy.
 
 use super::super::prompt_view::changed_lines;
 use super::super::window::{Line, paragraph};
@@ -9,120 +9,127 @@ use crate::ui::compare::PtrEqArc;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
-/// Columns of what a line is about.
+/// Columns for the name of an entry.
 const NAME_COLUMNS: usize = 14;
-/// Lines of one text where all is told, and at least where little room is.
+/// Maximum number of lines for one text.
 const MAX_LINES: usize = 200;
+/// Number of lines that a text always gets, even if there is little room.
 const MIN_LINES: usize = 3;
 
-/// The lower part of the window, in as many rows as there are: each text has as many lines as
-/// fit, and what is cut says so. There may be more rows all the same.
+/// Returns the preview, with as many lines for each text as fit into `rows`; cut texts end in an ellipsis. The result
+/// may still have more than `rows` rows.
 pub(super) fn preview_lines(
     found: &Comparison,
     row: usize,
-    shape: SideLayout,
+    layout: SideLayout,
     glyphs: &Glyphs,
     rows: usize,
 ) -> Vec<Line> {
-    let whole = short_lines(found, row, shape, glyphs, MAX_LINES);
+    let whole = short_lines(found, row, layout, glyphs, MAX_LINES);
     if whole.len() <= rows {
         return whole;
     }
     let (mut fits, mut most) = (MIN_LINES, rows.max(MIN_LINES));
     while fits < most {
         let lines = (fits + most).div_ceil(2);
-        if short_lines(found, row, shape, glyphs, lines).len() <= rows {
+        if short_lines(found, row, layout, glyphs, lines).len() <= rows {
             fits = lines;
         } else {
             most = lines - 1;
         }
     }
-    short_lines(found, row, shape, glyphs, fits)
+    short_lines(found, row, layout, glyphs, fits)
 }
 
-/// The chosen row, and at the first difference what preceded it; each text in at most so many lines.
-fn short_lines(found: &Comparison, row: usize, shape: SideLayout, glyphs: &Glyphs, most: usize) -> Vec<Line> {
+/// Returns the selected row, and at the first difference what preceded it, each text in at most `most` lines.
+fn short_lines(
+    found: &Comparison,
+    row: usize,
+    layout: SideLayout,
+    glyphs: &Glyphs,
+    most: usize,
+) -> Vec<Line> {
     let mut lines = Vec::new();
     if found.first_difference == Some(row) {
-        lines.extend(reason_lines(found, shape));
-        let sayings = found.prior.as_ref().map(PriorDifferences::entries).unwrap_or_default();
+        lines.extend(reason_lines(found, layout));
+        let prior_entries = found.prior.as_ref().map(PriorDifferences::entries).unwrap_or_default();
         let (did, rest): (Vec<_>, Vec<_>) =
             found.decision_entries(row).into_iter().partition(|s| s.name == "did");
-        // What was done, then what may have brought it about: where there is little room, that is what counts.
-        for said in did.iter().chain(&sayings).chain(&rest) {
-            lines.extend(side_by_side(said, shape, most, glyphs));
+        // The action first, then its possible causes: with little room these matter most.
+        for entry in did.iter().chain(&prior_entries).chain(&rest) {
+            lines.extend(side_by_side(entry, layout, most, glyphs));
         }
         return lines;
     }
-    for said in row_texts(found, row) {
-        lines.extend(side_by_side(&said, shape, most, glyphs));
+    for entry in row_texts(found, row) {
+        lines.extend(side_by_side(&entry, layout, most, glyphs));
     }
     lines
 }
 
-/// The whole page.
+/// Returns the details page of a row.
 pub(super) fn page_lines(
     found: &Comparison,
     row: usize,
     before: Option<&Result<PtrEqArc<PriorDifferences>, String>>,
-    shape: SideLayout,
+    layout: SideLayout,
     glyphs: &Glyphs,
 ) -> Vec<Line> {
-    let columns = total_columns(shape);
+    let columns = total_columns(layout);
     let heading = |words: &str| vec![(Role::Title, words.to_owned())];
     let mut lines = Vec::new();
     let mut about = "";
-    for said in &found.run_entries() {
-        if std::mem::replace(&mut about, said.topic) != said.topic {
-            lines.push(heading(said.topic));
+    for entry in &found.run_entries() {
+        if std::mem::replace(&mut about, entry.topic) != entry.topic {
+            lines.push(heading(entry.topic));
         }
-        lines.extend(side_by_side(said, shape, MAX_LINES, glyphs));
+        lines.extend(side_by_side(entry, layout, MAX_LINES, glyphs));
     }
     if !lines.is_empty() {
         lines.push(Line::new());
     }
     if found.first_difference == Some(row) {
-        lines.extend(reason_lines(found, shape));
+        lines.extend(reason_lines(found, layout));
     }
-    for said in found.decision_entries(row) {
-        lines.extend(side_by_side(&said, shape, MAX_LINES, glyphs));
+    for entry in found.decision_entries(row) {
+        lines.extend(side_by_side(&entry, layout, MAX_LINES, glyphs));
     }
     lines.push(Line::new());
     match before {
-        None => lines.push(vec![(Role::Muted, "what preceded it is being looked up ...".to_owned())]),
+        None => lines.push(vec![(Role::Muted, "loading what preceded it ...".to_owned())]),
         Some(Err(why)) => lines.extend(paragraph((Role::Bad, ""), Role::Bad, why, columns)),
         Some(Ok(before)) => {
             let before = &*before.0;
-            let sayings = before.entries();
-            lines.push(heading(if sayings.is_empty() {
-                "Nothing that preceded it differs"
+            let prior_entries = before.entries();
+            lines.push(heading(if prior_entries.is_empty() {
+                "No earlier differences"
             } else {
-                "What preceded it"
+                "Earlier differences"
             }));
             let mut about = "";
-            for said in &sayings {
-                if std::mem::replace(&mut about, said.topic) != said.topic {
-                    lines.push(vec![(Role::Muted, said.topic.to_owned())]);
+            for entry in &prior_entries {
+                if std::mem::replace(&mut about, entry.topic) != entry.topic {
+                    lines.push(vec![(Role::Muted, entry.topic.to_owned())]);
                 }
-                lines.extend(side_by_side(said, shape, MAX_LINES, glyphs));
+                lines.extend(side_by_side(entry, layout, MAX_LINES, glyphs));
             }
             if let Some((a, b)) = before.prompts.as_ref().filter(|_| !before.segments.is_empty()) {
                 lines.push(Line::new());
-                lines.push(heading("The prompts, from left to right"));
+                lines.push(heading("Prompts, from left to right"));
                 let (x, y) = &before.states;
                 lines.extend(changed_lines((x, a), (y, b), columns));
             }
         }
     }
     lines.push(Line::new());
-    lines.push(heading("What they came to"));
-    for said in found.outcome_entries() {
-        lines.extend(side_by_side(&said, shape, MAX_LINES, glyphs));
+    lines.push(heading("Outcome"));
+    for entry in found.outcome_entries() {
+        lines.extend(side_by_side(&entry, layout, MAX_LINES, glyphs));
     }
     lines
 }
 
-/// The row as text, to be copied.
+/// Returns the row as text for the clipboard.
 pub(super) fn copy_text(found: &Comparison, row: usize) -> String {
     let side = |text: Option<&String>| text.cloned().unwrap_or_default();
     let each = found.decision_entries(row).into_iter();
@@ -132,26 +139,26 @@ pub(super) fn copy_text(found: &Comparison, row: usize) -> String {
     format!("{} | {}\n{}", found.left.name, found.right.name, lines.concat())
 }
 
-fn total_columns(shape: SideLayout) -> u16 {
-    let all = if shape.two_columns { shape.side_columns * 2 + 3 } else { shape.side_columns + 2 };
+fn total_columns(layout: SideLayout) -> u16 {
+    let all = if layout.two_columns { layout.side_columns * 2 + 3 } else { layout.side_columns + 2 };
     u16::try_from(all).unwrap_or(u16::MAX)
 }
 
-fn reason_lines(found: &Comparison, shape: SideLayout) -> Vec<Line> {
+fn reason_lines(found: &Comparison, layout: SideLayout) -> Vec<Line> {
     let words: Vec<&str> = found.reasons().into_iter().map(Reason::description).collect();
     let words = format!("first difference: {}", words.join("; "));
-    paragraph((Role::Warning, ""), Role::Warning, &words, total_columns(shape))
+    paragraph((Role::Warning, ""), Role::Warning, &words, total_columns(layout))
 }
 
-/// What the sides of a row did and saw. A side without a step in it has nothing here.
+/// Returns what both sides did and saw. A side without a step in this row has no text.
 fn row_texts(found: &Comparison, row: usize) -> Vec<ComparisonEntry> {
     let Some(at) = found.rows.get(row) else { return Vec::new() };
     let mut all = found.decision_entries(row);
     all.retain(|s| s.name != "step");
-    for said in &mut all {
+    for entry in &mut all {
         match at.kind() {
-            RowKind::OnlyLeft => said.right = None,
-            RowKind::OnlyRight => said.left = None,
+            RowKind::OnlyLeft => entry.right = None,
+            RowKind::OnlyRight => entry.left = None,
             RowKind::Same | RowKind::Changed => {}
         }
     }
@@ -159,9 +166,9 @@ fn row_texts(found: &Comparison, row: usize) -> Vec<ComparisonEntry> {
     all
 }
 
-/// Two texts beside each other under their name, or one below the other.
-fn side_by_side(said: &ComparisonEntry, shape: SideLayout, most: usize, glyphs: &Glyphs) -> Vec<Line> {
-    let same = said.left == said.right;
+/// Lays out both texts of an entry beside each other, or one below the other.
+fn side_by_side(entry: &ComparisonEntry, layout: SideLayout, most: usize, glyphs: &Glyphs) -> Vec<Line> {
+    let same = entry.left == entry.right;
     let (left, right) = if same { (Role::Text, Role::Text) } else { (Role::Removed, Role::Added) };
     let wrapped = |text: &Option<String>, room: usize| match text {
         None => vec![String::new()],
@@ -173,27 +180,28 @@ fn side_by_side(said: &ComparisonEntry, shape: SideLayout, most: usize, glyphs: 
             lines
         }
     };
-    if !shape.two_columns {
+    if !layout.two_columns {
         let mut lines = Vec::new();
-        let sides = [("- ", left, &said.left), ("+ ", right, &said.right)];
+        let sides = [("- ", left, &entry.left), ("+ ", right, &entry.right)];
         let sides = if same { &sides[..1] } else { &sides[..] };
         for (mark, role, text) in sides.iter().filter(|s| s.2.is_some()) {
             let mark = if same { "  " } else { mark };
-            let name = padded(&said.name, 11, glyphs);
-            for (place, row) in wrapped(text, shape.side_columns.saturating_sub(11)).into_iter().enumerate() {
+            let name = padded(&entry.name, 11, glyphs);
+            for (place, row) in wrapped(text, layout.side_columns.saturating_sub(11)).into_iter().enumerate()
+            {
                 let name = if place == 0 { name.clone() } else { " ".repeat(11) };
                 lines.push(vec![(*role, mark.to_owned()), (Role::Muted, name), (*role, row)]);
             }
         }
         return lines;
     }
-    let room = shape.side_columns.saturating_sub(NAME_COLUMNS);
-    let (a, b) = (wrapped(&said.left, room), wrapped(&said.right, shape.side_columns));
+    let room = layout.side_columns.saturating_sub(NAME_COLUMNS);
+    let (a, b) = (wrapped(&entry.left, room), wrapped(&entry.right, layout.side_columns));
     let joint = " | ".replace('|', glyphs.box_drawing[1 | 4]);
     (0..a.len().max(b.len()))
         .map(|place| {
             let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
-            let name = if place == 0 { said.name.as_str() } else { "" };
+            let name = if place == 0 { entry.name.as_str() } else { "" };
             vec![
                 (Role::Muted, padded(name, NAME_COLUMNS - 1, glyphs) + " "),
                 (left, padded(&at(&a), room, glyphs)),

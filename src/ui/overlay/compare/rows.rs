@@ -1,4 +1,4 @@
-//! The aligned rows, one line each, or two where there is room for one column only. Only what is to be seen is made.
+//! The aligned rows: one line each, or two if there is only room for one column. Only visible lines are built.
 
 use super::super::window::{Line, Scroll};
 use crate::text::{truncate, width};
@@ -11,15 +11,15 @@ use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
 
-/// Columns from which there are two sides.
+/// Minimum width for two columns.
 const MIN_TWO_COLUMN_WIDTH: u16 = 72;
 
-/// How the sides are laid out.
+/// The layout of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SideLayout {
-    /// Two columns, or one with marks.
+    /// Two columns, or one with `-` and `+` marks.
     pub(super) two_columns: bool,
-    /// Columns of a side.
+    /// The width of a side in columns.
     pub(super) side_columns: usize,
 }
 
@@ -34,7 +34,7 @@ impl SideLayout {
     }
 }
 
-/// Which part of a row a line shows.
+/// The part of a row that a line shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Half {
     Both,
@@ -42,25 +42,25 @@ enum Half {
     Right,
 }
 
-/// The lines for two columns or for one: which row and which part of it each shows.
+/// Whether the lines are for two columns, and for each line its row and the part it shows.
 type CachedLines = (bool, Vec<(u32, Half)>);
 
-/// The lines there are.
+/// The list of aligned rows.
 #[derive(Default)]
 pub(super) struct AlignedRows {
     differences_only: bool,
     cached_lines: RefCell<Option<CachedLines>>,
-    /// The chosen row has been put in the middle.
+    /// Whether the selected row has been centred.
     is_centred: Cell<bool>,
 }
 
 impl AlignedRows {
-    /// Only what differs is listed.
+    /// Returns whether only differences are listed.
     pub(super) fn shows_differences_only(&self) -> bool {
         self.differences_only
     }
 
-    /// Lists only what differs, or all; the chosen row stays, or the next one is chosen.
+    /// Toggles between differences only and all rows. Returns the new selection: `chosen`, or the next listed row.
     pub(super) fn toggle_differences_only(&mut self, found: &Comparison, chosen: usize) -> usize {
         if found.first_difference.is_none() {
             return chosen;
@@ -73,12 +73,12 @@ impl AlignedRows {
         found.next_difference(chosen, false).or_else(|| found.next_difference(chosen, true)).unwrap_or(chosen)
     }
 
-    /// The chosen row is put in the middle at the next draw.
+    /// Centres the selected row at the next draw.
     pub(super) fn centre_on_next_draw(&self) {
         self.is_centred.set(false);
     }
 
-    /// The row so many listed rows further on.
+    /// Returns the row `by` listed rows away from `chosen`, stopping at the ends.
     pub(super) fn row_after(&self, found: &Comparison, chosen: usize, by: isize) -> usize {
         let listed = |at: &usize| !self.differences_only || found.rows[*at].kind() != RowKind::Same;
         let far = by.unsigned_abs();
@@ -102,7 +102,7 @@ impl AlignedRows {
         }
     }
 
-    /// The row that a line shows, as it was drawn last.
+    /// Returns the row that a line showed in the last draw.
     pub(super) fn row_at_line(&self, line: usize) -> Option<usize> {
         self.cached_lines.borrow().as_ref()?.1.get(line).map(|l| l.0 as usize)
     }
@@ -130,30 +130,30 @@ impl AlignedRows {
         &self,
         found: &Comparison,
         chosen: usize,
-        shape: SideLayout,
+        layout: SideLayout,
         (glyphs, scroll): (&Glyphs, &Scroll),
         area: Rect,
         canvas: &mut Canvas<'_>,
     ) {
-        self.build_lines(found, shape.two_columns);
+        self.build_lines(found, layout.two_columns);
         let made = self.cached_lines.borrow();
         let Some((_, lines)) = made.as_ref() else { return };
         let at = lines.partition_point(|l| (l.0 as usize) < chosen);
         if !self.is_centred.replace(true) {
             scroll.scroll_to(at.saturating_sub(usize::from(area.height) / 2));
         }
-        // The second line of the chosen row is seen as well.
+        // Reveal the second line of the selected row as well.
         let last = lines.partition_point(|l| l.0 as usize <= chosen).saturating_sub(1).max(at);
         scroll.reveal(last, lines.len(), usize::from(area.height));
         scroll.draw_list(at, lines.len(), area, canvas, |place| {
             let Some((row, half)) = lines.get(place).copied() else { return Line::new() };
             let row = row as usize;
-            row_line(found, row, half, row == chosen, shape, glyphs)
+            row_line(found, row, half, row == chosen, layout, glyphs)
         });
     }
 }
 
-/// Rows of the lower part, which shows more of the chosen row; its rule with them.
+/// Returns the number of rows of the preview below the list, including its rule.
 pub(super) fn preview_rows(height: u16) -> u16 {
     match height {
         0..=7 => 0,
@@ -163,46 +163,44 @@ pub(super) fn preview_rows(height: u16) -> u16 {
     }
 }
 
-/// Who the sides are, and how they ended.
-pub(super) fn header_lines(found: &Comparison, shape: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
-    let told = |side: &Side, o: &Outcome| {
+/// Returns the header: both sides with their outcomes, and how the runs differ.
+pub(super) fn header_lines(found: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
+    let title = |side: &Side, o: &Outcome| {
         format!("{}: {}, {} steps, {:.2}", side.name, o.verdict(), o.steps, o.progress)
     };
-    let a = told(&found.left, &found.outcomes.0);
-    let b = told(&found.right, &found.outcomes.1);
-    let mut lines = if shape.two_columns {
+    let a = title(&found.left, &found.outcomes.0);
+    let b = title(&found.right, &found.outcomes.1);
+    let mut lines = if layout.two_columns {
         vec![vec![
-            (Role::Removed, padded(&a, shape.side_columns, glyphs)),
+            (Role::Removed, padded(&a, layout.side_columns, glyphs)),
             (Role::FrameOverlay, " | ".replace('|', glyphs.box_drawing[1 | 4])),
-            (Role::Added, truncate(&b, shape.side_columns, glyphs.ellipsis)),
+            (Role::Added, truncate(&b, layout.side_columns, glyphs.ellipsis)),
         ]]
     } else {
         let one = |mark: &str, role, words: &str| {
-            vec![(role, mark.to_owned()), (role, truncate(words, shape.side_columns, glyphs.ellipsis))]
+            vec![(role, mark.to_owned()), (role, truncate(words, layout.side_columns, glyphs.ellipsis))]
         };
         vec![one("- ", Role::Removed, &a), one("+ ", Role::Added, &b)]
     };
-    lines.extend(run_difference_lines(found, shape, glyphs));
+    lines.extend(run_difference_lines(found, layout, glyphs));
     lines
 }
 
-/// What of the runs differs, in a line each for before the first turn and for on the way; `Enter` tells it in full.
-fn run_difference_lines(found: &Comparison, shape: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
-    let columns = if shape.two_columns { shape.side_columns * 2 + 3 } else { shape.side_columns + 2 };
+/// Returns one line for differences before the first step and one for later ones; the details page has the full text.
+fn run_difference_lines(found: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
+    let columns = if layout.two_columns { layout.side_columns * 2 + 3 } else { layout.side_columns + 2 };
     let line = |head: &str, list: &[Difference]| {
         let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
         let each = list.iter().map(|d| format!("{} {} | {}", d.name, side(&d.left), side(&d.right)));
         let words = format!("{head}: {}", each.collect::<Vec<_>>().join("; "));
         vec![(Role::Warning, truncate(&words, columns, glyphs.ellipsis))]
     };
-    let both = [
-        ("before the first step", &found.initial_differences),
-        ("changed on the way", &found.later_differences),
-    ];
+    let both =
+        [("before the first step", &found.initial_differences), ("changed later", &found.later_differences)];
     both.into_iter().filter(|(_, list)| !list.is_empty()).map(|(head, list)| line(head, list)).collect()
 }
 
-/// A text in exactly so many columns.
+/// Cuts or fills a text to exactly `columns` columns.
 pub(super) fn padded(text: &str, columns: usize, glyphs: &Glyphs) -> String {
     let text = truncate(text, columns, glyphs.ellipsis);
     let rest = columns.saturating_sub(width(&text));
@@ -214,7 +212,7 @@ fn row_line(
     at: usize,
     half: Half,
     chosen: bool,
-    shape: SideLayout,
+    layout: SideLayout,
     glyphs: &Glyphs,
 ) -> Line {
     let Some(row) = found.rows.get(at) else { return Line::new() };
@@ -229,7 +227,7 @@ fn row_line(
     let cell =
         |side: &Side, number: Option<u32>| number.map_or_else(String::new, |n| step_text(side, n, row));
     let (a, b) = (cell(&found.left, row.left), cell(&found.right, row.right));
-    if !shape.two_columns {
+    if !layout.two_columns {
         let mark = if first { glyphs.proposal } else { " " };
         let (sign, role, text) = match half {
             Half::Both => (mark, role(Role::Muted), a),
@@ -240,7 +238,7 @@ fn row_line(
             if first && (half == Half::Left || kind == RowKind::OnlyRight) { Role::Warning } else { role };
         return vec![
             (marked, format!("{sign} ")),
-            (role, truncate(&text, shape.side_columns, glyphs.ellipsis)),
+            (role, truncate(&text, layout.side_columns, glyphs.ellipsis)),
         ];
     }
     let sign = match kind {
@@ -256,23 +254,23 @@ fn row_line(
         () => Role::Mark,
     };
     vec![
-        (role(Role::Removed), padded(&a, shape.side_columns, glyphs)),
+        (role(Role::Removed), padded(&a, layout.side_columns, glyphs)),
         (mark, format!(" {sign} ")),
-        (role(Role::Added), padded(&b, shape.side_columns, glyphs)),
+        (role(Role::Added), padded(&b, layout.side_columns, glyphs)),
     ]
 }
 
-/// A step in one line: what was done, and what of it differs where that is not to be seen.
+/// Returns a step in one line: its action or thought, and the names of its other parts that differ.
 fn step_text(side: &Side, number: u32, row: &Row) -> String {
     let Some(step) = side.episode.step(number) else { return "  0   the first observation".to_owned() };
-    let done = action_or_thought(step);
-    let text = match done.strip_prefix("think:") {
+    let action = action_or_thought(step);
+    let text = match action.strip_prefix("think:") {
         Some(thought) => format!("{number:>3} think {}", thought.trim()),
-        None if done.is_empty() => format!("{number:>3} >"),
-        None => format!("{number:>3} > {done}"),
+        None if action.is_empty() => format!("{number:>3} >"),
+        None => format!("{number:>3} > {action}"),
     };
-    if let Some(stands) = pending_label(step) {
-        return format!("{text} ({stands})");
+    if let Some(pending) = pending_label(step) {
+        return format!("{text} ({pending})");
     }
     let hidden: Vec<&str> = row.parts.iter().filter(|p| *p != StepPart::Action).map(StepPart::name).collect();
     if hidden.is_empty() || row.parts.contains(StepPart::Action) {

@@ -1,4 +1,4 @@
-//! The choice of the other side.
+//! The list of targets to compare with.
 
 use super::super::fuzzy::rank;
 use super::super::row_delta;
@@ -16,21 +16,21 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// How near a place is to the episode that is compared.
+/// How similar a target is to the compared episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Similarity {
-    /// It has an episode of the same task: world, task id and seed.
+    /// It contains an episode of the same task: environment, task id and seed.
     SameTask,
-    /// A goal in the same words, of another task.
+    /// It has a different task whose goal text is the same.
     SameGoal,
     Unrelated,
 }
 
 impl Similarity {
-    fn between(place: &EpisodeRef, task: Option<&Task>) -> Self {
+    fn between(target: &EpisodeRef, task: Option<&Task>) -> Self {
         match task {
-            Some(task) if place.tasks.contains(&task.key_hash()) => Self::SameTask,
-            Some(task) if !task.goal.is_empty() && place.goal == task.goal => Self::SameGoal,
+            Some(task) if target.tasks.contains(&task.key_hash()) => Self::SameTask,
+            Some(task) if !task.goal.is_empty() && target.goal == task.goal => Self::SameGoal,
             _ => Self::Unrelated,
         }
     }
@@ -38,32 +38,32 @@ impl Similarity {
     fn label(self) -> &'static str {
         match self {
             Self::SameTask => "same task: ",
-            Self::SameGoal => "same goal, other task: ",
+            Self::SameGoal => "same goal, different task: ",
             Self::Unrelated => "",
         }
     }
 }
 
-/// Rows and the words typed for them.
+/// The list of targets with a filter field.
 pub(super) struct TargetList {
     field: TextField,
-    /// The task of the episode that is compared; what has it stands first.
+    /// The compared episode's task; targets with the same task come first.
     task: Option<Task>,
     targets: Vec<EpisodeRef>,
-    /// Places of the rows that fit.
+    /// Indices of the targets that match the filter.
     matches: Vec<usize>,
     selected: usize,
     scroll: Scroll,
-    /// The other branches and sessions are still being looked for, or why they cannot be.
+    /// Whether the other branches and sessions are still being listed, or why that failed.
     others_pending: Result<bool, String>,
 }
 
 impl TargetList {
-    /// The session's own episodes, the other trials of the same task first; sessions come in later.
-    pub(super) fn new(look: &Context<'_>, left: Option<u32>) -> Self {
-        let head = &look.frame.head;
-        let task = look.episode().map(|e| &e.task);
-        let same = |t: &Task| task.is_some_and(|of| of.key() == t.key());
+    /// Creates the list with the session's own episodes, same task first. Branches and sessions follow later.
+    pub(super) fn new(context: &Context<'_>, left: Option<u32>) -> Self {
+        let head = &context.frame.head;
+        let task = context.episode().map(|e| &e.task);
+        let same = |t: &Task| task.is_some_and(|task| task.key() == t.key());
         let mut own: Vec<EpisodeRef> = head
             .ended_episodes
             .iter()
@@ -71,10 +71,10 @@ impl TargetList {
             .map(|p| episode_target(p.number, same(&p.task), &p.task, p.trial, &outcome_text(p)))
             .collect();
         if let Some(e) = head.open_episode().filter(|e| Some(e.number) != left) {
-            let words = format!("open after turn {}, progress {:.2}", e.answered_steps(), e.progress);
+            let words = format!("in progress at step {}, progress {:.2}", e.answered_steps(), e.progress);
             own.push(episode_target(e.number, same(&e.task), &e.task, e.trial, &words));
         }
-        // The newest first, among them the trials of this task.
+        // Newest first.
         own.reverse();
         let mut chooser = Self {
             field: TextField::single_line(""),
@@ -90,35 +90,35 @@ impl TargetList {
         chooser
     }
 
-    /// Adds places: the same task first, then the same words of a goal. Among those, and among the others, episodes of here,
-    /// branches, then sessions, each the newest first. What they have in common is said with how they went; an episode's name
-    /// says it already.
-    fn add_targets(&mut self, places: Vec<EpisodeRef>) {
+    /// Adds targets. They are sorted by similarity; within one similarity the session's episodes come first, then
+    /// branches, then sessions, each newest first. The outcome text names the similarity, unless the title of an
+    /// episode already does.
+    fn add_targets(&mut self, targets: Vec<EpisodeRef>) {
         let task = self.task.as_ref();
-        let told = places.into_iter().map(|mut place| {
-            let near = Similarity::between(&place, task);
-            if place.episode.is_none() || near == Similarity::SameGoal {
-                place.outcome = format!("{}{}", near.label(), place.outcome);
+        let labelled = targets.into_iter().map(|mut target| {
+            let similarity = Similarity::between(&target, task);
+            if target.episode.is_none() || similarity == Similarity::SameGoal {
+                target.outcome = format!("{}{}", similarity.label(), target.outcome);
             }
-            place
+            target
         });
-        self.targets.extend(told);
-        // What is compared is a hash of the task.
-        self.targets.sort_by_cached_key(|place| Similarity::between(place, task));
+        self.targets.extend(labelled);
+        // Cached, because each comparison hashes the task.
+        self.targets.sort_by_cached_key(|target| Similarity::between(target, task));
     }
 
-    /// Takes the other branches and sessions in.
+    /// Adds the other branches and sessions.
     pub(super) fn add_others(&mut self, others: Result<Vec<EpisodeRef>, String>) {
         let chosen = self.selected_target();
         match others {
-            Ok(places) => {
-                self.add_targets(places);
+            Ok(targets) => {
+                self.add_targets(targets);
                 self.others_pending = Ok(false);
             }
             Err(why) => self.others_pending = Err(why),
         }
         self.filter();
-        let at = |of: &EpisodeRef| self.matches.iter().position(|f| self.targets.get(*f) == Some(of));
+        let at = |target: &EpisodeRef| self.matches.iter().position(|f| self.targets.get(*f) == Some(target));
         self.selected = chosen.as_ref().and_then(at).unwrap_or(0);
     }
 
@@ -128,12 +128,12 @@ impl TargetList {
         self.selected = 0;
     }
 
-    /// Why nothing is chosen.
+    /// Returns why the list is empty.
     pub(super) fn empty_message(&self) -> &'static str {
         if self.targets.is_empty() {
-            "there is no other episode, branch or session"
+            "no other episode, branch or session"
         } else {
-            "nothing is called so; other words, or fewer, find more"
+            "no match; try fewer or other words"
         }
     }
 
@@ -169,42 +169,42 @@ impl TargetList {
         }
     }
 
-    pub(super) fn draw(&self, look: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
-        canvas.put(inside.x, inside.y, 2, look.glyphs.proposal, canvas.style(Role::Key));
+    pub(super) fn draw(&self, context: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
+        canvas.put(inside.x, inside.y, 2, context.glyphs.proposal, canvas.style(Role::Key));
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
         self.field.draw(true, line, canvas);
-        let told = match &self.others_pending {
+        let message = match &self.others_pending {
             _ if self.matches.is_empty() && !self.targets.is_empty() => {
                 Some((Role::Warning, self.empty_message().to_owned()))
             }
-            Ok(true) => Some((Role::Muted, "looking for branches and sessions ...".to_owned())),
+            Ok(true) => Some((Role::Muted, "loading branches and sessions ...".to_owned())),
             Err(why) => Some((Role::Warning, why.clone())),
             Ok(false) if self.targets.is_empty() => Some((Role::Muted, self.empty_message().to_owned())),
             Ok(false) => None,
         };
-        let high = u16::from(told.is_some());
+        let high = u16::from(message.is_some());
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1 + high), ..inside };
-        if let Some(told) = told {
+        if let Some(message) = message {
             let last = Rect { y: list.bottom(), height: high.min(inside.height.saturating_sub(1)), ..inside };
-            put_line(&[told], last, canvas);
+            put_line(&[message], last, canvas);
         }
         self.scroll.draw_list(self.selected, self.matches.len(), list, canvas, |place| {
             let found = self.matches.get(place).and_then(|at| self.targets.get(*at));
             let Some(found) = found else { return Line::new() };
             let role = if place == self.selected { Role::Selection } else { Role::Text };
-            // How it went stands at the right edge and is always seen; a long name loses its middle.
+            // The outcome at the right edge is always visible; a long title loses its middle.
             let columns = usize::from(list.width);
-            let went = truncate(&found.outcome, columns * 3 / 5, look.glyphs.ellipsis);
-            let room = columns.saturating_sub(width(&went) + 2);
-            let name = truncate_middle(&found.title, room, look.glyphs.ellipsis);
+            let outcome = truncate(&found.outcome, columns * 3 / 5, context.glyphs.ellipsis);
+            let room = columns.saturating_sub(width(&outcome) + 2);
+            let name = truncate_middle(&found.title, room, context.glyphs.ellipsis);
             let gap = " ".repeat(room.saturating_sub(width(&name)) + 2);
-            vec![(role, name), (Role::Muted, format!("{gap}{went}"))]
+            vec![(role, name), (Role::Muted, format!("{gap}{outcome}"))]
         });
     }
 }
 
-/// A text in so many columns at most, its beginning and its end kept: names begin with what they are and end with what sets
-/// them apart.
+/// Cuts a text to at most `columns` columns, keeping its start, which says what it is, and its end, which sets it
+/// apart from others.
 fn truncate_middle(text: &str, columns: usize, more: &str) -> String {
     if fits(text, columns) {
         return text.to_owned();
@@ -226,12 +226,12 @@ fn outcome_text(past: &EpisodeSummary) -> String {
     format!("{won}, {} steps, progress {:.2}", past.steps, past.progress)
 }
 
-fn episode_target(number: u32, same: bool, task: &Task, trial: u32, words: &str) -> EpisodeRef {
-    let of = if same { "this task".to_owned() } else { task.id.clone() };
+fn episode_target(number: u32, same: bool, task: &Task, trial: u32, outcome: &str) -> EpisodeRef {
+    let name = if same { "this task".to_owned() } else { task.id.clone() };
     EpisodeRef {
         episode: Some(number),
-        title: format!("episode {number}: {of}, trial {trial}"),
-        outcome: words.to_owned(),
+        title: format!("episode {number}: {name}, trial {trial}"),
+        outcome: outcome.to_owned(),
         goal: task.goal.clone(),
         tasks: [task.key_hash()].into(),
         ..EpisodeRef::default()

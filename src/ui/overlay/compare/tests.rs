@@ -1,4 +1,4 @@
-//! A lost trial beside a won one: pictures at four sizes, keys, and what is asked of the outside.
+//! Comparison of a lost and a won trial: snapshots at four sizes, keys, and requests.
 
 use super::*;
 use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind};
@@ -9,7 +9,7 @@ use crate::ui::msg::UiMessage;
 use crate::ui::tests::{SIZES, TestScreen, screen_text};
 use serde_json::{Value, json};
 
-/// The kitchen, lost; then a second trial that begins alike, is taught, and wins.
+/// The sample session, lost; then a second trial that starts the same, gets a lesson, and wins.
 fn two_trials() -> Fixture {
     let mut f = sample_session();
     f.execute(
@@ -55,17 +55,17 @@ fn two_trials() -> Fixture {
     f
 }
 
-/// Does what is wanted of the outside, as the thread beside the screen does.
-fn answer_requests(stage: &mut TestScreen, wants: Vec<Request>) {
-    for want in wants {
-        let answer = match want {
+/// Answers requests as the background thread does.
+fn answer_requests(stage: &mut TestScreen, requests: Vec<Request>) {
+    for request in requests {
+        let answer = match request {
             Request::Compare { a, b } => {
                 let found = compare_episodes(&stage.fixture.store, None, &a, &b);
                 Answer::Compared { a: Box::new(a), b: Box::new(b), result: found }
             }
-            Request::LoadPreceding { comparison: of, row } => {
-                let before = load_preceding(&of.0, row);
-                Answer::Preceding { comparison: of, row, before }
+            Request::LoadPreceding { comparison, row } => {
+                let before = load_preceding(&comparison.0, row);
+                Answer::Preceding { comparison, row, before }
             }
             Request::ListComparable => Answer::Comparable(Ok(vec![
                 EpisodeRef {
@@ -75,7 +75,7 @@ fn answer_requests(stage: &mut TestScreen, wants: Vec<Request>) {
                 },
                 EpisodeRef {
                     branch: Some("b2".to_owned()),
-                    title: "branch b2: from turn 9, another action".to_owned(),
+                    title: "branch b2: from step 9, another action".to_owned(),
                     ..EpisodeRef::default()
                 },
             ])),
@@ -85,10 +85,10 @@ fn answer_requests(stage: &mut TestScreen, wants: Vec<Request>) {
     }
 }
 
-/// Pressed, and everything that is wanted is done.
+/// Presses a key and answers its requests.
 fn press(stage: &mut TestScreen, key: &str) {
-    let wants = stage.press(key);
-    answer_requests(stage, wants);
+    let requests = stage.press(key);
+    answer_requests(stage, requests);
 }
 
 fn open_comparison(w: u16, h: u16) -> TestScreen {
@@ -118,13 +118,13 @@ fn the_other_side_is_chosen_and_the_first_difference_is_in_sight() {
 fn differences_are_visited_and_listed_alone() {
     let mut stage = open_comparison(120, 36);
     let all = screen_text(&stage.draw());
-    assert!(all.contains("think To solve the task"), "what is the same is listed: {all}");
+    assert!(all.contains("think To solve the task"), "equal rows are listed: {all}");
     press(&mut stage, "d");
     let only = screen_text(&stage.draw());
-    assert!(only.contains("only what differs") && !only.contains("  1 think To solve the task"), "{only}");
+    assert!(only.contains("differences only") && !only.contains("  1 think To solve the task"), "{only}");
     press(&mut stage, "N");
-    let told = stage.model.notice.as_ref().map(|n| n.text.clone());
-    assert_eq!(told.as_deref(), Some("no difference before this one"));
+    let notice = stage.model.notice.as_ref().map(|n| n.text.clone());
+    assert_eq!(notice.as_deref(), Some("no difference before this one"));
     let mut seen = vec![screen_text(&stage.draw())];
     for _ in 0..60 {
         press(&mut stage, "n");
@@ -134,8 +134,8 @@ fn differences_are_visited_and_listed_alone() {
         }
         seen.push(now);
     }
-    let told = stage.model.notice.as_ref().map(|n| n.text.clone());
-    assert_eq!(told.as_deref(), Some("no difference after this one"));
+    let notice = stage.model.notice.as_ref().map(|n| n.text.clone());
+    assert_eq!(notice.as_deref(), Some("no difference after this one"));
     assert!(seen.len() > 5);
 }
 
@@ -146,32 +146,32 @@ fn a_typed_session_is_found_and_requested() {
     for letter in ["z", "z"] {
         press(&mut stage, letter);
     }
-    let wants = stage.press("Enter");
-    let [Request::Compare { a, b }] = wants.as_slice() else { panic!("{wants:?}") };
+    let requests = stage.press("Enter");
+    let [Request::Compare { a, b }] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!((a.episode, b.session.as_deref()), (Some(2), Some("elsewhere")));
-    // Nobody can open it here, and that is said.
-    answer_requests(&mut stage, wants);
-    assert!(screen_text(&stage.draw()).contains("no way to other sessions"));
+    // Without access to other sessions an error is shown.
+    answer_requests(&mut stage, requests);
+    assert!(screen_text(&stage.draw()).contains("can't open other sessions"));
     press(&mut stage, "q");
     assert!(stage.model.overlays.is_empty());
 }
 
 #[test]
-fn an_answer_to_another_question_is_not_taken() {
+fn the_answer_to_another_request_is_ignored() {
     let mut stage = TestScreen::new(two_trials(), 80, 24);
     press(&mut stage, "D");
     let late = Answer::Compared { a: Box::default(), b: Box::default(), result: Err("too late".to_owned()) };
     stage.send(UiMessage::Answer(late.clone()));
     assert!(!screen_text(&stage.draw()).contains("too late"));
-    let wants = stage.press("Enter");
+    let requests = stage.press("Enter");
     stage.send(UiMessage::Answer(late));
-    assert!(screen_text(&stage.draw()).contains("being brought"));
-    answer_requests(&mut stage, wants);
+    assert!(screen_text(&stage.draw()).contains("loading both episodes"));
+    answer_requests(&mut stage, requests);
     assert!(screen_text(&stage.draw()).contains("Compare: "));
 }
 
 #[test]
-fn two_known_places_need_no_choice() {
+fn two_known_episodes_skip_the_target_list() {
     let place = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
     let (compare, request) = CompareDialog::between(place(1), place(2));
     let mut stage = TestScreen::new(two_trials(), 80, 24);
@@ -184,7 +184,7 @@ fn two_known_places_need_no_choice() {
     assert!(text.contains("- go to fridge 1") && text.contains("+ go to countertop 2"), "{text}");
 }
 
-/// The settings of a second trial that went as the first were told nowhere.
+/// Regression: a changed setting of a second trial with the same steps was shown nowhere.
 #[test]
 fn differences_before_the_first_step_are_shown_above_the_rows() {
     for (w, h) in SIZES {
@@ -202,8 +202,8 @@ fn differences_before_the_first_step_are_shown_above_the_rows() {
         press(&mut stage, "D");
         press(&mut stage, "Enter");
         let rows = screen_text(&stage.draw());
-        // A narrow frame cuts its title.
-        let waits = if w < 80 { "" } else { ", 1 waiting" };
+        // A narrow window cuts its title.
+        let waits = if w < 80 { "" } else { ", 1 pending" };
         let due =
             ["before the first step: actor openai:small | rules", "2 > dance (proposed, not taken)", waits];
         for words in due {
@@ -229,7 +229,7 @@ fn an_episode_beside_itself_has_no_difference() {
 }
 
 #[test]
-fn any_size_and_any_key_is_survived() {
+fn no_size_and_no_key_panics() {
     let keys = ["n", "N", "d", "Enter", "Down", "Up", "PageDown", "End", "Home", "Tab", "Esc", "D", "Enter"];
     for (w, h) in [(1, 1), (8, 3), (20, 6), (40, 10), (71, 12), (72, 12), (400, 90)] {
         let mut stage = open_comparison(w, h);
@@ -240,7 +240,7 @@ fn any_size_and_any_key_is_survived() {
     }
 }
 
-/// An observation was cut after three lines without a sign, over rows that stood empty.
+/// Regression: an observation was cut after three lines without an ellipsis, although rows below were empty.
 #[test]
 fn the_preview_uses_all_rows_and_marks_what_it_cuts() {
     let words: Vec<String> = (1..=40).map(|n| format!("word{n:02}")).collect();

@@ -1,4 +1,4 @@
-//! What is told of an ended episode.
+//! The facts about an ended episode on the end card.
 
 use super::super::window::{Line, paragraph};
 use crate::domain::{EndReason, EpisodeSummary, Step, TokenCounts};
@@ -10,18 +10,18 @@ use crate::ui::theme::Role;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-/// Steps that are named one by one.
+/// Maximum number of steps listed individually.
 const MAX_LISTED_STEPS: usize = 8;
 
-/// Why an episode ended, as a sentence.
+/// Describes the episode's outcome in a sentence; `limit` is the step limit.
 fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
     let (why, steps) = (outcome.reason.describe(), pluralize(u64::from(outcome.steps), "step"));
     let how = if outcome.won { "Won" } else { "Lost" };
     match outcome.reason {
         EndReason::Won => format!("Won: the goal was reached in {steps}."),
-        EndReason::StepLimit => format!("{how}: {why}, all {limit} steps are used up."),
+        EndReason::StepLimit => format!("{how}: step limit reached ({limit} steps)."),
         EndReason::Loop => format!("{how}: {why}, the same action twice in a row."),
-        EndReason::Error => format!("{how}: {why}, and the task was given up."),
+        EndReason::Error => format!("{how}: {why}, and the task was skipped."),
         EndReason::Done
         | EndReason::MoveLimit
         | EndReason::TimeLimit
@@ -36,12 +36,12 @@ fn step_list(all: &[u32]) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-/// The first rung of the ladder to the goal that was not reached.
+/// Describes the first subgoal that wasn't reached. Returns `None` if the goal's subgoals aren't known.
 fn missing_subgoal(episode: &Episode) -> Option<String> {
     let goal = Goal::parse(&episode.task.goal)?;
     let last = episode.note_tallies.get("subgoal").and_then(|t| t.last.parts.get("reached"));
     let reached: usize = last.and_then(|n| n.parse().ok()).unwrap_or(0);
-    // Progress that no detector explains says that this ladder is not the world's.
+    // Progress without a reached subgoal means that the environment doesn't follow these subgoals.
     if reached == 0 && episode.progress > 0.0 {
         return None;
     }
@@ -50,12 +50,12 @@ fn missing_subgoal(episode: &Episode) -> Option<String> {
         Subgoal::Seen => format!("no {object} was found"),
         Subgoal::Taken => format!("the {object} was not taken"),
         Subgoal::Treated(how) => {
-            let done = match how {
+            let participle = match how {
                 Treatment::Heat => "heated",
                 Treatment::Cool => "cooled",
                 Treatment::Clean => "cleaned",
             };
-            format!("the {object} was not {done} ({})", how.appliance())
+            format!("the {object} was not {participle} ({})", how.appliance())
         }
         Subgoal::Placed => {
             format!("the {object} was not put where it belongs ({})", goal.target().unwrap_or("?"))
@@ -66,7 +66,7 @@ fn missing_subgoal(episode: &Episode) -> Option<String> {
     Some(words)
 }
 
-/// Something came of a step before the next change of place: progress was made.
+/// Returns whether progress rose above `before` after a step, before the next move to another place.
 fn led_to_progress(episode: &Episode, step: &Step, before: f64) -> bool {
     let after = (step.number + 1..=episode.steps.len() as u32).filter_map(|n| episode.step(n));
     after
@@ -75,56 +75,56 @@ fn led_to_progress(episode: &Episode, step: &Step, before: f64) -> bool {
         .any(|s| s.answer.as_ref().is_some_and(|a| a.progress > before))
 }
 
-/// The action only changes the place, for what is to be done there.
+/// Returns whether the action only moves to another place.
 fn is_move(action: &str) -> bool {
     action.trim_start().starts_with("go ")
 }
 
-/// Actions that were taken again and changed nothing, with the steps of the repeats, the most frequent first. A repeat is
-/// for nothing where the world did not accept it, or answered as it did the last time and no progress was made since; and
-/// a place was not returned to for nothing where progress was made there.
+/// Returns repeated actions that changed nothing, with the steps of the repeats, the most frequent action first. A
+/// repeat is useless if the environment rejected it, or if its observation is the same as last time and no progress was
+/// made since. Returning to a place isn't useless if progress was made there afterwards.
 fn useless_repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
     let mut last: HashMap<&str, (&str, f64)> = HashMap::new();
-    let mut vain: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    let mut useless: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for step in episode.steps.iter().filter(|s| !s.is_thought_only()) {
         let (Some(done), Some(answer)) = (&step.executed, &step.answer) else { continue };
         let before = last.insert(&done.action, (&answer.raw, answer.progress));
         let same = |(raw, progress): (&str, f64)| raw == answer.raw && answer.progress <= progress;
         let needed = || is_move(&done.action) && led_to_progress(episode, step, answer.progress);
         if before.is_some_and(|b| !answer.valid || (same(b) && !needed())) {
-            vain.entry(&done.action).or_default().push(step.number);
+            useless.entry(&done.action).or_default().push(step.number);
         }
     }
-    let mut vain: Vec<_> = vain.into_iter().collect();
-    vain.sort_by_key(|(_, at)| std::cmp::Reverse(at.len()));
-    vain
+    let mut useless: Vec<_> = useless.into_iter().collect();
+    useless.sort_by_key(|(_, at)| std::cmp::Reverse(at.len()));
+    useless
 }
 
-/// All of it, as rows.
+/// Returns the facts as rows.
 pub(super) fn fact_lines(
     episode: &Episode,
     outcome: &EpisodeSummary,
-    look: &Context<'_>,
+    context: &Context<'_>,
     columns: u16,
 ) -> Vec<Line> {
-    let limit = look.frame.head.run.as_ref().map_or(0, |r| r.limits.steps);
+    let limit = context.frame.head.run.as_ref().map_or(0, |r| r.limits.steps);
     let role = if outcome.won { Role::Good } else { Role::Bad };
     let mut lines = paragraph((role, ""), role, &outcome_sentence(outcome, limit), columns);
-    let mut say = |label: &str, role: Role, text: &str| {
+    let mut add = |label: &str, role: Role, text: &str| {
         lines.extend(paragraph((Role::Muted, &format!("{label:<17}")), role, text, columns));
     };
-    say("goal", Role::Text, &episode.task.goal);
+    add("goal", Role::Text, &episode.task.goal);
     let last = match episode.step(episode.progress_step).and_then(|s| s.action()) {
         Some(action) => {
-            format!("{:.0} %, last at turn {} ({action})", outcome.progress * 100.0, episode.progress_step)
+            format!("{:.0} %, last at step {} ({action})", outcome.progress * 100.0, episode.progress_step)
         }
-        None => format!("{:.0} %, no turn made progress", outcome.progress * 100.0),
+        None => format!("{:.0} %, no step made progress", outcome.progress * 100.0),
     };
-    say("progress", Role::Text, &last);
+    add("progress", Role::Text, &last);
     if !outcome.won
         && let Some(missing) = missing_subgoal(episode)
     {
-        say("missing", Role::Warning, &missing);
+        add("missing", Role::Warning, &missing);
     }
     let invalid: Vec<u32> = episode
         .steps
@@ -134,10 +134,10 @@ pub(super) fn fact_lines(
         .collect();
     if !invalid.is_empty() {
         let words = match invalid[..] {
-            [only] => format!("once, at turn {only}"),
-            _ => format!("{} times: turns {}", invalid.len(), step_list(&invalid)),
+            [only] => format!("once, at step {only}"),
+            _ => format!("{} times: steps {}", invalid.len(), step_list(&invalid)),
         };
-        say("nothing happened", Role::Text, &words);
+        add("nothing happened", Role::Text, &words);
     }
     let repeats = useless_repeats(episode);
     if !repeats.is_empty() {
@@ -145,41 +145,41 @@ pub(super) fn fact_lines(
             .iter()
             .take(3)
             .map(|(action, at)| match at[..] {
-                [only] => format!("{action}, again at turn {only}"),
-                _ => format!("{action}, again at turns {}", step_list(at)),
+                [only] => format!("{action}, again at step {only}"),
+                _ => format!("{action}, again at steps {}", step_list(at)),
             })
             .collect();
-        say("repeated", Role::Text, &format!("{} (nothing changed)", named.join("; ")));
+        add("repeated", Role::Text, &format!("{} (nothing changed)", named.join("; ")));
     }
-    let hand = if outcome.assisted { "; with your help" } else { "" };
-    say(
+    let assisted = if outcome.assisted { "; assisted" } else { "" };
+    add(
         "cost",
         Role::Muted,
         &format!(
-            "{}, {} tokens{}, {}{hand}",
+            "{}, {} tokens{}, {}{assisted}",
             pluralize(u64::from(outcome.calls), "call"),
             outcome.tokens,
             counting_note(&outcome.stats.token_counts),
             pluralize(u64::from(outcome.moves), "move")
         ),
     );
-    let spent = &look.frame.head.usage;
-    if spent.mentor_calls > 0 || look.frame.head.ended_episodes.len() > 1 {
-        say("of the run", Role::Muted, &spent.describe());
+    let spent = &context.frame.head.usage;
+    if spent.mentor_calls > 0 || context.frame.head.ended_episodes.len() > 1 {
+        add("whole run", Role::Muted, &spent.describe());
     }
-    if let Some(words) = look.frame.head.prefetch_stats().describe() {
-        say("asked ahead", Role::Muted, &words);
+    if let Some(words) = context.frame.head.prefetch_stats().describe() {
+        add("prefetched", Role::Muted, &words);
     }
     lines
 }
 
-/// Who counted the tokens where it was not all one server, and what they cost.
+/// Returns who counted the tokens if the server didn't report them all, and the cost if it is known.
 fn counting_note(counted: &TokenCounts) -> String {
     let all = counted.tokens();
     let mut words = String::new();
     if all > 0 && counted.reported < all {
-        let own = if counted.estimated == all { "estimated".to_owned() } else { counted.describe() };
-        words = format!(" ({own})");
+        let sources = if counted.estimated == all { "estimated".to_owned() } else { counted.describe() };
+        words = format!(" ({sources})");
     }
     if let Some(cost) = counted.format_cost() {
         let _ = write!(words, ", cost {cost}");

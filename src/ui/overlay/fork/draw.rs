@@ -1,4 +1,4 @@
-//! The dialog as it is drawn: the question, and the choices under the titles of their groups.
+//! Drawing of the fork dialog: the question, and the choices under their headings.
 
 use super::super::window::{Line, Window, WindowPosition, paragraph, put_line};
 use super::entries::Entry;
@@ -11,30 +11,37 @@ use crate::ui::view::live_position;
 use ratatui::layout::Rect;
 
 impl ForkDialog {
-    /// What is asked, as rows.
-    fn question_lines(&self, look: &Context<'_>, columns: u16) -> Vec<Line> {
-        let turn = self.step;
+    /// Returns the question as rows.
+    fn question_lines(&self, context: &Context<'_>, columns: u16) -> Vec<Line> {
+        let step = self.step;
         let words = match &self.refusal {
             Some(why) => {
-                format!("Too late: {why}. Continue from before it on a new branch? The old line stays.")
+                format!("Too late: {why}. Continue from before it on a new branch?\nThe old branch stays.")
             }
-            None if self.is_present && look.frame.head.head != self.shown.head => {
-                let now = look.frame.head.episode.as_ref().map_or(0, |e| e.steps.len());
+            None if self.is_present && context.frame.head.head != self.shown.head => {
+                let now = context.frame.head.episode.as_ref().map_or(0, |e| e.steps.len());
                 let place = fork_point::describe_moment(&self.shown);
-                let gone = format!("the session has gone on since: it is at turn {now} now");
-                format!("This is {place}; {gone}. Continue from there on a new branch? The old line stays.")
+                let since = format!("the session has since reached step {now}");
+                format!(
+                    "This is {place}; {since}. Continue from there on a new branch?\n\
+                     The old branch stays."
+                )
             }
             None if self.is_present => {
                 format!(
-                    "This is the present, turn {turn}. Continue from here on a new branch? The old line stays."
+                    "This is the present (step {step}). Continue from here on a new branch?\n\
+                     The old branch stays."
                 )
             }
             None => {
-                let of = match live_position(look) {
-                    Some((at, word)) => format!("turn {turn}; live: turn {at}, {word}"),
-                    None => format!("turn {turn} of {}", look.episode().map_or(0, |e| e.steps.len())),
+                let position = match live_position(context) {
+                    Some((at, word)) => format!("step {step}; live: step {at}, {word}"),
+                    None => format!("step {step} of {}", context.episode().map_or(0, |e| e.steps.len())),
                 };
-                format!("This is the past ({of}). Continue from here on a new branch? The old line stays.")
+                format!(
+                    "This is the past ({position}). Continue from here on a new branch?\n\
+                     The old branch stays."
+                )
             }
         };
         paragraph((Role::FramePast, ""), Role::FramePast, &words, columns)
@@ -47,29 +54,29 @@ impl ForkDialog {
         }
     }
 
-    fn needed_rows(&self, look: &Context<'_>, columns: u16) -> u16 {
+    fn needed_rows(&self, context: &Context<'_>, columns: u16) -> u16 {
         match &self.stage {
-            Stage::Choosing => (self.question_lines(look, columns).len() + self.entries.len()) as u16 + 1,
+            Stage::Choosing => (self.question_lines(context, columns).len() + self.entries.len()) as u16 + 1,
             Stage::Typing(value) => value.needed_rows(),
         }
     }
 
-    fn draw_list(&self, look: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
-        let asked = self.question_lines(look, inside.width);
+    fn draw_list(&self, context: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
+        let asked = self.question_lines(context, inside.width);
         let mut y = inside.y;
         for line in asked.iter().take(usize::from(inside.height)) {
             put_line(line, Rect { y, height: 1, ..inside }, canvas);
             y += 1;
         }
-        // Where there is room, a blank row sets the choices apart.
+        // If there is room, a blank row separates the choices.
         let left = inside.bottom().saturating_sub(y);
         let gap = u16::from(usize::from(left) > self.entries.len());
         let mut list = Rect { y: y + gap, height: left - gap, ..inside };
         let wide = self.entries.iter().map(Entry::name_columns).max().unwrap_or(0);
         let line = |place: usize| {
-            self.entries.get(place).map_or_else(Line::new, |e| e.line(place == self.selected, wide, look))
+            self.entries.get(place).map_or_else(Line::new, |e| e.line(place == self.selected, wide, context))
         };
-        // The title of a group that has scrolled away stands above its rows.
+        // A heading that has scrolled away stays above the rows of its group.
         if let Some(title) = self.sticky_heading(usize::from(list.height)) {
             put_line(&line(title), Rect { height: 1, ..list }, canvas);
             list = Rect { y: list.y + 1, height: list.height - 1, ..list };
@@ -77,7 +84,8 @@ impl ForkDialog {
         self.scroll.draw_list(self.selected, self.entries.len(), list, canvas, line);
     }
 
-    /// The title of the first row's group, where rows in so many lines show it no more, and there is a line for it.
+    /// Returns the heading of the first visible row if it has scrolled out of `height` rows and there is room to show
+    /// it.
     fn sticky_heading(&self, height: usize) -> Option<usize> {
         const MIN_ROWS: usize = 3;
         let all = self.entries.len();
@@ -89,27 +97,27 @@ impl ForkDialog {
         let seen = |top: usize| (title(top) != Some(top)).then(|| title(top)).flatten();
         self.scroll.reveal(self.selected, all, height);
         let first = seen(self.scroll.clamp_top(all, height))?;
-        // With a row less the list may begin at a title.
+        // With one row less, the list may start at a heading.
         self.scroll.reveal(self.selected, all, height - 1);
         seen(self.scroll.clamp_top(all, height - 1)).or(Some(first))
     }
 
-    /// The whole of it.
-    pub(super) fn draw_dialog(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+    /// Draws the dialog.
+    pub(super) fn draw_dialog(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         const COLUMNS: u16 = 78;
         let columns = COLUMNS.min(screen.width.saturating_sub(4));
         let title = self.title();
         let window = Window {
             title: &title,
             position: WindowPosition::Middle,
-            rows: self.needed_rows(look, columns),
+            rows: self.needed_rows(context, columns),
             columns: COLUMNS,
             mode: self.mode(),
         };
-        let inside = window.draw(look, screen, canvas);
+        let inside = window.draw(context, screen, canvas);
         match &self.stage {
-            Stage::Choosing => self.draw_list(look, inside, canvas),
-            Stage::Typing(value) => value.draw(look, self.error.as_deref(), inside, canvas),
+            Stage::Choosing => self.draw_list(context, inside, canvas),
+            Stage::Typing(value) => value.draw(context, self.error.as_deref(), inside, canvas),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The value of a change, typed or chosen.
+//! Input of a change's value, typed or chosen from a list.
 
 use super::super::action_input::ActionInput;
 use super::super::named_value::{self, NamedValueInput};
@@ -21,34 +21,34 @@ use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
-/// A value that is typed, or chosen from a list first.
+/// Input for the value of a change.
 pub(super) struct ValueInput {
     change: ForkChange,
     step: u32,
-    /// Where the branch begins, in words.
+    /// Where the branch starts, in words.
     place: String,
-    /// What was there before.
+    /// The current value, as text.
     previous: String,
     field: TextField,
-    /// In the place of the field, where an action is typed.
+    /// Replaces `field` for actions.
     action_input: Option<ActionInput>,
-    /// In the place of the field, where one of several values is to be another.
+    /// Replaces `field` for settings and sampling parameters.
     named_input: Option<NamedValueInput>,
-    /// The methods to choose from.
+    /// The methods to choose from; empty for all other changes.
     methods: &'static [&'static str],
     selected: usize,
     scroll: Scroll,
-    /// The moment whose actions were asked for.
+    /// The event whose admissible actions were requested.
     actions_requested_at: Option<EventRef>,
 }
 
 impl ValueInput {
-    /// Over the moment shown, and the episode that is listed.
+    /// Creates the input for the displayed state and the state whose episode is listed.
     pub(super) fn new(
         (shown, listed): (&State, &State),
         change: ForkChange,
         step: u32,
-        asked: Option<EventRef>,
+        actions_requested_at: Option<EventRef>,
     ) -> Self {
         let at = listed.episode.as_deref().and_then(|e| e.step(step));
         let run = shown.run.as_deref();
@@ -76,8 +76,8 @@ impl ValueInput {
         let line = (change == ForkChange::Action).then(|| ActionInput::new(&was));
         let (named, scroll) = (named.map(NamedValueInput::new), Scroll::default());
         let place = match change {
-            ForkChange::Action | ForkChange::Thought | ForkChange::Reject => format!("turn {step}"),
-            ForkChange::Observation => format!("after turn {step}"),
+            ForkChange::Action | ForkChange::Thought | ForkChange::Reject => format!("step {step}"),
+            ForkChange::Observation => format!("after step {step}"),
             _ => fork_point::describe_moment(shown),
         };
         Self {
@@ -91,11 +91,11 @@ impl ValueInput {
             methods,
             selected: chosen,
             scroll,
-            actions_requested_at: asked,
+            actions_requested_at,
         }
     }
 
-    /// What the world accepted then has come in. That of another moment, which was asked for before, is dropped.
+    /// Sets the actions admissible at that point. Ignores the answer to an earlier request.
     pub(super) fn set_admissible(&mut self, at: EventRef, listed: &PastAdmissible) {
         if let Some(line) = self.action_input.as_mut().filter(|_| self.actions_requested_at == Some(at)) {
             line.set_admissible(listed.as_deref().map_err(String::clone));
@@ -106,33 +106,37 @@ impl ValueInput {
         &self.change
     }
 
-    /// What is typed, for the title.
-    pub(super) fn title(&self, turn: u32) -> String {
+    /// Returns the text for the window's title.
+    pub(super) fn title(&self, step: u32) -> String {
         match &self.change {
-            ForkChange::Action => format!("another action for turn {turn}"),
-            ForkChange::Thought => format!("another thought for turn {turn}"),
-            ForkChange::Observation => format!("another observation of turn {}", self.step),
-            ForkChange::Reject => format!("turn {turn} is rejected: why?"),
+            ForkChange::Action => format!("another action for step {step}"),
+            ForkChange::Thought => format!("another thought for step {step}"),
+            ForkChange::Observation => format!("another observation for step {}", self.step),
+            ForkChange::Reject => format!("reject step {step}: why?"),
             ForkChange::Method => "another method".to_owned(),
-            ForkChange::Actor => "who acts".to_owned(),
-            ForkChange::Mentor => "who reflects".to_owned(),
+            ForkChange::Actor => "another actor".to_owned(),
+            ForkChange::Mentor => "another mentor".to_owned(),
             ForkChange::Sampling(asked) => format!("sampling of the {}", asked.name()),
             _ => "another setting".to_owned(),
         }
     }
 
-    /// What is good to know while it is typed.
-    fn help_text(&self, look: &Context<'_>) -> String {
+    /// Returns the help text shown while typing.
+    fn help_text(&self, context: &Context<'_>) -> String {
         match &self.change {
-            ForkChange::Action => format!("It runs in the place of: {}", one_line(&self.previous)),
-            ForkChange::Thought => "The agent reads it as its own; it is marked as edited by you.".to_owned(),
+            ForkChange::Action => format!("Runs instead of: {}", one_line(&self.previous)),
+            ForkChange::Thought => {
+                "The agent reads it as its own thought; it is marked as your edit.".to_owned()
+            }
             ForkChange::Observation => {
-                "The agent reads it; it is marked as edited by you. The world itself is not changed."
+                "The agent reads it; it is marked as your edit. The environment itself doesn't change."
                     .to_owned()
             }
-            ForkChange::Reject => "The agent is told the reason, and is asked this turn again.".to_owned(),
+            ForkChange::Reject => {
+                "The agent sees the reason, and the actor is called again for this step.".to_owned()
+            }
             ForkChange::Method => {
-                "Lessons and reflections stay; the new method begins with its own defaults.".to_owned()
+                "Lessons and reflections stay; the new method starts with its own defaults.".to_owned()
             }
             ForkChange::Actor => {
                 "openai:MODEL, `openai:MODEL profile NAME`, rules (built in), human, or recorded:SESSION"
@@ -143,15 +147,15 @@ impl ValueInput {
                     .to_owned()
             }
             _ => {
-                let told = self.named_input.as_ref().and_then(NamedValueInput::help_text);
-                told.unwrap_or_else(|| match (&self.change, look.displayed_state().run.as_deref()) {
+                let help = self.named_input.as_ref().and_then(NamedValueInput::help_text);
+                help.unwrap_or_else(|| match (&self.change, context.displayed_state().run.as_deref()) {
                     (ForkChange::Sampling(asked), Some(run)) => {
                         let first = format!("{}.temperature", asked.name());
-                        let heeded = named_value::parse_value(run, &first, "off")
+                        let example = named_value::parse_value(run, &first, "off")
                             .map(|_| format!("NAME VALUE, such as {first} 0.7"));
-                        heeded.unwrap_or_else(|why| why)
+                        example.unwrap_or_else(|why| why)
                     }
-                    _ => "NAME VALUE; Enter puts the chosen name into the line".to_owned(),
+                    _ => "NAME VALUE; Enter fills in the selected name".to_owned(),
                 })
             }
         }
@@ -161,7 +165,7 @@ impl ValueInput {
         !self.methods.is_empty()
     }
 
-    /// Takes back what is typed where a list lies below it; whether there was anything.
+    /// Clears the text above a list. Returns whether there was any.
     pub(super) fn clear_typed(&mut self) -> bool {
         self.named_input.as_mut().is_some_and(NamedValueInput::clear)
     }
@@ -240,17 +244,17 @@ impl ValueInput {
         }
     }
 
-    /// What is there now as the reason of a branch and the wishes it begins with; none where a value is to be typed next.
-    /// `played`: the turn never had a proposal.
+    /// Returns the branch's reason and its first commands. Returns `None` if a name was filled in and its value is
+    /// still to be typed. `played` means that a person played the step, so it never had a proposal.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// Returns what is wrong with the value.
     pub(super) fn accept(&mut self, shown: &State, played: bool) -> Result<Option<BranchStart>, String> {
         let step = self.step;
         if let Some(method) = self.methods.get(self.selected) {
             let spec = run_spec(shown)?;
             if *method == spec.method {
-                return Err("this is the method as it is".to_owned());
+                return Err("this is already the method".to_owned());
             }
             let words = format!("method {method}");
             return Ok(Some(
@@ -268,10 +272,10 @@ impl ValueInput {
         }
         let text = self.action_input.as_ref().map_or_else(|| self.field.text(), ActionInput::text);
         if text.is_empty() {
-            return Err("write something first".to_owned());
+            return Err("type something first".to_owned());
         }
         if text == self.previous.trim() {
-            return Err("this is what it was; change it, or go back with Esc".to_owned());
+            return Err("unchanged; edit it, or go back with Esc".to_owned());
         }
         let line = one_line(&text).into_owned();
         Ok(Some(match &self.change {
@@ -297,19 +301,25 @@ impl ValueInput {
                 let spec = switch_model(&run_spec(shown)?, ModelRole::Mentor, &line);
                 self.branch_start(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
-            _ => return Err("there is nothing to be typed here".to_owned()),
+            _ => return Err("nothing to type here".to_owned()),
         }))
     }
 
-    fn branch_start(&self, words: &str, then: Vec<Command>) -> BranchStart {
-        (truncate(&format!("{}: {words}", self.place), 120, "…"), then)
+    fn branch_start(&self, description: &str, commands: Vec<Command>) -> BranchStart {
+        (truncate(&format!("{}: {description}", self.place), 120, "…"), commands)
     }
 
-    pub(super) fn draw(&self, look: &Context<'_>, note: Option<&str>, inside: Rect, canvas: &mut Canvas<'_>) {
-        // Rows of what is good to know, at the most.
+    pub(super) fn draw(
+        &self,
+        context: &Context<'_>,
+        note: Option<&str>,
+        inside: Rect,
+        canvas: &mut Canvas<'_>,
+    ) {
+        // Maximum number of help rows.
         const MAX_HELP_ROWS: usize = 3;
         let (role, words) =
-            note.map_or_else(|| (Role::Muted, self.help_text(look)), |n| (Role::Warning, n.to_owned()));
+            note.map_or_else(|| (Role::Muted, self.help_text(context)), |n| (Role::Warning, n.to_owned()));
         let about: Vec<Line> =
             paragraph((role, ""), role, &words, inside.width).into_iter().take(MAX_HELP_ROWS).collect();
         if let Some(line) = &self.action_input {
@@ -319,11 +329,11 @@ impl ValueInput {
             }
             let above = u16::from(note.is_none()).min(inside.height.saturating_sub(2));
             let body = Rect { y: inside.y + above, height: inside.height - above, ..inside };
-            let waits = "the actions before it are taken again, to see what the world accepts there";
-            return line.draw(look, (note, waits), body, canvas);
+            let waits = "replaying to list the admissible actions ...";
+            return line.draw(context, (note, waits), body, canvas);
         }
         if let Some(named) = &self.named_input {
-            return named.draw(look, &about, inside, canvas);
+            return named.draw(context, &about, inside, canvas);
         }
         let room = inside.height.saturating_sub(about.len() as u16);
         let body = Rect { height: room, ..inside };
@@ -332,8 +342,8 @@ impl ValueInput {
                 let Some(name) = self.methods.get(place) else { return Line::new() };
                 let here = place == self.selected;
                 let (mark, role) =
-                    if here { (look.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
-                let now = if *name == self.previous { "  as it is" } else { "" };
+                    if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
+                let now = if *name == self.previous { "  current" } else { "" };
                 vec![
                     (Role::Proposal, format!(" {mark} ")),
                     (role, (*name).to_owned()),
@@ -352,14 +362,14 @@ impl ValueInput {
     }
 }
 
-/// The reason of a branch, and the wishes it begins with.
+/// A branch's reason and its first commands.
 type BranchStart = (String, Vec<Command>);
 
 fn run_spec(shown: &State) -> Result<RunSpec, String> {
-    shown.run.as_deref().cloned().ok_or_else(|| "no run has begun there".to_owned())
+    shown.run.as_deref().cloned().ok_or_else(|| "no run has started at that point".to_owned())
 }
 
-/// The same run by another method: what a person set stays, the rest is the method's own.
+/// Returns the run with another method: settings a person chose stay, the rest are the new method's defaults.
 fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     let (_, mut settings, loop_detector) = defaults(method, PaperOrCode::default());
     let kept = |name: &str| settings.0.contains_key(name) || !SETTINGS.iter().any(|s| s.name == name);
@@ -374,7 +384,7 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     RunSpec { method: method.to_owned(), settings, loop_detector, ..spec }
 }
 
-/// An override as the person's settings want it shown.
+/// Returns the override command, with the settings for how it is shown and what happens to the thought.
 fn override_command(state: &State, action: String) -> Command {
     let word = |name: &str| state.run.as_ref().map_or("", |run| run.settings.text(name, ""));
     let shown_as = if word(SHOWN_AS_SETTING) == "human_edit" { ShownAs::HumanEdit } else { ShownAs::Own };

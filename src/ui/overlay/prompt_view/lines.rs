@@ -1,4 +1,4 @@
-//! A prompt as rows: whole, segment by segment, or what changed since the one before.
+//! A prompt as rows: in full, segment by segment, or its changes since the previous one.
 
 use crate::domain::{MessageRole, Prompt, PromptRecord, Purpose, SegmentLabel, SegmentOrigin};
 use crate::engine::{Effect, State};
@@ -10,10 +10,10 @@ use crate::ui::overlay::window::{Line, paragraph};
 use crate::ui::theme::Role;
 use similar::{ChangeTag, DiffTag, TextDiff};
 
-/// Cells that name a segment at the left.
+/// Width of the segment labels at the left.
 const LABEL_COLUMNS: u16 = 14;
 
-/// The colour of a segment.
+/// Returns the style role of a segment.
 pub(super) fn segment_role(label: SegmentLabel) -> Role {
     match label {
         SegmentLabel::Instruction | SegmentLabel::Cue => Role::OriginInstruction,
@@ -31,7 +31,7 @@ pub(super) fn segment_role(label: SegmentLabel) -> Role {
     }
 }
 
-/// Where a segment comes from, in a few letters.
+/// Returns a short description of a segment's origin.
 pub(super) fn origin_text(state: &State, origin: &SegmentOrigin) -> String {
     match origin {
         SegmentOrigin::Lesson { id, version } => {
@@ -46,7 +46,7 @@ pub(super) fn origin_text(state: &State, origin: &SegmentOrigin) -> String {
     }
 }
 
-/// The rows of a prompt, and for each segment with words its place among all and its first row.
+/// Returns a prompt's rows, and for each non-empty segment its index among all segments and its first row.
 pub(super) fn prompt_lines(
     state: &State,
     record: &PromptRecord,
@@ -86,24 +86,26 @@ pub(super) fn prompt_lines(
     (lines, starts)
 }
 
-/// Columns of what had come of an answer.
+/// Maximum width of a shown partial reply.
 const PARTIAL_REPLY_COLUMNS: usize = 400;
 
-/// Why its call has failed, where it has, and what had come of an answer.
+/// Returns why the prompt's call failed, with the partial reply. Returns no rows if it didn't fail.
 fn failure_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
-    let of = |effect: &Effect| matches!(effect, Effect::Ask { call, .. } if *call == record.call);
-    let Some((_, failure)) = state.failed_calls().find(|(effect, _)| of(effect)) else { return Vec::new() };
+    let is_call = |effect: &Effect| matches!(effect, Effect::Ask { call, .. } if *call == record.call);
+    let Some((_, failure)) = state.failed_calls().find(|(effect, _)| is_call(effect)) else {
+        return Vec::new();
+    };
     let words = format!("its call failed: {}: {}", failure.source, failure.message);
     let mut lines = paragraph((Role::Bad, ""), Role::Bad, &words, columns);
     if !failure.partial_text.is_empty() {
-        // The prompt itself is what this view is for; the turn's own shows more.
+        // Keep it short: this view is about the prompt, and the step details show more.
         let head = truncate(&failure.partial_text, PARTIAL_REPLY_COLUMNS, "…");
-        lines.extend(paragraph((Role::Muted, "what had come  "), Role::Text, &head, columns));
+        lines.extend(paragraph((Role::Muted, "partial reply  "), Role::Text, &head, columns));
     }
     lines
 }
 
-/// Tokens by label, and what was left out.
+/// Returns the tokens by label, sampling, and what was left out.
 fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let mut sums: Vec<(SegmentLabel, u32)> = Vec::new();
     for segment in &record.segments {
@@ -118,13 +120,13 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     let words = format!("about {} tokens: {}", counted(record.tokens), parts.join(", "));
     let mut lines = paragraph((Role::Muted, ""), Role::Muted, &words, columns);
     if record.question.is_some_and(|q| q.purpose == Purpose::PlanActions) {
-        let turn = current_plan_line(state)
-            .map_or_else(String::new, |(_, line)| format!(" This turn takes action {line}."));
-        let words = format!("{PLANNING_EXPLANATION}{turn} This is the prompt that asks for it:");
+        let action = current_plan_line(state)
+            .map_or_else(String::new, |(_, line)| format!(" This step takes action {line}."));
+        let words = format!("{PLANNING_EXPLANATION}{action} This is the prompt for the plan:");
         lines.splice(0..0, paragraph((Role::Warning, ""), Role::Warning, &words, columns));
     }
     if state.usage.actor_calls > 0 || state.usage.mentor_calls > 0 {
-        let words = format!("asked so far: {}", state.usage.describe());
+        let words = format!("so far: {}", state.usage.describe());
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, &words, columns));
     }
     let unsent = state.unsent_settings(record.role);
@@ -138,10 +140,10 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     for dropped in &record.dropped {
         let what = match &dropped.origin {
             SegmentOrigin::Steps { .. } | SegmentOrigin::Step(_) | SegmentOrigin::Attempt { .. } => {
-                format!("turns {}", origin_text(state, &dropped.origin))
+                format!("steps {}", origin_text(state, &dropped.origin))
             }
             SegmentOrigin::Lesson { .. } => format!("lesson {}", origin_text(state, &dropped.origin)),
-            SegmentOrigin::Text(_) => "a text of the template".to_owned(),
+            SegmentOrigin::Text(_) => "a template text".to_owned(),
             SegmentOrigin::Task => "the task".to_owned(),
         };
         let words = format!("left out: {what}, about {} tokens: {}", counted(dropped.tokens), dropped.reason);
@@ -150,57 +152,56 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     lines
 }
 
-/// What changed since the prompt before; `then` is a state that still holds the episode of that one, where there is one.
+/// Returns the changes since the previous prompt, given with a state that holds its episode, if that can be restored.
 pub(super) fn difference_lines(
     state: &State,
     now: &PromptRecord,
     before: Option<(&PromptRecord, Option<&State>)>,
     columns: u16,
 ) -> Vec<Line> {
-    let Some((before, then)) = before else {
+    let Some((before, before_state)) = before else {
         let words = match now.question {
-            Some(_) => "This is the first prompt with this question; there is none to compare with.",
-            None => "This is the first prompt; there is none to compare with.",
+            Some(_) => "First prompt with this question; nothing to compare with.",
+            None => "First prompt; nothing to compare with.",
         };
         return paragraph((Role::Muted, ""), Role::Muted, words, columns);
     };
     let mut lines = segment_changes(state, now, before, columns);
-    // A prompt of an earlier episode is rebuilt from a state of that one.
-    let Some(then) = then else {
+    // A prompt of an earlier episode must be rendered from a state of that episode.
+    let Some(before_state) = before_state else {
         let words =
-            format!("The prompt before belongs to episode {}; its words are not compared.", before.episode);
+            format!("The previous prompt belongs to episode {}; the texts aren't compared.", before.episode);
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, &words, columns));
         return lines;
     };
-    lines.extend(changed_lines((then, before), (state, now), columns));
+    lines.extend(changed_lines((before_state, before), (state, now), columns));
     if lines.is_empty() {
-        lines =
-            paragraph((Role::Muted, ""), Role::Muted, "Not a word differs from the call before.", columns);
+        lines = paragraph((Role::Muted, ""), Role::Muted, "No changes since the previous call.", columns);
     }
     lines
 }
 
-/// The lines of two prompts that differ, each with a state that holds its episode.
+/// Returns a line diff of two prompts, each given with a state that holds its episode.
 pub(in crate::ui::overlay) fn changed_lines(
-    (then, before): (&State, &PromptRecord),
+    (before_state, before): (&State, &PromptRecord),
     (state, now): (&State, &PromptRecord),
     columns: u16,
 ) -> Vec<Line> {
     let mut lines = Vec::new();
-    let (old, new) = (render(then, before), render(state, now));
-    let (gone, there) = (segment_starts(then, &old), segment_starts(state, &new));
+    let (old, new) = (render(before_state, before), render(state, now));
+    let (old_starts, new_starts) = (segment_starts(before_state, &old), segment_starts(state, &new));
     let (old, new) = (clean_body(&old), clean_body(&new));
     let diff = TextDiff::from_lines(&old, &new);
     for (place, group) in diff.grouped_ops(1).iter().enumerate() {
         if place > 0 {
             lines.push(Vec::new());
         }
-        // The segment that the first changed line lies in, in the prompt that has the line.
+        // Name the segment of the first changed line, in the prompt that contains the line.
         let changed = group.iter().find(|op| op.tag() != DiffTag::Equal);
         let (named, at) = match changed {
-            Some(op) if op.tag() == DiffTag::Delete => (&gone, op.old_range().start),
-            Some(op) => (&there, op.new_range().start),
-            None => (&there, 0),
+            Some(op) if op.tag() == DiffTag::Delete => (&old_starts, op.old_range().start),
+            Some(op) => (&new_starts, op.new_range().start),
+            None => (&new_starts, 0),
         };
         if let Some((_, name)) = named.iter().rev().find(|(first, _)| *first <= at) {
             lines.push(vec![(Role::Frame, name.clone())]);
@@ -219,7 +220,7 @@ pub(in crate::ui::overlay) fn changed_lines(
     lines
 }
 
-/// Lessons and texts that came and went.
+/// Returns the lessons and texts that were added or removed.
 fn segment_changes(state: &State, now: &PromptRecord, before: &PromptRecord, columns: u16) -> Vec<Line> {
     let steps = |o: &SegmentOrigin| {
         matches!(o, SegmentOrigin::Step(_) | SegmentOrigin::Steps { .. } | SegmentOrigin::Task)
@@ -245,21 +246,21 @@ fn segment_changes(state: &State, now: &PromptRecord, before: &PromptRecord, col
     lines
 }
 
-/// Where each segment begins, as a line of the body, with its label and the turn or lesson it belongs to.
+/// Returns the first body line of each non-empty segment, with its label and its step or lesson.
 fn segment_starts(state: &State, prompt: &Prompt) -> Vec<(usize, String)> {
     let mut line = 0;
     let mut places = Vec::new();
     for segment in &prompt.segments {
         let from = match segment.origin {
             SegmentOrigin::Step(_) | SegmentOrigin::Steps { .. } => {
-                format!(" of turn {}", origin_text(state, &segment.origin))
+                format!(" of step {}", origin_text(state, &segment.origin))
             }
             SegmentOrigin::Lesson { .. } => format!(" lesson {}", origin_text(state, &segment.origin)),
             SegmentOrigin::Attempt { episode, .. } => format!(" of episode {episode}"),
             SegmentOrigin::Text(_) | SegmentOrigin::Task => String::new(),
         };
         if !segment.text.trim().is_empty() {
-            // Line breaks before the words belong to what stands before.
+            // Leading line breaks belong to the preceding segment.
             let blank = segment.text.len() - segment.text.trim_start_matches('\n').len();
             places.push((line + blank, format!("{}{from}", segment.label.name())));
         }

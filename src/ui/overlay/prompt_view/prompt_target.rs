@@ -1,32 +1,31 @@
-//! Which prompts there are at a moment: the actor's, and that of each question to the mentor.
+//! The prompts of a state: the actor's, and one for each kind of mentor question.
 
 use crate::domain::{PromptRecord, Question, Seq};
 use crate::engine::{Effect, State};
 use crate::timeline::Timeline;
 use std::sync::Arc;
 
-/// Whom a prompt is for: the actor, or the mentor with a question.
+/// The target of a prompt: the actor (`None`), or the mentor with a question.
 pub(super) type PromptTarget = Option<Question>;
 
-/// How far a prompt has come.
+/// Whether a prompt has been sent, and what became of its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendState {
-    /// It was sent.
     Sent,
-    /// It is written down and waits to be sent.
+    /// It waits to be sent.
     Drafted,
-    /// Its call failed, and it may be sent again, with other words.
+    /// Its call failed; it can be edited and sent again.
     Failed,
-    /// Its call was broken off, and it may be sent again, with other words.
+    /// Its call was cancelled; it can be edited and sent again.
     Cancelled,
-    /// It is only what would be sent.
+    /// It was only built for the preview.
     Preview,
 }
 
-/// The prompt to show, the one to compare with, and how far it has come.
+/// The prompt to show, the one to compare it with, and its state.
 pub(super) type ShownPrompt<'a> = (&'a PromptRecord, Option<&'a PromptRecord>, SendState);
 
-/// The prompts there are: the actor's first, then one of each question, in the order in which they were first asked.
+/// Returns the targets with a prompt: the actor first, then the questions in the order they were first asked.
 pub(super) fn targets(state: &State) -> Vec<PromptTarget> {
     let mut all: Vec<PromptTarget> = Vec::new();
     let draft = state.draft.as_ref().map(|d| d.question);
@@ -34,14 +33,14 @@ pub(super) fn targets(state: &State) -> Vec<PromptTarget> {
         all.push(None);
     }
     all.extend(state.mentor_prompts.iter().map(|(question, ..)| Some(*question)));
-    all.extend(draft.filter(|of| !all.contains(of)));
+    all.extend(draft.filter(|target| !all.contains(target)));
     all
 }
 
-/// The one that is shown where none was chosen.
+/// Returns the target shown by default: of a waiting prompt, else of one in flight, else the first.
 pub(super) fn default_target(state: &State) -> PromptTarget {
-    if let Some(waits) = state.waiting_prompts().next() {
-        return waits.question;
+    if let Some(waiting) = state.waiting_prompts().next() {
+        return waiting.question;
     }
     let asked = state.calls.values().find_map(|call| match call {
         Effect::Ask { prompt, .. } => Some(prompt.question),
@@ -50,17 +49,17 @@ pub(super) fn default_target(state: &State) -> PromptTarget {
     asked.unwrap_or_else(|| targets(state).first().copied().flatten())
 }
 
-/// The prompt of the actor or of a question.
-pub(super) fn find_prompt(state: &State, of: PromptTarget) -> Option<ShownPrompt<'_>> {
-    let (last, before) = match of {
+/// Returns the prompt of a target.
+pub(super) fn find_prompt(state: &State, target: PromptTarget) -> Option<ShownPrompt<'_>> {
+    let (last, before) = match target {
         None => (state.actor_prompts.0.as_deref(), state.actor_prompts.1.as_deref()),
         Some(question) => {
             let found = state.mentor_prompts.iter().find(|(asked, ..)| *asked == question);
             (found.map(|f| &*f.1), found.and_then(|f| f.2.as_deref()))
         }
     };
-    let drafted = state.draft.as_deref().filter(|draft| draft.question == of);
-    let failed = || state.waiting_prompts().map(|prompt| &**prompt).find(|prompt| prompt.question == of);
+    let drafted = state.draft.as_deref().filter(|draft| draft.question == target);
+    let failed = || state.waiting_prompts().map(|prompt| &**prompt).find(|prompt| prompt.question == target);
     match (drafted, failed()) {
         (Some(draft), _) => Some((draft, last, SendState::Drafted)),
         (None, Some(failed)) if state.is_edited_since_sent(failed) => Some((failed, last, SendState::Failed)),
@@ -72,7 +71,7 @@ pub(super) fn find_prompt(state: &State, of: PromptTarget) -> Option<ShownPrompt
     }
 }
 
-/// A state that holds the episode of a prompt, with all that followed it; none where that cannot be found.
+/// Returns a state that holds all of a prompt's episode. Returns `None` if the episode can't be found.
 pub(super) fn state_with_episode(
     timeline: &Timeline,
     state: &Arc<State>,

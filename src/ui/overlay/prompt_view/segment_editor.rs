@@ -1,4 +1,4 @@
-//! The words of one segment of a drafted prompt, changed before it is sent.
+//! Editor for one segment of a prompt before it is sent.
 
 use super::lines::origin_text;
 use crate::domain::{CallId, PromptRecord, SegmentOrigin};
@@ -15,10 +15,10 @@ use crate::ui::theme::Role;
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
-/// The box.
+/// Dialog that edits a segment.
 pub(super) struct SegmentEditor {
     segment: usize,
-    /// The call and the body of the prompt that the segment belongs to.
+    /// The call and the body hash of the segment's prompt.
     draft_id: (CallId, String),
     name: String,
     is_lesson: bool,
@@ -28,7 +28,7 @@ pub(super) struct SegmentEditor {
 }
 
 impl SegmentEditor {
-    /// Over a segment of a prompt that waits; none where it has no such segment.
+    /// Creates the editor for a segment of a waiting prompt. Returns `None` if there is no such segment.
     pub(super) fn new(state: &State, draft: &PromptRecord, segment: usize) -> Option<Self> {
         let found = render(state, draft).segments.into_iter().nth(segment)?;
         let before = found.text.trim_matches('\n').to_owned();
@@ -44,22 +44,21 @@ impl SegmentEditor {
         })
     }
 
-    /// It is over the same segment of the same draft.
+    /// Returns whether both editors are for the same segment of the same draft.
     pub(super) fn is_same_segment(&self, other: &Self) -> bool {
         (self.segment, &self.draft_id) == (other.segment, &other.draft_id)
     }
 
-    pub(super) fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+    pub(super) fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
         self.message = None;
         match action {
             Action::Close => return Response::close(),
             Action::NewLine => self.field.insert_newline(),
             Action::Editor => return Response::request(Request::OpenEditor(self.field.text())),
             Action::Accept | Action::Open => {
-                let waits = look.frame.head.waiting_prompt(self.draft_id.0);
+                let waits = context.frame.head.waiting_prompt(self.draft_id.0);
                 if waits.is_none_or(|d| d.sha256 != self.draft_id.1) {
-                    self.message =
-                        Some("the prompt was put together anew meanwhile; close this and look again");
+                    self.message = Some("the prompt has been rebuilt meanwhile; close this and try again");
                     return Response::default();
                 }
                 let text = self.field.text();
@@ -91,8 +90,8 @@ impl SegmentEditor {
         self.field.replace(text);
     }
 
-    pub(super) fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let title = format!("Change before it is sent: {}", self.name);
+    pub(super) fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let title = format!("Edit before sending: {}", self.name);
         let window = Window {
             title: &title,
             position: WindowPosition::Middle,
@@ -100,20 +99,20 @@ impl SegmentEditor {
             columns: 96,
             mode: Mode::LessonEditor,
         };
-        let inside = window.draw(look, screen, canvas);
-        let told = match (self.message, self.is_lesson) {
+        let inside = window.draw(context, screen, canvas);
+        let help = match (self.message, self.is_lesson) {
             (Some(note), _) => note,
             (None, true) => {
-                "For this prompt alone; the lesson stays as it is. The episode counts as assisted."
+                "For this prompt only; the lesson itself doesn't change. The episode counts as assisted."
             }
-            (None, false) => "For this prompt alone. The episode counts as assisted.",
+            (None, false) => "For this prompt only. The episode counts as assisted.",
         };
         let role = if self.message.is_some() { Role::Warning } else { Role::Muted };
-        let rows = paragraph((role, ""), role, told, inside.width);
-        let told_rows = (rows.len() as u16).min(inside.height.saturating_sub(1));
-        self.field.draw(true, Rect { height: inside.height - told_rows, ..inside }, canvas);
-        for (place, line) in rows.iter().take(usize::from(told_rows)).enumerate() {
-            let y = inside.bottom() - told_rows + place as u16;
+        let rows = paragraph((role, ""), role, help, inside.width);
+        let help_rows = (rows.len() as u16).min(inside.height.saturating_sub(1));
+        self.field.draw(true, Rect { height: inside.height - help_rows, ..inside }, canvas);
+        for (place, line) in rows.iter().take(usize::from(help_rows)).enumerate() {
+            let y = inside.bottom() - help_rows + place as u16;
             put_line(line, Rect { y, height: 1, ..inside }, canvas);
         }
     }

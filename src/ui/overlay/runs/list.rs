@@ -1,4 +1,4 @@
-//! Which episodes are listed, in which order, and what they come to.
+//! The rows of the episode list, their order, and the summary.
 
 use super::super::window::Line;
 use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
@@ -10,23 +10,22 @@ use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 use std::collections::{BTreeMap, HashMap};
 
-/// What rows are sorted by.
+/// Sort order of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// As they were played.
+    /// In the order played.
     #[default]
     Number,
-    /// By task, its trials together.
+    /// By task, with its trials together.
     Task,
-    /// By type of task.
     TaskType,
-    /// By why they ended, the lost ones first.
+    /// By end reason, lost episodes first.
     Outcome,
-    /// The longest first.
+    /// Longest first.
     Steps,
-    /// The least progress first.
+    /// Least progress first.
     Progress,
-    /// The most tokens first.
+    /// Most tokens first.
     Tokens,
 }
 
@@ -56,14 +55,13 @@ impl Sort {
     }
 }
 
-/// What a person wants to see.
+/// Filter, grouping and order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ListOptions {
-    /// Only episodes that failed.
+    /// Lists failed episodes only.
     pub(super) failed_only: bool,
-    /// Failed episodes under what went wrong in them.
+    /// Groups failed episodes by cause.
     pub(super) by_cause: bool,
-    /// The order.
     pub(super) sort: Sort,
 }
 
@@ -84,14 +82,14 @@ impl ListOptions {
 /// A row of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ListRow {
-    /// An ended episode, by its place.
+    /// An ended episode, by its index.
     Episode(usize),
-    /// A cause, and how many episodes follow.
+    /// A cause, and the number of episodes below it.
     Group(String, usize),
 }
 
 impl ListRow {
-    /// The episode's number.
+    /// Returns the episode's number. Returns `None` for a group.
     pub(super) fn number(&self, state: &State) -> Option<u32> {
         match self {
             Self::Episode(place) => state.ended_episodes.get(*place).map(|p| p.number),
@@ -100,33 +98,33 @@ impl ListRow {
     }
 }
 
-/// The rows, and sums over all ended episodes.
+/// The rows, and totals over all ended episodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EpisodeRows {
     pub(super) rows: Vec<ListRow>,
-    /// Success by task.
+    /// Success and progress by task.
     by_task: ByTask,
     millis: u64,
     spent: TokenCounts,
-    /// Episodes that may still come.
+    /// Maximum number of episodes left to play.
     remaining: usize,
 }
 
 impl EpisodeRows {
-    /// Goes through all ended episodes once.
-    pub(super) fn build(state: &State, wanted: ListOptions) -> Self {
+    /// Builds the rows in one pass over all ended episodes.
+    pub(super) fn build(state: &State, options: ListOptions) -> Self {
         let by_task = ByTask::from_episodes(state.ended_episodes.iter().map(AsRef::as_ref));
         let mut list = Self { remaining: remaining_episodes(state), by_task, ..Self::default() };
         let mut places: Vec<(usize, &EpisodeSummary)> = Vec::new();
         for (place, past) in state.ended_episodes.iter().enumerate() {
             list.millis = list.millis.saturating_add(past.stats.active_millis);
             list.spent = list.spent.plus(past.stats.token_counts);
-            if !past.won || !(wanted.failed_only || wanted.by_cause) {
+            if !past.won || !(options.failed_only || options.by_cause) {
                 places.push((place, past));
             }
         }
-        sort_places(&mut places, wanted.sort);
-        if wanted.by_cause {
+        sort_places(&mut places, options.sort);
+        if options.by_cause {
             list.rows = group_by_cause(&places);
         } else {
             list.rows = places.into_iter().map(|p| ListRow::Episode(p.0)).collect();
@@ -138,7 +136,7 @@ impl EpisodeRows {
         self.rows.iter().filter(|r| matches!(r, ListRow::Episode(_))).count()
     }
 
-    /// Success and progress so far, and what is left, as one row.
+    /// Returns success and progress so far, and what is left, as one row.
     pub(super) fn summary_line(&self, state: &State, columns: u16, glyphs: &Glyphs) -> Line {
         let mut parts: Vec<(Role, String)> = Vec::new();
         let ByTask { tasks, solved, assisted, progress, has_several_trials: several } = self.by_task;
@@ -148,19 +146,19 @@ impl EpisodeRows {
                 _ => String::new(),
             };
             let per_cent = share.value * 100.0;
-            // Of a task with several trials one that is won is enough.
+            // A task with several trials is solved if one of them is won.
             let (word, noun) = if several { ("solved", " tasks") } else { ("won", "") };
             parts.push((Role::Title, format!("{word} {solved} of {tasks}{noun} {per_cent:.1} %{sure}")));
             parts.push((Role::Text, format!("progress {:.2}", progress / tasks as f64)));
         }
         if assisted > 0 {
-            parts.push((Role::Person, format!("{assisted} with your hand")));
+            parts.push((Role::Person, format!("{assisted} assisted")));
         }
         if let Some(cost) = self.spent.format_cost() {
             parts.push((Role::Muted, format!("{} tokens, cost {cost}", self.spent.tokens())));
         }
         if state.run_over {
-            parts.push((Role::Muted, "over".to_owned()));
+            parts.push((Role::Muted, "ended".to_owned()));
         } else if self.remaining > 0 {
             parts.push((Role::Muted, self.remaining_text(state)));
         }
@@ -177,8 +175,8 @@ impl EpisodeRows {
         line
     }
 
-    /// How much is to be played, and how long that takes if it takes as long as what was played. Where a task gets several
-    /// trials nobody knows how many it will need.
+    /// Returns the number of episodes left and the estimated time, from the average of the ended episodes. With several
+    /// trials a task the number is an upper bound.
     fn remaining_text(&self, state: &State) -> String {
         let several = state.run.as_ref().is_some_and(|r| r.trials > 1);
         let played = state.ended_episodes.len() as u64;
@@ -188,11 +186,11 @@ impl EpisodeRows {
             }
             None => String::new(),
         };
-        format!("{}{} to go{time}", if several { "at most " } else { "" }, self.remaining)
+        format!("{}{} left{time}", if several { "at most " } else { "" }, self.remaining)
     }
 }
 
-/// A time in words, rounded to what an estimate can know.
+/// Formats an estimated time, coarsely rounded.
 fn duration_text(seconds: u64) -> String {
     match seconds {
         0..=59 => format!("{} s", seconds.max(1)),
@@ -202,13 +200,13 @@ fn duration_text(seconds: u64) -> String {
     }
 }
 
-/// Episodes that may still be played, the open one with them: every trial of every task that is not solved.
+/// Returns the maximum number of episodes left, including the open one: the open trials of each unsolved task.
 fn remaining_episodes(state: &State) -> usize {
     let Some(run) = state.run.as_deref().filter(|_| !state.run_over) else { return 0 };
     let mut played: HashMap<String, (usize, bool)> = HashMap::new();
     for past in state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test) {
-        let of = played.entry(past.task.key()).or_default();
-        *of = (of.0 + 1, of.1 || past.won);
+        let entry = played.entry(past.task.key()).or_default();
+        *entry = (entry.0 + 1, entry.1 || past.won);
     }
     let mut due: HashMap<String, usize> = HashMap::new();
     for task in &run.tasks {
@@ -223,13 +221,13 @@ fn remaining_episodes(state: &State) -> usize {
         .sum()
 }
 
-/// Lost ones first, by the word for it.
+/// Returns the sort key by outcome: lost episodes first, by their end word.
 fn outcome_order(past: &EpisodeSummary) -> (bool, &'static str) {
     (past.won, super::row::end_word(past))
 }
 
 fn sort_places(places: &mut [(usize, &EpisodeSummary)], by: Sort) {
-    // Stable: among equals the order is the one they were played in.
+    // The sort is stable: equal episodes stay in the order played.
     match by {
         Sort::Number => {}
         Sort::Task => places.sort_by(|a, b| a.1.task.id.cmp(&b.1.task.id)),
@@ -241,12 +239,12 @@ fn sort_places(places: &mut [(usize, &EpisodeSummary)], by: Sort) {
     }
 }
 
-/// Failed episodes under their main cause, the most frequent cause first.
+/// Groups failed episodes by their main cause, most frequent cause first.
 fn group_by_cause(places: &[(usize, &EpisodeSummary)]) -> Vec<ListRow> {
     let mut causes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, past) in places {
         let words =
-            main_cause(&past.stats.mistakes).map_or_else(|| "no mistake was noted".to_owned(), cause_text);
+            main_cause(&past.stats.mistakes).map_or_else(|| "no mistake detected".to_owned(), cause_text);
         causes.entry(words).or_default().push(*place);
     }
     let mut causes: Vec<_> = causes.into_iter().collect();

@@ -1,4 +1,4 @@
-//! An episode as a row: as many columns as there is room for.
+//! An episode as a row, with as many cells as fit.
 
 use super::super::window::Line;
 use super::list::Sort;
@@ -9,12 +9,12 @@ use crate::text::{one_line, truncate, width};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
-/// Why an episode ended, in a word.
+/// Returns the end reason in one word.
 pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
     match past.reason {
         EndReason::Won => "won",
-        EndReason::Done => "world",
-        EndReason::StepLimit => "cap",
+        EndReason::Done => "env",
+        EndReason::StepLimit => "steps",
         EndReason::MoveLimit => "moves",
         EndReason::TimeLimit => "time",
         EndReason::PlanEnd => "plan",
@@ -24,7 +24,7 @@ pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
     }
 }
 
-/// Which columns there are; the task takes what is left.
+/// The visible columns; the task column takes the remaining width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     task_columns: usize,
@@ -32,7 +32,7 @@ pub(super) struct Columns {
     has_all: bool,
 }
 
-/// What stands in a row.
+/// The cells of a row.
 struct Cells<'a> {
     number: String,
     task: &'a Task,
@@ -53,7 +53,7 @@ impl Columns {
         Self { task_columns: columns.saturating_sub(others).max(8), has_calls: costs, has_all: all }
     }
 
-    /// The heads; the one that rows are sorted by stands out.
+    /// Returns the header row, with the sort column highlighted.
     pub(super) fn header(self, sort: Sort) -> Line {
         let role = |of: Sort| if of == sort { Role::Title } else { Role::Muted };
         let mut line = vec![
@@ -79,13 +79,13 @@ impl Columns {
 
     pub(super) fn ended_row(self, past: &EpisodeSummary, here: bool, glyphs: &Glyphs) -> Line {
         let role = if past.won { Role::Good } else { Role::Bad };
-        let hand = if past.assisted { format!(" {}", glyphs.person) } else { String::new() };
-        let aside = if past.role == EpisodeRole::Calibrate { " cal" } else { "" };
+        let assisted = if past.assisted { format!(" {}", glyphs.person) } else { String::new() };
+        let calibration = if past.role == EpisodeRole::Calibrate { " cal" } else { "" };
         let cells = Cells {
             number: past.number.to_string(),
             task: &past.task,
             trial: past.trial,
-            end: (role, format!("{}{hand}{aside}", end_word(past))),
+            end: (role, format!("{}{assisted}{calibration}", end_word(past))),
             steps: past.steps,
             progress: past.progress,
             last_progress_step: past.stats.progress_step,
@@ -100,7 +100,7 @@ impl Columns {
             number: episode.number.to_string(),
             task: &episode.task,
             trial: episode.trial,
-            end: (Role::Warning, "goes on".to_owned()),
+            end: (Role::Warning, "open".to_owned()),
             steps: episode.answered_steps(),
             progress: episode.progress,
             last_progress_step: episode.progress_step,
@@ -143,18 +143,18 @@ impl Columns {
     }
 }
 
-/// A cause with its number of episodes: "9 never opened the container".
+/// Returns the heading of a group, as in "9 never opened the container".
 pub(super) fn group_row(words: &str, count: usize, here: bool, glyphs: &Glyphs) -> Line {
     let role = if here { Role::Selection } else { Role::Error };
     vec![(Role::Proposal, cursor_mark(here, glyphs).to_owned()), (role, format!(" {count} {words}"))]
 }
 
-/// The chosen row is known by more than its colour.
+/// Returns the mark of the selected row, which shows it independently of colour.
 fn cursor_mark(here: bool, glyphs: &Glyphs) -> &'static str {
     if here { glyphs.proposal } else { " " }
 }
 
-/// Text cut and filled to a width, with a blank behind it.
+/// Cuts or fills a text to exactly `columns` columns, the last of which is blank.
 fn padded(text: &str, columns: usize) -> String {
     let cut = truncate(text, columns.saturating_sub(1), "…");
     let fill = columns.saturating_sub(width(&cut));

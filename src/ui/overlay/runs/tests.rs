@@ -1,4 +1,4 @@
-//! The run at four sizes, and what its keys come to.
+//! The episode list at four sizes, and its keys.
 
 use super::list::{EpisodeRows, ListOptions, ListRow};
 use super::*;
@@ -11,7 +11,7 @@ use rpds::VectorSync;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The kitchen, lost; two more tries, one lost after two mistakes, one won; and one that goes on.
+/// The sample session, lost; then one episode lost after two mistakes, one won, and one open.
 fn four_episodes() -> Fixture {
     let mut f = sample_session();
     f.execute(
@@ -55,7 +55,7 @@ fn failures_alone_and_under_their_causes() {
     stage.press("f");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("Run: 2 failed, as played"), "{shown}");
-    assert!(!shown.contains("goes on") && !shown.contains(" won  "), "{shown}");
+    assert!(!shown.contains(" open    ") && !shown.contains(" won  "), "{shown}");
     stage.press("c");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("by cause") && shown.contains("2 did what changes nothing"), "{shown}");
@@ -78,10 +78,10 @@ fn enter_goes_to_the_episode_and_back_to_the_present() {
     assert!(screen_text(&stage.draw()).contains("Run: 4 episodes"));
     stage.press("End");
     stage.press("Enter");
-    assert_eq!(shown_episode(&stage), (4, Cursor::Live), "the row of the episode that goes on");
+    assert_eq!(shown_episode(&stage), (4, Cursor::Live), "the open episode's row");
 }
 
-/// Every order, twice round: the chosen episode stays chosen.
+/// Every order once: the selected episode stays selected.
 #[test]
 fn sorting_keeps_the_chosen_episode() {
     let mut stage = TestScreen::new(four_episodes(), 120, 36);
@@ -137,16 +137,16 @@ fn ten_thousand_episodes_are_grouped_and_counted() {
             ListRow::Episode(_) => None,
         })
         .collect();
-    assert_eq!(groups, [("never opened the container", 3334), ("no mistake was noted", 3333)]);
+    assert_eq!(groups, [("never opened the container", 3334), ("no mistake detected", 3333)]);
     assert_eq!(list.episode_count(), 6667);
     let sums: String = list.summary_line(&state, 120, &UNICODE).into_iter().map(|p| p.1).collect();
     assert!(sums.starts_with("won 3333 of 10000 33.3 %"), "{sums}");
-    assert!(sums.ends_with("90 to go, about 3 min"), "{sums}");
+    assert!(sums.ends_with("90 left, about 3 min"), "{sums}");
 }
 
-/// Nothing but what is seen is drawn, so the length of the list does not matter; nor does any size of the screen.
+/// Only visible rows are drawn, so neither the list's length nor the screen's size matters.
 #[test]
-fn no_size_and_no_key_breaks_it() {
+fn no_size_and_no_key_panics() {
     for (w, h) in [(1, 1), (3, 3), (10, 4), (20, 6), (60, 5), (300, 80)] {
         let mut stage = TestScreen::new(four_episodes(), w, h);
         stage.press("T");
@@ -161,7 +161,8 @@ fn no_size_and_no_key_breaks_it() {
     assert_eq!(empty.press("Enter"), []);
 }
 
-/// Ten of sixteen attempts were called lost, where all eight tasks were solved in one of their trials.
+/// Regression: ten of sixteen attempts were counted as lost, although all eight tasks were solved in one of their
+/// trials.
 #[test]
 fn with_several_trials_success_is_counted_by_task() {
     let mut state = state_with_episodes(6);
@@ -194,17 +195,13 @@ fn with_several_trials_success_is_counted_by_task() {
 }
 
 #[test]
-fn rerun_starts_at_once_after_the_run_and_asks_during_it() {
+fn rerun_asks_for_confirmation_during_the_run() {
     let again = |requests: Vec<Request>| requests.contains(&Request::Rerun(2));
     let mut stage = TestScreen::new(four_episodes(), 120, 36);
     stage.press("T");
     stage.press("k");
     stage.press("k");
     assert!(!again(stage.press("r")));
-    assert!(
-        screen_text(&stage.draw()).contains("plays episode 2 as it began"),
-        "{}",
-        screen_text(&stage.draw())
-    );
+    assert!(screen_text(&stage.draw()).contains("rerun episode 2"), "{}", screen_text(&stage.draw()));
     assert!(again(stage.press("r")));
 }

@@ -1,86 +1,90 @@
-//! Settings that others follow: a preset, a method and a reading bring theirs along, a model its profile.
+//! Settings that change others: preset, method and `run.as` bring their own settings, a model its server profile.
 
 use super::{Chooser, Section};
 use crate::domain::SettingOrigin;
 use crate::method::derived_generation;
 use crate::ui::start::SettingsVariant;
 
-/// The setting that chooses a row of a paper's table, or settings of the configuration.
+/// The setting for a preset: a row of a paper's table, or a preset of the configuration.
 const PRESET: &str = "run.preset";
-/// The setting that chooses the method.
+/// The setting for the method.
 const METHOD: &str = "run.method";
-/// The setting that chooses between paper and code.
+/// The setting for whether the paper or its public code is followed.
 const PAPER_OR_CODE: &str = "run.as";
-/// The setting that follows from who the mentor is.
+/// The setting whose default depends on the mentor.
 const GENERATION: &str = "generation";
-/// Who is a model, and how its server is spoken to.
+/// The settings for a model, each with the one for its server profile.
 const MODEL_SETTINGS: [(&str, &str); 2] =
     [("run.actor", "run.profile"), ("run.mentor", "run.mentor_profile")];
 
 impl Chooser {
-    /// What follows from a setting that was changed.
-    pub(super) fn update_dependent(&mut self, turned: &str) {
-        if matches!(turned, PRESET | METHOD | PAPER_OR_CODE) {
-            self.apply_variant(turned);
+    /// Updates the settings that depend on a changed one.
+    pub(super) fn update_dependent(&mut self, changed: &str) {
+        if matches!(changed, PRESET | METHOD | PAPER_OR_CODE) {
+            self.apply_variant(changed);
         }
-        self.apply_model_profile(turned);
+        self.apply_model_profile(changed);
         self.update_generation();
     }
 
-    /// What follows from who the mentor is, where the person has not set it.
+    /// Derives `generation` from the mentor, unless the person has set it.
     fn update_generation(&mut self) {
-        let value = |name: &str| self.model.knobs.iter().find(|k| k.name == name).map(|k| k.value.clone());
+        let value = |name: &str| self.model.settings.iter().find(|k| k.name == name).map(|k| k.value.clone());
         let mentor = value(MODEL_SETTINGS[1].0).unwrap_or_default();
-        let mine = self.changed.iter().any(|name| name == GENERATION);
-        let Some(knob) = self.model.knobs.iter_mut().find(|k| k.name == GENERATION && !mine) else { return };
-        // Here only a preset's value is called the paper's.
-        if let Some((value, origin)) = derived_generation(&mentor, knob.origin, true) {
-            (knob.value, knob.origin) = (value.to_owned(), origin);
+        let is_set = self.changed.iter().any(|name| name == GENERATION);
+        let Some(setting) = self.model.settings.iter_mut().find(|k| k.name == GENERATION && !is_set) else {
+            return;
+        };
+        // On this screen, the origin is the paper only for a preset's value.
+        if let Some((value, origin)) = derived_generation(&mentor, setting.origin, true) {
+            (setting.value, setting.origin) = (value.to_owned(), origin);
         }
     }
 
-    /// The settings of the chosen preset, method and reading, with what the person changed where they have it. A preset brings
-    /// its method along; another method leaves the preset.
-    fn apply_variant(&mut self, turned: &str) {
+    /// Switches to the settings of the selected preset, method and `run.as`, and keeps the person's changes where the
+    /// new settings allow them. Selecting a preset selects its method; selecting another method leaves the preset.
+    fn apply_variant(&mut self, changed: &str) {
         let value = |name: &str| {
-            self.model.knobs.iter().find(|k| k.name == name).map(|k| k.value.clone()).unwrap_or_default()
+            self.model.settings.iter().find(|k| k.name == name).map(|k| k.value.clone()).unwrap_or_default()
         };
-        let (preset, method, reading) = (value(PRESET), value(METHOD), value(PAPER_OR_CODE));
-        let of_reading = || self.model.variants.iter().filter(|v| v.paper_or_code == reading);
+        let (preset, method, paper_or_code) = (value(PRESET), value(METHOD), value(PAPER_OR_CODE));
+        let candidates = || self.model.variants.iter().filter(|v| v.paper_or_code == paper_or_code);
         let same = |v: &&SettingsVariant| v.preset == preset && v.method == method;
-        let found = match turned {
-            PRESET => of_reading().find(same).or_else(|| of_reading().find(|v| v.preset == preset)),
-            _ => of_reading().find(same).or_else(|| of_reading().find(|v| v.method == method)),
+        let found = match changed {
+            PRESET => candidates().find(same).or_else(|| candidates().find(|v| v.preset == preset)),
+            _ => candidates().find(same).or_else(|| candidates().find(|v| v.method == method)),
         };
         let Some(found) = found else { return };
         let mut fresh = found.settings.clone();
-        for knob in &mut fresh {
-            let mine = self.model.knobs.iter().find(|k| k.name == knob.name);
-            let mine = mine.filter(|k| self.changed.contains(&k.name) && k.allowed == knob.allowed);
+        for setting in &mut fresh {
+            let mine = self.model.settings.iter().find(|k| k.name == setting.name);
+            let mine = mine.filter(|k| self.changed.contains(&k.name) && k.allowed == setting.allowed);
             let Some(mine) = mine else { continue };
-            // What brought the others along is as it was found.
-            if !matches!(knob.name.as_str(), PRESET | METHOD | PAPER_OR_CODE) {
-                knob.clone_from(mine);
-            } else if mine.value == knob.value {
-                knob.origin = mine.origin;
+            // The three that select the variant keep the variant's values.
+            if !matches!(setting.name.as_str(), PRESET | METHOD | PAPER_OR_CODE) {
+                setting.clone_from(mine);
+            } else if mine.value == setting.value {
+                setting.origin = mine.origin;
             }
         }
-        self.model.knobs = fresh;
-        let knobs = &self.model.knobs;
-        self.changed.retain(|name| knobs.iter().any(|k| k.name == *name));
-        if let Some(place) = self.model.knobs.iter().position(|k| k.name == turned) {
+        self.model.settings = fresh;
+        let settings = &self.model.settings;
+        self.changed.retain(|name| settings.iter().any(|k| k.name == *name));
+        if let Some(place) = self.model.settings.iter().position(|k| k.name == changed) {
             self.section = Section::Setting(place);
         }
     }
 
-    /// A model that a profile names is spoken to by that profile.
-    fn apply_model_profile(&mut self, turned: &str) {
-        let Some((role, profile)) = MODEL_SETTINGS.iter().find(|r| r.0 == turned) else { return };
-        let Some(model) = self.model.knobs.iter().find(|k| k.name == *role).map(|k| &k.value) else { return };
+    /// Selects the profile that names the changed setting's model, if one does.
+    fn apply_model_profile(&mut self, changed: &str) {
+        let Some((role, profile)) = MODEL_SETTINGS.iter().find(|r| r.0 == changed) else { return };
+        let Some(model) = self.model.settings.iter().find(|k| k.name == *role).map(|k| &k.value) else {
+            return;
+        };
         let Some((_, named)) = self.model.model_profiles.iter().find(|p| p.0 == *model) else { return };
-        if let Some(knob) = self.model.knobs.iter_mut().find(|k| k.name == *profile) {
-            knob.value.clone_from(named);
-            knob.origin = SettingOrigin::Person;
+        if let Some(setting) = self.model.settings.iter_mut().find(|k| k.name == *profile) {
+            setting.value.clone_from(named);
+            setting.origin = SettingOrigin::Person;
             if !self.changed.iter().any(|name| name == profile) {
                 self.changed.push((*profile).to_owned());
             }

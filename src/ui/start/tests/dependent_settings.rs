@@ -1,4 +1,4 @@
-//! Settings that follow others, and texts that are offered or typed.
+//! Settings that depend on others, and text settings with suggestions.
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn chooser() -> Chooser {
     let variants =
         vec![variant("none", "react", "1"), variant("none", "fcrf", "5"), variant("fcrf-1", "fcrf", "7")];
     Chooser::new(StartModel {
-        knobs: variants[0].settings.clone(),
+        settings: variants[0].settings.clone(),
         variants,
         model_profiles: vec![("openai:tiny".to_owned(), "local".to_owned())],
         ..model()
@@ -50,12 +50,12 @@ fn chooser() -> Chooser {
 }
 
 fn select_setting(chooser: &mut Chooser, name: &str) {
-    let place = chooser.model.knobs.iter().position(|k| k.name == name).unwrap();
+    let place = chooser.model.settings.iter().position(|k| k.name == name).unwrap();
     chooser.section = chooser::Section::Setting(place);
 }
 
 fn values(chooser: &Chooser) -> Vec<&str> {
-    chooser.model.knobs.iter().map(|k| k.value.as_str()).collect()
+    chooser.model.settings.iter().map(|k| k.value.as_str()).collect()
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn preset_sets_its_method_and_another_method_clears_it() {
     select_setting(&mut chooser, "run.method");
     press(&mut chooser, KeyCode::Right);
     assert_eq!(values(&chooser), ["none", "react", "paper", "rules", "", "1"]);
-    // What was said of trials stays, whatever preset comes.
+    // A changed setting keeps its value under another preset.
     select_setting(&mut chooser, "run.trials");
     press(&mut chooser, KeyCode::Char('2'));
     select_setting(&mut chooser, "run.preset");
@@ -88,10 +88,10 @@ fn a_model_is_chosen_with_its_profile_or_typed() {
         press(&mut chooser, KeyCode::Backspace);
     }
     type_text(&mut chooser, "qwen3:4b");
-    assert_eq!(values(&chooser)[3], "openai:qwen3:4b", "an offered name is changed from its end");
+    assert_eq!(values(&chooser)[3], "openai:qwen3:4b", "after Backspace, a suggestion is edited");
     press(&mut chooser, KeyCode::Left);
     type_text(&mut chooser, "recorded:x");
-    assert_eq!(values(&chooser)[3], "recorded:x", "and what is typed at once takes its place");
+    assert_eq!(values(&chooser)[3], "recorded:x", "typing replaces an unedited suggestion");
     let started = press(&mut chooser, KeyCode::Enter);
     assert_eq!(
         started,
@@ -108,15 +108,15 @@ fn up_and_down_walk_through_the_rows_of_settings() {
     for code in [KeyCode::Down, KeyCode::Down, KeyCode::Down, KeyCode::Down, KeyCode::Up] {
         press(&mut chooser, code);
         walked.push(match chooser.section {
-            chooser::Section::Setting(place) => chooser.model.knobs[place].name.clone(),
+            chooser::Section::Setting(place) => chooser.model.settings[place].name.clone(),
             other => format!("{other:?}"),
         });
     }
     assert_eq!(walked, ["run.method", "run.actor", "run.trials", "run.trials", "run.actor"]);
-    assert_eq!(values(&chooser), ["none", "react", "paper", "rules", "", "1"], "nothing was changed by that");
+    assert_eq!(values(&chooser), ["none", "react", "paper", "rules", "", "1"], "moving changed no value");
 }
 
-/// The start screen showed `symbolic`, and the model that was chosen as mentor was never asked.
+/// Regression: the start screen showed `symbolic`, and the model chosen as mentor was never called.
 #[test]
 fn a_model_that_is_chosen_as_mentor_makes_generation_neural() {
     let text = |offered: &[&str]| AllowedValues::Text {
@@ -131,10 +131,11 @@ fn a_model_that_is_chosen_as_mentor_makes_generation_neural() {
     of_react.method = "react".to_owned();
     of_react.settings[1].value = "react".to_owned();
     of_omni.settings.push(setting_row("generation", "symbolic", one_of(&["symbolic", "neural"])));
-    let start = StartModel { knobs: of_omni.settings.clone(), variants: vec![of_omni, of_react], ..model() };
+    let start =
+        StartModel { settings: of_omni.settings.clone(), variants: vec![of_omni, of_react], ..model() };
     let mut chooser = Chooser::new(start);
     let generation = |chooser: &Chooser| {
-        let found = chooser.model.knobs.iter().find(|k| k.name == "generation");
+        let found = chooser.model.settings.iter().find(|k| k.name == "generation");
         found.map(|k| (k.value.clone(), k.origin))
     };
     select_setting(&mut chooser, "run.mentor");
@@ -143,12 +144,12 @@ fn a_model_that_is_chosen_as_mentor_makes_generation_neural() {
     select_setting(&mut chooser, "generation");
     let about = render(&chooser, 120, 36);
     assert!(about.contains("because the mentor is a model"), "{about}");
-    // It is nothing that the person changed: the run is put together with what follows.
+    // Derived settings are not returned as changed: the run derives them again.
     assert_eq!(
         press(&mut chooser, KeyCode::Enter),
         chosen_run("normal/heat/7", &[("run.mentor", "openai:tiny")])
     );
-    // Another method and back, and another mentor and back.
+    // Switch to another method and back, then to another mentor and back.
     select_setting(&mut chooser, "run.method");
     press(&mut chooser, KeyCode::Right);
     assert_eq!(generation(&chooser), None);
@@ -157,7 +158,7 @@ fn a_model_that_is_chosen_as_mentor_makes_generation_neural() {
     select_setting(&mut chooser, "run.mentor");
     press(&mut chooser, KeyCode::Right);
     assert_eq!(generation(&chooser), Some(("symbolic".to_owned(), SettingOrigin::BuiltIn)));
-    // What the person says stays.
+    // A value set by the person stays.
     select_setting(&mut chooser, "generation");
     press(&mut chooser, KeyCode::Right);
     press(&mut chooser, KeyCode::Right);

@@ -1,11 +1,11 @@
-//! Where the trials of a task stand, in FCRF how deep the reflection after this one goes, and what is said of an empty lane.
+//! The trial status of a task, FCRF's reflection depth, and the texts of empty lanes.
 
 use crate::domain::{LessonId, LessonOp, ReflectionKind, RunSpec};
 use crate::engine::{State, UndoAction, UndoEntry};
 use crate::method::{Depth, Difficulty};
 use crate::ui::lane::{Lane, LaneFormat};
 
-/// In words, the longest first; none where a task has one trial.
+/// Returns the trial status, longest form first; empty if a task has one trial.
 pub(super) fn trial_labels(state: &State, dot: &str) -> Vec<String> {
     let (Some(run), Some(episode)) = (&state.run, state.episode.as_deref()) else { return Vec::new() };
     if run.trials < 2 {
@@ -29,30 +29,29 @@ pub(super) fn trial_labels(state: &State, dot: &str) -> Vec<String> {
     vec![format!("difficulty {} {dot} {whole}", difficulty.sum()), whole, format!("{trial}, {depth}"), trial]
 }
 
-/// The whole last attempt stands in the prompt of the next one.
+/// Returns whether the next trial's prompt contains the whole last attempt.
 fn has_last_attempt_in_prompt(run: &RunSpec) -> bool {
     matches!(run.settings.text("strategy", "reflexion"), "last-attempt" | "both")
 }
 
-/// Why nothing is in a lane.
+/// Returns why a lane is empty.
 pub(super) fn empty_lane_text(state: &State, lane: &Lane) -> String {
     if state.pool.all().any(|l| lane.kinds.contains(&l.kind)) {
         let undone = |id: &LessonId| {
-            let of = |e: &UndoEntry| matches!(&e.action, UndoAction::Lesson(LessonOp::Add { id: added, .. }) if added == id);
-            state.redo_stack.iter().any(of)
+            let is_undone_add = |e: &UndoEntry| matches!(&e.action, UndoAction::Lesson(LessonOp::Add { id: added, .. }) if added == id);
+            state.redo_stack.iter().any(is_undone_add)
         };
         let mut here = state.pool.all().filter(|l| lane.kinds.contains(&l.kind));
-        let words = if here.all(|l| undone(&l.id)) {
-            "none is left: all were taken back"
+        let text = if here.all(|l| undone(&l.id)) {
+            "none left: all were undone"
         } else {
-            "none is left: all were deleted or taken back"
+            "none left: all were deleted or undone"
         };
-        return words.to_owned();
+        return text.to_owned();
     }
-    let Some(run) = &state.run else { return "nothing yet".to_owned() };
-    let off = |setting: &str| {
-        (!run.settings.flag(setting, true)).then(|| format!("none is written: {setting} is off"))
-    };
+    let Some(run) = &state.run else { return "no lessons yet".to_owned() };
+    let off =
+        |setting: &str| (!run.settings.flag(setting, true)).then(|| format!("disabled: {setting} is off"));
     let off = match (run.method.as_str(), lane.kinds) {
         ("omnireflect", [ReflectionKind::Abstract]) => off("kind_abstract"),
         ("omnireflect", [ReflectionKind::Error]) => off("kind_error"),
@@ -63,23 +62,25 @@ pub(super) fn empty_lane_text(state: &State, lane: &Lane) -> String {
         _ => None,
     };
     off.unwrap_or_else(|| {
-        let words = match (run.method.as_str(), lane.kinds, lane.format) {
-            (_, [ReflectionKind::Abstract], _) => "nothing learnt yet",
-            (_, [ReflectionKind::Error], _) => "no mistake noted yet",
-            (_, [ReflectionKind::Progress], _) => "no progress noted yet",
-            ("planning", ..) => "no plan yet: the mentor writes one before the first turn",
+        let text = match (run.method.as_str(), lane.kinds, lane.format) {
+            (_, [ReflectionKind::Abstract], _) => "no Abstract lessons yet",
+            (_, [ReflectionKind::Error], _) => "no Error lessons yet",
+            (_, [ReflectionKind::Progress], _) => "no Progress lessons yet",
+            ("planning", ..) => "no plan yet: the mentor writes one before step 1",
             ("reflexion", [ReflectionKind::Plan], _) => match run.settings.text("strategy", "reflexion") {
-                "none" => "no plan is written: with the strategy none a trial knows nothing of those before it",
-                "last-attempt" => "no plan is written: with the strategy last-attempt a trial is shown the attempt before it",
-                _ => "a plan is written after a trial that failed",
+                "none" => "no plans: with strategy none a trial doesn't see earlier trials",
+                "last-attempt" => "no plans: with strategy last-attempt a trial sees the previous attempt",
+                _ => "a plan is written after a failed trial",
             },
-            ("fcrf", [ReflectionKind::Experience | ReflectionKind::Plan], _) => "one is written after a trial that failed",
-            ("fcrf", [ReflectionKind::Lesson], _) => "one is written when a task that failed is solved",
-            ("sweet_sour", [ReflectionKind::Positive], _) => "one is written when a sub-goal is reached",
-            ("sweet_sour", [ReflectionKind::Negative], _) => "one is written after an attempt that failed",
-            ("sweet_sour", _, LaneFormat::Tuples) => "short-term and long-term memories stand here as tuples",
-            _ => "nothing yet",
+            ("fcrf", [ReflectionKind::Experience | ReflectionKind::Plan], _) => {
+                "written after a failed trial"
+            }
+            ("fcrf", [ReflectionKind::Lesson], _) => "written when a task that failed before is solved",
+            ("sweet_sour", [ReflectionKind::Positive], _) => "written when a subgoal is reached",
+            ("sweet_sour", [ReflectionKind::Negative], _) => "written after a failed attempt",
+            ("sweet_sour", _, LaneFormat::Tuples) => "no short-term or long-term memories yet",
+            _ => "no lessons yet",
         };
-        words.to_owned()
+        text.to_owned()
     })
 }

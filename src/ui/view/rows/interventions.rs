@@ -1,4 +1,4 @@
-//! What of a turn's asking a person had a hand in: answers that were broken off, and other words in its prompt.
+//! Human interventions in a step's prompt and reply: cancelled calls and an edited prompt.
 
 use super::{MAX_CANCELLED_ROWS, RowWriter};
 use crate::domain::{PartialReply, Stage, Step};
@@ -8,18 +8,18 @@ use crate::ui::theme::Role;
 
 pub(super) fn write_interventions(w: &mut RowWriter<'_>, step: &Step, glyphs: &Glyphs) {
     let mark = format!("{} ", glyphs.person);
-    for came in &step.partial_replies {
+    for reply in &step.partial_replies {
         w.push_text_limited(
             MAX_CANCELLED_ROWS,
             (Role::MarkPerson, &mark),
             2,
             Role::Muted,
-            &cancelled_text(came),
+            &cancelled_text(reply),
         );
-        if let Some(cost) = came.describe_cost() {
+        if let Some(cost) = reply.describe_cost() {
             w.push_tail(Role::Muted, &cost);
         }
-        for part in [&came.reasoning, &came.text].into_iter().filter(|part| !part.trim().is_empty()) {
+        for part in [&reply.reasoning, &reply.text].into_iter().filter(|part| !part.trim().is_empty()) {
             let quote = format!("  {} ", glyphs.reasoning_margin);
             w.push_text_limited(
                 MAX_CANCELLED_ROWS,
@@ -31,15 +31,15 @@ pub(super) fn write_interventions(w: &mut RowWriter<'_>, step: &Step, glyphs: &G
         }
     }
     if step.prompt_edited && step.stage >= Stage::Reply {
-        w.push_text((Role::MarkPerson, &mark), 2, Role::Person, "you changed the words of its prompt");
+        w.push_text((Role::MarkPerson, &mark), 2, Role::Person, "you edited its prompt");
     }
 }
 
-fn cancelled_text(came: &PartialReply) -> String {
-    let how = match (came.text.trim().is_empty(), came.reasoning.trim().is_empty()) {
-        (false, _) => "you broke its answer off:",
-        (true, false) => "you broke its answer off; it had only reasoned:",
-        (true, true) => "you broke its answer off",
+fn cancelled_text(reply: &PartialReply) -> String {
+    let text = match (reply.text.trim().is_empty(), reply.reasoning.trim().is_empty()) {
+        (false, _) => "you cancelled the reply:",
+        (true, false) => "you cancelled the call; reasoning so far:",
+        (true, true) => "you cancelled the call",
     };
-    how.to_owned()
+    text.to_owned()
 }

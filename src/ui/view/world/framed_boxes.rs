@@ -1,23 +1,22 @@
-//! Small framed boxes side by side, as many in a row as fit.
+//! Small framed boxes side by side, as many per row as fit.
 
 use super::Pieces;
 use crate::text::{truncate, width, width_within};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
-/// What stands in one frame.
+/// One framed box.
 pub(super) struct FramedBox {
-    /// The words on its upper edge.
+    /// The text on its upper edge.
     pub(super) title: (Role, String),
-    /// Its lines.
     pub(super) lines: Vec<Pieces>,
 }
 
-/// Columns of a frame and of the gap behind it.
+/// Columns of a frame's edges, and of the gap between boxes.
 const EDGE_COLUMNS: usize = 4;
 const GAP_COLUMNS: usize = 1;
 
-/// Rows of boxes of one width, none wider than `most` within, in `columns` cells.
+/// Lays out boxes of equal width in `columns` columns; the content of each is at most `most` columns wide.
 pub(super) fn box_rows(boxes: &[FramedBox], columns: usize, most: usize, glyphs: &Glyphs) -> Vec<Pieces> {
     let wide = |one: &FramedBox| {
         let lines = one.lines.iter().map(|line| line.iter().map(|(_, text)| width_within(text, most)).sum());

@@ -1,7 +1,7 @@
-//! A world that is a grid: what the agent has seen of it, what it sees now, and on demand all of it.
+//! A grid environment: what the agent has seen, what it sees now, and on demand the ground truth.
 //!
-//! A cell is a shape and the letter of a colour, two columns wide; where there is no room for that, the shape alone, and what is in
-//! sight is told in words beside it.
+//! A cell is a shape and the letter of a colour, two columns wide. Where there is no room for that, it is the shape
+//! alone, and a text beside the grid lists what is in sight.
 
 use super::super::pane_frame;
 use crate::env::babyai::{Pose, VIEW_SIDE};
@@ -14,29 +14,30 @@ use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 use serde_json::Value;
 
-/// Columns that words beside the grid need.
+/// Columns that text beside the grid needs.
 const SIDE_TEXT_COLUMNS: u16 = 26;
-/// Columns and rows that are drawn at most, whatever a file says.
+/// Maximum columns and rows that are drawn, whatever a file says.
 const MAX_GRID_SIDE: u64 = 256;
 
-/// A grid as the environment tells it.
+/// A grid, parsed from the environment's JSON.
 pub(super) struct Grid<'a> {
     width: usize,
     height: usize,
-    /// Two characters a cell.
+    /// Two bytes per cell.
     rows: Vec<&'a [u8]>,
     agent: Pose,
     holding: Option<&'a str>,
-    /// Cells that the agent has seen, and all there are.
+    /// Number of cells that the agent has seen, and of all cells.
     seen_cells: (usize, usize),
-    /// What the agent sees now, one bit a cell.
+    /// Whether the agent sees each cell now, row by row.
     visible: Vec<bool>,
-    /// Parts of the mission and whether each is done; only the truth knows.
+    /// Parts of the mission and whether each is done; only in the ground truth.
     mission: Vec<(&'a str, bool)>,
 }
 
 impl<'a> Grid<'a> {
-    /// Reads what is shown, or with `truth` what is true; none where the world is no grid.
+    /// Parses what the agent was shown, or with `truth` the ground truth. Returns `None` if the environment is no
+    /// grid.
     pub(super) fn parse(shown: &'a Value, truth: Option<&'a Value>) -> Option<Self> {
         let size = |value: &Value| {
             let side =
@@ -56,12 +57,12 @@ impl<'a> Grid<'a> {
         let agent = pose(source)?;
         let clause = |part: &'a Value| Some((part.get("text")?.as_str()?, part.get("done")?.as_bool()?));
         let mission = source.get("mission").and_then(Value::as_array).into_iter().flatten();
-        let agents = cell_rows(shown, height);
-        let cells = agents.iter().flat_map(|row| row.chunks(2)).filter(|cell| *cell != b"  ").count();
+        let shown_rows = cell_rows(shown, height);
+        let cells = shown_rows.iter().flat_map(|row| row.chunks(2)).filter(|cell| *cell != b"  ").count();
         Some(Self {
             width,
             height,
-            rows: if truth.is_some() { cell_rows(source, height) } else { agents },
+            rows: if truth.is_some() { cell_rows(source, height) } else { shown_rows },
             agent,
             holding: source.get("carrying").and_then(Value::as_str),
             seen_cells: (cells, width * height),
@@ -80,71 +81,77 @@ impl<'a> Grid<'a> {
     }
 
     /// Draws the pane.
-    pub(super) fn draw(&self, model: &Model, look: &Context<'_>, block: &PaneArea, canvas: &mut Canvas<'_>) {
-        self.draw_title(model, look, block, canvas);
-        let body = Rect { x: block.body.x + 1, width: block.body.width.saturating_sub(2), ..block.body };
+    pub(super) fn draw(
+        &self,
+        model: &Model,
+        context: &Context<'_>,
+        pane: &PaneArea,
+        canvas: &mut Canvas<'_>,
+    ) {
+        self.draw_title(model, context, pane, canvas);
+        let body = Rect { x: pane.body.x + 1, width: pane.body.width.saturating_sub(2), ..pane.body };
         if body.height == 0 || body.width == 0 {
             return;
         }
         let (columns, lines) = (self.width as u16, self.height as u16);
         let beside = |cell: u16| columns * cell + 2 + SIDE_TEXT_COLUMNS <= body.width;
-        // Words stand beside the grid where they can, and else above and below it.
+        // The text goes beside the grid if it fits there, else above and below it.
         let narrow_beside = !beside(2) && beside(1) && body.height < lines + 3;
         let cell = if !narrow_beside && columns * 2 <= body.width { 2 } else { 1 };
-        let words = self.side_text(model.show_truth, look);
+        let texts = self.side_text(model.show_truth, context);
         if beside(cell) {
-            self.draw_cells(cell, body, look, canvas);
+            self.draw_cells(cell, body, context, canvas);
             let x = body.x + (columns * cell) + 2;
-            draw_texts(&words, Rect { x, width: body.right() - x, ..body }, canvas);
+            draw_texts(&texts, Rect { x, width: body.right() - x, ..body }, canvas);
             return;
         }
         let above = u16::from(body.height > 3);
-        draw_texts(&words[..usize::from(above)], Rect { height: above, ..body }, canvas);
+        draw_texts(&texts[..usize::from(above)], Rect { height: above, ..body }, canvas);
         let area = Rect { y: body.y + above, height: (body.height - above).min(lines), ..body };
-        self.draw_cells(cell, area, look, canvas);
+        self.draw_cells(cell, area, context, canvas);
         let below = Rect { y: area.bottom(), height: body.bottom() - area.bottom(), ..body };
-        draw_texts(&words[usize::from(above)..], below, canvas);
+        draw_texts(&texts[usize::from(above)..], below, canvas);
     }
 
-    fn draw_title(&self, model: &Model, look: &Context<'_>, block: &PaneArea, canvas: &mut Canvas<'_>) {
-        let Some(area) = block.title else { return };
+    fn draw_title(&self, model: &Model, context: &Context<'_>, pane: &PaneArea, canvas: &mut Canvas<'_>) {
+        let Some(area) = pane.title else { return };
         let own = if model.focus == Focus::World { Role::TitleFocus } else { Role::Title };
         let mut pieces: Vec<(Role, String)> = vec![(Role::Muted, "2 ".to_owned()), (own, "World".to_owned())];
         let seen = format!("{} of {} cells seen", self.seen_cells.0, self.seen_cells.1);
         if model.show_truth {
-            // What is seen stands at the right end of the same row.
+            // The count of seen cells is at the right end of the same row.
             let room = usize::from(area.width).saturating_sub(width(&seen) + 17);
-            let words = super::TRUTH_LABELS.iter().find(|words| fits(words, room));
-            pieces.push((Role::Warning, words.unwrap_or(&super::TRUTH_LABELS[2]).to_string()));
+            let label = super::TRUTH_LABELS.iter().find(|label| fits(label, room));
+            pieces.push((Role::Warning, label.unwrap_or(&super::TRUTH_LABELS[2]).to_string()));
         }
-        if block.body.height == 0 {
+        if pane.body.height == 0 {
             let room = usize::from(area.width).saturating_sub(17);
-            let all = format!("  {} {} {seen}", self.agent_text(look), look.glyphs.separator);
-            let text = if fits(&all, room) { all } else { format!("  {}", self.agent_text(look)) };
+            let all = format!("  {} {} {seen}", self.agent_text(context), context.glyphs.separator);
+            let text = if fits(&all, room) { all } else { format!("  {}", self.agent_text(context)) };
             pieces.push((Role::Text, text));
         }
         let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
         pane_frame::draw_title(area, &pieces, canvas);
-        if block.body.height > 0 {
+        if pane.body.height > 0 {
             pane_frame::draw_right_title(area, Role::Muted, &seen, canvas);
         }
     }
 
-    fn agent_text(&self, look: &Context<'_>) -> String {
-        let way = ["right", "down", "left", "up"][usize::from(self.agent.direction & 3)];
+    fn agent_text(&self, context: &Context<'_>) -> String {
+        let direction = ["right", "down", "left", "up"][usize::from(self.agent.direction & 3)];
         let holding = self.holding.unwrap_or("nothing");
         format!(
-            "at {},{} looking {way} {} holding {holding}",
-            self.agent.x, self.agent.y, look.glyphs.separator
+            "at {},{} facing {direction} {} holding {holding}",
+            self.agent.x, self.agent.y, context.glyphs.separator
         )
     }
 
-    /// What is told in words, a row each: where the agent is, the mission, what is in sight, what the shapes mean.
-    fn side_text(&self, truth: bool, look: &Context<'_>) -> Vec<(Role, String)> {
-        let mut words = vec![(Role::Text, self.agent_text(look))];
+    /// Returns the text, one entry per row: where the agent is, the mission, what is in sight, and the legend.
+    fn side_text(&self, truth: bool, context: &Context<'_>) -> Vec<(Role, String)> {
+        let mut texts = vec![(Role::Text, self.agent_text(context))];
         for (clause, done) in &self.mission {
-            let mark = if *done { look.glyphs.subgoal } else { look.glyphs.separator };
-            words.push((if *done { Role::Good } else { Role::Muted }, format!("{mark} {clause}")));
+            let mark = if *done { context.glyphs.subgoal } else { context.glyphs.separator };
+            texts.push((if *done { Role::Good } else { Role::Muted }, format!("{mark} {clause}")));
         }
         let mut things: Vec<(usize, Role, String)> = Vec::new();
         let cells = (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y)));
@@ -164,21 +171,21 @@ impl<'a> Grid<'a> {
             things.push((distance, colour_role(colour), format!("{name}  {ahead} ahead{aside}")));
         }
         things.sort_by_key(|(distance, ..)| *distance);
-        words.extend(things.into_iter().map(|(_, role, text)| (role, text)));
-        let [ball, case, key, open, closed, locked] = shapes(look);
-        words.push((Role::Muted, String::new()));
-        words.push((Role::Muted, format!("{ball} ball  {case} box  {key} key")));
-        words.push((Role::Muted, format!("door: {open} open {closed} closed {locked} locked")));
+        texts.extend(things.into_iter().map(|(_, role, text)| (role, text)));
+        let [ball, case, key, open, closed, locked] = shapes(context);
+        texts.push((Role::Muted, String::new()));
+        texts.push((Role::Muted, format!("{ball} ball  {case} box  {key} key")));
+        texts.push((Role::Muted, format!("door: {open} open {closed} closed {locked} locked")));
         if !truth {
-            words.push((
+            texts.push((
                 Role::Muted,
-                format!("{} not seen  {} in sight", unseen_glyph(look), look.glyphs.separator),
+                format!("{} not seen  {} in sight", unseen_glyph(context), context.glyphs.separator),
             ));
         }
-        words
+        texts
     }
 
-    /// How far ahead and to the right of the agent a cell lies.
+    /// Returns how far ahead and to the right of the agent a cell lies.
     fn relative_to_agent(&self, x: usize, y: usize) -> (isize, isize) {
         let (dx, dy) =
             (x.cast_signed() - isize::from(self.agent.x), y.cast_signed() - isize::from(self.agent.y));
@@ -190,8 +197,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Paints as much of the grid as fits, around the agent.
-    fn draw_cells(&self, cell: u16, area: Rect, look: &Context<'_>, canvas: &mut Canvas<'_>) {
+    /// Draws as much of the grid as fits, around the agent.
+    fn draw_cells(&self, cell: u16, area: Rect, context: &Context<'_>, canvas: &mut Canvas<'_>) {
         let (columns, lines) = (usize::from(area.width / cell), usize::from(area.height));
         let first = |at: i16, shown: usize, all: usize| {
             usize::try_from(at).unwrap_or(0).saturating_sub(shown / 2).min(all.saturating_sub(shown))
@@ -200,7 +207,7 @@ impl<'a> Grid<'a> {
         for (row, y) in (top..self.height).take(lines).enumerate() {
             for (column, x) in (left..self.width).take(columns).enumerate() {
                 let at = (area.x + column as u16 * cell, area.y + row as u16);
-                let (role, text) = self.cell_text(x, y, look);
+                let (role, text) = self.cell_text(x, y, context);
                 canvas.put(
                     at.0,
                     at.1,
@@ -212,15 +219,15 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// A cell in two characters.
-    fn cell_text(&self, x: usize, y: usize, look: &Context<'_>) -> (Role, String) {
+    /// Returns a cell as two characters.
+    fn cell_text(&self, x: usize, y: usize, context: &Context<'_>) -> (Role, String) {
         if self.relative_to_agent(x, y) == (0, 0) {
-            let ascii = look.glyphs.ellipsis.is_ascii();
+            let ascii = context.glyphs.ellipsis.is_ascii();
             let arrows = if ascii { [">", "v", "<", "^"] } else { ["▶", "▼", "◀", "▲"] };
             return (Role::TitleFocus, format!("{} ", arrows[usize::from(self.agent.direction & 3)]));
         }
         let [kind, colour] = self.cell(x, y);
-        let [ball, case, key, open, closed, locked] = shapes(look);
+        let [ball, case, key, open, closed, locked] = shapes(context);
         let shape = match kind {
             b'o' => ball,
             b'b' => case,
@@ -229,28 +236,28 @@ impl<'a> Grid<'a> {
             b'|' => closed,
             b'!' => locked,
             b'#' => {
-                let wall = if look.glyphs.ellipsis.is_ascii() { "##" } else { "▒▒" };
+                let wall = if context.glyphs.ellipsis.is_ascii() { "##" } else { "▒▒" };
                 return (if self.is_visible(x, y) { Role::Text } else { Role::Muted }, wall.to_owned());
             }
-            b'.' if self.is_visible(x, y) => return (Role::Text, format!("{} ", look.glyphs.separator)),
+            b'.' if self.is_visible(x, y) => return (Role::Text, format!("{} ", context.glyphs.separator)),
             b'.' => return (Role::Muted, "  ".to_owned()),
-            _ => return (Role::Muted, format!("{0}{0}", unseen_glyph(look))),
+            _ => return (Role::Muted, format!("{0}{0}", unseen_glyph(context))),
         };
         (colour_role(colour), format!("{shape}{}", char::from(colour)))
     }
 }
 
-/// Ball, box, key, and the door open, closed, locked.
-fn shapes(look: &Context<'_>) -> [&'static str; 6] {
-    if look.glyphs.ellipsis.is_ascii() {
+/// Returns the shapes of ball, box, key, and open, closed and locked door.
+fn shapes(context: &Context<'_>) -> [&'static str; 6] {
+    if context.glyphs.ellipsis.is_ascii() {
         ["O", "B", "K", "/", "+", "X"]
     } else {
         ["●", "■", "K", "▯", "▮", "◆"]
     }
 }
 
-fn unseen_glyph(look: &Context<'_>) -> &'static str {
-    if look.glyphs.ellipsis.is_ascii() { ":" } else { "░" }
+fn unseen_glyph(context: &Context<'_>) -> &'static str {
+    if context.glyphs.ellipsis.is_ascii() { ":" } else { "░" }
 }
 
 fn colour_role(colour: u8) -> Role {
@@ -291,9 +298,9 @@ fn cell_rows(value: &Value, height: usize) -> Vec<&[u8]> {
     (0..height).map(|y| row(y).unwrap_or_default()).collect()
 }
 
-/// The cells that the last view saw.
+/// Returns the cells visible in the last view.
 fn visible_cells(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec<bool> {
-    let mut sight = vec![false; width * height];
+    let mut visible = vec![false; width * height];
     let view = shown.get("view").and_then(Value::as_array);
     for (row, bits) in view.into_iter().flatten().take(VIEW_SIDE).enumerate() {
         let bits = bits.as_u64().unwrap_or(0);
@@ -301,17 +308,17 @@ fn visible_cells(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec
             let (x, y) = agent.in_view(row, column);
             let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { continue };
             if x < width && y < height {
-                sight[y * width + x] = true;
+                visible[y * width + x] = true;
             }
         }
     }
-    sight
+    visible
 }
 
-/// Puts words below each other; those that are too long for a row take as many as they need, as long as there are any.
-fn draw_texts(words: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
+/// Draws texts below each other; a long text takes as many rows as it needs while there are any.
+fn draw_texts(texts: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
     let mut left = area.top()..area.bottom();
-    for (role, text) in words {
+    for (role, text) in texts {
         let (mut rows, more) = wrap_at_most(text, usize::from(area.width), left.len());
         if more {
             rows = vec![truncate(text, usize::from(area.width), canvas.glyphs.ellipsis)];

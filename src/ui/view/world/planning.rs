@@ -1,5 +1,5 @@
-//! Planning problems drawn: blocks as towers, rooms, bars and wheels as boxes, anything else as its facts; the parts of the goal
-//! with a tick where they hold.
+//! Draws planning problems: blocks as towers; rooms, bars and wheels as boxes; anything else as facts. The parts of
+//! the goal have a tick if they hold.
 
 mod barman;
 mod blocksworld;
@@ -34,7 +34,7 @@ impl<'a> Facts<'a> {
         Self(all)
     }
 
-    /// The facts of a predicate with so many arguments.
+    /// Returns the facts of a predicate with `N` arguments.
     fn arguments<const N: usize>(&self, name: &str) -> impl Iterator<Item = [&'a str; N]> + '_ {
         let facts = self.0.get(name).into_iter().flatten();
         facts.filter_map(|words| words.as_slice().try_into().ok())
@@ -44,37 +44,37 @@ impl<'a> Facts<'a> {
         self.arguments::<N>(name).any(|words| words == arguments)
     }
 
-    /// The second arguments of facts with this first one.
+    /// Returns the second arguments of the facts with this first argument.
     fn second_arguments<'f>(&'f self, name: &str, first: &'f str) -> impl Iterator<Item = &'a str> + 'f {
         self.arguments::<2>(name).filter(move |[one, _]| *one == first).map(|[_, other]| other)
     }
 
-    /// The first arguments of facts with this second one.
+    /// Returns the first arguments of the facts with this second argument.
     fn first_arguments<'f>(&'f self, name: &str, second: &'f str) -> impl Iterator<Item = &'a str> + 'f {
         self.arguments::<2>(name).filter(move |[_, other]| *other == second).map(|[one, _]| one)
     }
 }
 
-/// A name's letters and the number behind them, so that `ball2` comes before `ball10`.
+/// Returns a name's letters and its trailing number, so that `ball2` sorts before `ball10`.
 fn natural_key(word: &str) -> (&str, u64) {
     let digits = word.len() - word.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (letters, number) = word.split_at(word.len() - digits);
     (letters, number.parse().unwrap_or(0))
 }
 
-/// Whether this is the world of a planning problem.
+/// Returns whether an environment's JSON is that of a planning problem.
 pub(super) fn is_planning_world(shown: &Value) -> bool {
     shown.get("facts").is_some_and(Value::is_object) && shown.get("subgoals").is_some_and(Value::is_object)
 }
 
-/// How many parts the goal has, and how many hold.
+/// Returns how many parts of the goal hold, and how many there are.
 pub(super) fn goal_counts(shown: &Value) -> (usize, usize) {
     let parts = shown.get("subgoals").and_then(Value::as_object);
     let held = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true).count();
     (held, parts.map_or(0, serde_json::Map::len))
 }
 
-/// Everything in one row.
+/// Returns a one-line summary.
 pub(super) fn in_one_line(shown: &Value, dot: &str) -> String {
     let facts = Facts::parse(shown);
     let (held, all) = goal_counts(shown);
@@ -86,10 +86,10 @@ pub(super) fn in_one_line(shown: &Value, dot: &str) -> String {
         "tyreworld" => tyreworld::one_line_summary(&facts),
         other => other.to_owned(),
     };
-    format!("{scene} {dot} {held} of {all} parts of the goal")
+    format!("{scene} {dot} {held} of {all} subgoals")
 }
 
-/// The rows of the pane. `truth` is what only the world knows, where that is to be shown.
+/// Returns the rows of the pane. `truth` is the ground truth, if it is to be shown.
 pub(super) fn world_rows(glyphs: &Glyphs, shown: &Value, truth: Option<&Value>, columns: u16) -> Vec<Pieces> {
     let room = usize::from(columns.saturating_sub(2)).max(8);
     let facts = Facts::parse(shown);
@@ -100,7 +100,7 @@ pub(super) fn world_rows(glyphs: &Glyphs, shown: &Value, truth: Option<&Value>, 
         "tyreworld" => tyreworld::rows(&facts, room, glyphs),
         _ => None,
     };
-    // Files may call anything by a known name; what makes no picture is told as facts.
+    // A file may use the name of a known domain for anything; without a drawing, list the facts.
     let mut rows = drawn.unwrap_or_else(|| fact_rows(&facts, room));
     rows.extend(goal_rows(glyphs, shown, room));
     if let Some(truth) = truth {
@@ -125,7 +125,7 @@ fn goal_rows(glyphs: &Glyphs, shown: &Value, room: usize) -> Vec<Pieces> {
     let mut parts: Vec<(&str, &Value)> =
         parts.into_iter().flatten().map(|(atom, part)| (atom.as_str(), part)).collect();
     parts.sort_by_key(|(atom, _)| atom.split([' ', '(', ')']).map(natural_key).collect::<Vec<_>>());
-    // As many side by side as fit: a goal of a dozen parts must leave room for the picture.
+    // As many per row as fit: a goal of a dozen parts must leave room for the drawing.
     let (mut row, mut used) = (Pieces::new(), 0);
     for (atom, part) in parts {
         let text = part.get("text").and_then(Value::as_str).unwrap_or(atom);
@@ -146,7 +146,7 @@ fn goal_rows(glyphs: &Glyphs, shown: &Value, room: usize) -> Vec<Pieces> {
     rows
 }
 
-/// The facts by predicate: `clear  a, b`, `on  a b, c d`.
+/// Lists the facts by predicate: `clear  a, b`, `on  a b, c d`.
 fn fact_rows(facts: &Facts<'_>, room: usize) -> Vec<Pieces> {
     let name_width = facts.0.keys().map(|name| name.len()).max().unwrap_or(0).min(room / 3);
     let mut rows = Vec::new();
@@ -160,12 +160,12 @@ fn fact_rows(facts: &Facts<'_>, room: usize) -> Vec<Pieces> {
         }
     }
     if rows.is_empty() {
-        rows.push(vec![(Role::Muted, "nothing is true".to_owned())]);
+        rows.push(vec![(Role::Muted, "no facts".to_owned())]);
     }
     rows
 }
 
-/// A text behind a word that says what it is, in as many rows as it needs.
+/// Returns a text after a label, in as many rows as it needs.
 fn labelled_rows(label: &str, role: Role, text: &str, room: usize) -> Vec<Pieces> {
     let label = truncate(label, room / 2, "~");
     let indent = " ".repeat(width(&label));
@@ -176,7 +176,7 @@ fn labelled_rows(label: &str, role: Role, text: &str, room: usize) -> Vec<Pieces
     .collect()
 }
 
-/// Names in a row, or a word for none.
+/// Joins names with commas; returns `none` if there are none.
 fn join_or<'a>(names: impl Iterator<Item = &'a str>, none: &str) -> String {
     let names: Vec<&str> = names.collect();
     if names.is_empty() { none.to_owned() } else { names.join(", ") }

@@ -1,10 +1,10 @@
-//! A bar: hands, glasses and shaker on the table, what the taps give, and the recipes.
+//! Draws a bar: hands, glasses and shaker on the table, what the dispensers give, and the recipes.
 
 use super::{Facts, FramedBox, Pieces, framed_boxes, join_or, labelled_rows, natural_key};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
-/// The hands and what each holds.
+/// Returns the hands and what each holds.
 fn hand_contents<'a>(facts: &Facts<'a>) -> Vec<(&'a str, Option<&'a str>)> {
     let mut hands: Vec<(&str, Option<&str>)> =
         facts.arguments::<1>("handempty").map(|[hand]| (hand, None)).collect();
@@ -17,7 +17,7 @@ pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     let held =
         hand_contents(facts).into_iter().filter_map(|(hand, vessel)| Some(format!("{hand} {}", vessel?)));
     let held: Vec<String> = held.collect();
-    if held.is_empty() { "hands free".to_owned() } else { held.join(", ") }
+    if held.is_empty() { "hands empty".to_owned() } else { held.join(", ") }
 }
 
 pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<Pieces>> {
@@ -51,7 +51,7 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
     Some(rows)
 }
 
-/// A glass or shaker with what is in it and how it is.
+/// Returns the box of a glass or shaker: its contents and its state.
 fn vessel_box(facts: &Facts<'_>, hands: &[(&str, Option<&str>)], vessel: &str) -> FramedBox {
     let hand = hands.iter().find(|(_, held)| *held == Some(vessel)).map(|(hand, _)| *hand);
     let title = match hand {

@@ -1,11 +1,11 @@
-//! Blocks as towers on a table.
+//! Draws blocks as towers on a table.
 
 use super::{Facts, Pieces};
 use crate::text::width_within;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
-/// The towers from the left to the right, each from the bottom; none where blocks lie in circles.
+/// Returns the towers from left to right, each from the bottom, or `None` if blocks form a cycle.
 fn towers<'a>(facts: &Facts<'a>) -> Option<Vec<Vec<&'a str>>> {
     let placed = facts.arguments::<2>("on").count();
     let mut towers = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
                     let name = crate::text::truncate(block, wide, glyphs.ellipsis);
                     format!("[{name:^wide$}]")
                 });
-                // The top of a tower is what can be taken.
+                // The top block of a tower can be picked up.
                 let role = if level + 1 == tower.len() { Role::Text } else { Role::Observation };
                 row.push((role, format!("{block:<0$} ", wide + 2)));
             }

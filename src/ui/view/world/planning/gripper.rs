@@ -1,10 +1,10 @@
-//! Rooms with balls, and the robot with its hands.
+//! Draws rooms with balls, and the robot with its grippers.
 
 use super::{Facts, FramedBox, Pieces, framed_boxes, join_or};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
-/// What each hand carries.
+/// Returns what each gripper carries.
 fn hand_contents<'a>(facts: &Facts<'a>) -> Vec<(&'a str, Option<&'a str>)> {
     facts
         .arguments::<1>("gripper")

@@ -1,4 +1,4 @@
-//! The pictures of planning problems, and what becomes of nonsense.
+//! Drawings of planning problems, and of malformed ones.
 
 use super::*;
 use crate::env::Environment;
@@ -6,14 +6,14 @@ use crate::env::pddl::{GoalSeparator, generate};
 use crate::ui::glyphs::{ASCII, UNICODE};
 use serde_json::json;
 
-/// The first picture of a generated problem after some actions.
+/// Returns the drawing of a generated problem after some actions.
 fn picture(task: &str, actions: &[&str], columns: u16) -> Vec<String> {
-    let mut world = generate(&task.parse().unwrap()).unwrap().open(GoalSeparator::Comma);
-    let mut shown = world.reset().unwrap().shown;
+    let mut env = generate(&task.parse().unwrap()).unwrap().open(GoalSeparator::Comma);
+    let mut shown = env.reset().unwrap().shown;
     for action in actions {
-        let turn = world.step(action).unwrap();
-        assert!(turn.valid, "{action}");
-        crate::domain::merge_patch(&mut shown, &turn.shown);
+        let result = env.step(action).unwrap();
+        assert!(result.valid, "{action}");
+        crate::domain::merge_patch(&mut shown, &result.shown);
     }
     row_texts(&world_rows(&UNICODE, &shown, None, columns))
 }
@@ -24,7 +24,7 @@ fn row_texts(rows: &[Pieces]) -> Vec<String> {
 }
 
 #[test]
-fn blocks_stand_on_each_other() {
+fn blocks_are_drawn_as_towers() {
     assert_eq!(
         picture("blockworld/easy/2", &["unstack b2 from b3"], 40),
         ["arm  [b2]", "", "[b3]", "[b1]", "────", "· b1 is on b2.  · b2 is on b3."]
@@ -32,7 +32,7 @@ fn blocks_stand_on_each_other() {
 }
 
 #[test]
-fn rooms_bars_and_garages_are_boxes() {
+fn gripper_rooms_are_drawn_as_boxes() {
     assert_eq!(
         picture("gripper/easy/1", &["pick ball1 rooma left"], 44),
         [
@@ -59,7 +59,7 @@ fn barman_and_tyreworld_are_drawn_as_boxes() {
     assert!(garage.iter().any(|row| row.contains("✓ jack is in boot.")), "{garage:#?}");
 }
 
-/// What can be said of a plan from the start.
+/// Ground truths about the plan from the start.
 const PLAN_TRUTHS: [&str; 4] =
     ["{}", r#"{"plan": 12}"#, r#"{"no_plan": "impossible"}"#, r#"{"no_plan": "gave_up", "states": 4000}"#];
 
@@ -74,20 +74,20 @@ fn the_plan_length_says_when_the_planner_gave_up() {
         );
         rows.concat().into_iter().map(|(_, text)| text).collect::<String>()
     };
-    for (truth, told) in PLAN_TRUTHS.iter().zip([
+    for (truth, expected) in PLAN_TRUTHS.iter().zip([
         "is known",
         "takes 12 actions",
         "no listed actions reach",
         "gave up after 4000 states",
     ]) {
-        assert!(words(truth).contains(told), "{truth}: {}", words(truth));
+        assert!(words(truth).contains(expected), "{truth}: {}", words(truth));
     }
 }
 
-/// Whatever a world shows, no row is wider than the pane.
+/// No row is wider than the pane, whatever the environment shows.
 #[test]
-fn nonsense_is_drawn_within_the_pane() {
-    let nonsense = [
+fn malformed_problems_fit_the_pane() {
+    let malformed = [
         json!({"facts": {}, "subgoals": {}}),
         json!({"domain": "blocksworld-4ops", "facts": {"on a b": true, "on b a": true, "on-table c": true, "on d c": true, "on c d": true}, "subgoals": {"(x)": 7}}),
         json!({"domain": "barman", "facts": {"ontable": true, "ontable a b": true, "": true, " ": true}, "subgoals": {"": {"text": "", "held": "no"}}}),
@@ -95,7 +95,7 @@ fn nonsense_is_drawn_within_the_pane() {
         json!({"domain": "gripper-strips", "facts": {"room \u{1b}[2J": true, "room aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": true, "at-robby x": true}, "subgoals": {}}),
         json!({"domain": 7, "facts": {"p": true, "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq a b c d e f": true}, "subgoals": {"(p)": {"held": true}}}),
     ];
-    for shown in &nonsense {
+    for shown in &malformed {
         assert!(is_planning_world(shown));
         for columns in [0, 1, 5, 9, 12, 20, 37, 64] {
             for glyphs in [&UNICODE, &ASCII] {
@@ -103,7 +103,7 @@ fn nonsense_is_drawn_within_the_pane() {
                     world_rows(glyphs, shown, serde_json::from_str(truth).ok().as_ref(), columns)
                 }) {
                     let wide: usize = row.iter().map(|(_, text)| width(text)).sum();
-                    // In a pane that is too small for a box the canvas cuts.
+                    // In a pane too small for a box, the canvas cuts.
                     assert!(columns < 20 || wide <= usize::from(columns), "{columns}: {row:?}");
                 }
             }

@@ -1,4 +1,4 @@
-//! Hubs with their wheels and nuts, the boot, and what is at hand.
+//! Draws hubs with their wheels and nuts, the boot, and what is at hand.
 
 use super::{Facts, FramedBox, Pieces, framed_boxes, join_or, labelled_rows, natural_key};
 use crate::ui::glyphs::Glyphs;
@@ -45,7 +45,7 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
     Some(rows)
 }
 
-/// A hub with what is on it.
+/// Returns the box of a hub.
 fn hub_box(facts: &Facts<'_>, hub: &str) -> FramedBox {
     let up = facts.has("not-on-ground", [hub]);
     let wheel = join_or(facts.first_arguments("on", hub), "no wheel");
