@@ -42,7 +42,7 @@ fn measure(env: &str, id: &str, steps: u32) {
         load()
     );
     // After opening no state is in memory but the last: each place is brought from the disk once.
-    let mut played = played.again();
+    let mut played = played.resume();
     let (middle, worst, _) = go_back(&mut played, &places, steps);
     println!(
         "{env}: the first time there after opening: {middle:.1} ms, at worst {worst:.1} ms (200: {})",

@@ -7,7 +7,7 @@
 mod server;
 
 use serde_json::Value;
-use server::{Server, good, plain};
+use server::{Server, complete_reply, plain_response};
 use std::path::Path;
 use std::process::Command;
 
@@ -90,13 +90,16 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
             run_program(home.path(), &args, lines).await
         };
-        let first = Server::start(vec![good("inventory")]).await;
+        let first = Server::start(vec![complete_reply("inventory")]).await;
         assert_eq!(start(&first.base, "--headless", "").await.0, 0);
         let name =
             std::fs::read_dir(home.path().join("sessions")).unwrap().next().unwrap().unwrap().file_name();
         for case in cases {
-            let server =
-                Server::start(vec![plain(401, "", r#"{"detail":"who are you"}"#), good("inventory")]).await;
+            let server = Server::start(vec![
+                plain_response(401, "", r#"{"detail":"who are you"}"#),
+                complete_reply("inventory"),
+            ])
+            .await;
             let lines = case.lines.replace("NAME", name.to_str().unwrap());
             let (code, output) =
                 start(&server.base, "--plain", &format!("step\n{lines}\nstep\nquit\n")).await;
@@ -107,7 +110,7 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
             for words in case.says {
                 assert!(output.contains(words), "{}: {words}: {output}", case.lines);
             }
-            let asked = server.asked();
+            let asked = server.requests();
             let models: Vec<&Value> = asked.iter().map(|a| &a.body["model"]).collect();
             assert_eq!(models, case.models, "{}: {output}", case.lines);
             let last = asked.last().unwrap().body.to_string();
@@ -125,11 +128,15 @@ fn a_prompt_that_cannot_fit_is_not_sent_and_continues_with_a_larger_budget() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         let usage = "{\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":2}}";
-        let counted =
-            format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", server::says("inventory"), server::ends("stop"));
-        for (answer, budget, first) in
-            [(good("inventory"), "60", 0), (server::chunked(&[counted.as_bytes()], true), "1500", 1)]
-        {
+        let counted = format!(
+            "{}{}data: {usage}\n\ndata: [DONE]\n\n",
+            server::text_event("inventory"),
+            server::end_event("stop")
+        );
+        for (answer, budget, first) in [
+            (complete_reply("inventory"), "60", 0),
+            (server::chunked(&[counted.as_bytes()], true), "1500", 1),
+        ] {
             let server = Server::start(vec![answer]).await;
             let home = tempfile::tempdir().unwrap();
             let set = format!("context_tokens={budget}");
@@ -142,11 +149,11 @@ fn a_prompt_that_cannot_fit_is_not_sent_and_continues_with_a_larger_budget() {
                 "{budget}: {code}: {output}"
             );
             assert!(output.contains(&format!("more than the {budget} allowed")), "{output}");
-            assert_eq!(server.asked().len(), first, "{budget}: {output}");
+            assert_eq!(server.requests().len(), first, "{budget}: {output}");
             let lines = "set context_tokens 9000\nretry\nrun\nquit\n";
             let (code, output) = run_program(home.path(), &["resume", "--last", "--plain"], lines).await;
             assert!(code == 0 && output.contains("2 > inventory"), "{budget}: {output}");
-            assert_eq!(server.asked().len(), 2);
+            assert_eq!(server.requests().len(), 2);
         }
     });
 }
@@ -158,11 +165,11 @@ fn a_failed_mentor_prompt_still_fits_after_the_server_counted_tokens() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         let usage = "{\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":2}}";
-        let lesson = server::says("[\"Look first.\"]");
-        let counted = format!("{lesson}{}data: {usage}\n\ndata: [DONE]\n\n", server::ends("stop"));
+        let lesson = server::text_event("[\"Look first.\"]");
+        let counted = format!("{lesson}{}data: {usage}\n\ndata: [DONE]\n\n", server::end_event("stop"));
         let counted = server::chunked(&[counted.as_bytes()], true);
-        let broke = || plain(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
-        let answer = || good("[\"Look first.\"]");
+        let broke = || plain_response(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
+        let answer = || complete_reply("[\"Look first.\"]");
         let server = Server::start(vec![counted, broke(), broke(), answer(), answer()]).await;
         let home = tempfile::tempdir().unwrap();
         let mentor = ["--method", "omnireflect", "--mentor", "openai:small", "--set", "generation=neural"];
@@ -171,12 +178,12 @@ fn a_failed_mentor_prompt_still_fits_after_the_server_counted_tokens() {
         let (code, output) =
             run_program(home.path(), &[&args[..], &mentor, &set].concat(), "step\nstep\nquit\n").await;
         assert!(code == 0 && output.contains("402"), "{output}");
-        assert_eq!(server.asked().len(), 3, "{output}");
+        assert_eq!(server.requests().len(), 3, "{output}");
         // Two calls have failed; their prompts are unchanged.
         let (code, output) =
             run_program(home.path(), &["resume", "--last", "--plain"], "retry\nstep\nquit\n").await;
         assert!(code == 0 && !output.contains("do not fit"), "{output}");
-        assert_eq!(server.asked().len(), 5, "{output}");
+        assert_eq!(server.requests().len(), 5, "{output}");
         let (code, output) = run_program(home.path(), &["verify", "--last"], "").await;
         assert_eq!(code, 0, "{output}");
     });
@@ -187,8 +194,8 @@ fn a_failed_mentor_prompt_still_fits_after_the_server_counted_tokens() {
 fn an_overlong_edit_is_not_reported_as_undroppable() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        let broke = plain(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
-        let server = Server::start(vec![broke, good("inventory")]).await;
+        let broke = plain_response(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
+        let server = Server::start(vec![broke, complete_reply("inventory")]).await;
         let home = tempfile::tempdir().unwrap();
         let args = ["run", "--task", "easy/put/1", "--method", "react", "--actor", "openai:small", "--plain"];
         let set = ["--base-url", &server.base, "--set", "context_tokens=2000", "--set", "examples=0"];
@@ -197,6 +204,6 @@ fn an_overlong_edit_is_not_reported_as_undroppable() {
         let (code, output) = run_program(home.path(), &[&args[..], &set].concat(), &lines).await;
         assert!(code == 0 && output.contains("drafted now would be shorter"), "{output}");
         assert!(!output.contains("alone do not fit") && output.contains("step 1: inventory"), "{output}");
-        assert_eq!(server.asked().len(), 2, "{output}");
+        assert_eq!(server.requests().len(), 2, "{output}");
     });
 }

@@ -20,7 +20,7 @@ use front::{TlsFront, tls_file};
 use futures_util::StreamExt as _;
 use retrospect::provider::openai::Endpoint;
 use retrospect::provider::{Delta, FailureKind, Provider};
-use server::{Act, Server, chunked, good, head, plain, says};
+use server::{ScriptStep, Server, chunked, complete_reply, head, plain_response, text_event};
 use std::future::Future;
 use std::process::Command;
 
@@ -39,27 +39,29 @@ fn trusting_endpoint(base: &str) -> Endpoint {
 #[test]
 fn a_trusted_server_streams_and_notices_a_disconnect() {
     block_on(async {
-        let begun: Vec<Act> =
-            chunked(&[says("go").as_bytes()], false).into_iter().chain([Act::Hang]).collect();
-        let cut: Vec<Act> =
-            chunked(&[says("go to").as_bytes()], false).into_iter().chain([Act::Reset]).collect();
-        let server = Server::start(vec![good("open the door"), begun, cut]).await;
+        let begun: Vec<ScriptStep> =
+            chunked(&[text_event("go").as_bytes()], false).into_iter().chain([ScriptStep::Hang]).collect();
+        let cut: Vec<ScriptStep> = chunked(&[text_event("go to").as_bytes()], false)
+            .into_iter()
+            .chain([ScriptStep::Reset])
+            .collect();
+        let server = Server::start(vec![complete_reply("open the door"), begun, cut]).await;
         let front = TlsFront::start(&server.base, "server.pem").await;
         let provider = provider(trusting_endpoint(&front.base));
         let answer = ask(&provider, request()).await;
         assert_eq!((answer.text.as_str(), answer.error), ("open the door", None));
-        assert_eq!(server.asked()[0].headers["authorization"], format!("Bearer {KEY}"));
+        assert_eq!(server.requests()[0].headers["authorization"], format!("Bearer {KEY}"));
         // The first chunk arrives while the server holds back the rest; then the client cancels.
         let mut stream = provider.stream(request());
         while stream.next().await.unwrap().unwrap() != Delta::Text("go".to_owned()) {}
         drop(stream);
         for _ in 0..400 {
-            if server.gone() == 1 {
+            if server.disconnects() == 1 {
                 break;
             }
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
-        assert_eq!(server.gone(), 1);
+        assert_eq!(server.disconnects(), 1);
         let error = ask(&provider, request()).await.error.unwrap();
         assert_eq!(
             (error.kind, error.partial_reply.as_str()),
@@ -73,11 +75,11 @@ fn a_trusted_server_streams_and_notices_a_disconnect() {
 #[test]
 fn an_untrusted_server_gets_no_key_and_the_error_says_what_to_do() {
     block_on(async {
-        let server = Server::start(vec![good("never")]).await;
+        let server = Server::start(vec![complete_reply("never")]).await;
         let known = TlsFront::start(&server.base, "server.pem").await;
         let other = TlsFront::start(&server.base, "other.pem").await;
         // Like real servers, it takes a TLS client hello for a malformed request.
-        let http = Server::start(vec![vec![Act::Send(head(400, "")), Act::Read]]).await;
+        let http = Server::start(vec![vec![ScriptStep::Send(head(400, "")), ScriptStep::Read]]).await;
         let http = http.base.replace("http:", "https:");
         let with = |base: &str, file: &str| {
             let mut endpoint = endpoint(base);
@@ -98,21 +100,21 @@ fn an_untrusted_server_gets_no_key_and_the_error_says_what_to_do() {
             assert!(error.message.contains(words) && error.hint.contains(next), "{error:?}");
             assert!(answer.notices.is_empty(), "it is not asked again: {:?}", answer.notices);
         }
-        assert!(server.asked().is_empty(), "what was asked: {:?}", server.asked());
+        assert!(server.requests().is_empty(), "what was asked: {:?}", server.requests());
         // The other way round, both server and client receive garbage.
         let plain = known.base.replace("https:", "http:");
         assert!(ask(&provider(endpoint(&plain)), request()).await.error.is_some());
-        assert!(server.asked().is_empty());
+        assert!(server.requests().is_empty());
     });
 }
 
 #[test]
 fn redirects_are_not_followed_with_the_key() {
     block_on(async {
-        let elsewhere = Server::start(vec![good("stolen")]).await;
+        let elsewhere = Server::start(vec![complete_reply("stolen")]).await;
         for status in [301, 302, 303, 307, 308] {
             let location = format!("location: {}/chat/completions\r\n", elsewhere.base);
-            let server = Server::start(vec![plain(status, &location, "")]).await;
+            let server = Server::start(vec![plain_response(status, &location, "")]).await;
             let front = TlsFront::start(&server.base, "server.pem").await;
             let answer = ask(&provider(trusting_endpoint(&front.base)), request()).await;
             let error = answer.error.unwrap();
@@ -120,9 +122,9 @@ fn redirects_are_not_followed_with_the_key() {
                 error.kind == FailureKind::Misconfigured && error.message.contains("redirects to"),
                 "{status}: {error:?}"
             );
-            assert_eq!(server.asked().len(), 1);
+            assert_eq!(server.requests().len(), 1);
         }
-        assert!(elsewhere.asked().is_empty());
+        assert!(elsewhere.requests().is_empty());
     });
 }
 
@@ -147,7 +149,7 @@ const RUN_ARGS: &[&str] =
 fn every_documented_way_to_add_a_ca_works() {
     block_on(async {
         let home = tempfile::tempdir().unwrap();
-        let server = Server::start(vec![good("look")]).await;
+        let server = Server::start(vec![complete_reply("look")]).await;
         let front = TlsFront::start(&server.base, "server.pem").await;
         let ca = tls_file("ca.pem").display().to_string();
         let run: Vec<&str> = [RUN_ARGS, &[&front.base]].concat();
@@ -159,7 +161,7 @@ fn every_documented_way_to_add_a_ca_works() {
             code == 3 && output.contains("signed by an unknown authority") && output.contains("--ca-file"),
             "{code}: {output}"
         );
-        assert!(server.asked().is_empty());
+        assert!(server.requests().is_empty());
         type AuthorityCase<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
         let ways: &[AuthorityCase<'_>] = &[
             (&["--ca-file", &ca], &[]),
@@ -171,7 +173,7 @@ fn every_documented_way_to_add_a_ca_works() {
         for (n, (flags, variables)) in ways.iter().enumerate() {
             let (code, output) = run_program(&home, &[run.as_slice(), flags].concat(), variables).await;
             assert_eq!(code, 0, "{flags:?} {variables:?}: {output}");
-            assert_eq!(server.asked().len(), n + 1);
+            assert_eq!(server.requests().len(), n + 1);
         }
         let (code, output) =
             run_program(&home, &[run.as_slice(), &["--ca-file", "nowhere.pem"]].concat(), &[]).await;
@@ -187,7 +189,7 @@ fn every_documented_way_to_add_a_ca_works() {
 fn proxies_from_the_environment_are_used_and_reported_except_for_localhost() {
     block_on(async {
         let home = tempfile::tempdir().unwrap();
-        let server = Server::start(vec![good("look")]).await;
+        let server = Server::start(vec![complete_reply("look")]).await;
         let proxy = server.base.trim_end_matches("/v1").to_owned();
         let port = proxy.rsplit(':').next().unwrap();
         let run = |base: &str, more: &[&str]| -> Vec<String> {
@@ -200,7 +202,7 @@ fn proxies_from_the_environment_are_used_and_reported_except_for_localhost() {
         // A plain HTTP proxy gets the whole URL.
         let (code, output) = says(run("http://model.example/v1", &[]), &[("HTTP_PROXY", &proxy)]).await;
         assert_eq!(code, 0, "{output}");
-        assert_eq!(server.asked()[0].line, "POST http://model.example/v1/chat/completions HTTP/1.1");
+        assert_eq!(server.requests()[0].line, "POST http://model.example/v1/chat/completions HTTP/1.1");
         // Through a tunnel, the proxy doesn't see the key.
         let front = TlsFront::start(&server.base, "server.pem").await;
         let tunnel = TlsFront::start_tunnel(&front.base).await;
@@ -212,7 +214,7 @@ fn proxies_from_the_environment_are_used_and_reported_except_for_localhost() {
         let heard = tunnel.request_heads();
         assert!(heard[0].starts_with("CONNECT model.example:443 HTTP/1.1"), "{heard:?}");
         assert!(!heard.concat().contains(KEY), "{heard:?}");
-        assert_eq!(server.asked().len(), 2);
+        assert_eq!(server.requests().len(), 2);
         // An unreachable proxy is named as the cause; an excluded one is not used.
         let dead = ("ALL_PROXY", "http://127.0.0.1:9");
         let (code, output) = says(run("http://0.0.0.0:1/v1", &[]), &[dead]).await;
@@ -220,6 +222,6 @@ fn proxies_from_the_environment_are_used_and_reported_except_for_localhost() {
         let direct = format!("http://0.0.0.0:{port}/v1");
         assert_eq!(says(run(&direct, &[]), &[dead, ("NO_PROXY", "0.0.0.0")]).await.0, 0);
         assert_eq!(says(run(&server.base, &[]), &[dead]).await.0, 0);
-        assert_eq!(server.asked().len(), 4);
+        assert_eq!(server.requests().len(), 4);
     });
 }

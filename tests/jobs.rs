@@ -4,13 +4,13 @@
 #[path = "serving/server.rs"]
 mod server;
 
-use server::{Server, good};
+use server::{Server, complete_reply};
 use std::process::{Command, Stdio};
 
 /// Returns the bodies of all requests of a run, sorted.
 fn request_bodies(method: &str, trials: &str, jobs: &str) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let server = runtime.block_on(Server::start(vec![good("look")]));
+    let server = runtime.block_on(Server::start(vec![complete_reply("look")]));
     let home = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
     command.args([
@@ -33,7 +33,7 @@ fn request_bodies(method: &str, trials: &str, jobs: &str) -> Vec<String> {
     command.env("RETROSPECT_SESSIONS", home.path()).env("XDG_CONFIG_HOME", home.path().join("none"));
     let done = command.stdin(Stdio::null()).output().unwrap();
     assert!(done.status.success(), "{method} --jobs {jobs}: {}", String::from_utf8_lossy(&done.stderr));
-    let mut bodies: Vec<String> = server.asked().iter().map(|asked| asked.body.to_string()).collect();
+    let mut bodies: Vec<String> = server.requests().iter().map(|asked| asked.body.to_string()).collect();
     bodies.sort();
     bodies
 }

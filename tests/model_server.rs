@@ -13,7 +13,9 @@ mod files;
 mod server;
 
 use serde_json::{Value, json};
-use server::{Act, Server, chunked, good, plain, reasons, says, stream};
+use server::{
+    ScriptStep, Server, chunked, complete_reply, plain_response, reasoning_event, stream, text_event,
+};
 use std::future::Future;
 use std::path::PathBuf;
 use std::process::Output;
@@ -76,7 +78,7 @@ impl Home {
 
     /// Returns the files of the run, after checking that none contains the key.
     fn run_files(&self) -> Vec<(PathBuf, String)> {
-        let all = files::below(self.0.path());
+        let all = files::files_below(self.0.path());
         for (path, text) in &all {
             assert!(!text.contains(KEY), "the key is in {}", path.display());
         }
@@ -85,27 +87,29 @@ impl Home {
 }
 
 /// Returns server scripts with every way to fail, once each, for which the error policy decides.
-fn failure_scripts() -> Vec<Vec<Act>> {
+fn failure_scripts() -> Vec<Vec<ScriptStep>> {
     let echo = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "param": null}})
         .to_string();
-    let cut =
-        chunked(&[says(&format!("go {KEY}")).as_bytes()], false).into_iter().chain([Act::Reset]).collect();
+    let cut = chunked(&[text_event(&format!("go {KEY}")).as_bytes()], false)
+        .into_iter()
+        .chain([ScriptStep::Reset])
+        .collect();
     vec![
-        plain(401, "", &echo),
-        plain(402, "", r#"{"error":{"message":"no credit","code":402}}"#),
-        plain(404, "", KEY),
-        plain(307, &format!("location: http://x/{KEY}\r\n"), ""),
+        plain_response(401, "", &echo),
+        plain_response(402, "", r#"{"error":{"message":"no credit","code":402}}"#),
+        plain_response(404, "", KEY),
+        plain_response(307, &format!("location: http://x/{KEY}\r\n"), ""),
         stream(format!("data: {}\n\n", json!({"error": {"message": KEY, "code": 400}})).as_bytes()),
         cut,
-        stream(format!("{}{}", reasons("reasoning", KEY), says(KEY)).as_bytes()),
+        stream(format!("{}{}", reasoning_event("reasoning", KEY), text_event(KEY)).as_bytes()),
         // An empty stream, and the reason outside it: two requests.
         chunked(&[], true),
-        plain(
+        plain_response(
             400,
             "",
             r#"{"error":{"message":"This model's maximum context length is 512 tokens.","code":"context_length_exceeded"}}"#,
         ),
-        plain(200, "", &format!("<html><title>{KEY}</title></html>")),
+        plain_response(200, "", &format!("<html><title>{KEY}</title></html>")),
     ]
 }
 
@@ -113,7 +117,8 @@ fn failure_scripts() -> Vec<Vec<Act>> {
 fn with_skip_task_a_failure_ends_its_episode_and_the_run_continues() {
     block_on(async {
         let count = failure_scripts().len() - 1;
-        let server = Server::start(failure_scripts().into_iter().chain([good("look")]).collect()).await;
+        let server =
+            Server::start(failure_scripts().into_iter().chain([complete_reply("look")]).collect()).await;
         let home = Home::new();
         // One task more than there are failures, so that the last one is played.
         let tasks = format!("easy/put/1-{}", count + 1);
@@ -149,7 +154,7 @@ fn with_skip_task_a_failure_ends_its_episode_and_the_run_continues() {
             reasons[..count].iter().all(|r| *r == "error") && reasons[count] == "step_limit",
             "{reasons:?}"
         );
-        assert!(server.asked().iter().all(|a| a.headers["authorization"] == format!("Bearer {KEY}")));
+        assert!(server.requests().iter().all(|a| a.headers["authorization"] == format!("Bearer {KEY}")));
         let files = home.run_files();
         assert!(files.iter().any(|f| f.1.contains("[hidden]")), "redactions are marked");
         assert!(files.iter().any(|f| f.0.starts_with(home.path("cache"))), "replies are cached");
@@ -159,11 +164,14 @@ fn with_skip_task_a_failure_ends_its_episode_and_the_run_continues() {
 #[test]
 fn a_stopped_run_resumes_where_it_was() {
     block_on(async {
-        let ok = |text: &str| good(text);
+        let ok = |text: &str| complete_reply(text);
         let scripts = vec![
             ok("look"),
-            chunked(&[says("inven").as_bytes()], false).into_iter().chain([Act::Reset]).collect(),
-            plain(401, "", r#"{"detail":"Invalid API key"}"#),
+            chunked(&[text_event("inven").as_bytes()], false)
+                .into_iter()
+                .chain([ScriptStep::Reset])
+                .collect(),
+            plain_response(401, "", r#"{"detail":"Invalid API key"}"#),
             ok("inventory"),
             ok("look"),
         ];
@@ -195,7 +203,7 @@ fn a_stopped_run_resumes_where_it_was() {
         assert_eq!(code, 0, "{output}");
         assert!(output.contains("3 steps"), "no step is lost: {output}");
         let keys: Vec<bool> =
-            server.asked().iter().map(|a| a.headers["authorization"].ends_with(KEY)).collect();
+            server.requests().iter().map(|a| a.headers["authorization"].ends_with(KEY)).collect();
         assert_eq!(keys, [true, true, false, true, true]);
         let journal = home.run_files().into_iter().find(|f| f.0.ends_with("branches/trunk.jsonl")).unwrap().1;
         assert!(journal.contains("\"actor.base_url\"") && journal.contains("\"actor.unsent\""));
@@ -206,13 +214,13 @@ fn a_stopped_run_resumes_where_it_was() {
 fn retries_and_rejected_settings_are_reported() {
     block_on(async {
         let scripts = vec![
-            plain(
+            plain_response(
                 422,
                 "connection: close\r\n",
                 r#"{"detail":"Unexpected fields in the request: {'top_k'}"}"#,
             ),
-            plain(503, "connection: close\r\nretry-after-ms: 1\r\n", "busy"),
-            good("look"),
+            plain_response(503, "connection: close\r\nretry-after-ms: 1\r\n", "busy"),
+            complete_reply("look"),
         ];
         let server = Server::start(scripts).await;
         let home = Home::new();
@@ -241,10 +249,15 @@ fn retries_and_rejected_settings_are_reported() {
 #[test]
 fn the_doctor_checks_a_server() {
     block_on(async {
-        let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
+        let models = plain_response(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
         let think = chunked(
-            &[format!("{}{}{}", reasons("reasoning", "hm"), says("one two"), server::ends("stop"))
-                .as_bytes()],
+            &[format!(
+                "{}{}{}",
+                reasoning_event("reasoning", "hm"),
+                text_event("one two"),
+                server::end_event("stop")
+            )
+            .as_bytes()],
             true,
         );
         let server = Server::start(vec![models, think]).await;
@@ -262,8 +275,8 @@ fn the_doctor_checks_a_server() {
         ] {
             assert!(output.contains(words), "{words}: {output}");
         }
-        let missing = plain(404, "connection: close\r\n", r#"{"detail":"Not Found"}"#);
-        let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
+        let missing = plain_response(404, "connection: close\r\n", r#"{"detail":"Not Found"}"#);
+        let models = plain_response(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
         let server = Server::start(vec![missing, models]).await;
         let base = server.base.trim_end_matches("/v1").to_owned();
         let (code, output) = home.run(&["doctor", "--actor", "openai:tiny", "--base-url", &base], &[]).await;
@@ -289,7 +302,7 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             let (home, args) = (&home, run_of(&base, more));
             async move { home.run(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await }
         };
-        let server = Server::start(vec![good("look")]).await;
+        let server = Server::start(vec![complete_reply("look")]).await;
         let all: &[&str] = &[
             "--actor",
             "openai:tiny",
@@ -312,7 +325,7 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
         ];
         let (code, output) = says(server.base.clone(), all).await;
         assert_eq!(code, 0, "{output}");
-        let body = server.asked()[0].body.clone();
+        let body = server.requests()[0].body.clone();
         let sent = ["max_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "seed", "stop"]
             .map(|name| body[name].clone());
         let want = json!([64, 0.7, null, 40, 1.1, null, ["\n", "END"]]);
@@ -324,7 +337,7 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
         let preset =
             "[preset.warm]\nactor.temperature = 0.3\n\"mentor.max_tokens\" = 99\nmentor.top_p = \"off\"\n";
         std::fs::write(home.path("config/config.toml"), preset).unwrap();
-        let server = Server::start(vec![good("look")]).await;
+        let server = Server::start(vec![complete_reply("look")]).await;
         let warm: &[&str] = &[
             "--actor",
             "openai:tiny",
@@ -339,7 +352,7 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
         ];
         let (code, output) = says(server.base.clone(), warm).await;
         assert_eq!(code, 0, "{output}");
-        let bodies: Vec<Value> = server.asked().into_iter().map(|a| a.body).collect();
+        let bodies: Vec<Value> = server.requests().into_iter().map(|a| a.body).collect();
         let of = |bound: u64| bodies.iter().find(|b| b["max_tokens"] == bound).cloned().unwrap_or_default();
         assert_eq!((&of(256)["temperature"], &of(256)["top_p"]), (&json!(0.3), &json!(0.7)), "{bodies:?}");
         assert_eq!((&of(99)["temperature"], &of(99)["top_p"]), (&json!(0.0), &Value::Null), "{bodies:?}");
@@ -375,16 +388,16 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
 #[test]
 fn the_doctor_says_what_a_reasoning_model_needs() {
     let ends = |finish: &str, pieces: &[String]| {
-        let body = format!("{}{}data: [DONE]\n\n", pieces.concat(), server::ends(finish));
+        let body = format!("{}{}data: [DONE]\n\n", pieces.concat(), server::end_event(finish));
         chunked(&[body.as_bytes()], true)
     };
-    let hm = reasons("reasoning", "hm");
-    let models = || plain(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
+    let hm = reasoning_event("reasoning", "hm");
+    let models = || plain_response(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
     let (empty, long) = (ends("stop", &[]), ends("length", std::slice::from_ref(&hm)));
-    let whole = ends("stop", &[hm.clone(), says("take the mug")]);
+    let whole = ends("stop", &[hm.clone(), text_event("take the mug")]);
     let [actor, mentor] = [["--actor", "openai:tiny"], ["--mentor", "openai:tiny"]];
     let stop = "warning  stop       the newline stop ends the model's reasoning";
-    type Case<'a> = (&'a str, [&'a str; 2], Vec<Vec<Act>>, i32, Vec<&'a str>);
+    type Case<'a> = (&'a str, [&'a str; 2], Vec<Vec<ScriptStep>>, i32, Vec<&'a str>);
     #[rustfmt::skip]
     let cases: Vec<Case<'_>> = vec![
         ("its stop and its bound", actor, vec![empty.clone(), long.clone(), whole.clone()], 0,
@@ -395,7 +408,7 @@ fn the_doctor_says_what_a_reasoning_model_needs() {
         ("a short thought", actor, vec![whole], 0, vec!["the model reasons, and its reasoning counts", "--set actor.max_tokens=4096"]),
         ("no reply at all", actor, vec![long.clone()], 1, vec!["BROKEN   reply      the reply is empty", "enable_thinking = false"]),
         ("a tool call", actor, vec![ends("tool_calls", &[])], 1, vec!["BROKEN   reply      the model replied with a tool call"]),
-        ("prose", actor, vec![ends("stop", &[says("The agent is in a kitchen, where a mug stands in the sink.")])], 0,
+        ("prose", actor, vec![ends("stop", &[text_event("The agent is in a kitchen, where a mug stands in the sink.")])], 0,
             vec!["warning  reply      the model did not choose one of the three actions", "chat template"]),
     ];
     block_on(async {
@@ -428,8 +441,8 @@ fn the_doctor_says_what_a_reasoning_model_needs() {
 #[test]
 fn the_doctor_does_not_send_to_the_doctor() {
     block_on(async {
-        let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"other"}]}"#);
-        let missing = plain(404, "", r#"{"error":{"message":"model tiny not found"}}"#);
+        let models = plain_response(200, "connection: close\r\n", r#"{"data":[{"id":"other"}]}"#);
+        let missing = plain_response(404, "", r#"{"error":{"message":"model tiny not found"}}"#);
         let server = Server::start(vec![models, missing]).await;
         let home = Home::new();
         let (code, output) =
@@ -461,14 +474,15 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_continues() {
                 home.run_with_input(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[], lines).await
             }
         };
-        let first = Server::start(vec![good("inventory"), good("look")]).await;
+        let first = Server::start(vec![complete_reply("inventory"), complete_reply("look")]).await;
         let recording = of(&first.base, &["--actor", "openai:small", "--max-steps", "2", "--headless"]);
         let (code, output) = says(recording, "").await;
         assert_eq!(code, 0, "{output}");
         let name = std::fs::read_dir(home.path("sessions")).unwrap().flatten().next().unwrap().file_name();
         let name = name.to_str().unwrap().to_owned();
-        let wrong = plain(401, "", &json!({"error": {"message": format!("wrong key {KEY}")}}).to_string());
-        let second = Server::start(vec![wrong.clone(), wrong, good("go to cabinet 1")]).await;
+        let wrong =
+            plain_response(401, "", &json!({"error": {"message": format!("wrong key {KEY}")}}).to_string());
+        let second = Server::start(vec![wrong.clone(), wrong, complete_reply("go to cabinet 1")]).await;
         let args = of(&second.base, &["--actor", "openai:small", "--plain"]);
         let lines: &'static str = Box::leak(
             format!(
@@ -491,7 +505,7 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_continues() {
         ] {
             assert!(output.contains(words), "{words}: {output}");
         }
-        let models: Vec<Value> = second.asked().iter().map(|a| a.body["model"].clone()).collect();
+        let models: Vec<Value> = second.requests().iter().map(|a| a.body["model"].clone()).collect();
         assert_eq!(models, ["small", "small", "big"]);
         for form in ["html", "markdown", "json"] {
             let (code, page) = home.run(&["export", &home.newest_session(), "--format", form], &[]).await;
@@ -514,7 +528,7 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
     block_on(async {
         let home = Home::new();
         let replies = ["inventory", "look", "go to cabinet 1", "look", "inventory"];
-        let server = Server::start(replies.iter().map(|text| good(text)).collect()).await;
+        let server = Server::start(replies.iter().map(|text| complete_reply(text)).collect()).await;
         let args = ["run", "--task", "easy/put/1", "--method", "react", "--set", "examples=1", "--plain"];
         let at = ["--actor", "openai:small", "--base-url", &server.base];
         let args: Vec<&str> = args.into_iter().chain(at).collect();
@@ -533,7 +547,7 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         let (code, output) =
             home.run_with_input(&["resume", &home.newest_session(), "--plain"], &[], "step\nquit\n").await;
         assert_eq!(code, 0, "{output}");
-        let asked = server.asked();
+        let asked = server.requests();
         let of = |body: &Value| ["temperature", "max_tokens", "top_p"].map(|name| body[name].clone());
         let bodies: Vec<_> = asked.iter().map(|a| of(&a.body)).collect();
         // Three calls before the fork, one on the branch, one after the resume.

@@ -6,7 +6,9 @@
 #[path = "serving/server.rs"]
 mod server;
 
-use server::{Act, Server, chunked, ends, good, plain, reasons, says};
+use server::{
+    ScriptStep, Server, chunked, complete_reply, end_event, plain_response, reasoning_event, text_event,
+};
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -24,7 +26,7 @@ impl TestSetup {
         Self { runtime: runtime.unwrap(), home: tempfile::tempdir().unwrap() }
     }
 
-    fn server(&self, scripts: Vec<Vec<Act>>) -> Server {
+    fn server(&self, scripts: Vec<Vec<ScriptStep>>) -> Server {
         self.runtime.block_on(Server::start(scripts))
     }
 
@@ -58,11 +60,11 @@ const REACT_ARGS: [&str; 4] = ["--method", "react", "--actor", "openai:tiny"];
 #[test]
 fn a_reply_with_thought_and_action_is_used_and_the_stop_text_is_dropped() {
     let place = TestSetup::new();
-    let whole = good("Thought: the mug may be anywhere.\nAction: look\nObservation: made up.");
+    let whole = complete_reply("Thought: the mug may be anywhere.\nAction: look\nObservation: made up.");
     let server = place.server(vec![
-        good("Thought: the mug may be anywhere."),
+        complete_reply("Thought: the mug may be anywhere."),
         whole.clone(),
-        plain(401, "", r#"{"detail":"wrong key"}"#),
+        plain_response(401, "", r#"{"detail":"wrong key"}"#),
         whole,
     ]);
     let (code, output) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "3"]].concat());
@@ -84,7 +86,7 @@ fn a_reply_with_thought_and_action_is_used_and_the_stop_text_is_dropped() {
     let (code, output) = place.run_program(&["resume", "--last", "--headless"]);
     assert_eq!(code, 0, "{output}");
     assert!(output.contains("  3 > look") && !output.contains("cut off the action;"), "{output}");
-    let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
+    let stops: Vec<bool> = server.requests().iter().map(|a| a.body.get("stop").is_some()).collect();
     assert_eq!(stops, [true, false, false, false, false]);
 }
 
@@ -94,18 +96,22 @@ fn a_reply_with_thought_and_action_is_used_and_the_stop_text_is_dropped() {
 fn prose_is_not_executed_and_a_line_that_looks_like_prose_costs_two_requests() {
     let place = TestSetup::new();
     let prose = "Okay, let me check the drawer first.";
-    let server = place.server(vec![good(prose), good(&format!("{prose}\nlook")), good("look")]);
+    let server = place.server(vec![
+        complete_reply(prose),
+        complete_reply(&format!("{prose}\nlook")),
+        complete_reply("look"),
+    ]);
     let (code, output) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "2"]].concat());
     assert_eq!(code, 0, "{output}");
     assert!(output.contains("  1 > look") && output.contains("cut off the action;"), "{output}");
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 
     let place = TestSetup::new();
-    let server = place.server(vec![good("Attack troll.")]);
+    let server = place.server(vec![complete_reply("Attack troll.")]);
     let (code, output) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "4"]].concat());
     assert_eq!(code, 0, "{output}");
     assert!(output.contains("  4 > Attack troll.") && !output.contains("cut off the action;"), "{output}");
-    let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
+    let stops: Vec<bool> = server.requests().iter().map(|a| a.body.get("stop").is_some()).collect();
     assert_eq!(stops, [true, false, true, false, true, true]);
 }
 
@@ -114,7 +120,11 @@ fn prose_is_not_executed_and_a_line_that_looks_like_prose_costs_two_requests() {
 #[test]
 fn advice_to_set_a_sampling_parameter_works_where_a_session_is_resumed_and_for_doctor() {
     let place = TestSetup::new();
-    let server = place.server(vec![good("look"), plain(401, "", r#"{"detail":"wrong key"}"#), good("look")]);
+    let server = place.server(vec![
+        complete_reply("look"),
+        plain_response(401, "", r#"{"detail":"wrong key"}"#),
+        complete_reply("look"),
+    ]);
     let (code, output) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "3"]].concat());
     assert_eq!(code, 3, "{output}");
     for (set, words) in [
@@ -132,7 +142,11 @@ fn advice_to_set_a_sampling_parameter_works_where_a_session_is_resumed_and_for_d
     assert_eq!(code, 0, "{output}");
     assert!(place.journal().contains(r#""name":"context_tokens","value":4000"#));
     let bounds = |server: &Server| -> Vec<Option<u64>> {
-        server.asked().iter().map(|a| a.body.get("max_tokens").and_then(serde_json::Value::as_u64)).collect()
+        server
+            .requests()
+            .iter()
+            .map(|a| a.body.get("max_tokens").and_then(serde_json::Value::as_u64))
+            .collect()
     };
     assert_eq!(bounds(&server), [Some(256), Some(256), Some(777), Some(777)], "{output}");
     let doctor = ["doctor", "--actor", "openai:tiny", "--base-url", &server.base];
@@ -147,12 +161,12 @@ fn advice_to_set_a_sampling_parameter_works_where_a_session_is_resumed_and_for_d
 #[test]
 fn a_reasoning_model_plays_as_documented_and_raises_its_bound_once() {
     let place = TestSetup::new();
-    let hm = || reasons("reasoning", "hm hm");
+    let hm = || reasoning_event("reasoning", "hm hm");
     // What Ollama sends for Qwen3: the stop text matches inside the hidden text after `<think>`.
-    let empty = chunked(&[ends("stop").as_bytes()], true);
-    let long = chunked(&[format!("{}{}", hm(), ends("length")).as_bytes()], true);
-    let whole = chunked(&[format!("{}{}{}", hm(), says("look"), ends("stop")).as_bytes()], true);
-    let refused = plain(401, "", r#"{"detail":"wrong key"}"#);
+    let empty = chunked(&[end_event("stop").as_bytes()], true);
+    let long = chunked(&[format!("{}{}", hm(), end_event("length")).as_bytes()], true);
+    let whole = chunked(&[format!("{}{}{}", hm(), text_event("look"), end_event("stop")).as_bytes()], true);
+    let refused = plain_response(401, "", r#"{"detail":"wrong key"}"#);
     let server = place.server(vec![empty, long, whole.clone(), whole.clone(), refused, whole]);
     let who = ["--method", "react", "--actor", "openai:qwen3:4b", "--profile", "ollama", "--max-steps", "4"];
     let (code, output) = place.run_one_task(&server, &who);
@@ -173,7 +187,7 @@ fn a_reasoning_model_plays_as_documented_and_raises_its_bound_once() {
     assert_eq!(code, 0, "{output}");
     assert!(output.contains("  4 > look"), "{output}");
     let sent: Vec<(bool, u64)> = server
-        .asked()
+        .requests()
         .iter()
         .map(|a| (a.body.get("stop").is_some(), a.body["max_tokens"].as_u64().unwrap_or(0)))
         .collect();
@@ -184,8 +198,8 @@ fn a_reasoning_model_plays_as_documented_and_raises_its_bound_once() {
 /// Regression: an empty reply became an empty action, which was sent to the environment.
 #[test]
 fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
-    let reasoning = format!("{}{}", reasons("reasoning", "hm hm"), ends("length"));
-    let empty = good("");
+    let reasoning = format!("{}{}", reasoning_event("reasoning", "hm hm"), end_event("length"));
+    let empty = complete_reply("");
     let cases = [
         (empty.clone(), &REACT_ARGS[..], "the model returned an empty reply, 3 times"),
         (
@@ -194,7 +208,7 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
             "the model returned only reasoning, 3 times",
         ),
         (
-            good("{\"action\": {\"name\": \"look\"}}"),
+            complete_reply("{\"action\": {\"name\": \"look\"}}"),
             &REACT_ARGS[..],
             "the model's reply has no action, 3 times",
         ),
@@ -220,7 +234,7 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
     let place = TestSetup::new();
     // The first two empty replies are requested once more without the stop text that may have cut them off.
     let mut scripts = vec![empty.clone(); 5];
-    scripts.push(good("look"));
+    scripts.push(complete_reply("look"));
     let server = place.server(scripts);
     assert_eq!(place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "2"]].concat()).0, 3);
     let (code, output) = place.run_program(&["resume", "--last", "--headless"]);
@@ -245,20 +259,20 @@ fn a_refusal_and_an_interrupted_reply_are_neither_lessons_nor_actions() {
     let refusal = format!(
         "data: {}\n\n{}",
         serde_json::json!({"choices": [{"index": 0, "delta": {"refusal": words}}]}),
-        ends("stop")
+        end_event("stop")
     );
     let place = TestSetup::new();
     let server = place.server(vec![chunked(&[refusal.as_bytes()], true)]);
     let omni = ["--method", "omnireflect", "--mentor", "openai:tiny", "--max-steps", "2"];
     let (code, output) = place.run_one_task(&server, &omni);
-    assert_eq!((code, server.asked().len()), (0, 3), "{output}");
+    assert_eq!((code, server.requests().len()), (0, 3), "{output}");
     assert!(output.contains(&format!("the model refused to answer: {words}")), "{output}");
     let journal = place.journal();
     assert!(journal.contains(r#""truncated":"refusal""#) && !journal.contains("lesson_changed"), "{journal}");
     assert_eq!(place.run_program(&["verify", "--last"]).0, 0);
     let place = TestSetup::new();
-    let half = format!("{}{}", says("go to counterto"), ends("insufficient_system_resource"));
-    let server = place.server(vec![chunked(&[half.as_bytes()], true), good("look")]);
+    let half = format!("{}{}", text_event("go to counterto"), end_event("insufficient_system_resource"));
+    let server = place.server(vec![chunked(&[half.as_bytes()], true), complete_reply("look")]);
     let (code, output) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "1"]].concat());
     assert_eq!(code, 0, "{output}");
     assert!(
@@ -271,10 +285,10 @@ fn a_refusal_and_an_interrupted_reply_are_neither_lessons_nor_actions() {
 #[test]
 fn a_reply_without_an_end_is_reported_with_length_and_beginning() {
     let place = TestSetup::new();
-    let mut script = chunked(&[says("Thought: where to begin? ").as_bytes()], false);
-    let event = says(&"lorem ipsum dolor ".repeat(100));
+    let mut script = chunked(&[text_event("Thought: where to begin? ").as_bytes()], false);
+    let event = text_event(&"lorem ipsum dolor ".repeat(100));
     let piece = format!("{:x}\r\n{event}\r\n", event.len()).into_bytes();
-    script.push(Act::Forever(piece, Duration::ZERO));
+    script.push(ScriptStep::Forever(piece, Duration::ZERO));
     let server = place.server(vec![script]);
     let mentor = ["--method", "planning", "--actor", "rules", "--mentor", "openai:tiny"];
     let (code, output) = place.run_one_task(&server, &mentor);
@@ -297,9 +311,9 @@ fn a_reply_without_an_end_is_reported_with_length_and_beginning() {
 fn a_named_mentor_is_called_or_the_reason_is_printed() {
     let omni = ["--method", "omnireflect", "--mentor", "openai:tiny", "--max-steps", "2"];
     let place = TestSetup::new();
-    let server = place.server(vec![good("['Look first.']")]);
+    let server = place.server(vec![complete_reply("['Look first.']")]);
     let (code, output) = place.run_one_task(&server, &omni);
-    assert_eq!((code, server.asked().len()), (0, 3), "{output}");
+    assert_eq!((code, server.requests().len()), (0, 3), "{output}");
     assert!(place.journal().contains(r#""generation":{"value":"neural","origin":"mentor"}"#));
     assert!(!output.contains("will never be called"), "{output}");
     let cases: [(&[&str], &str); 2] = [
@@ -313,7 +327,7 @@ fn a_named_mentor_is_called_or_the_reason_is_printed() {
         let place = TestSetup::new();
         let rest: &[&str] = if more.contains(&"--method") { &omni[2..] } else { &omni };
         let (code, output) = place.run_one_task(&server, &[rest, more].concat());
-        assert_eq!((code, server.asked().len()), (0, 3), "{output}");
+        assert_eq!((code, server.requests().len()), (0, 3), "{output}");
         let line = format!("warning: the mentor openai:tiny will never be called: {words}");
         assert_eq!(output.matches(&line).count(), 1, "{output}");
     }
@@ -323,7 +337,8 @@ fn a_named_mentor_is_called_or_the_reason_is_printed() {
 #[test]
 fn an_error_line_names_the_server_once_and_the_variable_of_its_key() {
     let place = TestSetup::new();
-    let server = place.server(vec![plain(401, "", r#"{"error":{"message":"Incorrect API key provided"}}"#)]);
+    let server =
+        place.server(vec![plain_response(401, "", r#"{"error":{"message":"Incorrect API key provided"}}"#)]);
     let host = server.base.trim_start_matches("http://").trim_end_matches("/v1");
     let (code, output) = place.run_one_task(&server, &REACT_ARGS);
     assert_eq!(code, 3, "{output}");
@@ -344,7 +359,7 @@ fn an_error_line_names_the_server_once_and_the_variable_of_its_key() {
 fn implausible_token_counts_break_neither_the_run_nor_its_reports() {
     let place = TestSetup::new();
     let usage = r#"{"choices":[],"usage":{"prompt_tokens":9223372036854775808,"completion_tokens":9223372036854775808}}"#;
-    let reply = format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", says("look"), ends("stop"));
+    let reply = format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", text_event("look"), end_event("stop"));
     let server = place.server(vec![chunked(&[reply.as_bytes()], true)]);
     let (code, output) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "3"]].concat());
     assert_eq!((code, output.matches("impossible token counts").count()), (0, 1), "{output}");

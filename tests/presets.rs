@@ -7,7 +7,7 @@ mod server;
 
 use retrospect::report::metrics::{PaperRow, paper_rows};
 use serde_json::Value;
-use server::{Server, good};
+use server::{Server, complete_reply};
 use std::process::Command;
 
 const TRIALS: u64 = 2;
@@ -41,7 +41,7 @@ fn mentor_calls_per_run(row: &PaperRow) -> u64 {
 #[test]
 fn every_preset_starts_with_a_model_and_sends_its_requests() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let server = runtime.block_on(Server::start(vec![good("inventory")]));
+    let server = runtime.block_on(Server::start(vec![complete_reply("inventory")]));
     let home = tempfile::tempdir().unwrap();
     let says = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
@@ -56,7 +56,7 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
     assert!(paper_rows().len() > 30);
     let (trials, steps) = (TRIALS.to_string(), STEPS.to_string());
     for row in paper_rows() {
-        let before = server.asked().len();
+        let before = server.requests().len();
         let mut args = vec!["run", "--env", "household", "--task", "easy/put/1", "--headless", "--json"];
         args.extend(["--preset", &row.preset, "--trials", &trials, "--max-steps", &steps]);
         args.extend(["--actor", "openai:tiny", "--mentor", "openai:tiny", "--base-url", &server.base]);
@@ -73,7 +73,7 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
         let actor = if row.method == "planning" { 0 } else { TRIALS * STEPS };
         assert_eq!(summary["calls"], actor + mentor_calls_per_run(row), "{}", row.preset);
         assert_eq!(
-            (server.asked().len() - before) as u64,
+            (server.requests().len() - before) as u64,
             actor + mentor_calls_per_run(row),
             "{}",
             row.preset

@@ -9,7 +9,7 @@ mod files;
 mod server;
 
 use serde_json::json;
-use server::{Server, plain};
+use server::{Server, plain_response};
 use std::process::Command;
 
 struct Case {
@@ -58,7 +58,7 @@ fn an_echoed_part_of_a_header_is_shown_nowhere() {
         for case in CASES {
             let words =
                 format!("Incorrect secret provided: {}. Type: application/json", case.secrets.join(" and "));
-            let answer = plain(401, "", &json!({"error": {"message": words}}).to_string());
+            let answer = plain_response(401, "", &json!({"error": {"message": words}}).to_string());
             let server = Server::start(vec![answer]).await;
             let home = tempfile::tempdir().unwrap();
             let config = home.path().join("config");
@@ -96,7 +96,9 @@ fn an_echoed_part_of_a_header_is_shown_nowhere() {
             assert_eq!(done.status.code(), Some(3), "{}: {output}", case.header);
             let mut all = vec![("the screen".to_owned(), output)];
             all.extend(
-                files::below(home.path()).into_iter().map(|(path, text)| (path.display().to_string(), text)),
+                files::files_below(home.path())
+                    .into_iter()
+                    .map(|(path, text)| (path.display().to_string(), text)),
             );
             for (place, text) in &all {
                 for secret in case.secrets.iter().chain(&["sk-beside-0123456789"]) {
@@ -106,7 +108,7 @@ fn an_echoed_part_of_a_header_is_shown_nowhere() {
             let journal = all.iter().find(|f| f.0.ends_with("trunk.jsonl")).unwrap();
             assert!(journal.1.contains("provided: [hidden]"), "{}: {}", case.header, journal.1);
             assert!(journal.1.contains("Type: application/json"), "ordinary words stay: {}", journal.1);
-            let asked = server.asked();
+            let asked = server.requests();
             let (name, value) = case.sent;
             assert_eq!(asked[0].headers.get(name).map(String::as_str), Some(value), "{}", case.header);
             let key = name != "authorization";
@@ -151,7 +153,7 @@ fn no_verb_and_no_file_shows_an_echoed_key() {
             .concat();
             let long = format!("{}{form}", "x ".repeat(136));
             let failing = event(json!({"error": {"message": long, "code": 400}}));
-            let models = plain(200, "", &json!({"data": [{"id": form}, {"id": "m"}]}).to_string());
+            let models = plain_response(200, "", &json!({"data": [{"id": form}, {"id": "m"}]}).to_string());
             let scripts = vec![
                 server::stream(good.as_bytes()),
                 server::stream(finish.as_bytes()),
@@ -202,7 +204,7 @@ fn no_verb_and_no_file_shows_an_echoed_key() {
                     String::from_utf8([done.stdout, done.stderr].concat()).unwrap(),
                 ));
             }
-            let files = files::below(home.path());
+            let files = files::files_below(home.path());
             assert!(
                 files.iter().any(|(path, _)| path.starts_with(home.path().join("cache"))),
                 "an answer was kept"
@@ -258,7 +260,7 @@ fn a_person_text_with_the_key_is_not_journaled() {
     let (_, output) =
         says(&["--plain"], &format!("lesson Log in with {SECRET}.\nlesson Look first.\nquit\n"));
     assert!(output.contains("this text contains the key of a model server"), "{output}");
-    let files = files::below(home.path());
+    let files = files::files_below(home.path());
     assert!(files.iter().any(|(_, text)| text.contains("Look first.")), "{output}");
     for (path, text) in files {
         assert!(!text.contains(SECRET), "{}: {text}", path.display());

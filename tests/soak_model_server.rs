@@ -19,7 +19,7 @@ use asking::{KEY, ask, endpoint, provider, request};
 use cases::{Rng, Soak};
 use retrospect::provider::FailureKind;
 use serde_json::json;
-use server::{Act, Server, ends, good, head, reasons, says};
+use server::{ScriptStep, Server, complete_reply, end_event, head, reasoning_event, text_event};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -27,11 +27,19 @@ const MS: Duration = Duration::from_millis(1);
 /// Returns a piece of a body, valid or not.
 fn body_piece(rng: &mut Rng) -> Vec<u8> {
     let text = match rng.below(16) {
-        0..=3 => {
-            says(rng.pick(&["go ", "to desk 1", "é€𝄞", "\n", " ", "<think>", "</think>", KEY, "sk-test-01"]))
-        }
-        4 => reasons("reasoning_content", "hm "),
-        5 => ends(rng.pick(&["stop", "length", "content_filter", ""])),
+        0..=3 => text_event(rng.pick(&[
+            "go ",
+            "to desk 1",
+            "é€𝄞",
+            "\n",
+            " ",
+            "<think>",
+            "</think>",
+            KEY,
+            "sk-test-01",
+        ])),
+        4 => reasoning_event("reasoning_content", "hm "),
+        5 => end_event(rng.pick(&["stop", "length", "content_filter", ""])),
         6 => "data: [DONE]\n\n".to_owned(),
         7 => ": alive\n\n".to_owned(),
         8 => format!(
@@ -63,40 +71,43 @@ fn body_piece(rng: &mut Rng) -> Vec<u8> {
 }
 
 /// Returns the script of one connection.
-fn server_script(rng: &mut Rng) -> Vec<Act> {
+fn server_script(rng: &mut Rng) -> Vec<ScriptStep> {
     if rng.once_in(8) {
-        return good("go to desk 1");
+        return complete_reply("go to desk 1");
     }
     let status = [200, 200, 200, 200, 400, 401, 422, 429, 500, 503][rng.below(10)];
     let chunked = rng.once_in(2);
     let mut acts = Vec::new();
     if rng.once_in(20) {
-        acts.push(Act::Send((0..rng.below(30)).map(|_| rng.next() as u8).collect()));
+        acts.push(ScriptStep::Send((0..rng.below(30)).map(|_| rng.next() as u8).collect()));
     }
     let kind = rng.pick(&["text/event-stream", "application/json", "text/html", "text/plain"]);
     let ending = if chunked { "transfer-encoding: chunked\r\n" } else { "" };
     let wait = rng.pick(&["", "retry-after-ms: 1\r\n", "retry-after: 100\r\n", "x-should-retry: false\r\n"]);
     let top = head(status, &format!("content-type: {kind}\r\n{ending}{wait}"));
-    acts.push(Act::Send(if rng.once_in(20) { top[..rng.below(top.len())].to_vec() } else { top }));
+    acts.push(ScriptStep::Send(if rng.once_in(20) { top[..rng.below(top.len())].to_vec() } else { top }));
     for _ in 0..rng.below(12) {
         let bytes = body_piece(rng);
         if chunked && !bytes.is_empty() {
             let mut chunk = format!("{:x}\r\n", bytes.len() + usize::from(rng.once_in(40))).into_bytes();
             chunk.extend(bytes);
             chunk.extend(b"\r\n");
-            acts.push(Act::Send(chunk));
+            acts.push(ScriptStep::Send(chunk));
         } else {
-            acts.push(Act::Send(bytes));
+            acts.push(ScriptStep::Send(bytes));
         }
         if rng.once_in(16) {
-            acts.push(Act::Wait(MS * rng.below(4) as u32));
+            acts.push(ScriptStep::Wait(MS * rng.below(4) as u32));
         }
     }
     match rng.below(6) {
-        0 => acts.push(Act::Hang),
-        1 => acts.push(Act::Reset),
-        2 => acts.push(Act::Forever(if chunked { b"3\r\n: \n\r\n".to_vec() } else { b": \n".to_vec() }, MS)),
-        _ if chunked => acts.push(Act::Send(b"0\r\n\r\n".to_vec())),
+        0 => acts.push(ScriptStep::Hang),
+        1 => acts.push(ScriptStep::Reset),
+        2 => acts.push(ScriptStep::Forever(
+            if chunked { b"3\r\n: \n\r\n".to_vec() } else { b": \n".to_vec() },
+            MS,
+        )),
+        _ if chunked => acts.push(ScriptStep::Send(b"0\r\n\r\n".to_vec())),
         _ => {}
     }
     acts
@@ -107,7 +118,7 @@ fn every_call_ends_whatever_the_server_does() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (mut whole, mut failed) = (0, 0);
     Soak::new("model server", 1000).run(|rng, number| {
-        let scripts: Vec<Vec<Act>> = (0..=rng.below(4)).map(|_| server_script(rng)).collect();
+        let scripts: Vec<Vec<ScriptStep>> = (0..=rng.below(4)).map(|_| server_script(rng)).collect();
         let script_text = format!("{scripts:?}");
         runtime.block_on(async {
             let server = Server::start(scripts).await;

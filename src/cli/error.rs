@@ -46,7 +46,7 @@ pub struct CliError {
 }
 
 /// Truncates a text to 2,000 characters: quoted file content may have any length.
-fn shortened(mut text: String) -> String {
+fn truncate_message(mut text: String) -> String {
     const MAX_CHARS: usize = 2000;
     if let Some((end, _)) = text.char_indices().nth(MAX_CHARS) {
         text.truncate(end);
@@ -58,7 +58,7 @@ fn shortened(mut text: String) -> String {
 impl CliError {
     /// Creates an error with a hint.
     pub fn new(kind: CliErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: shortened(message.into()), hint: shortened(hint.into()) }
+        Self { kind, message: truncate_message(message.into()), hint: truncate_message(hint.into()) }
     }
 
     /// Creates an error of the command line.

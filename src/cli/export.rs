@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Runs `export PATH`.
 pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> Result<(), CliError> {
     let opened = locate::open_session(config, args.path.as_deref())?;
-    if let Some(lacks) = opened.lacks() {
+    if let Some(lacks) = opened.missing_summary() {
         out.print_note(&format!("{}: {lacks}", opened.meta.session));
     }
     if args.format == ExportFormat::Reflexion {

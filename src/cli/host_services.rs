@@ -29,12 +29,12 @@ pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
         export_report: Arc::new(move |store: &Store| export_session(&export_dir, store)),
-        list_comparable: Arc::new(move |store: &Store| list_other_places(&root, &own, &store.branch())),
+        list_comparable: Arc::new(move |store: &Store| list_comparable(&root, &own, &store.branch())),
         list_sessions: Arc::new(move || list_sessions(&listed_root)),
         list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole)| {
             list_role_models(&model_config, run, *role)
         }),
-        open_comparable: Arc::new(move |place: &EpisodeRef| open_place(&config, &session_dir, place)),
+        open_comparable: Arc::new(move |place: &EpisodeRef| open_comparable(&config, &session_dir, place)),
         list_branches: Arc::new(move |()| list_branches(&read_dir)),
         edit_branch: Arc::new(move |(branch, change)| edit_branch(&edited_dir, branch, change)),
     }
@@ -44,7 +44,7 @@ pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
 const MAX_LISTED: usize = 500;
 
 /// Lists the other branches of this session and the other sessions, newest first. The search matches their titles.
-fn list_other_places(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<EpisodeRef>, String> {
+fn list_comparable(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<EpisodeRef>, String> {
     let mut places = Vec::new();
     // A session from a report has no folder and so no branches.
     if !own.as_os_str().is_empty() {
@@ -84,7 +84,7 @@ fn list_other_places(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Epi
 }
 
 /// Opens another branch or session, read-only.
-fn open_place(config: &Config, own: &Path, place: &EpisodeRef) -> Result<Arc<Store>, String> {
+fn open_comparable(config: &Config, own: &Path, place: &EpisodeRef) -> Result<Arc<Store>, String> {
     let path = place.session.clone().unwrap_or_else(|| own.display().to_string());
     let wanted = super::diff::ComparisonTarget { path, branch: place.branch.clone(), episode: place.episode };
     let opened = super::diff::open_branch(config, &wanted);

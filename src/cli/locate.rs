@@ -68,7 +68,7 @@ pub(super) struct OpenedSession {
     /// Number of bytes of the branch file that are in the timeline.
     pub(super) bytes_read: u64,
     /// Describes an incomplete last line that was cut off.
-    pub(super) torn: Option<String>,
+    pub(super) truncated_tail: Option<String>,
     /// Acknowledged events missing from the file.
     pub(super) missing: Option<Missing>,
     /// Step named by `#E.S`.
@@ -88,16 +88,16 @@ impl OpenedSession {
             report_files: BTreeMap::new(),
             timeline,
             bytes_read,
-            torn,
+            truncated_tail: torn,
             missing,
             position: None,
         }
     }
 
     /// Describes what is missing from the journal, if anything.
-    pub(super) fn lacks(&self) -> Option<String> {
+    pub(super) fn missing_summary(&self) -> Option<String> {
         let missing = self.missing.as_ref().map(ToString::to_string);
-        let all: Vec<String> = missing.into_iter().chain(self.torn.clone()).collect();
+        let all: Vec<String> = missing.into_iter().chain(self.truncated_tail.clone()).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 
@@ -379,7 +379,7 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
         branch: read.header,
         bytes_read: read.valid_len,
         timeline: fold_events(read.events),
-        torn: read.torn_tail.map(|t| t.description),
+        truncated_tail: read.torn_tail.map(|t| t.description),
         missing: None,
         position: None,
         report_files: extracted.files,

@@ -29,7 +29,7 @@ pub(super) fn show_session(
     flags: &args::ScreenArgs,
     mut out: Output,
 ) -> Result<(), CliError> {
-    let lacks = opened.lacks().filter(|_| !follow);
+    let lacks = opened.missing_summary().filter(|_| !follow);
     if let Some(lacks) = &lacks {
         out.print_note(&format!("{}: {lacks}", opened.meta.session));
     }

@@ -42,7 +42,7 @@ pub(super) fn interact(
         printer,
         out: shared,
         last_signal: 0,
-        last_mode: String::new(),
+        last_status: String::new(),
         viewed_moment: None,
         label_history: LabelHistory::default(),
     };
@@ -82,7 +82,7 @@ struct PlainSession {
     out: Arc<Mutex<Output>>,
     /// Number of the last driver signal that was printed.
     last_signal: u64,
-    last_mode: String,
+    last_status: String,
     /// The past step being viewed, and the last event that belongs to it; `None` in the present.
     viewed_moment: Option<(u32, Seq)>,
     /// Label edits that can be undone; the journal doesn't have them.
@@ -208,14 +208,14 @@ impl PlainSession {
                 return Ok(Continue(()));
             }
             Ok(LineAction::Fork { step, commands }) => {
-                self.last_mode.clear();
+                self.last_status.clear();
                 self.viewed_moment = None;
                 self.label_history = LabelHistory::default();
                 self.fork_at_step(step, commands).await?;
                 return Ok(Continue(()));
             }
             Ok(LineAction::Switch(to)) => {
-                self.last_mode.clear();
+                self.last_status.clear();
                 self.viewed_moment = None;
                 self.switch_branch(&to).await?;
                 return Ok(Continue(()));
@@ -250,7 +250,7 @@ impl PlainSession {
                 return Ok(Continue(()));
             }
         };
-        self.last_mode.clear();
+        self.last_status.clear();
         for command in commands {
             if matches!(command, Command::Pause | Command::Cancel) {
                 *running = false;
@@ -283,11 +283,11 @@ impl PlainSession {
     /// Prints the status line if it differs from the last one printed.
     fn print_mode(&mut self, state: &State) -> Result<(), CliError> {
         let status = interpret::status_line(state);
-        if self.last_mode == status {
+        if self.last_status == status {
             return Ok(());
         }
         self.print_line(&status)?;
-        self.last_mode = status;
+        self.last_status = status;
         Ok(())
     }
 
@@ -368,7 +368,7 @@ mod tests {
             printer,
             out,
             last_signal: 0,
-            last_mode: String::new(),
+            last_status: String::new(),
             viewed_moment: None,
             label_history: LabelHistory::default(),
         };

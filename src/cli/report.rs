@@ -18,7 +18,7 @@ pub(super) fn report(config: &Config, args: &args::Report, out: &mut Output) -> 
         if count > 1 {
             out.show_progress(&format!("reading session {} of {count}", place + 1));
         }
-        if let Some(lacks) = opened.lacks() {
+        if let Some(lacks) = opened.missing_summary() {
             out.print_note(&format!("{}: {lacks}", opened.meta.session));
         }
         let mut collector = MetricsCollector::default();

@@ -144,8 +144,8 @@ fn start_model(config: &Config, plan: &Plan) -> StartModel {
     };
     let env = plan.spec.tasks.first().map_or("", |t| t.env.as_str());
     StartModel {
-        environments: worlds::NAMES.iter().map(world).collect(),
-        environment: worlds::NAMES.iter().position(|n| *n == env).unwrap_or(0),
+        environments: worlds::ENVIRONMENT_NAMES.iter().map(world).collect(),
+        environment: worlds::ENVIRONMENT_NAMES.iter().position(|n| *n == env).unwrap_or(0),
         task: 0,
         settings: setting_rows::initial_rows(config, &plan.spec),
         variants: setting_rows::row_variants(config, &plan.spec),
@@ -165,8 +165,14 @@ fn task_row(task: &Task) -> TaskRow {
 /// Reads tasks and sessions, which can take a while, and sends them piece by piece.
 fn load_lists(root: &Path, options: &WorldOptions, sender: &UnboundedSender<StartUpdate>) {
     // Order: the built-in environment, the sessions, then the environments that read data.
-    let first = worlds::NAMES.iter().take(1).map(|name| StartUpdate::Environment(world_row(name, options)));
-    let rest = worlds::NAMES.iter().skip(1).map(|name| StartUpdate::Environment(world_row(name, options)));
+    let first = worlds::ENVIRONMENT_NAMES
+        .iter()
+        .take(1)
+        .map(|name| StartUpdate::Environment(world_row(name, options)));
+    let rest = worlds::ENVIRONMENT_NAMES
+        .iter()
+        .skip(1)
+        .map(|name| StartUpdate::Environment(world_row(name, options)));
     let between = std::iter::once_with(|| StartUpdate::Sessions(session_rows(root)));
     for update in first.chain(between).chain(rest) {
         // The screen has closed: the rest is not needed.

@@ -76,7 +76,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
     drop(first);
     for id in &wanted {
         let opened = locate::open_session_for(config, Some(&format!("{path}@{id}")), OpenMode::Verify)?;
-        if let Some(torn) = &opened.torn {
+        if let Some(torn) = &opened.truncated_tail {
             let prefix = if wanted.len() > 1 { format!("branch {id}: ") } else { String::new() };
             let previous = found.torn.take().map_or(String::new(), |text| format!("{text}; "));
             found.torn = Some(format!("{previous}{prefix}{torn}"));

@@ -99,7 +99,7 @@ impl Driver {
                 }
                 e => disk(&e),
             })?;
-        writer.stand_on(parents);
+        writer.set_ancestors(parents);
         let events = writer.event_file().clone();
         let file = self.session.branch_file(&header.id);
         let (timeline, checkpoint_writer) = if let Some(opened) = opened {
@@ -149,7 +149,7 @@ impl Driver {
         let run_config = self.run_config_for(&run)?;
         let mut writer =
             writer.truncate_to(file_len, checkpoint_writer.event_file().clone()).map_err(to_error)?;
-        writer.stand_on(parents);
+        writer.set_ancestors(parents);
         self.close_active_branch();
         self.activate_branch(
             ActiveBranch { timeline, writer, checkpoint_writer, branch: to.clone(), run_config },

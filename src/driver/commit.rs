@@ -237,7 +237,7 @@ impl Driver {
 
     pub(super) fn sync(&mut self) {
         self.last_sync = Instant::now();
-        let Err(error) = self.writer.sync() else { return self.keep_meta(false) };
+        let Err(error) = self.writer.sync() else { return self.restore_meta_file(false) };
         if matches!(error, JournalError::Changed { .. }) {
             self.halt(&error);
         } else {

@@ -177,7 +177,7 @@ impl Driver {
     }
 
     /// Restores `meta.toml` if another program removed it, because without it the session is not found.
-    pub(super) fn keep_meta(&self, read: bool) {
+    pub(super) fn restore_meta_file(&self, read: bool) {
         let notice = match self.session.restore_meta(read) {
             Ok(false) => return,
             Ok(true) => "meta.toml was removed or damaged by another program; it was restored".to_owned(),

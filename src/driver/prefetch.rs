@@ -32,7 +32,7 @@ pub(super) struct Prefetcher {
     start_seq: Option<Seq>,
     lookahead_number: u64,
     lookahead: Option<(u64, Engine, CallId)>,
-    early: Vec<PrefetchCall>,
+    prefetches: Vec<PrefetchCall>,
     /// The number of the last prefetch.
     last_call_number: u64,
     /// Records to be written when the driver is idle.
@@ -151,39 +151,39 @@ impl Driver {
         }
         self.drop_prefetches(|early| !wanted.iter().any(|(_, request)| early.is_same_request(request)));
         for (provider, request) in wanted {
-            if self.prefetcher.early.iter().any(|early| early.is_same_request(&request)) {
+            if self.prefetcher.prefetches.iter().any(|early| early.is_same_request(&request)) {
                 continue;
             }
             let number = self.prefetcher.last_call_number.max(self.engine.state.usage.prefetch.requested) + 1;
             self.prefetcher.last_call_number = number;
             let (inbox, epoch) = (self.handle.inbox(), self.epoch);
             let on_done = move |result| drop(inbox.send(Message::PrefetchDone(epoch, number, result)));
-            self.prefetcher.early.push(PrefetchCall::start(
+            self.prefetcher.prefetches.push(PrefetchCall::start(
                 self.call_runner.thread(),
                 &provider,
                 request,
                 number,
                 on_done,
             ));
-            self.record_prefetch(self.prefetcher.early.len() - 1, PrefetchStatus::Requested, None);
+            self.record_prefetch(self.prefetcher.prefetches.len() - 1, PrefetchStatus::Requested, None);
         }
     }
 
     /// Takes the prefetched reply to exactly this request, unless it has failed.
     pub(super) fn take_prefetch(&mut self, request: &Request) -> Option<PrefetchCall> {
-        let place = self.prefetcher.early.iter().position(|early| early.is_same_request(request))?;
-        if self.prefetcher.early[place].has_failed() {
+        let place = self.prefetcher.prefetches.iter().position(|early| early.is_same_request(request))?;
+        if self.prefetcher.prefetches[place].has_failed() {
             self.drop_prefetch_at(place);
             return None;
         }
         self.record_prefetch(place, PrefetchStatus::Used, Some(request.call));
-        Some(self.prefetcher.early.swap_remove(place))
+        Some(self.prefetcher.prefetches.swap_remove(place))
     }
 
     /// Handles the end of a prefetch. Its cost is known then, whether it will be used or not. After an error it is
     /// useless, even for a call that has taken it, which is made again.
     pub(super) fn on_prefetch_done(&mut self, number: u64, result: Result<Usage, Usage>) {
-        let place = self.prefetcher.early.iter().position(|early| early.number == number);
+        let place = self.prefetcher.prefetches.iter().position(|early| early.number == number);
         let (place, usage) = match (place, result) {
             (Some(place), Ok(usage)) => (place, usage),
             (Some(place), Err(_)) => return self.drop_prefetch_at(place),
@@ -194,13 +194,13 @@ impl Driver {
                 return self.prefetcher.unwritten_records.extend(dropped);
             }
         };
-        let role = self.prefetcher.early[place].role();
+        let role = self.prefetcher.prefetches[place].role();
         let record = Prefetch { number, role, status: PrefetchStatus::Answered, call: None, usage };
         self.prefetcher.unwritten_records.push_back(record);
     }
 
     fn record_prefetch(&mut self, place: usize, status: PrefetchStatus, call: Option<CallId>) {
-        let Some(early) = self.prefetcher.early.get(place) else { return };
+        let Some(early) = self.prefetcher.prefetches.get(place) else { return };
         let record =
             Prefetch { number: early.number, role: early.role(), status, call, usage: early.usage() };
         self.prefetcher.unwritten_records.push_back(record);
@@ -257,8 +257,8 @@ impl Driver {
     }
 
     fn drop_prefetches(&mut self, is_useless: impl Fn(&PrefetchCall) -> bool) {
-        for place in (0..self.prefetcher.early.len()).rev() {
-            if is_useless(&self.prefetcher.early[place]) {
+        for place in (0..self.prefetcher.prefetches.len()).rev() {
+            if is_useless(&self.prefetcher.prefetches[place]) {
                 self.drop_prefetch_at(place);
             }
         }
@@ -266,7 +266,7 @@ impl Driver {
 
     fn drop_prefetch_at(&mut self, place: usize) {
         self.record_prefetch(place, PrefetchStatus::Dropped, None);
-        self.prefetcher.early.swap_remove(place);
+        self.prefetcher.prefetches.swap_remove(place);
     }
 }
 

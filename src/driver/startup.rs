@@ -213,7 +213,7 @@ impl Driver {
         }
         let OpenBranch { header, timeline, valid_len, event_file, checkpoints, parents, .. } = opened;
         let mut writer = writer.truncate_to(valid_len, event_file)?;
-        writer.stand_on(parents);
+        writer.set_ancestors(parents);
         let store = Arc::new(Store::default());
         store.set_timeline(timeline, header.id.clone());
         let engine = Engine::resume((*state).clone(), run_config.policy.clone(), header.id);
@@ -340,7 +340,7 @@ impl Driver {
         if self.journal_changed {
             return self.note_missing_events();
         }
-        self.keep_meta(true);
+        self.restore_meta_file(true);
         self.checkpoint_writer.save_at_end(&self.engine.state, self.writer.valid_len());
         self.write_summary();
     }

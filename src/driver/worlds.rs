@@ -23,7 +23,7 @@ use crate::env::{EnvError, Environment};
 use std::path::{Path, PathBuf};
 
 /// The environments of this program, in the order in which they are listed.
-pub const NAMES: &[&str] = &["household", "alfworld", "babyai", "pddl"];
+pub const ENVIRONMENT_NAMES: &[&str] = &["household", "alfworld", "babyai", "pddl"];
 
 /// Options for opening and listing, besides the task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct WorldOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
     /// No environment has this name.
-    #[error("unknown environment {env:?}; available: {list}", list = NAMES.join(", "))]
+    #[error("unknown environment {env:?}; available: {list}", list = ENVIRONMENT_NAMES.join(", "))]
     UnknownEnv { env: String },
     /// The environment has no such task.
     #[error("{env} has no task {task:?}: {why}")]

@@ -167,7 +167,7 @@ impl Writer {
     }
 
     /// Sets the files of the branch's ancestors, which [`Writer::check_unchanged`] checks too.
-    pub fn stand_on(&mut self, parents: Vec<Arc<ParentFile>>) {
+    pub fn set_ancestors(&mut self, parents: Vec<Arc<ParentFile>>) {
         self.parents = parents;
     }
 

@@ -320,7 +320,7 @@ impl App {
             | Request::SaveDraft { .. }
             | Request::SetMarkFilter(_)
             | Request::CompareWith(_)
-            | Request::TeachOnFork { .. }
+            | Request::AddLessonOnFork { .. }
             | Request::AcceptAsLesson { .. }
             | Request::RunAction(_)
             | Request::ShowNotice(_) => {}

@@ -65,7 +65,7 @@ pub enum FirstRunHint {
     /// None until the first mistake.
     WaitForMistake,
     /// Press `a` to add a lesson about the mistake.
-    Teach,
+    AddLesson,
 }
 
 /// Scroll offsets of the panes from their default positions, in rows; positive is towards the past or the top.

@@ -80,7 +80,7 @@ pub enum Request {
     /// Continue from the past on a new branch.
     Fork(Fork),
     /// Write the first lesson edit of a new branch, then continue there.
-    TeachOnFork {
+    AddLessonOnFork {
         /// The fork, and what is done there after the lesson edit.
         fork: Fork,
         /// The lesson to edit, or `None` for a new one.

@@ -118,7 +118,7 @@ fn handle_requests(
             | Request::Hint
             | Request::RetryWrite
             | Request::Fork(_)
-            | Request::TeachOnFork { .. }
+            | Request::AddLessonOnFork { .. }
             | Request::AcceptAsLesson { .. }
             | Request::SwitchBranch(_)
             | Request::EditBranch(..)
@@ -140,7 +140,7 @@ fn handle_requests(
                 model.overlays.push(Box::new(compare));
                 rest.push(request);
             }
-            Request::TeachOnFork { fork, lesson } => {
+            Request::AddLessonOnFork { fork, lesson } => {
                 model.overlays.extend(overlay::open_branch_lesson_editor(
                     model,
                     context,

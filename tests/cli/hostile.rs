@@ -247,7 +247,7 @@ fn a_password_in_a_base_url_is_shown_nowhere() {
         assert!(shown.contains("127.0.0.1:9/v1") && shown.contains("[hidden]"), "{shown}");
     }
     if home.path("sessions").exists() {
-        for (path, text) in crate::files::below(&home.path("sessions")) {
+        for (path, text) in crate::files::files_below(&home.path("sessions")) {
             assert!(!text.contains("s3cr3t-pass"), "{}: {text}", path.display());
         }
     }

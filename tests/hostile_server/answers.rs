@@ -2,7 +2,9 @@
 
 use crate::Expected::{Answer as Says, Fail};
 use crate::asking::{ask, endpoint, provider, request};
-use crate::server::{Server, chunked, ends, good, plain, reasons, says, stream};
+use crate::server::{
+    Server, chunked, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
+};
 use crate::{Case, OVERFLOW, block_on, case, run_cases, send_bytes};
 use retrospect::provider::FailureKind;
 use retrospect::provider::openai::{Endpoint, Prices};
@@ -50,10 +52,10 @@ fn replies_of_real_servers() {
     );
     let router = format!(
         ": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n{}{}data: [DONE]\n\n",
-        says("go"),
-        ends("stop")
+        text_event("go"),
+        end_event("stop")
     );
-    let overflow = format!("{}data: [DONE]\n\n", ends("stop"));
+    let overflow = format!("{}data: [DONE]\n\n", end_event("stop"));
     run_cases(vec![
         // Its token limit ended it: it is requested once more with a larger one.
         case("llama_cpp.server", chunked(&[llama.as_bytes()], true), Says("i", "", 2)),
@@ -61,13 +63,13 @@ fn replies_of_real_servers() {
         case("litellm", chunked(&[proxy.as_bytes()], true), Says("go", "", 1)),
         case(
             "a plain answer in place of a stream",
-            plain(200, "", whole),
+            plain_response(200, "", whole),
             Says("iheIinalS\u{10} sameut {\"=", "", 2),
         ),
         case("azure: empty choices", chunked(&[azure.as_bytes()], true), Says("go", "", 1)),
         case("openrouter: comments", chunked(&[router.as_bytes()], true), Says("go", "", 1)),
         Case {
-            scripts: vec![chunked(&[], true), plain(200, "", &whole.replace("length", "stop"))],
+            scripts: vec![chunked(&[], true), plain_response(200, "", &whole.replace("length", "stop"))],
             ..case(
                 "no event at all, and an answer without a stream",
                 Vec::new(),
@@ -75,7 +77,7 @@ fn replies_of_real_servers() {
             )
         },
         Case {
-            scripts: vec![chunked(&[], true), plain(400, "", OVERFLOW)],
+            scripts: vec![chunked(&[], true), plain_response(400, "", OVERFLOW)],
             ..case(
                 "overflow: no event at all, and words without a stream",
                 Vec::new(),
@@ -94,12 +96,12 @@ fn replies_of_real_servers() {
         ),
         case(
             "overflow in words",
-            plain(400, "", OVERFLOW),
+            plain_response(400, "", OVERFLOW),
             Fail(FailureKind::TooLong, "maximum context length is 512", 1, ""),
         ),
         case(
             "after max_completion_tokens: 500",
-            plain(
+            plain_response(
                 500,
                 "",
                 r#"{"error":{"message":"llama_decode returned 1","type":"internal_server_error"}}"#,
@@ -115,14 +117,14 @@ fn usage_is_reported_by_a_proxy_or_estimated() {
     block_on(async {
         let counted = format!(
             "{}{}data: {}\n\n",
-            says("go to desk 1"),
-            ends("stop"),
+            text_event("go to desk 1"),
+            end_event("stop"),
             json!({"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 5}}})
         );
         let zeros = format!(
             "{}{}data: {}\n\n",
-            says("go"),
-            ends("stop"),
+            text_event("go"),
+            end_event("stop"),
             json!({"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}})
         );
         let mut proxied = chunked(&[counted.as_bytes()], true);
@@ -131,7 +133,7 @@ fn usage_is_reported_by_a_proxy_or_estimated() {
             chunked(&[counted.as_bytes()], true),
             proxied,
             chunked(&[zeros.as_bytes()], true),
-            good("go to desk 1 now"),
+            complete_reply("go to desk 1 now"),
         ];
         let server = Server::start(scripts).await;
         let mut endpoint = endpoint(&server.base);
@@ -153,16 +155,18 @@ fn usage_is_reported_by_a_proxy_or_estimated() {
 
 #[test]
 fn reasoning_is_never_text() {
-    let end = ends("stop");
+    let end = end_event("stop");
     let all = |pieces: &[String]| stream(format!("{}{end}data: [DONE]\n\n", pieces.concat()).as_bytes());
-    let field = |name: &str| all(&[reasons(name, "let me "), reasons(name, "see\n"), says("go")]);
-    let letters = |text: &str| all(&text.chars().map(|c| says(&c.to_string())).collect::<Vec<_>>());
+    let field = |name: &str| {
+        all(&[reasoning_event(name, "let me "), reasoning_event(name, "see\n"), text_event("go")])
+    };
+    let letters = |text: &str| all(&text.chars().map(|c| text_event(&c.to_string())).collect::<Vec<_>>());
     let no_stop = |e: &mut Endpoint| e.sampling.stop = Some(Vec::new());
     let opened = |e: &mut Endpoint| e.reasoning.opened = true;
     run_cases(vec![
         case("reasoning_content", field("reasoning_content"), Says("go", "let me see\n", 1)),
         case("reasoning", field("reasoning"), Says("go", "let me see\n", 1)),
-        case("tags", all(&[says("<think>let me see\n</think>\n\ngo")]), Says("go", "let me see\n", 1)),
+        case("tags", all(&[text_event("<think>let me see\n</think>\n\ngo")]), Says("go", "let me see\n", 1)),
         case(
             "tags, letter by letter",
             letters("<think>let me see\n</think>\n\ngo"),
@@ -180,14 +184,14 @@ fn reasoning_is_never_text() {
                 Says("go", "let me see\n", 1),
             )
         },
-        case("only reasoning", all(&[reasons("reasoning_content", "hm")]), Says("", "hm", 2)),
+        case("only reasoning", all(&[reasoning_event("reasoning_content", "hm")]), Says("", "hm", 2)),
         case(
             "cut in a tag",
-            stream(format!("{}{}", says("<think>hm</thi"), ends("length")).as_bytes()),
+            stream(format!("{}{}", text_event("<think>hm</thi"), end_event("length")).as_bytes()),
             Says("", "hm</thi", 3),
         ),
         Case {
-            scripts: vec![all(&[says("<think>")]), all(&[says("<think>a\nb</think>go")])],
+            scripts: vec![all(&[text_event("<think>")]), all(&[text_event("<think>a\nb</think>go")])],
             ..case("a stop text that ends the reasoning is not sent again", Vec::new(), Says("go", "a\nb", 2))
         },
     ]);

@@ -1,7 +1,7 @@
 //! Malformed and unexpected response bodies.
 
 use crate::Expected::{Answer as Says, Fail};
-use crate::server::{Act, chunked, ends, head, plain, says, stream};
+use crate::server::{ScriptStep, chunked, end_event, head, plain_response, stream, text_event};
 use crate::{case, chunk, run_cases, send_bytes};
 use retrospect::provider::FailureKind;
 use serde_json::json;
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 #[test]
 fn bodies() {
-    let done = format!("{}data: [DONE]\n\n", ends("stop"));
-    let whole = |text: &str| stream(format!("{}{done}", says(text)).as_bytes());
+    let done = format!("{}data: [DONE]\n\n", end_event("stop"));
+    let whole = |text: &str| stream(format!("{}{done}", text_event(text)).as_bytes());
     let error = |json: &str| format!("data: {json}\n\n");
-    let go = says("go");
-    let long = says(&"x".repeat(10 << 20));
+    let go = text_event("go");
+    let long = text_event(&"x".repeat(10 << 20));
     let numbered = error(
         r#"{"error":{"code":502,"message":"Provider disconnected"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}"#,
     );
@@ -33,7 +33,7 @@ fn bodies() {
     )
     .unwrap();
     let mut letters: Vec<Vec<u8>> = Vec::new();
-    for byte in format!("{}{done}", says("é€𝄞 go")).bytes() {
+    for byte in format!("{}{done}", text_event("é€𝄞 go")).bytes() {
         letters.push(vec![byte]);
     }
     let letters: Vec<&[u8]> = letters.iter().map(Vec::as_slice).collect();
@@ -62,13 +62,13 @@ fn bodies() {
             "words without an end",
             chunked(&[], false)
                 .into_iter()
-                .chain([Act::Forever(chunk(&says(&"word ".repeat(200))), Duration::ZERO)])
+                .chain([ScriptStep::Forever(chunk(&text_event(&"word ".repeat(200))), Duration::ZERO)])
                 .collect(),
             Fail(FailureKind::InvalidResponse, "does not end", 1, "*"),
         ),
         case(
             "signs of life between pieces",
-            stream(format!(": x\n\n{}: y\n\n{done}", says("go")).as_bytes()),
+            stream(format!(": x\n\n{}: y\n\n{done}", text_event("go")).as_bytes()),
             Says("go", "", 1),
         ),
         case(
@@ -81,7 +81,7 @@ fn bodies() {
             stream(format!("{go}{done}").replace('\n', "\r\n").as_bytes()),
             Says("go", "", 1),
         ),
-        case("no [DONE]", stream(format!("{go}{}", ends("stop")).as_bytes()), Says("go", "", 1)),
+        case("no [DONE]", stream(format!("{go}{}", end_event("stop")).as_bytes()), Says("go", "", 1)),
         case(
             "[DONE] and no finish_reason, every time",
             stream(format!("{go}data: [DONE]\n\n").as_bytes()),
@@ -91,17 +91,17 @@ fn bodies() {
         case("only comments", stream(b": a\n\n: b\n\n"), Fail(FailureKind::EmptyReply, "empty reply", 2, "")),
         case(
             "breaks after its end",
-            chunked(&[format!("{go}{}", ends("stop")).as_bytes()], false)
+            chunked(&[format!("{go}{}", end_event("stop")).as_bytes()], false)
                 .into_iter()
-                .chain([Act::Reset])
+                .chain([ScriptStep::Reset])
                 .collect(),
             Says("go", "", 1),
         ),
         case(
             "hangs after its end",
-            chunked(&[format!("{go}{}", ends("stop")).as_bytes()], false)
+            chunked(&[format!("{go}{}", end_event("stop")).as_bytes()], false)
                 .into_iter()
-                .chain([Act::Hang])
+                .chain([ScriptStep::Hang])
                 .collect(),
             Says("go", "", 1),
         ),
@@ -109,7 +109,7 @@ fn bodies() {
             "talks on after its end",
             chunked(&[format!("{go}{done}").as_bytes()], false)
                 .into_iter()
-                .chain([Act::Forever(chunk(&says("more")), Duration::ZERO)])
+                .chain([ScriptStep::Forever(chunk(&text_event("more")), Duration::ZERO)])
                 .collect(),
             Says("go", "", 1),
         ),
@@ -128,7 +128,7 @@ fn bodies() {
         case("a plain answer over several lines", stream(pretty.as_bytes()), Says("go", "", 1)),
         case(
             "other JSON",
-            plain(200, "", r#"{"hello":"world"}"#),
+            plain_response(200, "", r#"{"hello":"world"}"#),
             Fail(FailureKind::InvalidResponse, "hello", 1, ""),
         ),
         case(
@@ -181,7 +181,7 @@ fn bodies() {
         ),
         case(
             "an error with success",
-            plain(200, "", r#"{"error":"no such model"}"#),
+            plain_response(200, "", r#"{"error":"no such model"}"#),
             Fail(FailureKind::ServerFault, "no such model", 1, ""),
         ),
         case("a server that ignores stop", whole("go to desk 1\n> look\n"), Says("go to desk 1", "", 1)),

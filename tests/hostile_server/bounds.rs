@@ -3,25 +3,27 @@
 use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::block_on;
 use crate::cut::CUT;
-use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
+use crate::server::{
+    ScriptStep, Server, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
+};
 use retrospect::domain::{EarlierUsage, ModelRole, Truncation};
 use retrospect::provider::openai::{OpenAi, TokenLimit};
 use retrospect::provider::{FailureKind, NewlineStopCheck, Provider as _, Request};
 use serde_json::{Value, json};
 
 /// Returns a stream of these chunks with a finish reason and a usage of 100 prompt and `tokens` reply tokens.
-fn reply_script(pieces: &[String], finish: &str, tokens: u32) -> Vec<Act> {
+fn reply_script(pieces: &[String], finish: &str, tokens: u32) -> Vec<ScriptStep> {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": tokens}});
-    stream(format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", pieces.concat(), ends(finish)).as_bytes())
+    stream(format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", pieces.concat(), end_event(finish)).as_bytes())
 }
 
-fn text_script(text: &str, finish: &str) -> Vec<Act> {
-    reply_script(&[says(text)], finish, 10)
+fn text_script(text: &str, finish: &str) -> Vec<ScriptStep> {
+    reply_script(&[text_event(text)], finish, 10)
 }
 
 /// Returns an error as hosted servers send it.
-fn error_script(message: &str, param: &str) -> Vec<Act> {
-    plain(400, "", &json!({"error": {"message": message, "param": param}}).to_string())
+fn error_script(message: &str, param: &str) -> Vec<ScriptStep> {
+    plain_response(400, "", &json!({"error": {"message": message, "param": param}}).to_string())
 }
 
 fn actor_request() -> Request {
@@ -38,7 +40,7 @@ fn sent_stops_and_bounds(server: &Server) -> Vec<(bool, Value)> {
         let bound = body.get("max_tokens").or_else(|| body.get("max_completion_tokens"));
         (body.get("stop").is_some(), bound.cloned().unwrap_or(Value::Null))
     };
-    server.asked().iter().map(|asked| of(&asked.body)).collect()
+    server.requests().iter().map(|asked| of(&asked.body)).collect()
 }
 
 fn sent_bounds(server: &Server) -> Vec<Value> {
@@ -50,7 +52,7 @@ fn has_notice(answer: &Answer, words: &str) -> bool {
 }
 
 /// Sends one request with a new provider.
-async fn ask_once(scripts: Vec<Vec<Act>>, request: Request) -> (Answer, Server, OpenAi) {
+async fn ask_once(scripts: Vec<Vec<ScriptStep>>, request: Request) -> (Answer, Server, OpenAi) {
     let server = Server::start(scripts).await;
     let of = provider(endpoint(&server.base));
     let answer = ask(&of, request).await;
@@ -58,13 +60,13 @@ async fn ask_once(scripts: Vec<Vec<Act>>, request: Request) -> (Answer, Server, 
 }
 
 /// A server's name and scripts; whether each request had a stop text, and its token limit; the last reply's reasoning.
-type ReasoningCase = (&'static str, Vec<Vec<Act>>, Vec<(bool, Value)>, &'static str);
+type ReasoningCase = (&'static str, Vec<Vec<ScriptStep>>, Vec<(bool, Value)>, &'static str);
 
 /// Regression: such a model's reply at the first step was empty, three times, which ended the run.
 #[test]
 fn reasoning_models_get_past_their_first_step() {
-    let hm = || reasons("reasoning", "hm\nhm");
-    let content = |field: &str| reasons(field, "hm\nhm");
+    let hm = || reasoning_event("reasoning", "hm\nhm");
+    let content = |field: &str| reasoning_event(field, "hm\nhm");
     let hosted = [
         error_script(
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
@@ -80,23 +82,23 @@ fn reasoning_models_get_past_their_first_step() {
     #[rustfmt::skip]
     let cases: Vec<ReasoningCase> = vec![
         // The stop text is applied to the raw text, right after the tag that the server removes: nothing is left.
-        ("Ollama", vec![reply_script(&[], "stop", 2), reply_script(&[hm()], "length", 256), reply_script(&[hm(), says("look")], "stop", 400)],
+        ("Ollama", vec![reply_script(&[], "stop", 2), reply_script(&[hm()], "length", 256), reply_script(&[hm(), text_event("look")], "stop", 400)],
             vec![stop(&n256), none(&n256), none(&n4096)], "hm\nhm"),
-        ("Ollama, a short thought", vec![reply_script(&[], "stop", 2), reply_script(&[hm(), says("look")], "stop", 90)],
+        ("Ollama, a short thought", vec![reply_script(&[], "stop", 2), reply_script(&[hm(), text_event("look")], "stop", 90)],
             vec![stop(&n256), none(&n256)], "hm\nhm"),
         // The stop text is applied to the text after the closing tag, which starts with a newline.
-        ("vLLM with a reasoning parser", vec![reply_script(&[content("reasoning_content")], "stop", 90), reply_script(&[content("reasoning_content"), says("\n\nlook\nand more")], "stop", 90)],
+        ("vLLM with a reasoning parser", vec![reply_script(&[content("reasoning_content")], "stop", 90), reply_script(&[content("reasoning_content"), text_event("\n\nlook\nand more")], "stop", 90)],
             vec![stop(&n256), none(&n256)], "hm\nhm"),
-        ("vLLM with a reasoning parser, a long thought", vec![reply_script(&[content("reasoning_content")], "length", 256), reply_script(&[content("reasoning_content")], "stop", 300), reply_script(&[content("reasoning_content"), says("\n\nlook\nand more")], "stop", 90)],
+        ("vLLM with a reasoning parser, a long thought", vec![reply_script(&[content("reasoning_content")], "length", 256), reply_script(&[content("reasoning_content")], "stop", 300), reply_script(&[content("reasoning_content"), text_event("\n\nlook\nand more")], "stop", 90)],
             vec![stop(&n256), stop(&n4096), none(&n4096)], "hm\nhm"),
         ("vLLM without a parser", vec![text_script("<think>", "stop"), text_script("<think>\nhm\nhm", "length"), text_script("<think>\nhm\nhm</think>\n\nlook\nand more", "stop")],
             vec![stop(&n256), none(&n256), none(&n4096)], "\nhm\nhm"),
-        ("gpt-5-mini", hosted.into_iter().chain([reply_script(&[], "length", 256), reply_script(&[says("look")], "stop", 700)]).collect(),
+        ("gpt-5-mini", hosted.into_iter().chain([reply_script(&[], "length", 256), reply_script(&[text_event("look")], "stop", 700)]).collect(),
             vec![stop(&n256), stop(&n256), stop(&n256), stop(&n256), none(&n256), none(&n4096)], ""),
-        ("no bound but its own is enough", vec![reply_script(&[hm()], "length", 256), reply_script(&[hm()], "length", 4096), reply_script(&[hm(), says("look")], "stop", 9000)],
+        ("no bound but its own is enough", vec![reply_script(&[hm()], "length", 256), reply_script(&[hm()], "length", 4096), reply_script(&[hm(), text_event("look")], "stop", 9000)],
             vec![stop(&n256), stop(&n4096), stop(&Value::Null)], "hm\nhm"),
         // 4,096 tokens and the prompt exceed its context.
-        ("a small context", vec![reply_script(&[hm()], "length", 256), error_script("This model's maximum context length is 4096 tokens. However, you requested 4196 tokens.", "max_tokens"), reply_script(&[hm(), says("look")], "stop", 900)],
+        ("a small context", vec![reply_script(&[hm()], "length", 256), error_script("This model's maximum context length is 4096 tokens. However, you requested 4196 tokens.", "max_tokens"), reply_script(&[hm(), text_event("look")], "stop", 900)],
             vec![stop(&n256), stop(&n4096), stop(&Value::Null)], "hm\nhm"),
     ];
     block_on(async {
@@ -116,7 +118,7 @@ fn reasoning_models_get_past_their_first_step() {
             later.restore_quirks(&of.unsent_settings());
             assert_eq!(later.learned().min_limit, of.learned().min_limit, "{name}");
             for other in [&of, &later] {
-                let before = server.asked().len();
+                let before = server.requests().len();
                 assert_eq!(ask(other, actor_request()).await.text, "look", "{name}");
                 let asked = &sent_stops_and_bounds(&server)[before..];
                 let [(stop, bound)] = asked else { panic!("{name}: {asked:?}") };
@@ -141,7 +143,7 @@ fn a_truncated_reply_is_not_treated_as_complete() {
             text_script(list, "length"),
             text_script(whole, "stop"),
             text_script(whole, "stop"),
-            good("look"),
+            complete_reply("look"),
         ];
         let server = Server::start(scripts).await;
         let of = provider(endpoint(&server.base));
@@ -197,14 +199,20 @@ fn a_reply_with_a_complete_action_line_is_not_truncated() {
     block_on(async {
         let cases = [
             ("our stop ended it", vec![text_script("look\nThen I", "length")], "look", None, 1),
-            ("our stop ended it, in one piece", vec![plain(200, "", &json.to_string())], "look", None, 1),
+            (
+                "our stop ended it, in one piece",
+                vec![plain_response(200, "", &json.to_string())],
+                "look",
+                None,
+                1,
+            ),
             ("the action stands before the line that is cut", two(), rambles, None, 2),
             ("a filter ended it", filtered(), "take the", Some(Truncation::Filter), 1),
         ];
         for (name, scripts, text, truncated, requests) in cases {
             let (answer, server, _) = ask_once(scripts, actor_request()).await;
             assert_eq!((answer.text.as_str(), answer.truncated), (text, truncated), "{name}");
-            assert_eq!(server.asked().len(), requests, "{name}");
+            assert_eq!(server.requests().len(), requests, "{name}");
         }
     });
 }
@@ -217,7 +225,7 @@ fn a_truncated_reply_is_kept_if_the_server_refuses_a_larger_bound() {
     block_on(async {
         for (message, param) in [(too_long, "messages"), (too_large, "max_tokens")] {
             let scripts = vec![
-                reply_script(&[reasons("reasoning", "hm"), says("take the")], "length", 256),
+                reply_script(&[reasoning_event("reasoning", "hm"), text_event("take the")], "length", 256),
                 error_script(message, param),
             ];
             let (answer, server, of) = ask_once(scripts, actor_request()).await;
@@ -259,8 +267,9 @@ fn a_learned_bound_shrinks_for_a_longer_prompt() {
         )
     };
     block_on(async {
-        let hm = || reply_script(&[reasons("reasoning", "hm")], "length", 256);
-        let server = Server::start(vec![hm(), good("look"), too_long(), good("look")]).await;
+        let hm = || reply_script(&[reasoning_event("reasoning", "hm")], "length", 256);
+        let server =
+            Server::start(vec![hm(), complete_reply("look"), too_long(), complete_reply("look")]).await;
         let of = provider(endpoint(&server.base));
         for _ in 0..2 {
             assert_eq!(ask(&of, actor_request()).await.text, "look");
@@ -270,7 +279,7 @@ fn a_learned_bound_shrinks_for_a_longer_prompt() {
     block_on(async {
         let cut = || text_script("1. Look", "length");
         // A limit rejected for this prompt isn't tried for it again.
-        let scripts = vec![cut(), good("1. Look."), too_long(), cut(), too_long()];
+        let scripts = vec![cut(), complete_reply("1. Look."), too_long(), cut(), too_long()];
         let server = Server::start(scripts).await;
         let of = provider(endpoint(&server.base));
         assert_eq!(ask(&of, mentor_request()).await.text, "1. Look.");
@@ -299,7 +308,7 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
             assert!(!has_notice(&answer, "allows more"), "{:?}", answer.notices);
             let tried = requests == 3 || has_notice(&answer, "there was no reply without max_tokens either");
             assert!(tried, "{:?}", answer.notices);
-            assert_eq!(server.asked().len(), requests);
+            assert_eq!(server.requests().len(), requests);
         }
         assert_eq!(sent_bounds(&server)[..4], [json!(256), json!(4096), Value::Null, json!(256)]);
         assert_eq!(of.learned().min_limit, None, "nothing has helped");
@@ -324,7 +333,7 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
         let of = provider(endpoint(&server.base));
         for requests in [2, 4, 5, 6] {
             assert_eq!(ask(&of, actor_request()).await.text, "");
-            assert_eq!(server.asked().len(), requests);
+            assert_eq!(server.requests().len(), requests);
         }
         assert!(
             !of.learned().match_stops_locally
@@ -401,7 +410,8 @@ fn prose_that_exhausts_its_limit_is_retried_like_reasoning() {
 #[test]
 fn a_limit_set_by_a_person_is_raised_for_a_truncated_reply() {
     block_on(async {
-        let scripts = vec![reply_script(&[reasons("reasoning", "hm")], "length", 64), good("look")];
+        let scripts =
+            vec![reply_script(&[reasoning_event("reasoning", "hm")], "length", 64), complete_reply("look")];
         let server = Server::start(scripts).await;
         let of = provider(endpoint(&server.base));
         let mut request = actor_request();

@@ -2,7 +2,7 @@
 
 use crate::Expected::{Answer as Says, Fail};
 use crate::asking::{ask, endpoint, provider, request};
-use crate::server::{Act, Server, chunked, good, reasons, says, stream};
+use crate::server::{ScriptStep, Server, chunked, complete_reply, reasoning_event, stream, text_event};
 use crate::{Case, MS, block_on, case, run_cases, send_bytes};
 use futures_util::StreamExt as _;
 use retrospect::provider::openai::{Endpoint, Secret};
@@ -10,11 +10,11 @@ use retrospect::provider::{Delta, FailureKind, Phase, Provider};
 
 #[test]
 fn connections_that_fail() {
-    let hangs = |begin: Vec<Act>| begin.into_iter().chain([Act::Hang]).collect::<Vec<_>>();
-    let cut = |begin: Vec<Act>| begin.into_iter().chain([Act::Reset]).collect::<Vec<_>>();
-    let go = says("go to");
+    let hangs = |begin: Vec<ScriptStep>| begin.into_iter().chain([ScriptStep::Hang]).collect::<Vec<_>>();
+    let cut = |begin: Vec<ScriptStep>| begin.into_iter().chain([ScriptStep::Reset]).collect::<Vec<_>>();
+    let go = text_event("go to");
     let begun = || chunked(&[go.as_bytes()], false);
-    let thought = reasons("reasoning_content", "hm");
+    let thought = reasoning_event("reasoning_content", "hm");
     let quick_first = |e: &mut Endpoint| e.timeouts.first_piece = 60 * MS;
     let quick_idle = |e: &mut Endpoint| e.timeouts.idle = 60 * MS;
     run_cases(vec![
@@ -22,7 +22,7 @@ fn connections_that_fail() {
             configure: quick_first,
             ..case(
                 "hangs before its head",
-                vec![Act::Hang],
+                vec![ScriptStep::Hang],
                 Fail(FailureKind::TimedOut, "did not start to reply", 1, ""),
             )
         },
@@ -60,7 +60,7 @@ fn connections_that_fail() {
                 "is bounded in all, where that is set",
                 chunked(&[go.as_bytes()], false)
                     .into_iter()
-                    .chain([Act::Forever(b"1\r\n:\r\n".to_vec(), MS)])
+                    .chain([ScriptStep::Forever(b"1\r\n:\r\n".to_vec(), MS)])
                     .collect(),
                 Fail(FailureKind::TimedOut, "was not complete after", 1, "go to"),
             )
@@ -71,7 +71,7 @@ fn connections_that_fail() {
                 "sends signs of life for ever",
                 chunked(&[], false)
                     .into_iter()
-                    .chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)])
+                    .chain([ScriptStep::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)])
                     .collect(),
                 Fail(FailureKind::TimedOut, "", 1, ""),
             )
@@ -80,7 +80,7 @@ fn connections_that_fail() {
             configure: quick_first,
             ..case(
                 "begins, and then sends signs of life for ever",
-                begun().into_iter().chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
+                begun().into_iter().chain([ScriptStep::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
                 Fail(FailureKind::TimedOut, "keeps the connection alive but sent no text", 1, "go to"),
             )
         },
@@ -90,14 +90,14 @@ fn connections_that_fail() {
                 "sends a byte at a time and no piece",
                 chunked(&[b"data: {"], false)
                     .into_iter()
-                    .chain([Act::Forever(b"1\r\n \r\n".to_vec(), MS)])
+                    .chain([ScriptStep::Forever(b"1\r\n \r\n".to_vec(), MS)])
                     .collect(),
                 Fail(FailureKind::TimedOut, "", 1, ""),
             )
         },
         case(
             "breaks before its head, always",
-            vec![Act::Read, Act::Reset],
+            vec![ScriptStep::Read, ScriptStep::Reset],
             Fail(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
         case(
@@ -147,7 +147,11 @@ fn connections_that_fail() {
             Fail(FailureKind::Unreachable, "", 5, ""),
         ),
         Case {
-            scripts: vec![vec![Act::Read, Act::Reset], vec![Act::Read, Act::Reset], good("go")],
+            scripts: vec![
+                vec![ScriptStep::Read, ScriptStep::Reset],
+                vec![ScriptStep::Read, ScriptStep::Reset],
+                complete_reply("go"),
+            ],
             ..case("comes back", Vec::new(), Says("go", "", 3))
         },
     ]);
@@ -197,10 +201,13 @@ fn no_server_listens() {
 fn dropping_the_stream_closes_the_connection() {
     block_on(async {
         let scripts = vec![
-            vec![Act::Hang],
-            chunked(&[says("go").as_bytes()], false).into_iter().chain([Act::Hang]).collect(),
-            chunked(&[], false).into_iter().chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
-            good("after"),
+            vec![ScriptStep::Hang],
+            chunked(&[text_event("go").as_bytes()], false).into_iter().chain([ScriptStep::Hang]).collect(),
+            chunked(&[], false)
+                .into_iter()
+                .chain([ScriptStep::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)])
+                .collect(),
+            complete_reply("after"),
         ];
         let server = Server::start(scripts).await;
         let provider = provider(endpoint(&server.base));
@@ -209,12 +216,12 @@ fn dropping_the_stream_closes_the_connection() {
             while stream.next().await.unwrap().unwrap() != wanted {}
         }
         for _ in 0..2000 {
-            if server.gone() == 3 {
+            if server.disconnects() == 3 {
                 break;
             }
             tokio::time::sleep(5 * MS).await;
         }
-        assert_eq!(server.gone(), 3);
+        assert_eq!(server.disconnects(), 3);
         assert_eq!(ask(&provider, request()).await.text, "after");
     });
 }
@@ -223,14 +230,15 @@ fn dropping_the_stream_closes_the_connection() {
 #[test]
 fn a_closed_keep_alive_connection_is_reopened() {
     block_on(async {
-        let server = Server::start(vec![good("one"), good("two"), good("three")]).await;
+        let server =
+            Server::start(vec![complete_reply("one"), complete_reply("two"), complete_reply("three")]).await;
         let provider = provider(endpoint(&server.base));
         for want in ["one", "two", "three"] {
             assert_eq!(ask(&provider, request()).await.text, want);
             tokio::time::sleep(5 * MS).await;
         }
-        let twice = [good("one"), vec![Act::Read], good("two")].concat();
-        let server = Server::start(vec![[vec![Act::Read], twice].concat()]).await;
+        let twice = [complete_reply("one"), vec![ScriptStep::Read], complete_reply("two")].concat();
+        let server = Server::start(vec![[vec![ScriptStep::Read], twice].concat()]).await;
         let provider = self::provider(endpoint(&server.base));
         assert_eq!(ask(&provider, request()).await.text, "one");
         assert_eq!(ask(&provider, request()).await.text, "two", "over the same connection");
@@ -242,7 +250,7 @@ fn a_provider_outlives_the_runtime_it_was_first_used_in() {
     let mut kept = None;
     for text in ["one", "two"] {
         block_on(async {
-            let server = Server::start(vec![good(text)]).await;
+            let server = Server::start(vec![complete_reply(text)]).await;
             let provider = kept.take().unwrap_or_else(|| provider(endpoint(&server.base)));
             if text == "one" {
                 assert_eq!(ask(&provider, request()).await.text, "one");

@@ -2,7 +2,9 @@
 
 use crate::asking::{ask, endpoint, provider, request};
 use crate::block_on;
-use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
+use crate::server::{
+    ScriptStep, Server, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
+};
 use retrospect::domain::EarlierUsage;
 use retrospect::prompt::{can_be_reasoning, is_cut_short, read_reply};
 use retrospect::provider::openai::OpenAi;
@@ -26,13 +28,13 @@ fn actor_request(seed: u64) -> Request {
 }
 
 /// Returns a complete reply with a usage of 100 prompt and 10 reply tokens.
-fn counted_reply(text: &str) -> Vec<Act> {
+fn counted_reply(text: &str) -> Vec<ScriptStep> {
     let counts = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}});
-    stream(format!("{}{}data: {counts}\n\n", says(text), ends("stop")).as_bytes())
+    stream(format!("{}{}data: {counts}\n\n", text_event(text), end_event("stop")).as_bytes())
 }
 
 fn sent_stops(server: &Server) -> Vec<bool> {
-    server.asked().iter().map(|a| a.body.get("stop").is_some()).collect()
+    server.requests().iter().map(|a| a.body.get("stop").is_some()).collect()
 }
 
 fn has_stop(of: &OpenAi) -> bool {
@@ -44,12 +46,12 @@ fn has_stop(of: &OpenAi) -> bool {
 #[test]
 fn a_truncated_reply_is_not_used_after_a_concurrent_call_dropped_the_stop() {
     let after = |millis| {
-        let mut acts = vec![Act::Read, Act::Wait(Duration::from_millis(millis))];
-        acts.extend(good(PARTIAL_TEXT));
+        let mut acts = vec![ScriptStep::Read, ScriptStep::Wait(Duration::from_millis(millis))];
+        acts.extend(complete_reply(PARTIAL_TEXT));
         acts
     };
     block_on(async {
-        let server = Server::start(vec![after(20), after(400), good(WHOLE_TEXT)]).await;
+        let server = Server::start(vec![after(20), after(400), complete_reply(WHOLE_TEXT)]).await;
         let of = provider(endpoint(&server.base));
         let (first, second) = tokio::join!(ask(&of, actor_request(1)), ask(&of, actor_request(2)));
         assert_eq!((first.text.as_str(), second.text.as_str()), (WHOLE_TEXT, WHOLE_TEXT));
@@ -79,7 +81,7 @@ fn the_cost_of_an_unusable_reply_is_counted_separately() {
         assert!(ask(&of, actor_request(2)).await.usage.unwrap().earlier.is_empty());
     });
     block_on(async {
-        let server = Server::start(vec![counted_reply(PARTIAL_TEXT), good(WHOLE_TEXT)]).await;
+        let server = Server::start(vec![counted_reply(PARTIAL_TEXT), complete_reply(WHOLE_TEXT)]).await;
         let usage = ask(&provider(endpoint(&server.base)), actor_request(1)).await.usage.unwrap();
         let mut apart = retrospect::domain::TokenCounts::default();
         apart.add(&usage);
@@ -92,9 +94,11 @@ fn the_cost_of_an_unusable_reply_is_counted_separately() {
 #[test]
 fn an_unusable_reply_is_counted_even_if_the_retry_fails() {
     block_on(async {
-        let server =
-            Server::start(vec![counted_reply(PARTIAL_TEXT), plain(402, "", r#"{"detail":"no credit"}"#)])
-                .await;
+        let server = Server::start(vec![
+            counted_reply(PARTIAL_TEXT),
+            plain_response(402, "", r#"{"detail":"no credit"}"#),
+        ])
+        .await;
         let of = provider(endpoint(&server.base));
         let answer = ask(&of, actor_request(1)).await;
         assert!(answer.error.is_some());
@@ -111,11 +115,11 @@ fn an_unusable_reply_is_counted_even_if_the_retry_fails() {
 #[test]
 fn a_model_that_ends_by_itself_keeps_the_stop_text() {
     block_on(async {
-        let server = Server::start(vec![good(PARTIAL_TEXT)]).await;
+        let server = Server::start(vec![complete_reply(PARTIAL_TEXT)]).await;
         let of = provider(endpoint(&server.base));
         for (seed, requests) in [(1, 2), (2, 4), (3, 5), (4, 6)] {
             let answer = ask(&of, actor_request(seed)).await;
-            assert_eq!((answer.text.as_str(), server.asked().len()), (PARTIAL_TEXT, requests));
+            assert_eq!((answer.text.as_str(), server.requests().len()), (PARTIAL_TEXT, requests));
             let notices: Vec<bool> = answer.notices.iter().map(|n| n.contains("the stop stays")).collect();
             assert_eq!(notices, if seed < 3 { vec![true] } else { vec![] });
             assert!(has_stop(&of));
@@ -124,8 +128,13 @@ fn a_model_that_ends_by_itself_keeps_the_stop_text() {
     });
     // An action on the first line doesn't show anything about the stop text.
     block_on(async {
-        let server =
-            Server::start(vec![good(PARTIAL_TEXT), good("look"), good(PARTIAL_TEXT), good(WHOLE_TEXT)]).await;
+        let server = Server::start(vec![
+            complete_reply(PARTIAL_TEXT),
+            complete_reply("look"),
+            complete_reply(PARTIAL_TEXT),
+            complete_reply(WHOLE_TEXT),
+        ])
+        .await;
         let of = provider(endpoint(&server.base));
         assert_eq!(ask(&of, actor_request(1)).await.text, "look");
         assert!(has_stop(&of));
@@ -139,9 +148,10 @@ fn a_model_that_ends_by_itself_keeps_the_stop_text() {
 /// reasoning".
 #[test]
 fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
-    let empty = || stream(format!("{}data: [DONE]\n\n", ends("stop")).as_bytes());
-    let reasoned = [reasons("reasoning_content", "It is near."), says("look"), ends("stop")].concat();
-    let look = || good("look");
+    let empty = || stream(format!("{}data: [DONE]\n\n", end_event("stop")).as_bytes());
+    let reasoned =
+        [reasoning_event("reasoning_content", "It is near."), text_event("look"), end_event("stop")].concat();
+    let look = || complete_reply("look");
     let cases = [
         ("once is chance", vec![empty(), look()], 3, [true, false, true, true].as_slice(), ""),
         (
@@ -187,7 +197,7 @@ fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
 fn a_reply_without_a_stream_is_checked() {
     let whole = |text: &str| {
         let choice = json!({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
-        plain(200, "", &json!({"object": "chat.completion", "choices": [choice]}).to_string())
+        plain_response(200, "", &json!({"object": "chat.completion", "choices": [choice]}).to_string())
     };
     block_on(async {
         let server =
@@ -204,7 +214,7 @@ fn a_reply_without_a_stream_is_checked() {
 #[test]
 fn quirks_of_one_server_are_not_applied_to_another() {
     block_on(async {
-        let server = Server::start(vec![good(PARTIAL_TEXT), good(WHOLE_TEXT)]).await;
+        let server = Server::start(vec![complete_reply(PARTIAL_TEXT), complete_reply(WHOLE_TEXT)]).await;
         let of = provider(endpoint(&server.base));
         ask(&of, actor_request(1)).await;
         let settings = of.unsent_settings();

@@ -3,33 +3,37 @@
 use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::block_on;
 use crate::cut::CUT;
-use crate::server::{Act, Server, ends, good, plain, says, stream};
+use crate::server::{ScriptStep, Server, complete_reply, end_event, plain_response, stream, text_event};
 use retrospect::domain::{ModelRole, Truncation};
 use retrospect::provider::{FailureKind, Request};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Returns a stream of this text with a finish reason and a usage of 100 prompt and `tokens` reply tokens.
-fn writes(text: &str, finish: &str, tokens: u32) -> Vec<Act> {
+fn text_script(text: &str, finish: &str, tokens: u32) -> Vec<ScriptStep> {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": tokens}});
-    let text = if text.is_empty() { String::new() } else { says(text) };
-    stream(format!("{text}{}data: {usage}\n\ndata: [DONE]\n\n", ends(finish)).as_bytes())
+    let text = if text.is_empty() { String::new() } else { text_event(text) };
+    stream(format!("{text}{}data: {usage}\n\ndata: [DONE]\n\n", end_event(finish)).as_bytes())
 }
 
-fn refuses(message: &str) -> Vec<Act> {
-    plain(400, "", &json!({"error": {"message": message, "param": "max_tokens"}}).to_string())
+fn error_script(message: &str) -> Vec<ScriptStep> {
+    plain_response(400, "", &json!({"error": {"message": message, "param": "max_tokens"}}).to_string())
 }
 
-fn actors() -> Request {
+fn actor_request() -> Request {
     Request { newline_stop_check: Some(CUT), ..request() }
 }
 
-fn mentors() -> Request {
+fn mentor_request() -> Request {
     Request { role: ModelRole::Mentor, stop: Vec::new(), ..request() }
 }
 
 fn bounds(server: &Server) -> Vec<Value> {
-    server.asked().iter().map(|asked| asked.body.get("max_tokens").cloned().unwrap_or(Value::Null)).collect()
+    server
+        .requests()
+        .iter()
+        .map(|asked| asked.body.get("max_tokens").cloned().unwrap_or(Value::Null))
+        .collect()
 }
 
 fn notice_count(answer: &Answer, words: &str) -> usize {
@@ -42,21 +46,21 @@ fn notice_count(answer: &Answer, words: &str) -> usize {
 fn a_reply_that_ended_for_another_reason_is_not_complete() {
     block_on(async {
         for reason in ["insufficient_system_resource", "error", "abort", "ERROR"] {
-            let half = || writes("go to counterto", reason, 4);
-            let server = Server::start(vec![half(), good("look")]).await;
-            let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+            let half = || text_script("go to counterto", reason, 4);
+            let server = Server::start(vec![half(), complete_reply("look")]).await;
+            let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
             assert_eq!((answer.text.as_str(), answer.truncated, answer.error.as_ref()), ("look", None, None));
             let words = format!("interrupted the reply: finish_reason {reason}; retrying (1 of 2)");
             assert_eq!(notice_count(&answer, &words), 1, "{:?}", answer.notices);
             assert_eq!(answer.usage.unwrap().earlier.reported, 104, "{reason}");
             // In every case, a failed call that keeps the partial reply.
             let server = Server::start(vec![half()]).await;
-            let error = ask(&provider(endpoint(&server.base)), actors()).await.error.unwrap();
+            let error = ask(&provider(endpoint(&server.base)), actor_request()).await.error.unwrap();
             assert_eq!(
                 (error.kind, error.partial_reply.as_str()),
                 (FailureKind::Interrupted, "go to counterto")
             );
-            assert!(error.message.contains(reason) && server.asked().len() == 3, "{error:?}");
+            assert!(error.message.contains(reason) && server.requests().len() == 3, "{error:?}");
         }
         let cases = [
             ("SAFETY", Some(Truncation::Filter), 1),
@@ -69,19 +73,21 @@ fn a_reply_that_ended_for_another_reason_is_not_complete() {
             ("end_turn", None, 1),
         ];
         for (reason, truncated, requests) in cases {
-            let server = Server::start(vec![writes("go to desk 1", reason, 4), good("go to desk 1")]).await;
-            let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+            let server =
+                Server::start(vec![text_script("go to desk 1", reason, 4), complete_reply("go to desk 1")])
+                    .await;
+            let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
             assert_eq!(
-                (answer.truncated, server.asked().len()),
+                (answer.truncated, server.requests().len()),
                 (truncated, requests),
                 "{reason}: {answer:?}"
             );
         }
         // An unknown finish reason is reported once.
-        let server = Server::start(vec![writes("go to desk 1", "OTHER", 4)]).await;
+        let server = Server::start(vec![text_script("go to desk 1", "OTHER", 4)]).await;
         let of = provider(endpoint(&server.base));
         for times in [1, 0] {
-            let answer = ask(&of, actors()).await;
+            let answer = ask(&of, actor_request()).await;
             assert_eq!(notice_count(&answer, "unknown finish_reason OTHER"), times);
             assert_eq!(answer.truncated, Some(Truncation::Other));
         }
@@ -97,16 +103,18 @@ fn a_refusal_beside_the_content_is_not_a_reply() {
         json!({"choices": [{"message": {"content": null, "refusal": words}, "finish_reason": "stop"}]});
     block_on(async {
         for script in [
-            stream(format!("data: {delta}\n\n{}", ends("stop")).as_bytes()),
-            stream(format!("data: {delta}\n\n{}", ends("length")).as_bytes()),
-            plain(200, "", &whole.to_string()),
+            stream(format!("data: {delta}\n\n{}", end_event("stop")).as_bytes()),
+            stream(format!("data: {delta}\n\n{}", end_event("length")).as_bytes()),
+            plain_response(200, "", &whole.to_string()),
         ] {
-            for request in [actors(), mentors(), Request { accept_truncated: true, ..mentors() }] {
+            for request in
+                [actor_request(), mentor_request(), Request { accept_truncated: true, ..mentor_request() }]
+            {
                 let server = Server::start(vec![script.clone()]).await;
                 let answer = ask(&provider(endpoint(&server.base)), request).await;
                 assert_eq!((answer.text.as_str(), answer.truncated), (words, Some(Truncation::Refusal)));
                 assert_eq!(notice_count(&answer, &format!("the model refused to answer: {words}")), 1);
-                assert_eq!(server.asked().len(), 1);
+                assert_eq!(server.requests().len(), 1);
             }
         }
     });
@@ -118,11 +126,11 @@ fn a_refusal_beside_the_content_is_not_a_reply() {
 fn an_empty_reply_that_ended_at_the_stop_text_by_another_name_is_retried_without_it() {
     block_on(async {
         for reason in ["STOP", "stop_sequence", "eos", "end_turn"] {
-            let server = Server::start(vec![writes("", reason, 2), good("look")]).await;
-            let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+            let server = Server::start(vec![text_script("", reason, 2), complete_reply("look")]).await;
+            let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
             // Once may be chance, so nothing is learned from it yet.
             assert_eq!((answer.text.as_str(), answer.notices.len()), ("look", 0), "{reason}: {answer:?}");
-            let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
+            let stops: Vec<bool> = server.requests().iter().map(|a| a.body.get("stop").is_some()).collect();
             assert_eq!(stops, [true, false], "{reason}");
         }
     });
@@ -131,14 +139,14 @@ fn an_empty_reply_that_ended_at_the_stop_text_by_another_name_is_retried_without
 #[test]
 fn a_tool_call_is_not_reported_as_a_prompt_that_is_too_long() {
     block_on(async {
-        let server = Server::start(vec![writes("", "tool_calls", 9)]).await;
-        let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+        let server = Server::start(vec![text_script("", "tool_calls", 9)]).await;
+        let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
         assert_eq!(
             notice_count(&answer, "the model replied with a tool call (finish_reason tool_calls)"),
             1,
             "{answer:?}"
         );
-        assert_eq!((notice_count(&answer, "context"), server.asked().len()), (0, 1));
+        assert_eq!((notice_count(&answer, "context"), server.requests().len()), (0, 1));
     });
 }
 
@@ -146,22 +154,22 @@ fn a_tool_call_is_not_reported_as_a_prompt_that_is_too_long() {
 #[test]
 fn a_truncated_reply_is_kept_if_the_second_request_fails() {
     let list = "1. Look first.\n2. Never put the mug in the coff";
-    let broken = || stream(says("1. Look first.\n2. Nev").as_bytes());
-    let busy = |more: &str| plain(429, more, r#"{"error":{"message":"slow down"}}"#);
+    let broken = || stream(text_event("1. Look first.\n2. Nev").as_bytes());
+    let busy = |more: &str| plain_response(429, more, r#"{"error":{"message":"slow down"}}"#);
     block_on(async {
         let seconds = [
             ("retry-after: 600", busy("retry-after: 600\r\n"), "slow down"),
-            ("busy", plain(503, "", r#"{"error":{"message":"overloaded"}}"#), "overloaded"),
+            ("busy", plain_response(503, "", r#"{"error":{"message":"overloaded"}}"#), "overloaded"),
             ("a stream that breaks off", broken(), "was cut off"),
-            ("a reply that is broken off", writes("1. Loo", "error", 4), "finish_reason error"),
-            ("an empty reply", writes("", "stop", 1), "the reply was empty (finish_reason stop)"),
-            ("no time", vec![Act::Read, Act::Hang], "was not complete after"),
+            ("a reply that is broken off", text_script("1. Loo", "error", 4), "finish_reason error"),
+            ("an empty reply", text_script("", "stop", 1), "the reply was empty (finish_reason stop)"),
+            ("no time", vec![ScriptStep::Read, ScriptStep::Hang], "was not complete after"),
         ];
         for (name, second, why) in seconds {
-            let server = Server::start(vec![writes(list, "length", 1024), second]).await;
+            let server = Server::start(vec![text_script(list, "length", 1024), second]).await;
             let mut endpoint = endpoint(&server.base);
             endpoint.timeouts.total = (name == "no time").then_some(Duration::from_secs(1));
-            let answer = ask(&provider(endpoint), mentors()).await;
+            let answer = ask(&provider(endpoint), mentor_request()).await;
             assert_eq!(answer.error, None, "{name}");
             assert_eq!((answer.text.as_str(), answer.truncated), (list, Some(Truncation::Length)), "{name}");
             let kept = "the retry with max_tokens 2048 failed; using the truncated reply";
@@ -182,26 +190,26 @@ fn a_rejected_doubled_limit_is_not_tried_again() {
     let too_large = "max_tokens is too large: 2048. This model supports at most 1024 completion tokens.";
     block_on(async {
         for message in [too_long, too_large] {
-            let cut = || writes("1. Look", "length", 1024);
-            let server = Server::start(vec![cut(), refuses(message), cut()]).await;
+            let cut = || text_script("1. Look", "length", 1024);
+            let server = Server::start(vec![cut(), error_script(message), cut()]).await;
             let of = provider(endpoint(&server.base));
             for _ in 0..3 {
-                let answer = ask(&of, mentors()).await;
+                let answer = ask(&of, mentor_request()).await;
                 assert_eq!((answer.text.as_str(), answer.truncated), ("1. Look", Some(Truncation::Length)));
             }
             assert_eq!(bounds(&server), [1024, 2048, 1024, 1024], "{message}");
         }
         // A shorter prompt may leave room for it.
         let scripts = vec![
-            writes("1. Look", "length", 9),
-            refuses(too_long),
-            writes("1.", "length", 9),
-            good("1. Look."),
+            text_script("1. Look", "length", 9),
+            error_script(too_long),
+            text_script("1.", "length", 9),
+            complete_reply("1. Look."),
         ];
         let server = Server::start(scripts).await;
         let of = provider(endpoint(&server.base));
-        ask(&of, mentors()).await;
-        let mut short = mentors();
+        ask(&of, mentor_request()).await;
+        let mut short = mentor_request();
         let mut prompt = (*short.prompt).clone();
         prompt.segments.truncate(1);
         short.prompt = std::sync::Arc::new(prompt);
@@ -214,9 +222,13 @@ fn a_rejected_doubled_limit_is_not_tried_again() {
 fn requests_between_a_truncated_reply_and_a_rejected_limit_are_counted() {
     block_on(async {
         let too_large = "max_tokens is too large: 4096. This model supports at most 1024 completion tokens.";
-        let scripts = vec![writes("take the", "length", 256), writes("", "length", 512), refuses(too_large)];
+        let scripts = vec![
+            text_script("take the", "length", 256),
+            text_script("", "length", 512),
+            error_script(too_large),
+        ];
         let server = Server::start(scripts).await;
-        let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+        let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
         assert_eq!((answer.text.as_str(), answer.truncated), ("take the", Some(Truncation::Length)));
         assert_eq!(bounds(&server), [256, 512, 4096]);
         let usage = answer.usage.unwrap();

@@ -2,7 +2,7 @@
 
 use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::block_on;
-use crate::server::{Act, Server, chunked, good, plain, says};
+use crate::server::{ScriptStep, Server, chunked, complete_reply, plain_response, text_event};
 use retrospect::provider::openai::{OpenAi, QuirkStore};
 use retrospect::provider::{FailureKind, Provider as _, Request};
 use serde_json::json;
@@ -13,23 +13,23 @@ const ONE_AT_A_TIME: &str =
     "interrupts a reply when another request arrives; from now on it gets one request at a time";
 
 /// Returns a reply that ends with `[DONE]` without a `finish_reason`, as llama_cpp.server sends it.
-fn reply_without_finish(text: &str) -> Vec<Act> {
+fn reply_without_finish(text: &str) -> Vec<ScriptStep> {
     let role = "data: {\"choices\": [{\"index\": 0, \"delta\": {\"role\": \"assistant\"}, \"finish_reason\": null}]}\n\n";
-    chunked(&[format!("{role}{}data: [DONE]\n\n", says(text)).as_bytes()], true)
+    chunked(&[format!("{role}{}data: [DONE]\n\n", text_event(text)).as_bytes()], true)
 }
 
 /// Returns the same, sent once this many requests have arrived in all.
-fn interrupted_reply(text: &str, requests: usize) -> Vec<Act> {
+fn interrupted_reply(text: &str, requests: usize) -> Vec<ScriptStep> {
     let mut acts = reply_without_finish(text);
-    acts.splice(1..1, [Act::Requests(requests)]);
-    acts.insert(0, Act::Read);
+    acts.splice(1..1, [ScriptStep::Requests(requests)]);
+    acts.insert(0, ScriptStep::Read);
     acts
 }
 
 /// Returns a complete reply after a delay.
-fn slow_reply(text: &str) -> Vec<Act> {
-    let mut acts = vec![Act::Read, Act::Wait(Duration::from_millis(20))];
-    acts.extend(good(text));
+fn slow_reply(text: &str) -> Vec<ScriptStep> {
+    let mut acts = vec![ScriptStep::Read, ScriptStep::Wait(Duration::from_millis(20))];
+    acts.extend(complete_reply(text));
     acts
 }
 
@@ -62,7 +62,7 @@ fn an_interrupted_reply_is_not_treated_as_complete() {
             ask(&of, request_with_seed(4)),
             ask(&of, request_with_seed(5))
         );
-        let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
+        let beside: Vec<usize> = server.requests().iter().map(|a| a.beside).collect();
         assert_eq!(beside, [0, 1, 0, 0, 0, 0], "one request at a time, from the interrupted one on");
         let answers = [first, second, a, b, c];
         assert_eq!(
@@ -86,7 +86,7 @@ fn serial_requests_are_not_repeated() {
             ask(&of, request_with_seed(3))
         );
         assert_eq!([&a.text, &b.text, &c.text], ["look"; 3]);
-        let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
+        let beside: Vec<usize> = server.requests().iter().map(|a| a.beside).collect();
         assert_eq!(beside, [0, 0, 0]);
     });
 }
@@ -111,7 +111,7 @@ fn all_models_of_a_server_wait_for_each_other_once_it_is_known() {
             tokio::join!(ask(&actor, request_with_seed(1)), ask(&mentor, request_with_seed(2)));
         assert_eq!((first.text.as_str(), second.text.as_str()), ("go to desk 1", "take mug 1"));
         tokio::join!(ask(&actor, request_with_seed(3)), ask(&mentor, request_with_seed(4)));
-        let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
+        let beside: Vec<usize> = server.requests().iter().map(|a| a.beside).collect();
         assert_eq!(beside, [0, 1, 0, 0, 0]);
         assert!(Arc::ptr_eq(
             &QuirkStore::for_endpoint(actor.endpoint()),
@@ -121,9 +121,9 @@ fn all_models_of_a_server_wait_for_each_other_once_it_is_known() {
 }
 
 /// Returns a whole reply, from a server that honours `stream: false`.
-fn in_one_piece(text: &str) -> Vec<Act> {
+fn in_one_piece(text: &str) -> Vec<ScriptStep> {
     let message = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]});
-    plain(200, "", &message.to_string())
+    plain_response(200, "", &message.to_string())
 }
 
 /// Some servers never send a finish reason in streams: the same text without a stream shows that or, if the server
@@ -142,7 +142,7 @@ fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
             let of = provider(endpoint(&server.base));
             let first = ask(&of, request_with_seed(1)).await;
             let second = ask(&of, request_with_seed(2)).await;
-            let asked = server.asked();
+            let asked = server.requests();
             assert_eq!((first.text.as_str(), second.text.as_str()), ("go", "go"));
             assert_eq!((first.error.clone(), second.error.clone()), (None, None));
             let streams: Vec<bool> = asked.iter().map(|a| a.body["stream"].as_bool().unwrap()).collect();
@@ -151,7 +151,7 @@ fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
             assert_eq!(notice_count(&[first, second], "never sends a finish_reason"), 1);
             // Two of its replies at once show nothing about other requests.
             let (a, b) = tokio::join!(ask(&of, request_with_seed(3)), ask(&of, request_with_seed(4)));
-            assert_eq!((server.asked().len(), notice_count(&[a, b], "")), (asked.len() + 2, 0));
+            assert_eq!((server.requests().len(), notice_count(&[a, b], "")), (asked.len() + 2, 0));
         });
     }
 }
@@ -160,15 +160,19 @@ fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
 /// was not made.
 #[test]
 fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
-    let cases: [(&str, Vec<Vec<Act>>, usize); 4] = [
+    let cases: [(&str, Vec<Vec<ScriptStep>>, usize); 4] = [
         (
             "different words",
-            vec![reply_without_finish("open cab"), reply_without_finish("go to drawer "), good("look")],
+            vec![
+                reply_without_finish("open cab"),
+                reply_without_finish("go to drawer "),
+                complete_reply("look"),
+            ],
             3,
         ),
         (
             "the same half twice",
-            vec![reply_without_finish("lo"), reply_without_finish("lo"), good("look")],
+            vec![reply_without_finish("lo"), reply_without_finish("lo"), complete_reply("look")],
             3,
         ),
         (
@@ -177,7 +181,7 @@ fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
                 reply_without_finish("lo"),
                 reply_without_finish("lo"),
                 reply_without_finish("lo"),
-                good("look"),
+                complete_reply("look"),
             ],
             4,
         ),
@@ -191,7 +195,7 @@ fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
         block_on(async {
             let server = Server::start(scripts).await;
             let answer = ask(&provider(endpoint(&server.base)), request_with_seed(1)).await;
-            let got = (answer.text.as_str(), answer.error.as_ref(), server.asked().len());
+            let got = (answer.text.as_str(), answer.error.as_ref(), server.requests().len());
             assert_eq!(got, ("look", None, requests), "{name}: {:?}", answer.notices);
             assert_eq!(notice_count(&[answer], "never sends a finish_reason"), 0, "{name}");
         });
@@ -204,7 +208,7 @@ fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
         ])
         .await;
         let answer = ask(&provider(endpoint(&server.base)), request_with_seed(1)).await;
-        assert_eq!((answer.error.unwrap().kind, server.asked().len()), (FailureKind::Interrupted, 3));
+        assert_eq!((answer.error.unwrap().kind, server.requests().len()), (FailureKind::Interrupted, 3));
     });
 }
 
@@ -224,7 +228,7 @@ fn a_server_whose_streams_have_no_finish_reason_is_called_without_streaming() {
             );
         }
         assert_eq!(
-            (server.asked().len(), notice_count(&answers, "streaming is off for it from now on")),
+            (server.requests().len(), notice_count(&answers, "streaming is off for it from now on")),
             (8, 1)
         );
     });
@@ -244,14 +248,14 @@ fn a_server_with_empty_streams_is_called_without_streaming() {
         }
         assert!(answers.iter().all(|a| a.text == "look" && a.error.is_none()), "{answers:?}");
         assert_eq!(
-            (server.asked().len(), notice_count(&answers, "without streaming")),
+            (server.requests().len(), notice_count(&answers, "without streaming")),
             (7, 2),
             "{answers:?}"
         );
         let again = provider(endpoint(&server.base));
         again.restore_quirks(&of.unsent_settings());
         assert_eq!(ask(&again, request_with_seed(9)).await.text, "look");
-        assert_eq!(server.asked().len(), 8, "the next process knows it");
+        assert_eq!(server.requests().len(), 8, "the next process knows it");
     });
 }
 
@@ -260,8 +264,8 @@ fn a_server_with_empty_streams_is_called_without_streaming() {
 #[test]
 fn a_stream_that_ended_beside_another_request_is_retried() {
     let role = b"data: {\"choices\": [{\"index\": 0, \"delta\": {\"role\": \"assistant\"}}]}\n\n";
-    let half = says("go t");
-    let forms: [(&str, Vec<Act>); 5] = [
+    let half = text_event("go t");
+    let forms: [(&str, Vec<ScriptStep>); 5] = [
         ("[DONE] alone", chunked(&[b"data: [DONE]\n\n"], true)),
         ("a clean end", chunked(&[], true)),
         ("a clean end after some words", chunked(&[half.as_bytes()], true)),
@@ -273,8 +277,8 @@ fn a_stream_that_ended_beside_another_request_is_retried() {
             // It ends as soon as the other request arrives.
             let breaks = |requests| {
                 let mut acts = form.clone();
-                acts.splice(1..1, [Act::Requests(requests)]);
-                [vec![Act::Read], acts].concat()
+                acts.splice(1..1, [ScriptStep::Requests(requests)]);
+                [vec![ScriptStep::Read], acts].concat()
             };
             let scripts = vec![
                 breaks(2),
@@ -296,7 +300,7 @@ fn a_stream_that_ended_beside_another_request_is_retried() {
             let texts: Vec<&str> = answers.iter().map(|a| a.text.as_str()).collect();
             assert_eq!(texts[..2], ["look", "take mug 1"], "{name}: {answers:?}");
             assert!(answers.iter().all(|a| a.error.is_none() && !a.text.is_empty()), "{name}: {answers:?}");
-            let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
+            let beside: Vec<usize> = server.requests().iter().map(|a| a.beside).collect();
             assert_eq!(beside, [0, 1, 0, 0, 1, 0, 0, 0], "{name}: one at a time from the second one on");
             assert_eq!(
                 (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "exceeds their context")),
@@ -309,11 +313,11 @@ fn a_stream_that_ended_beside_another_request_is_retried() {
 /// Regression: llama-cpp-python interrupts streams by default, and its first replies were requested twice.
 #[test]
 fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once() {
-    let uvicorn = |acts: Vec<Act>| -> Vec<Act> {
+    let uvicorn = |acts: Vec<ScriptStep>| -> Vec<ScriptStep> {
         let serve = |act| match act {
-            Act::Send(bytes) if bytes.starts_with(b"HTTP/1.1") => {
+            ScriptStep::Send(bytes) if bytes.starts_with(b"HTTP/1.1") => {
                 let text = String::from_utf8(bytes).unwrap();
-                Act::Send(text.replacen("\r\n", "\r\nserver: uvicorn\r\n", 1).into_bytes())
+                ScriptStep::Send(text.replacen("\r\n", "\r\nserver: uvicorn\r\n", 1).into_bytes())
             }
             act => act,
         };
@@ -321,9 +325,9 @@ fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once()
     };
     let list = |owner: &str| {
         let list = json!({"object": "list", "data": [{"id": "tiny", "object": "model", "owned_by": owner}]});
-        uvicorn(plain(200, "", &list.to_string()))
+        uvicorn(plain_response(200, "", &list.to_string()))
     };
-    let refused = uvicorn(plain(404, "", "{}"));
+    let refused = uvicorn(plain_response(404, "", "{}"));
     for (models, one) in [(list("me"), true), (list("vllm"), false), (refused, false)] {
         block_on(async {
             let server =
@@ -332,7 +336,7 @@ fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once()
             let asked = (0..4).map(|seed| ask(&of, request_with_seed(seed)));
             let answers = futures_util::future::join_all(asked).await;
             assert!(answers.iter().all(|a| a.text == "look"), "{answers:?}");
-            let asked = server.asked();
+            let asked = server.requests();
             let beside: Vec<usize> = asked.iter().map(|a| a.beside).collect();
             assert_eq!((beside[..3] == [0; 3], beside[3..] == [0; 2]), (true, one), "{beside:?}");
             assert_eq!((asked.len(), asked[1].line.starts_with("GET /v1/models ")), (5, true));
@@ -346,7 +350,7 @@ fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once()
         for seed in 0..3 {
             assert_eq!(ask(&of, request_with_seed(seed)).await.text, "look");
         }
-        assert!(server.asked().iter().all(|a| a.line.starts_with("POST ")));
+        assert!(server.requests().iter().all(|a| a.line.starts_with("POST ")));
     });
 }
 
@@ -354,7 +358,7 @@ fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once()
 #[test]
 fn a_reply_interrupted_repeatedly_is_a_failed_call() {
     block_on(async {
-        let server = Server::start(vec![good("look"), reply_without_finish("go to")]).await;
+        let server = Server::start(vec![complete_reply("look"), reply_without_finish("go to")]).await;
         let of = provider(endpoint(&server.base));
         assert_eq!(ask(&of, request_with_seed(1)).await.text, "look");
         let answer = ask(&of, request_with_seed(2)).await;
@@ -364,17 +368,17 @@ fn a_reply_interrupted_repeatedly_is_a_failed_call() {
             (FailureKind::Interrupted, "go to"),
             "{error:?}"
         );
-        assert_eq!((server.asked().len(), notice_count(&[answer], ONE_AT_A_TIME)), (4, 0));
+        assert_eq!((server.requests().len(), notice_count(&[answer], ONE_AT_A_TIME)), (4, 0));
     });
     // A reply that got further the second time was interrupted the first time.
     block_on(async {
         let server = Server::start(vec![
             reply_without_finish("go"),
             reply_without_finish("go to"),
-            good("go to desk 1"),
+            complete_reply("go to desk 1"),
         ])
         .await;
         let answer = ask(&provider(endpoint(&server.base)), request_with_seed(1)).await;
-        assert_eq!((answer.text.as_str(), answer.error, server.asked().len()), ("go to desk 1", None, 3));
+        assert_eq!((answer.text.as_str(), answer.error, server.requests().len()), ("go to desk 1", None, 3));
     });
 }

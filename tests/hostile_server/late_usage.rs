@@ -2,14 +2,19 @@
 //! doesn't arrive.
 
 use crate::asking::{ask, endpoint, provider, request};
-use crate::server::{Act, Server, chunked, ends, says};
+use crate::server::{ScriptStep, Server, chunked, end_event, text_event};
 use crate::{MS, block_on, chunk};
 use serde_json::json;
 use std::time::Duration;
 
 /// Returns a reply of a server that ignores stop texts: it continues to its own end, followed by these events.
-fn reply_past_stop(last: &str) -> Vec<Act> {
-    let pieces = [says("look\nObs"), says("ervation: made "), says("up\n> inventory"), ends("length")];
+fn reply_past_stop(last: &str) -> Vec<ScriptStep> {
+    let pieces = [
+        text_event("look\nObs"),
+        text_event("ervation: made "),
+        text_event("up\n> inventory"),
+        end_event("length"),
+    ];
     let mut bodies: Vec<&[u8]> = pieces.iter().map(String::as_bytes).collect();
     bodies.extend([last.as_bytes(), b"data: [DONE]\n\n"]);
     chunked(&bodies, true)
@@ -52,9 +57,9 @@ fn a_server_that_counts_nothing_is_not_waited_for() {
 /// once, except for every eighth reply.
 #[test]
 fn a_server_that_does_not_end_is_disconnected_and_then_rarely_waited_for() {
-    let begun = || chunked(&[says("look\n").as_bytes()], false);
-    let writes = |pause| [begun(), vec![Act::Forever(chunk(&says("more ")), pause)]].concat();
-    for script in [writes(MS), writes(Duration::ZERO), [begun(), vec![Act::Hang]].concat()] {
+    let begun = || chunked(&[text_event("look\n").as_bytes()], false);
+    let writes = |pause| [begun(), vec![ScriptStep::Forever(chunk(&text_event("more ")), pause)]].concat();
+    for script in [writes(MS), writes(Duration::ZERO), [begun(), vec![ScriptStep::Hang]].concat()] {
         block_on(async {
             let server = Server::start(vec![script]).await;
             let of = provider(endpoint(&server.base));
@@ -65,7 +70,7 @@ fn a_server_that_does_not_end_is_disconnected_and_then_rarely_waited_for() {
                 assert!(answer.usage.unwrap().estimated);
                 assert_eq!(of.learned().usage_misses, misses);
             }
-            while server.gone() < waits.len() as u32 {
+            while server.disconnects() < waits.len() as u32 {
                 tokio::time::sleep(MS).await;
             }
         });
@@ -76,7 +81,7 @@ fn a_server_that_does_not_end_is_disconnected_and_then_rarely_waited_for() {
 #[test]
 fn a_server_that_was_late_twice_is_waited_for_again() {
     block_on(async {
-        let late = [chunked(&[says("look\n").as_bytes()], false), vec![Act::Hang]].concat();
+        let late = [chunked(&[text_event("look\n").as_bytes()], false), vec![ScriptStep::Hang]].concat();
         let usage = json!({"choices": [], "usage": {"prompt_tokens": 150, "completion_tokens": 18}});
         let server =
             Server::start(vec![late.clone(), late, reply_past_stop(&format!("data: {usage}\n\n"))]).await;

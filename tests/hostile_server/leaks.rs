@@ -2,7 +2,7 @@
 
 use crate::asking::{ask, endpoint, provider, request};
 use crate::block_on;
-use crate::server::{Act, Server, ends, plain, reasons, says, stream};
+use crate::server::{ScriptStep, Server, end_event, plain_response, reasoning_event, stream, text_event};
 use futures_util::future::join_all;
 use retrospect::provider::openai::{Secret, check_server};
 use serde_json::json;
@@ -64,38 +64,38 @@ fn leaked_part(text: &str) -> Option<String> {
 }
 
 /// Returns all kinds of responses, with a text in one place.
-fn replies_with_text(text: &str, n: usize) -> Vec<(&'static str, Vec<Act>)> {
+fn replies_with_text(text: &str, n: usize) -> Vec<(&'static str, Vec<ScriptStep>)> {
     // A position near the length at which long texts are cut.
     let long = format!("{}{text}", "x ".repeat(120 + n % 31));
     let data = |value: serde_json::Value| format!("data: {value}\n\n");
     let choice = |value: serde_json::Value| data(json!({"choices": [value]}));
-    let done = ends("stop");
+    let done = end_event("stop");
     let middle = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let (front, back) = text.split_at(middle);
-    let letters: String = text.chars().map(|c| says(&c.to_string())).collect();
+    let letters: String = text.chars().map(|c| text_event(&c.to_string())).collect();
     let header: String = text.chars().filter(char::is_ascii_graphic).collect();
     let error = |message: &str| json!({"error": {"message": message, "metadata": {"raw": text}}}).to_string();
     vec![
-        ("an error's message", plain(400, "", &error("no"))),
-        ("a long error", plain(401, "", &json!({"error": {"message": long}}).to_string())),
-        ("a text as an error", plain(403, "", &long)),
-        ("a broken JSON as an error", plain(400, "", &format!("{{\"error\": \"{long}"))),
-        ("a list of complaints", plain(422, "", &json!({"detail": [{"loc": ["body", text], "msg": long}]}).to_string())),
-        ("a page", plain(404, "", &format!("<html><title>{text}</title></html>"))),
-        ("a redirection", plain(307, &format!("location: http://h/{header}?{header}\r\n"), "")),
-        ("a packed answer", plain(200, &format!("content-encoding: {header}\r\n"), "")),
+        ("an error's message", plain_response(400, "", &error("no"))),
+        ("a long error", plain_response(401, "", &json!({"error": {"message": long}}).to_string())),
+        ("a text as an error", plain_response(403, "", &long)),
+        ("a broken JSON as an error", plain_response(400, "", &format!("{{\"error\": \"{long}"))),
+        ("a list of complaints", plain_response(422, "", &json!({"detail": [{"loc": ["body", text], "msg": long}]}).to_string())),
+        ("a page", plain_response(404, "", &format!("<html><title>{text}</title></html>"))),
+        ("a redirection", plain_response(307, &format!("location: http://h/{header}?{header}\r\n"), "")),
+        ("a packed answer", plain_response(200, &format!("content-encoding: {header}\r\n"), "")),
         ("an error in the stream", stream(data(json!({"error": {"message": long}})).as_bytes())),
         ("an event called error", stream(format!("event: error\ndata: {long}\n\n").as_bytes())),
         ("a broken piece", stream(format!("data: {{\"choices\": [\"{} {text}\n\n", "y".repeat(n % 70)).as_bytes())),
-        ("no answer", plain(200, "", &json!({text: {"x": long}}).to_string())),
+        ("no answer", plain_response(200, "", &json!({text: {"x": long}}).to_string())),
         ("loose text", stream(long.as_bytes())),
-        ("a reason to finish", stream(ends(text).as_bytes())),
-        ("another reason", stream(format!("{}{}", says("go"), ends(text)).as_bytes())),
-        ("the answer", stream(format!("{}{done}", says(&format!("go {text}"))).as_bytes())),
-        ("two pieces", stream(format!("{}{}{done}", says(&format!("go {front}")), says(back)).as_bytes())),
+        ("a reason to finish", stream(end_event(text).as_bytes())),
+        ("another reason", stream(format!("{}{}", text_event("go"), end_event(text)).as_bytes())),
+        ("the answer", stream(format!("{}{done}", text_event(&format!("go {text}"))).as_bytes())),
+        ("two pieces", stream(format!("{}{}{done}", text_event(&format!("go {front}")), text_event(back)).as_bytes())),
         ("letters", stream(format!("{letters}{done}").as_bytes())),
-        ("reasoning", stream(format!("{}{}{done}", reasons("reasoning", front), reasons("reasoning", back)).as_bytes())),
-        ("marks", stream(format!("{}{}{done}", says(&format!("<think>{front}")), says(&format!("</think>{back}"))).as_bytes())),
+        ("reasoning", stream(format!("{}{}{done}", reasoning_event("reasoning", front), reasoning_event("reasoning", back)).as_bytes())),
+        ("marks", stream(format!("{}{}{done}", text_event(&format!("<think>{front}")), text_event(&format!("</think>{back}"))).as_bytes())),
         (
             "parts",
             stream(format!("{}{done}", choice(json!({"delta": {"content": [{"text": front}, {"text": back}]}}))).as_bytes()),
@@ -113,7 +113,7 @@ fn replies_with_text(text: &str, n: usize) -> Vec<(&'static str, Vec<Act>)> {
         ),
         (
             "an end in the middle of it",
-            [stream(says(&format!("go {text}")[..]).as_bytes()), vec![Act::Reset]].concat(),
+            [stream(text_event(&format!("go {text}")[..]).as_bytes()), vec![ScriptStep::Reset]].concat(),
         ),
     ]
 }
@@ -154,8 +154,12 @@ fn doctor_shows_no_part_of_a_key() {
     block_on(async {
         for form in key_encodings() {
             let list = json!({"data": [{"id": form}, {"id": "tiny"}]}).to_string();
-            for models in [plain(200, "", &list), plain(401, "", &form), plain(500, "", &list)] {
-                let good = stream(format!("{}{}", says("one two"), ends(&form)).as_bytes());
+            for models in [
+                plain_response(200, "", &list),
+                plain_response(401, "", &form),
+                plain_response(500, "", &list),
+            ] {
+                let good = stream(format!("{}{}", text_event("one two"), end_event(&form)).as_bytes());
                 let server = Server::start(vec![models, good]).await;
                 let mut endpoint = endpoint(&server.base);
                 endpoint.key = Some(Secret::new(SECRET));

@@ -27,7 +27,7 @@ use Expected::{Answer as Says, Fail};
 use asking::{ask, endpoint, provider, request};
 use retrospect::provider::FailureKind;
 use retrospect::provider::openai::Endpoint;
-use server::{Act, Server};
+use server::{ScriptStep, Server};
 use std::future::Future;
 use std::time::Duration;
 
@@ -47,12 +47,12 @@ enum Expected {
 
 struct Case {
     name: &'static str,
-    scripts: Vec<Vec<Act>>,
+    scripts: Vec<Vec<ScriptStep>>,
     configure: fn(&mut Endpoint),
     expected: Expected,
 }
 
-fn case(name: &'static str, script: Vec<Act>, want: Expected) -> Case {
+fn case(name: &'static str, script: Vec<ScriptStep>, want: Expected) -> Case {
     Case { name, scripts: vec![script], configure: |_| {}, expected: want }
 }
 
@@ -63,7 +63,7 @@ fn run_cases(all: Vec<Case>) {
             let mut endpoint = endpoint(&server.base);
             (case.configure)(&mut endpoint);
             let answer = ask(&provider(endpoint), request()).await;
-            let asked = server.asked().len();
+            let asked = server.requests().len();
             let name = case.name;
             match case.expected {
                 Says(text, reasoning, times) => {
@@ -93,8 +93,8 @@ fn run_cases(all: Vec<Case>) {
     });
 }
 
-fn send_bytes(bytes: &[u8]) -> Act {
-    Act::Send(bytes.to_vec())
+fn send_bytes(bytes: &[u8]) -> ScriptStep {
+    ScriptStep::Send(bytes.to_vec())
 }
 
 /// The error of llama.cpp's server for a prompt that is too long, if it sends one.

@@ -3,7 +3,9 @@
 use crate::asking::{Answer, KEY, ask, endpoint, provider, request};
 use crate::block_on;
 use crate::cut::CUT;
-use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
+use crate::server::{
+    ScriptStep, Server, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
+};
 use retrospect::provider::openai::{Api, Auth, MaxTokensField, Secret};
 use retrospect::provider::{CacheMode, CachedProvider, Phase, Provider as _, Request};
 use serde_json::json;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 #[test]
 fn what_is_sent_and_how() {
     block_on(async {
-        let server = Server::start(vec![good("go"), stream(b"data: {\"choices\":[{\"text\":\"go\"}]}\n\ndata: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\n"), good("go")]).await;
+        let server = Server::start(vec![complete_reply("go"), stream(b"data: {\"choices\":[{\"text\":\"go\"}]}\n\ndata: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\n"), complete_reply("go")]).await;
         let chat = endpoint(&server.base);
         let mut raw = chat.clone();
         raw.api = Api::Completions;
@@ -27,7 +29,7 @@ fn what_is_sent_and_how() {
             assert_eq!((answer.text.as_str(), answer.error), ("go", None));
             assert_eq!(answer.phases, [Phase::Connecting, Phase::Waiting, Phase::Answering]);
         }
-        let asked = server.asked();
+        let asked = server.requests();
         let header = |n: usize, name: &str| asked[n].headers.get(name).map(String::as_str);
         assert_eq!(asked[0].line, "POST /v1/chat/completions HTTP/1.1");
         assert_eq!(header(0, "authorization").unwrap(), format!("Bearer {KEY}"));
@@ -51,22 +53,29 @@ fn what_is_sent_and_how() {
 #[test]
 fn an_echoed_key_is_not_shown() {
     let (front, back) = KEY.split_at(9);
-    let inside =
-        format!("{}{}{}", says(&format!("your key is {front}")), says(&format!("{back} ok")), ends("stop"));
+    let inside = format!(
+        "{}{}{}",
+        text_event(&format!("your key is {front}")),
+        text_event(&format!("{back} ok")),
+        end_event("stop")
+    );
     let error = format!("data: {}\n\n", json!({"error": {"message": format!("bad key {KEY}")}}));
     let location = format!("location: http://elsewhere/{KEY}\r\n");
     let scripts = vec![
-        plain(
+        plain_response(
             401,
             "",
             &json!({"error": {"message": format!("Incorrect API key provided: {KEY}")}}).to_string(),
         ),
         stream(inside.as_bytes()),
         stream(error.as_bytes()),
-        stream(format!("{}{}{}", reasons("reasoning", KEY), says("look"), ends("stop")).as_bytes()),
-        plain(307, &location, ""),
-        plain(200, "", &format!("<html><title>{KEY}</title></html>")),
-        plain(400, "", KEY),
+        stream(
+            format!("{}{}{}", reasoning_event("reasoning", KEY), text_event("look"), end_event("stop"))
+                .as_bytes(),
+        ),
+        plain_response(307, &location, ""),
+        plain_response(200, "", &format!("<html><title>{KEY}</title></html>")),
+        plain_response(400, "", KEY),
     ];
     block_on(async {
         let count = scripts.len();
@@ -93,13 +102,13 @@ fn the_cache_answers_only_identical_requests() {
     block_on(async {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(vec![
-            good("one"),
-            good("two"),
-            good("three"),
-            plain(401, "", "no"),
-            good("four"),
-            good("five"),
-            good("six"),
+            complete_reply("one"),
+            complete_reply("two"),
+            complete_reply("three"),
+            plain_response(401, "", "no"),
+            complete_reply("four"),
+            complete_reply("five"),
+            complete_reply("six"),
         ])
         .await;
         let inner = provider(endpoint(&server.base));
@@ -125,7 +134,7 @@ fn the_cache_answers_only_identical_requests() {
         // A person's settings are part of the request as well.
         other.sampling.user_fields = json!({"top_p": 0.5}).as_object().unwrap().clone();
         assert_eq!(ask(&both, other.clone()).await.text, "five");
-        assert_eq!(server.asked().last().unwrap().body["top_p"], json!(0.5));
+        assert_eq!(server.requests().last().unwrap().body["top_p"], json!(0.5));
         // A file that is not a reply is ignored.
         for file in files_in(folder.path()) {
             assert!(!String::from_utf8_lossy(&std::fs::read(&file).unwrap()).contains(KEY));
@@ -141,9 +150,9 @@ fn the_cache_answers_only_identical_requests() {
 #[test]
 fn an_action_after_a_newline_is_retried_without_the_stop_text() {
     const WHOLE_TEXT: &str = "Thought: it is near.\nAction: look\nObservation: a desk.";
-    let cut = |text: &str| stream(format!("{}{}", says(text), ends("stop")).as_bytes());
+    let cut = |text: &str| stream(format!("{}{}", text_event(text), end_event("stop")).as_bytes());
     let asked_by = |server: &Server| -> Vec<bool> {
-        server.asked().iter().map(|a| a.body.get("stop").is_some()).collect()
+        server.requests().iter().map(|a| a.body.get("stop").is_some()).collect()
     };
     let actors = || Request { newline_stop_check: Some(CUT), ..request() };
     block_on(async {
@@ -184,7 +193,7 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
         for asked in [actors(), other] {
             assert_eq!(ask(&kept, asked).await.text, WHOLE_TEXT);
         }
-        assert_eq!(server.asked().len(), 3, "they were kept");
+        assert_eq!(server.requests().len(), 3, "they were kept");
         ask(&kept, Request { seed: 9, ..actors() }).await;
         assert_eq!(asked_by(&server), [true, false, false, false]);
     });
@@ -200,8 +209,9 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
         mine.sampling.user_fields = json!({"stop": ["\n"]}).as_object().unwrap().clone();
         mine
     };
-    type EchoCase = (&'static str, fn(&str) -> Vec<Act>, fn() -> Request, &'static str);
-    let ended: fn(&str) -> Vec<Act> = |text| stream(format!("{}{}", says(text), ends("stop")).as_bytes());
+    type EchoCase = (&'static str, fn(&str) -> Vec<ScriptStep>, fn() -> Request, &'static str);
+    let ended: fn(&str) -> Vec<ScriptStep> =
+        |text| stream(format!("{}{}", text_event(text), end_event("stop")).as_bytes());
     let cases: [EchoCase; 3] = [
         (
             "think: it is near.",
@@ -222,11 +232,11 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
             let server = Server::start(vec![script(text)]).await;
             let of = provider(endpoint(&server.base));
             assert_eq!(ask(&of, asked()).await.text, want);
-            assert_eq!((server.asked().len(), of.learned().skip_newline_stop), (1, false), "{text}");
+            assert_eq!((server.requests().len(), of.learned().skip_newline_stop), (1, false), "{text}");
         });
     }
     block_on(async {
-        let long = stream(format!("{}{}", says("Thought: it is ne"), ends("length")).as_bytes());
+        let long = stream(format!("{}{}", text_event("Thought: it is ne"), end_event("length")).as_bytes());
         let server = Server::start(vec![long]).await;
         let of = provider(endpoint(&server.base));
         assert_eq!(ask(&of, actors()).await.text, "Thought: it is ne");

@@ -2,7 +2,7 @@
 
 use crate::Expected::{Answer as Says, Fail};
 use crate::asking::{ask, endpoint, provider, request};
-use crate::server::{Act, Server, good, head, plain};
+use crate::server::{ScriptStep, Server, complete_reply, head, plain_response};
 use crate::{Case, block_on, case, run_cases, send_bytes};
 use retrospect::provider::{FailureKind, Provider};
 use serde_json::json;
@@ -13,9 +13,9 @@ const RETRY_INFO_SHORT: &str = r#"[{"error":{"code":429,"message":"You exceeded 
 
 #[test]
 fn statuses() {
-    let no = |status: u16, body: &'static str| plain(status, "", body);
+    let no = |status: u16, body: &'static str| plain_response(status, "", body);
     let asks = |status: u16, headers: &'static str| {
-        plain(status, headers, r#"{"error":{"message":"slow down","code":"429"}}"#)
+        plain_response(status, headers, r#"{"error":{"message":"slow down","code":"429"}}"#)
     };
     let page = |status: u16| {
         vec![send_bytes(
@@ -26,8 +26,8 @@ fn statuses() {
             .concat(),
         )]
     };
-    let then_good = |name: &'static str, first: Vec<Act>| Case {
-        scripts: vec![first, good("go")],
+    let then_good = |name: &'static str, first: Vec<ScriptStep>| Case {
+        scripts: vec![first, complete_reply("go")],
         ..case(name, Vec::new(), Says("go", "", 2))
     };
     run_cases(vec![
@@ -136,7 +136,7 @@ fn statuses() {
         then_good("once 500", asks(500, "")),
         case(
             "elsewhere",
-            plain(307, "location: https://evil.example/v1?key=x\r\n", ""),
+            plain_response(307, "location: https://evil.example/v1?key=x\r\n", ""),
             Fail(FailureKind::Misconfigured, "redirects to https://evil.example/v1 (HTTP 307)", 1, ""),
         ),
         case(
@@ -152,7 +152,7 @@ fn statuses() {
         ),
         case(
             "nothing, with success",
-            plain(200, "", ""),
+            plain_response(200, "", ""),
             Fail(FailureKind::EmptyReply, "empty reply", 2, ""),
         ),
         case(
@@ -165,8 +165,9 @@ fn statuses() {
 
 #[test]
 fn rejected_parameters_are_dropped_and_reported_once() {
-    let refusal =
-        |status: u16, body: serde_json::Value| plain(status, "connection: close\r\n", &body.to_string());
+    let refusal = |status: u16, body: serde_json::Value| {
+        plain_response(status, "connection: close\r\n", &body.to_string())
+    };
     block_on(async {
         let scripts = vec![
             refusal(
@@ -183,7 +184,7 @@ fn rejected_parameters_are_dropped_and_reported_once() {
                 json!({"error": {"message": "Unsupported value: 'temperature' does not support 0", "param": "temperature"}}),
             ),
             refusal(400, json!({"error": {"message": "System role not supported"}})),
-            good("go"),
+            complete_reply("go"),
         ];
         let server = Server::start(scripts).await;
         let mut endpoint = endpoint(&server.base);
@@ -195,7 +196,7 @@ fn rejected_parameters_are_dropped_and_reported_once() {
         assert!(first.notices[0].contains("rejected top_k"), "{:?}", first.notices);
         let second = ask(&provider, request()).await;
         assert_eq!((second.text.as_str(), second.notices.len()), ("go", 0), "reported once");
-        let last = server.asked().pop().unwrap();
+        let last = server.requests().pop().unwrap();
         let fields: Vec<&str> = last.body.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(
             fields,
@@ -211,7 +212,7 @@ fn rejected_parameters_are_dropped_and_reported_once() {
             ]
         );
         assert_eq!(last.body["messages"].as_array().unwrap().len(), 1);
-        assert_eq!(server.asked().len(), 7);
+        assert_eq!(server.requests().len(), 7);
         let unsent = provider.unsent_settings().join("; ");
         assert!(
             ["top_k", "repetition_penalty", "temperature"].iter().all(|f| unsent.contains(f)),
@@ -226,8 +227,11 @@ fn claude_behind_a_router_keeps_the_temperature_without_top_p() {
     block_on(async {
         let words = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
         let body = json!({"error": {"message": words, "type": "invalid_request_error", "param": null}});
-        let server =
-            Server::start(vec![plain(400, "connection: close\r\n", &body.to_string()), good("go")]).await;
+        let server = Server::start(vec![
+            plain_response(400, "connection: close\r\n", &body.to_string()),
+            complete_reply("go"),
+        ])
+        .await;
         let of = provider(endpoint(&server.base));
         let answer = ask(&of, request()).await;
         assert_eq!((answer.text.as_str(), answer.notices.len()), ("go", 1));
@@ -236,7 +240,7 @@ fn claude_behind_a_router_keeps_the_temperature_without_top_p() {
         assert!(answer.notices[0].contains("rejected top_p"), "{}", answer.notices[0]);
         ask(&of, request()).await;
         let sent: Vec<(bool, bool)> = server
-            .asked()
+            .requests()
             .iter()
             .map(|a| (a.body.get("temperature").is_some(), a.body.get("top_p").is_some()))
             .collect();
@@ -251,12 +255,14 @@ fn a_server_that_rejects_everything_is_an_error() {
         let body = r#"{"error":{"message":"unsupported parameter","param":"PARAM"}}"#;
         let fields =
             ["temperature", "top_p", "stop", "seed", "stream_options", "max_tokens", "max_completion_tokens"];
-        let mut scripts: Vec<Vec<Act>> =
-            fields.iter().map(|f| plain(400, "connection: close\r\n", &body.replace("PARAM", f))).collect();
-        scripts.push(plain(400, "connection: close\r\n", &body.replace("PARAM", "model")));
+        let mut scripts: Vec<Vec<ScriptStep>> = fields
+            .iter()
+            .map(|f| plain_response(400, "connection: close\r\n", &body.replace("PARAM", f)))
+            .collect();
+        scripts.push(plain_response(400, "connection: close\r\n", &body.replace("PARAM", "model")));
         let server = Server::start(scripts).await;
         let answer = ask(&provider(endpoint(&server.base)), request()).await;
         assert_eq!(answer.error.unwrap().kind, FailureKind::BadRequest);
-        assert_eq!(server.asked().len(), 8);
+        assert_eq!(server.requests().len(), 8);
     });
 }

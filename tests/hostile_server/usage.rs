@@ -1,7 +1,7 @@
 //! Implausible token counts, and the cost of failed calls.
 
 use crate::asking::{ask, endpoint, provider, request};
-use crate::server::{Act, Server, chunked, ends, good, reasons, says};
+use crate::server::{ScriptStep, Server, chunked, complete_reply, end_event, reasoning_event, text_event};
 use crate::{MS, block_on};
 use retrospect::domain::Usage;
 use retrospect::provider::FailureKind;
@@ -20,7 +20,7 @@ fn implausible_counts_are_ignored_and_reported_once() {
     for usage in usages {
         block_on(async {
             let last = json!({"choices": [], "usage": usage});
-            let body = format!("{}{}data: {last}\n\ndata: [DONE]\n\n", says("look"), ends("stop"));
+            let body = format!("{}{}data: {last}\n\ndata: [DONE]\n\n", text_event("look"), end_event("stop"));
             let server = Server::start(vec![chunked(&[body.as_bytes()], true)]).await;
             let of = provider(endpoint(&server.base));
             let mut notices = 0;
@@ -38,13 +38,13 @@ fn implausible_counts_are_ignored_and_reported_once() {
 /// Regression: a failed call had no cost, even if part of its reply had arrived.
 #[test]
 fn the_partial_reply_of_a_failed_call_is_counted() {
-    type Case = (&'static str, Vec<Act>, fn(&mut Endpoint), FailureKind, (u64, u64));
+    type Case = (&'static str, Vec<ScriptStep>, fn(&mut Endpoint), FailureKind, (u64, u64));
     let reasoned = "x".repeat(400);
-    let begun = || reasons("reasoning_content", &reasoned);
+    let begun = || reasoning_event("reasoning_content", &reasoned);
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 100}});
     let error = r#"data: {"error": {"message": "overloaded", "code": 503}}"#;
     let counted = format!("{}data: {usage}\n\n{error}\n\n", begun());
-    let silent = [chunked(&[begun().as_bytes()], false), vec![Act::Hang]].concat();
+    let silent = [chunked(&[begun().as_bytes()], false), vec![ScriptStep::Hang]].concat();
     // Estimates: 13 tokens for the prompt, 100 for the reasoning.
     let cases: Vec<Case> = vec![
         (
@@ -91,7 +91,7 @@ fn the_partial_reply_of_a_failed_call_is_counted() {
 #[test]
 fn a_failed_call_without_a_response_costs_nothing() {
     block_on(async {
-        let server = Server::start(vec![vec![Act::Hang]]).await;
+        let server = Server::start(vec![vec![ScriptStep::Hang]]).await;
         let mut endpoint = endpoint(&server.base);
         endpoint.timeouts.first_piece = 50 * MS;
         let answer = ask(&provider(endpoint), request()).await;
@@ -104,7 +104,7 @@ fn a_failed_call_without_a_response_costs_nothing() {
 #[test]
 fn total_seconds_leaves_out_the_wait_in_our_own_queue() {
     block_on(async {
-        let slow = [vec![Act::Read, Act::Wait(100 * MS)], good("look")].concat();
+        let slow = [vec![ScriptStep::Read, ScriptStep::Wait(100 * MS)], complete_reply("look")].concat();
         let server = Server::start(vec![slow]).await;
         let mut endpoint = endpoint(&server.base);
         endpoint.one_at_a_time = true;

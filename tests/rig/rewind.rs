@@ -121,7 +121,7 @@ impl Played {
     }
 
     /// Resumes the session as another program would.
-    pub(crate) fn again(self) -> Self {
+    pub(crate) fn resume(self) -> Self {
         let (session, actions) = (self.session.clone(), self.actions.clone());
         self.end();
         let resumed = Driver::resume(&session.dir, |spec| Ok(run_config(spec, open_world()))).unwrap();

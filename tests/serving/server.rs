@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// A step of the script of a connection.
 #[derive(Clone, Debug)]
-pub(crate) enum Act {
+pub(crate) enum ScriptStep {
     /// Sends these bytes.
     Send(Vec<u8>),
     /// Sends these bytes repeatedly, with a pause, as long as the connection is open.
@@ -29,7 +29,7 @@ pub(crate) enum Act {
 
 /// A request that was received.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) line: String,
     pub(crate) headers: BTreeMap<String, String>,
     /// The names of the headers, including repeated ones.
@@ -41,7 +41,7 @@ pub(crate) struct Asked {
 
 pub(crate) struct Server {
     pub(crate) base: String,
-    received: Arc<Mutex<Vec<Asked>>>,
+    received: Arc<Mutex<Vec<ReceivedRequest>>>,
     disconnect_count: Arc<Mutex<u32>>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server whose n-th connection follows the n-th script, and later ones the last script. A script
     /// without [`Act::Read`] begins with one.
-    pub(crate) async fn start(scripts: Vec<Vec<Act>>) -> Self {
+    pub(crate) async fn start(scripts: Vec<Vec<ScriptStep>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         let (asked, gone) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
@@ -71,12 +71,12 @@ impl Server {
     }
 
     /// Returns all requests so far.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
         self.received.lock().unwrap().clone()
     }
 
     /// Returns how often a client closed the connection before the end of the script.
-    pub(crate) fn gone(&self) -> u32 {
+    pub(crate) fn disconnects(&self) -> u32 {
         *self.disconnect_count.lock().unwrap()
     }
 }
@@ -90,51 +90,51 @@ impl Drop for Server {
 /// Runs a script. Returns whether it reached its end.
 async fn run_script(
     mut stream: TcpStream,
-    mut script: Vec<Act>,
-    seen: &Mutex<Vec<Asked>>,
+    mut script: Vec<ScriptStep>,
+    seen: &Mutex<Vec<ReceivedRequest>>,
     busy: &Weak<()>,
 ) -> bool {
     let mut answering = None;
-    if !script.iter().any(|a| matches!(a, Act::Read)) {
-        script.insert(0, Act::Read);
+    if !script.iter().any(|a| matches!(a, ScriptStep::Read)) {
+        script.insert(0, ScriptStep::Read);
     }
     for act in script {
         let done = match act {
-            Act::Read => match read_request(&mut stream).await {
+            ScriptStep::Read => match read_request(&mut stream).await {
                 Some(asked) => {
                     drop(answering.take());
                     // One of them is the server's own.
                     let beside = busy.strong_count().saturating_sub(1);
                     answering = busy.upgrade();
-                    seen.lock().unwrap().push(Asked { beside, ..asked });
+                    seen.lock().unwrap().push(ReceivedRequest { beside, ..asked });
                     true
                 }
                 None => false,
             },
-            Act::Send(bytes) => stream.write_all(&bytes).await.is_ok(),
-            Act::Forever(bytes, pause) => {
+            ScriptStep::Send(bytes) => stream.write_all(&bytes).await.is_ok(),
+            ScriptStep::Forever(bytes, pause) => {
                 while stream.write_all(&bytes).await.is_ok() {
                     tokio::time::sleep(pause).await;
                 }
                 false
             }
-            Act::Wait(time) => {
+            ScriptStep::Wait(time) => {
                 tokio::time::sleep(time).await;
                 true
             }
-            Act::Requests(number) => {
+            ScriptStep::Requests(number) => {
                 while seen.lock().unwrap().len() < number {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
                 true
             }
-            Act::Hang => {
+            ScriptStep::Hang => {
                 // Ends when the client closes the connection.
                 let mut rest = [0; 256];
                 while matches!(stream.read(&mut rest).await, Ok(n) if n > 0) {}
                 false
             }
-            Act::Reset => {
+            ScriptStep::Reset => {
                 let _ = stream.set_zero_linger();
                 return true;
             }
@@ -149,7 +149,7 @@ async fn run_script(
 }
 
 /// Reads a request with its body.
-async fn read_request(stream: &mut TcpStream) -> Option<Asked> {
+async fn read_request(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut bytes = Vec::new();
     let head = loop {
         if let Some(at) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
@@ -179,7 +179,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<Asked> {
         }
     }
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Some(Asked { line, headers, names, body, beside: 0 })
+    Some(ReceivedRequest { line, headers, names, body, beside: 0 })
 }
 
 /// Returns the head of a response whose body ends with the connection.
@@ -188,40 +188,40 @@ pub(crate) fn head(status: u16, headers: &str) -> Vec<u8> {
 }
 
 /// Returns a complete response with its length.
-pub(crate) fn plain(status: u16, headers: &str, body: &str) -> Vec<Act> {
+pub(crate) fn plain_response(status: u16, headers: &str, body: &str) -> Vec<ScriptStep> {
     let text = format!(
         "HTTP/1.1 {status} Any\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
         body.len()
     );
-    vec![Act::Send(text.into_bytes())]
+    vec![ScriptStep::Send(text.into_bytes())]
 }
 
 /// Returns an event stream in chunks, one per piece, with the final chunk if it is complete.
-pub(crate) fn chunked(pieces: &[&[u8]], whole: bool) -> Vec<Act> {
-    let mut acts = vec![Act::Send(
+pub(crate) fn chunked(pieces: &[&[u8]], whole: bool) -> Vec<ScriptStep> {
+    let mut acts = vec![ScriptStep::Send(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n".to_vec(),
     )];
     for piece in pieces {
         let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
         chunk.extend_from_slice(piece);
         chunk.extend_from_slice(b"\r\n");
-        acts.push(Act::Send(chunk));
+        acts.push(ScriptStep::Send(chunk));
     }
     if whole {
-        acts.push(Act::Send(b"0\r\n\r\n".to_vec()));
+        acts.push(ScriptStep::Send(b"0\r\n\r\n".to_vec()));
     }
     acts
 }
 
 /// Returns an event stream that ends with the connection.
-pub(crate) fn stream(body: &[u8]) -> Vec<Act> {
+pub(crate) fn stream(body: &[u8]) -> Vec<ScriptStep> {
     let mut bytes = head(200, "content-type: text/event-stream\r\n");
     bytes.extend_from_slice(body);
-    vec![Act::Send(bytes)]
+    vec![ScriptStep::Send(bytes)]
 }
 
 /// Returns the event of a piece of text.
-pub(crate) fn says(text: &str) -> String {
+pub(crate) fn text_event(text: &str) -> String {
     format!(
         "data: {}\n\n",
         serde_json::json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]})
@@ -229,7 +229,7 @@ pub(crate) fn says(text: &str) -> String {
 }
 
 /// Returns the event of a piece of reasoning, in a field of this name.
-pub(crate) fn reasons(field: &str, text: &str) -> String {
+pub(crate) fn reasoning_event(field: &str, text: &str) -> String {
     format!(
         "data: {}\n\n",
         serde_json::json!({"choices": [{"index": 0, "delta": {"content": null, field: text}}]})
@@ -237,7 +237,7 @@ pub(crate) fn reasons(field: &str, text: &str) -> String {
 }
 
 /// Returns the last event of a reply.
-pub(crate) fn ends(reason: &str) -> String {
+pub(crate) fn end_event(reason: &str) -> String {
     format!(
         "data: {}\n\n",
         serde_json::json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
@@ -245,6 +245,6 @@ pub(crate) fn ends(reason: &str) -> String {
 }
 
 /// Returns a complete, valid reply.
-pub(crate) fn good(text: &str) -> Vec<Act> {
-    chunked(&[format!("{}{}data: [DONE]\n\n", says(text), ends("stop")).as_bytes()], true)
+pub(crate) fn complete_reply(text: &str) -> Vec<ScriptStep> {
+    chunked(&[format!("{}{}data: [DONE]\n\n", text_event(text), end_event("stop")).as_bytes()], true)
 }

@@ -80,13 +80,13 @@ pub(crate) struct Behavior {
     /// The field of a delta that has the reasoning; `None` if it is not shown.
     pub(crate) field: Option<&'static str>,
     /// Fields that limit the length of a reply.
-    pub(crate) bounds: &'static [&'static str],
+    pub(crate) limit_fields: &'static [&'static str],
     /// Context size in tokens, if longer prompts are silently cut at their beginning.
-    pub(crate) cuts_to: Option<usize>,
+    pub(crate) context_limit: Option<usize>,
     /// Returns status and body of the error if it rejects a request.
-    pub(crate) refuses: fn(&Value) -> Option<(u16, String)>,
+    pub(crate) rejection: fn(&Value) -> Option<(u16, String)>,
     /// Returns the failure that replaces the reply to the n-th valid request, counted from 1.
-    pub(crate) mishap: fn(usize) -> Option<Response>,
+    pub(crate) failure: fn(usize) -> Option<Response>,
     /// Lines sent before the first event of a stream.
     pub(crate) comments: &'static str,
     pub(crate) headers: &'static str,
@@ -200,12 +200,12 @@ fn chat(behavior: &Behavior, request: &Request, log: &Mutex<Vec<Exchange>>) -> R
         content: String::new(),
         counts: Counts::default(),
     };
-    if let Some((status, body)) = malformed(behavior, &sent).or_else(|| (behavior.refuses)(&sent)) {
+    if let Some((status, body)) = malformed(behavior, &sent).or_else(|| (behavior.rejection)(&sent)) {
         log.push(note(status, &sent));
         return Response::Json(status, behavior.headers, body);
     }
     let number = log.iter().filter(|e| e.status == 200 || e.status >= 429).count() + 1;
-    if let Some(mishap) = (behavior.mishap)(number) {
+    if let Some(mishap) = (behavior.failure)(number) {
         log.push(note(if let Response::Json(status, ..) = mishap { status } else { 200 }, &sent));
         return mishap;
     }
@@ -254,7 +254,7 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     let mut prompt: String = messages.iter().filter_map(|m| m["content"].as_str()).collect();
     // Templates add markers around every message.
     let mut prompt_tokens = token_count(&prompt) + 8 * messages.len() as u64;
-    if let Some(most) = behavior.cuts_to.filter(|most| prompt_tokens > *most as u64) {
+    if let Some(most) = behavior.context_limit.filter(|most| prompt_tokens > *most as u64) {
         prompt = prompt.chars().skip((prompt_tokens as usize - most) * 4).collect();
         prompt_tokens = most as u64;
     }
@@ -277,7 +277,7 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
         (Thinking::Tags | Thinking::Opened, StopScope::Everywhere) if thinks => 0,
         _ => content_at,
     };
-    let bound = behavior.bounds.iter().find_map(|name| sent[*name].as_u64()).unwrap_or(u64::MAX);
+    let bound = behavior.limit_fields.iter().find_map(|name| sent[*name].as_u64()).unwrap_or(u64::MAX);
     let bound =
         written.char_indices().nth(bound.saturating_mul(4) as usize).map_or(written.len(), |(at, _)| at);
     let stops = sent["stop"].as_array().cloned().unwrap_or_else(|| vec![sent["stop"].clone()]);
@@ -423,10 +423,10 @@ pub(crate) fn ollama() -> Behavior {
         stops: StopScope::Everywhere,
         parser: TagHandling::Trims,
         field: Some("reasoning"),
-        bounds: &["max_tokens"],
-        cuts_to: Some(4096),
-        refuses: accept_all,
-        mishap: no_failure,
+        limit_fields: &["max_tokens"],
+        context_limit: Some(4096),
+        rejection: accept_all,
+        failure: no_failure,
         comments: "",
         headers: "",
         usage: usage_without_reasoning,
@@ -457,9 +457,9 @@ pub(crate) fn vllm() -> Behavior {
         thinking: Thinking::Opened,
         parser: TagHandling::Keeps,
         field: Some("reasoning_content"),
-        bounds: &["max_completion_tokens", "max_tokens"],
-        cuts_to: None,
-        refuses: vllm_refuses,
+        limit_fields: &["max_completion_tokens", "max_tokens"],
+        context_limit: None,
+        rejection: vllm_refuses,
         ..ollama()
     }
 }
@@ -534,9 +534,9 @@ pub(crate) fn openai() -> Behavior {
         style: Style::Remark,
         thinking: Thinking::Channel,
         field: None,
-        bounds: &["max_completion_tokens"],
-        cuts_to: None,
-        refuses: openai_refuses,
+        limit_fields: &["max_completion_tokens"],
+        context_limit: None,
+        rejection: openai_refuses,
         usage: usage_with_reasoning,
         seeds: false,
         keeps: &["seed"],
@@ -599,9 +599,9 @@ pub(crate) fn anthropic() -> Behavior {
         thinking: Thinking::No,
         reasons: (0, 0),
         field: None,
-        bounds: &["max_completion_tokens", "max_tokens"],
-        cuts_to: None,
-        refuses: anthropic_refuses,
+        limit_fields: &["max_completion_tokens", "max_tokens"],
+        context_limit: None,
+        rejection: anthropic_refuses,
         seeds: false,
         keeps: &[],
         extra_requests: 2,
@@ -638,7 +638,7 @@ pub(crate) fn litellm() -> Behavior {
         model: "claude-sonnet-4-5",
         listed: "claude-sonnet-4-5",
         key: Some("OPENAI_API_KEY"),
-        refuses: litellm_refuses,
+        rejection: litellm_refuses,
         keeps: &["temperature"],
         extra_requests: 3,
         doctor: &[&["rejected seed"], &["rejected top_p"]],
@@ -680,7 +680,7 @@ pub(crate) fn openrouter_claude() -> Behavior {
         name: "openrouter-claude",
         model: "anthropic/claude-sonnet-4.5",
         listed: "anthropic/claude-sonnet-4.5",
-        refuses: openrouter_claude_refuses,
+        rejection: openrouter_claude_refuses,
         keeps: &["temperature"],
         extra_requests: 2,
         doctor: &[&["rejected top_p"]],
@@ -717,10 +717,10 @@ pub(crate) fn openrouter() -> Behavior {
         key: Some("OPENROUTER_API_KEY"),
         style: Style::ThoughtAndAction,
         field: Some("reasoning"),
-        bounds: &["max_completion_tokens", "max_tokens"],
+        limit_fields: &["max_completion_tokens", "max_tokens"],
         thinking: Thinking::Channel,
-        cuts_to: None,
-        mishap: openrouter_failure,
+        context_limit: None,
+        failure: openrouter_failure,
         extra_requests: 3,
         doctor: &[&["max_tokens", "reason"]],
         comments: ": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n",
@@ -762,10 +762,10 @@ pub(crate) fn gemini() -> Behavior {
         key: Some("GEMINI_API_KEY"),
         thinking: Thinking::Channel,
         field: None,
-        bounds: &["max_completion_tokens", "max_tokens"],
-        cuts_to: None,
-        refuses: gemini_refuses,
-        mishap: gemini_failure,
+        limit_fields: &["max_completion_tokens", "max_tokens"],
+        context_limit: None,
+        rejection: gemini_refuses,
+        failure: gemini_failure,
         seeds: false,
         keeps: &["temperature", "top_p", "stop"],
         extra_requests: 3,
@@ -839,7 +839,7 @@ pub(crate) fn deepseek() -> Behavior {
         style: Style::ThoughtAndAction,
         thinking: Thinking::Channel,
         field: Some("reasoning_content"),
-        cuts_to: None,
+        context_limit: None,
         comments: ": keep-alive\n\n: keep-alive\n\n",
         usage: usage_with_reasoning,
         tail: UsagePlacement::FinishEvent,

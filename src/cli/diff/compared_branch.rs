@@ -62,7 +62,7 @@ impl ComparedBranch {
         let (opened, branch) = open_branch(config, place)?;
         let session = opened.meta.session.clone();
         let name = if branch == BranchId::trunk() { session.clone() } else { format!("{session}@{branch}") };
-        let lacks = opened.lacks();
+        let lacks = opened.missing_summary();
         Ok(Self { name, session, branch, episode: place.episode, lacks, timeline: Arc::new(opened.timeline) })
     }
 

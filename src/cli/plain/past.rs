@@ -26,7 +26,7 @@ impl PlainSession {
         let head = store.head();
         let Some(step) = target_step(self.viewed_moment.map(|(step, _)| step), target, &head) else {
             self.viewed_moment = None;
-            self.last_mode.clear();
+            self.last_status.clear();
             return self.print_line("PRESENT");
         };
         let episode = head.episode.as_deref();

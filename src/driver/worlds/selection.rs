@@ -31,7 +31,7 @@ pub(super) fn select_tasks(
     options: &WorldOptions,
     with_goals: bool,
 ) -> Result<Vec<Task>, WorldError> {
-    if !super::NAMES.contains(&env) {
+    if !super::ENVIRONMENT_NAMES.contains(&env) {
         return Err(WorldError::UnknownEnv { env: env.to_owned() });
     }
     if let Some(split) = &selection.split

@@ -128,7 +128,7 @@ impl TestSession {
     }
 
     /// Returns how many of the first events form complete batches.
-    fn whole_batches(&self, events: usize) -> usize {
+    fn complete_batches(&self, events: usize) -> usize {
         (0..events).rev().find(|n| !self.lines[*n].contains(r#""more":true"#)).map_or(0, |n| n + 1)
     }
 }
@@ -152,7 +152,7 @@ proptest! {
         for cut in cuts {
             made.write(written, cut);
             written = cut;
-            let whole = made.whole_batches(cut);
+            let whole = made.complete_batches(cut);
             let opened = made.open(OpenMode::Read);
             made.assert_states(&opened, whole);
             made.assert_checkpoints_used(&opened);
@@ -294,7 +294,7 @@ fn checkpoints_of_another_program_are_rebuilt() {
     fs::write(&head, format!("{}\n{body}", crate::domain::hex(&hash[..16]))).unwrap();
     let opened = made.open(OpenMode::Read);
     assert_eq!(opened.skipped_through, Seq(0));
-    made.assert_states(&opened, made.whole_batches(600));
+    made.assert_states(&opened, made.complete_batches(600));
     assert_ne!(made.open(OpenMode::Read).skipped_through, Seq(0));
 }
 

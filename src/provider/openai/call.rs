@@ -90,7 +90,7 @@ impl TentativeQuirks {
         learnt.without_stream |= self.without_stream;
         learnt.min_limit = learnt.min_limit.max(self.min_limit);
         let raised =
-            learnt.raised_limits.get(&wanted).is_some_and(|bound| learnt.refuses_bound(*bound, prompt));
+            learnt.raised_limits.get(&wanted).is_some_and(|bound| learnt.rejects_limit(*bound, prompt));
         if self.ignore_raised_limit || raised {
             learnt.raised_limits.remove(&wanted);
         }
@@ -114,7 +114,7 @@ struct FailedAttempt {
 
 impl FailedAttempt {
     /// Returns whether the server may have rejected the token limit.
-    fn may_reject_limit(&self) -> bool {
+    fn may_concern_limit(&self) -> bool {
         let change = self.change.as_ref().is_some_and(RequestChange::is_about_limit);
         change || matches!(self.error.kind, FailureKind::TooLong | FailureKind::BadRequest)
     }
@@ -228,7 +228,7 @@ impl Call {
             if let Some(received) = &failed.received {
                 self.count_discarded_reply(received, &mut before, trial);
             }
-            if trial.doubled_limit.is_some() && failed.may_reject_limit() {
+            if trial.doubled_limit.is_some() && failed.may_concern_limit() {
                 let sent = self.learn_refused_bound(&failed, trial);
                 let host = self.endpoint.host();
                 if let (Some(doubled), Some(bound)) = (&mut trial.doubled_limit, sent) {
@@ -345,7 +345,7 @@ impl Call {
             // llama-cpp-python interrupts a stream when another request arrives. It runs on uvicorn, as other servers
             // do.
             if headers.get("server").is_some_and(|name| name == "uvicorn") {
-                gate.suspect();
+                gate.suspect_single();
             } else {
                 gate.decide();
                 probe = None;
@@ -381,7 +381,7 @@ impl Call {
             // The part that has arrived by then counts towards usage.
             Some(deadline) => match tokio::time::timeout_at(deadline, read).await {
                 Ok(read) => read,
-                Err(_) => reader.ended(Err(self.timeout_error())),
+                Err(_) => reader.finish(Err(self.timeout_error())),
             },
             None => read.await,
         };
@@ -534,10 +534,10 @@ impl Call {
                 return None;
             }
             let (room, how) = if sent < REASONING_MAX_TOKENS
-                && !learnt.refuses_bound(REASONING_MAX_TOKENS, self.estimate_prompt_tokens())
+                && !learnt.rejects_limit(REASONING_MAX_TOKENS, self.estimate_prompt_tokens())
             {
                 (TokenLimit::Tokens(REASONING_MAX_TOKENS), format!("with {REASONING_MAX_TOKENS}"))
-            } else if learnt.empty_unbounded {
+            } else if learnt.empty_without_limit {
                 return None;
             } else {
                 (TokenLimit::ServerDefault, "without a limit".to_owned())
@@ -570,7 +570,7 @@ impl Call {
             return None;
         }
         let bound = sent.saturating_mul(2);
-        if learnt.refuses_bound(bound, self.estimate_prompt_tokens()) {
+        if learnt.rejects_limit(bound, self.estimate_prompt_tokens()) {
             return None;
         }
         self.send_notice(format!("the reply was cut off at max_tokens {sent}; retrying with {bound}"));
@@ -595,7 +595,7 @@ impl Call {
         let prompt =
             if failed.error.kind == FailureKind::TooLong { self.estimate_prompt_tokens() } else { 0 };
         self.quirks.update(|learnt| {
-            let least = learnt.refused_bounds.entry(bound).or_insert(prompt);
+            let least = learnt.rejected_limits.entry(bound).or_insert(prompt);
             *least = prompt.min(*least);
         });
         Some(bound)
@@ -613,7 +613,7 @@ impl Call {
         // The server accepted a smaller limit earlier in this call, so the number is what it rejects. A request with a
         // limit learned in another call may be rejected for any reason.
         let refused = failed.error.kind == FailureKind::TooLong
-            || (trial.min_limit.is_some() && failed.may_reject_limit());
+            || (trial.min_limit.is_some() && failed.may_concern_limit());
         if !refused || bound <= self.wanted_max_tokens() || self.request.sampling.max_tokens.is_some() {
             return None;
         }
@@ -632,7 +632,7 @@ impl Call {
     fn learn_from_ending(&self, whole: &Completion) {
         self.quirks.update(|learnt| {
             if whole.has_finish_reason && whole.streamed {
-                (learnt.sends_finish_reason, learnt.useless_streams) = (Some(true), 0);
+                (learnt.sends_finish_reason, learnt.failed_streams) = (Some(true), 0);
             }
             match whole.usage_in_time {
                 Some(true) => (learnt.usage_misses, learnt.usage_skips) = (0, 0),
@@ -706,7 +706,7 @@ impl Call {
         } else {
             format!("({count} of {MAX_INTERRUPTIONS})")
         };
-        let what = how_interrupted(last);
+        let what = describe_interruption(last);
         self.send_notice(format!("{host} interrupted the reply: {what}; retrying{how} {times}"));
         let _ = self.delta_sender.send(Delta::Restarted);
         if shared && !beside {
@@ -740,8 +740,8 @@ impl Call {
     /// notice.
     fn count_useless_stream(&self) -> bool {
         let count = |learnt: &mut LearnedQuirks| {
-            learnt.useless_streams = learnt.useless_streams.saturating_add(1);
-            learnt.without_stream |= learnt.useless_streams >= USELESS_STREAMS;
+            learnt.failed_streams = learnt.failed_streams.saturating_add(1);
+            learnt.without_stream |= learnt.failed_streams >= USELESS_STREAMS;
         };
         let was = self.quirks.learned().without_stream;
         self.quirks.update(count);
@@ -796,7 +796,8 @@ impl Call {
     }
 
     fn interruption_error(&self, whole: &Completion) -> ProviderError {
-        let what = format!("{} interrupted the reply: {}", self.endpoint.host(), how_interrupted(whole));
+        let what =
+            format!("{} interrupted the reply: {}", self.endpoint.host(), describe_interruption(whole));
         let (what, next) = if whole.done_without_finish_reason {
             let next = "retry; if other programs use this server, let it finish one request at a time";
             (format!("{what}; another request may have interrupted it"), next)
@@ -879,7 +880,7 @@ impl Call {
                 let unbounded = whole.is_empty() && room == TokenLimit::ServerDefault;
                 self.quirks.update(|learnt| {
                     learnt.empty_despite_limit += 1;
-                    learnt.empty_unbounded |= unbounded;
+                    learnt.empty_without_limit |= unbounded;
                 });
             } else if self.quirks.update(|learnt| learnt.min_limit = learnt.min_limit.max(Some(room))) {
                 let (now, set) = match room {
@@ -1021,7 +1022,7 @@ impl Call {
             (Some(Finish::Filter), false) => {
                 self.send_notice(format!("the content filter of {host} cut the reply off (finish_reason {reason})"));
             }
-            (Some(Finish::Unknown), false) if self.quirks.update(|l| l.odd_ending = true) => {
+            (Some(Finish::Unknown), false) if self.quirks.update(|l| l.has_unknown_finish_reason = true) => {
                 self.send_notice(format!(
                     "{host} sends an unknown finish_reason {reason}: such a reply counts as cut off, and only its complete \
                      part is used (--set accept_truncated=true uses all of it)"
@@ -1037,7 +1038,7 @@ impl Call {
         let counted = whole.token_counts.map(|counts| counts.reply);
         // A limit set by the request itself is not a setting that a person could change.
         let own = self.request.sampling.max_tokens.is_some();
-        let unbounded = self.quirks.learned().empty_unbounded;
+        let unbounded = self.quirks.learned().empty_without_limit;
         match (whole.max_tokens, counted) {
             (Some(bound), Some(reply)) if reply < u64::from(bound) / 2 => format!(
                 "the reply is empty: it ended after {reply} tokens, before max_tokens ({bound}), because the model's context \
@@ -1119,7 +1120,7 @@ fn no_reply_error(whole: &Completion) -> ProviderError {
 }
 
 /// Describes how a reply shows that the server interrupted it.
-fn how_interrupted(whole: &Completion) -> String {
+fn describe_interruption(whole: &Completion) -> String {
     if whole.broken.is_some() {
         "the stream ended while the server had another request".to_owned()
     } else if whole.done_without_finish_reason {

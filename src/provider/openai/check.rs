@@ -248,7 +248,7 @@ async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<Strin
             Some(Finish::ToolCall | Finish::Filter) => {
                 "choose another model, or change the server's settings".to_owned()
             }
-            Some(Finish::Length) if learnt.empty_unbounded => {
+            Some(Finish::Length) if learnt.empty_without_limit => {
                 format!("turn off the model's reasoning ({DISABLE_THINKING}), or choose another model")
             }
             Some(Finish::Length) => format!(

@@ -71,7 +71,7 @@ const WORDS: &[(Finish, &[&str])] = &[
 
 impl Finish {
     /// Classifies a reason, in any case and style.
-    pub(super) fn read(reason: &str) -> Self {
+    pub(super) fn parse(reason: &str) -> Self {
         // Split camel case: `maxTokens` is two words.
         let mut words = String::new();
         let mut last = ' ';
@@ -88,7 +88,7 @@ impl Finish {
     }
 
     /// Returns whether nothing was cut off.
-    pub(super) fn is_whole(self) -> bool {
+    pub(super) fn is_complete(self) -> bool {
         matches!(self, Self::Complete | Self::ToolCall)
     }
 }
@@ -156,7 +156,7 @@ mod tests {
         ];
         for (want, reasons) in cases {
             for reason in *reasons {
-                assert_eq!(Finish::read(reason), *want, "{reason}");
+                assert_eq!(Finish::parse(reason), *want, "{reason}");
             }
         }
     }

@@ -44,11 +44,11 @@ pub struct LearnedQuirks {
     /// Number of replies that stayed empty with a larger limit.
     pub empty_despite_limit: u32,
     /// A reply was empty although no limit was sent.
-    pub empty_unbounded: bool,
+    pub empty_without_limit: bool,
     /// Limits that the server rejected, each with the smallest prompt (in estimated tokens) for which it did.
-    pub refused_bounds: BTreeMap<u32, u64>,
+    pub rejected_limits: BTreeMap<u32, u64>,
     /// A reply had an unknown finish reason, and the person was notified.
-    pub odd_ending: bool,
+    pub has_unknown_finish_reason: bool,
     /// The server's token count divided by our estimate, averaged over the prompts so far.
     pub token_ratio: Option<f64>,
     /// Whether streams contain a `finish_reason`. None: no complete stream was seen yet.
@@ -56,7 +56,7 @@ pub struct LearnedQuirks {
     /// Requests do not ask for a stream.
     pub without_stream: bool,
     /// Number of consecutive calls that got a reply only without streaming.
-    pub useless_streams: u32,
+    pub failed_streams: u32,
     /// Number of consecutive replies cut here at a stop text for which no usage arrived in time.
     pub usage_misses: u32,
     /// Number of replies cut here at a stop text since then whose usage was not waited for.
@@ -137,8 +137,8 @@ impl LearnedQuirks {
     }
 
     /// Returns whether the server rejected a limit of at most `bound` for a prompt of at most `prompt` tokens.
-    pub(super) fn refuses_bound(&self, bound: u32, prompt: u64) -> bool {
-        self.refused_bounds.range(..=bound).any(|(_, least)| *least <= prompt)
+    pub(super) fn rejects_limit(&self, bound: u32, prompt: u64) -> bool {
+        self.rejected_limits.range(..=bound).any(|(_, least)| *least <= prompt)
     }
 
     /// Returns notes about what is sent differently because of the replies of the model at `place`. Notes are recorded

@@ -87,7 +87,7 @@ impl Redactor {
         let encoded = plain.iter().flat_map(|secret| secret_parts::encodings(secret));
         let patterns: BTreeSet<String> = encoded.chain(plain.iter().cloned()).collect();
         let fragments: HashSet<[u8; FRAGMENT_LEN]> =
-            patterns.iter().flat_map(|p| telling_fragments(p)).collect();
+            patterns.iter().flat_map(|p| identifying_fragments(p)).collect();
         let whole = patterns.iter().map(String::as_bytes);
         let beginnings =
             Beginnings::from_secrets(whole.chain(fragments.iter().map(<[u8; FRAGMENT_LEN]>::as_slice)));
@@ -192,7 +192,7 @@ impl Redactor {
 }
 
 /// Returns the windows of a secret that identify it. Ordinary words in it do not, as they may occur in any text.
-fn telling_fragments(secret: &str) -> Vec<[u8; FRAGMENT_LEN]> {
+fn identifying_fragments(secret: &str) -> Vec<[u8; FRAGMENT_LEN]> {
     // The parts of a text with white space are secrets of their own.
     if secret.contains(char::is_whitespace) {
         return Vec::new();

@@ -146,7 +146,7 @@ impl Completion {
     /// Returns why the reply ended according to the server. Returns `None` if the server did not say, or if the reply
     /// was cut here first.
     pub(super) fn ending(&self) -> Option<Finish> {
-        self.finish_reason.as_deref().filter(|_| !self.stopped_locally).map(Finish::read)
+        self.finish_reason.as_deref().filter(|_| !self.stopped_locally).map(Finish::parse)
     }
 
     /// Returns the server's finish reason as sent, truncated, or `none`.
@@ -156,7 +156,7 @@ impl Completion {
 
     /// Returns whether the server says that the reply is complete or ended at a stop text.
     pub(super) fn is_ended_by_stop(&self) -> bool {
-        self.finish_reason.as_deref().map(Finish::read) == Some(Finish::Complete)
+        self.finish_reason.as_deref().map(Finish::parse) == Some(Finish::Complete)
     }
 
     /// Returns whether the token limit ended the reply.
@@ -246,19 +246,19 @@ impl<'a> ReplyReader<'a> {
                 biased;
                 piece = tokio::time::timeout(pause, response.chunk()) => piece,
                 () = &mut silence, if self.finish_reason.is_none() => {
-                    return self.ended(Err(self.no_content_error(times.first_piece)));
+                    return self.finish(Err(self.no_content_error(times.first_piece)));
                 }
             };
             let piece = match piece {
                 Ok(Ok(piece)) => piece,
                 Ok(Err(_)) | Err(_) if self.finish_reason.is_some() || self.has_done_marker => break,
                 Ok(Err(error)) => {
-                    return self.ended(Err(
+                    return self.finish(Err(
                         self.connection_lost_error(&super::error::root_cause(&error.without_url()))
                     ));
                 }
-                Err(_) if begun => return self.ended(Err(self.silence_error(pause))),
-                Err(_) => return self.ended(Err(client::first_token_timeout_error(self.endpoint))),
+                Err(_) if begun => return self.finish(Err(self.silence_error(pause))),
+                Err(_) => return self.finish(Err(client::first_token_timeout_error(self.endpoint))),
             };
             let end = piece.is_none();
             let length_before = self.text.len() + self.reasoning_chars;
@@ -277,14 +277,14 @@ impl<'a> ReplyReader<'a> {
                 for frame in frames.drain(..) {
                     begun = true;
                     if let Err(error) = self.take_frame(frame) {
-                        return self.ended(Err(error));
+                        return self.finish(Err(error));
                     }
                 }
                 if cut.is_err()
                     || self.bytes_read > MAX_BODY_BYTES
                     || self.text.len() + self.reasoning_chars > self.max_len
                 {
-                    return self.ended(Err(self.endless_reply_error()));
+                    return self.finish(Err(self.endless_reply_error()));
                 }
                 if slice.is_none() || self.is_over() {
                     break;
@@ -299,7 +299,7 @@ impl<'a> ReplyReader<'a> {
             } else if self.finish_reason.is_none() && !end && silence.as_mut().now_or_never().is_some() {
                 // The timer above never gets its turn if pieces without content arrive without a pause.
                 self.only_keep_alives = true;
-                return self.ended(Err(self.no_content_error(times.first_piece)));
+                return self.finish(Err(self.no_content_error(times.first_piece)));
             }
             if !end && length_before == self.text.len() + self.reasoning_chars {
                 self.only_keep_alives = true;
@@ -313,7 +313,7 @@ impl<'a> ReplyReader<'a> {
         if self.stop_matcher.has_stopped() && self.awaits_usage {
             late_usage = Some(self.read_usage(&mut response, stops_sent).await);
         }
-        self.ended(Ok(())).map(|whole| Completion { usage_in_time: late_usage, ..whole })
+        self.finish(Ok(())).map(|whole| Completion { usage_in_time: late_usage, ..whole })
     }
 
     /// Reads on after the reply was cut here at a stop text: a server that stops there too sends its usage last.
@@ -475,9 +475,9 @@ impl<'a> ReplyReader<'a> {
     }
 
     /// Releases text that was held back, and decides whether the reply is complete. `how` is how reading ended.
-    pub(super) fn ended(&mut self, how: Result<(), ProviderError>) -> Result<Completion, ProviderError> {
+    pub(super) fn finish(&mut self, how: Result<(), ProviderError>) -> Result<Completion, ProviderError> {
         let inside = self.reasoning_parser.is_inside();
-        let whole = self.finish_reason.as_deref().is_none_or(|reason| Finish::read(reason).is_whole());
+        let whole = self.finish_reason.as_deref().is_none_or(|reason| Finish::parse(reason).is_complete());
         if !self.stop_matcher.has_stopped() {
             let [mut reasoning, mut text] = std::mem::take(&mut self.stream_redactors);
             self.push_reasoning(reasoning.finish());

@@ -27,7 +27,7 @@ pub(super) struct RequestLimiter {
     /// The server may be one that does not handle them.
     suspect: AtomicBool,
     /// Number of replies interrupted beside another request.
-    breaks: AtomicU32,
+    interruptions: AtomicU32,
     /// Number of requests admitted when the last interruption was noticed.
     noticed: AtomicU64,
 }
@@ -89,7 +89,7 @@ impl RequestLimiter {
     }
 
     /// Records that the server may be one that handles only one request at a time.
-    pub(super) fn suspect(&self) {
+    pub(super) fn suspect_single(&self) {
         self.suspect.store(true, Ordering::Relaxed);
     }
 
@@ -105,7 +105,7 @@ impl RequestLimiter {
             return;
         }
         self.noticed.store(self.started.load(Ordering::Relaxed), Ordering::Relaxed);
-        if self.breaks.fetch_add(1, Ordering::Relaxed) + 1 >= BREAKS {
+        if self.interruptions.fetch_add(1, Ordering::Relaxed) + 1 >= BREAKS {
             self.set_one_at_a_time(true);
         }
     }

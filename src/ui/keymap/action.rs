@@ -119,7 +119,7 @@ actions! {
     GroupByCause = "group", "group failed episodes by cause, or list them ungrouped";
     Rerun = "rerun", "rerun this episode from its start, in a new session";
     Summary = "summary", "review the mentor's summary: accept or reject its lines";
-    RefuseAll = "refuse-all", "reject all lines of the summary, or accept all again";
+    RejectAll = "refuse-all", "reject all lines of the summary, or accept all again";
     PlayAgain = "again", "play this task again";
     NextTask = "next", "continue with the next task";
     EndEpisode = "end-episode", "end this episode";
@@ -161,7 +161,7 @@ impl Action {
                 | Self::PreviousMatch
                 | Self::ToggleDifference
                 | Self::EditPrompt
-                | Self::RefuseAll
+                | Self::RejectAll
                 | Self::AcceptAsLesson
                 | Self::AddBreakpoint
                 | Self::EditBreakpoint

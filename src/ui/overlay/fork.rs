@@ -125,7 +125,7 @@ impl ForkDialog {
     }
 
     /// Creates the dialog after an undo was rejected, because something used the event `about` since.
-    pub fn for_refused_undo(context: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
+    pub fn for_failed_undo(context: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
         let mut dialog = Self::new(context, &ForkChange::Continue, None);
         let at = before_batch(context, about);
         dialog.entries =
@@ -226,11 +226,11 @@ impl ForkDialog {
             ))),
             ForkChange::NewLesson => {
                 let fork = fork(format!("{place}: lesson added"), vec![Command::Step]);
-                Response::request_and_close(Request::TeachOnFork { fork, lesson: None })
+                Response::request_and_close(Request::AddLessonOnFork { fork, lesson: None })
             }
             ForkChange::EditLesson(id) => {
                 let fork = fork(format!("{place}: lesson edited"), vec![Command::Step]);
-                Response::request_and_close(Request::TeachOnFork { fork, lesson: Some(id.clone()) })
+                Response::request_and_close(Request::AddLessonOnFork { fork, lesson: Some(id.clone()) })
             }
             ForkChange::Action
             | ForkChange::Thought

@@ -114,7 +114,7 @@ impl Overlay for SummaryReview {
                     *no = !*no;
                 }
             }
-            Action::RefuseAll => {
+            Action::RejectAll => {
                 let all = !self.rejected.iter().all(|no| *no);
                 self.rejected.fill(all);
             }

@@ -106,7 +106,7 @@ pub(super) fn offer_fork_on_error(model: &mut Model, context: &Context<'_>, erro
     // A dialog must not pop up while the person types in another; the caller then shows the error as a notice.
     let is_free = model.overlays.is_empty() && !context.is_read_only();
     let Some(seq) = error.seq.filter(|_| is_free) else { return false };
-    model.overlays.push(Box::new(ForkDialog::for_refused_undo(context, error, seq)));
+    model.overlays.push(Box::new(ForkDialog::for_failed_undo(context, error, seq)));
     true
 }
 

@@ -16,7 +16,7 @@ pub(super) fn dismiss_hint(model: &mut Model, action: Action) {
         (FirstRunHint::Step, Action::Step | Action::Open | Action::PauseRun | Action::StepStage) => {
             model.hint = FirstRunHint::WaitForMistake;
         }
-        (FirstRunHint::Teach, Action::AddLesson) => model.hint = FirstRunHint::None,
+        (FirstRunHint::AddLesson, Action::AddLesson) => model.hint = FirstRunHint::None,
         _ => {}
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn on_store_change(model: &mut Model, context: &Context<'_>) {
         }
     }
     if model.hint == FirstRunHint::WaitForMistake && has_recent_mistake(&context.frame.head) {
-        model.hint = FirstRunHint::Teach;
+        model.hint = FirstRunHint::AddLesson;
     }
 }
 

@@ -241,7 +241,7 @@ fn beginner_hint(model: &Model, context: &Context<'_>) -> Option<(String, &'stat
         FirstRunHint::Step if context.frame.head.step_awaiting_decision().is_some() => {
             Some((context.keymap.key_label(Action::Step)?, " to run the proposed action"))
         }
-        FirstRunHint::Teach if has_recent_mistake(&context.frame.head) => {
+        FirstRunHint::AddLesson if has_recent_mistake(&context.frame.head) => {
             Some((context.keymap.key_label(Action::AddLesson)?, " to add a lesson about the mistake"))
         }
         _ => None,

@@ -29,7 +29,7 @@ pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
 pub(super) struct Columns {
     task_columns: usize,
     has_calls: bool,
-    has_all: bool,
+    has_wide_columns: bool,
 }
 
 /// The cells of a row.
@@ -50,7 +50,7 @@ impl Columns {
         let columns = usize::from(columns);
         let (costs, all) = (columns >= 74, columns >= 104);
         let others = 7 + 8 + 6 + 9 + 6 + 6 + if costs { 7 } else { 0 } + if all { 6 + 9 } else { 0 };
-        Self { task_columns: columns.saturating_sub(others).max(8), has_calls: costs, has_all: all }
+        Self { task_columns: columns.saturating_sub(others).max(8), has_calls: costs, has_wide_columns: all }
     }
 
     /// Returns the header row, with the sort column highlighted.
@@ -65,13 +65,13 @@ impl Columns {
             (role(Sort::Steps), format!("{:>5} ", "steps")),
             (role(Sort::Progress), format!("{:>5} ", "prog.")),
         ];
-        if self.has_all {
+        if self.has_wide_columns {
             line.push((Role::Muted, format!("{:>5} ", "last")));
         }
         if self.has_calls {
             line.push((Role::Muted, format!("{:>6} ", "calls")));
         }
-        if self.has_all {
+        if self.has_wide_columns {
             line.push((role(Sort::Tokens), format!("{:>8} ", "tokens")));
         }
         line
@@ -125,7 +125,7 @@ impl Columns {
             (plain, format!("{:>5} ", cells.steps)),
             (plain, format!("{:>5.2} ", cells.progress)),
         ];
-        if self.has_all {
+        if self.has_wide_columns {
             let last = if cells.last_progress_step == 0 {
                 "-".to_owned()
             } else {
@@ -136,7 +136,7 @@ impl Columns {
         if self.has_calls {
             line.push((dim, format!("{:>6} ", cells.calls)));
         }
-        if self.has_all {
+        if self.has_wide_columns {
             line.push((dim, format!("{:>8} ", cells.tokens)));
         }
         line
