@@ -65,7 +65,7 @@ fn the_partial_reply_of_a_failed_call_is_counted() {
         (
             "its whole time is over",
             silent,
-            |e| e.timeouts.total = Some(300 * MS),
+            |e| e.timeouts.total = Some(1500 * MS),
             FailureKind::TimedOut,
             (13, 100),
         ),
