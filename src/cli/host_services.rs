@@ -142,7 +142,7 @@ fn branch_info(branch: Branch) -> BranchInfo {
         note: label.note.unwrap_or_default(),
         archived: label.archived,
         // The screen counts finished steps, without the one that waits.
-        outcome: error.unwrap_or_else(|| outcome.replace("at step ", "after step ")),
+        outcome: error.unwrap_or(outcome),
         episodes,
         steps,
         tokens,
