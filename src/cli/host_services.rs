@@ -227,14 +227,12 @@ fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
 }
 
 fn export_session(dir: &Path, store: &Store) -> Result<String, String> {
-    let timeline = store.timeline();
+    let (timeline, id, _) = store.branch_timeline();
     let (events, error) = (timeline.events_after(Seq(0)), timeline.take_fetch_error());
-    drop(timeline);
     if let Some(why) = error {
         return Err(why);
     }
     let mut record = SessionRecord::from_events(&events);
-    let id = store.branch();
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
     record.branch = Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id });
     let files = super::locate::read_session_files(dir).unwrap_or_else(|_| BTreeMap::new());

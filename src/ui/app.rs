@@ -307,10 +307,15 @@ impl App {
             Request::CaptureMouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.switch_to_next_theme(),
             Request::Redraw => self.screen.clear()?,
-            Request::Copy(text) => self.copy_text(&text)?,
+            Request::Copy(text) => {
+                crossterm::execute!(io::stdout(), CopyToClipboard::to_clipboard_from(&text))?;
+                self.write_file("copied, also to ", answers.clone(), move |host, _| (host.save_copy)(&text));
+            }
             Request::Export => {
-                let done = self.options.host.as_ref().map(|o| (o.export_report)(&self.handle.store));
-                self.report_result(done, "report written to ");
+                self.show_info("writing the report");
+                self.write_file("report written to ", answers.clone(), |host, store| {
+                    (host.export_report)(store)
+                });
             }
             Request::OpenEditor(_)
             | Request::Suspend
@@ -335,24 +340,16 @@ impl App {
         let next = at.map_or(0, |at| (at + 1) % themes.len());
         if let Some((name, theme)) = themes.get(next) {
             self.options.theme = theme.clone();
-            self.model.show_notice(format!("theme {name}"), Severity::Info, Instant::now().into_std());
+            self.show_info(&format!("theme {name}"));
         }
     }
 
-    fn copy_text(&mut self, text: &str) -> io::Result<()> {
-        crossterm::execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
-        let done = self.options.host.as_ref().map(|o| (o.save_copy)(text));
-        self.report_result(done, "copied, also to ");
-        Ok(())
+    fn show_info(&mut self, text: &str) {
+        self.model.show_notice(text, Severity::Info, Instant::now().into_std());
     }
 
-    fn report_result(&mut self, done: Option<Result<String, String>>, prefix: &str) {
-        let (text, severity) = match done {
-            Some(Ok(place)) => (format!("{prefix}{place}"), Severity::Info),
-            Some(Err(why)) => (why, Severity::Warning),
-            None => ("this screen can't write files".to_owned(), Severity::Warning),
-        };
-        self.model.show_notice(text, severity, Instant::now().into_std());
+    fn show_error(&mut self, error: String) {
+        self.model.show_notice(error, Severity::Warning, Instant::now().into_std());
     }
 
     /// Performs a request during which another program has the terminal.
@@ -367,7 +364,7 @@ impl App {
                 let text = match edited {
                     Some(Ok(text)) => text,
                     Some(Err(why)) => {
-                        self.report_result(Some(Err(why)), "");
+                        self.show_error(why);
                         None
                     }
                     None => None,

@@ -93,6 +93,8 @@ pub enum Answer {
     Models { role: ModelRole, models: Result<ModelList, String> },
     /// The text as saved in the external editor. `None` if nothing was saved.
     Edited(Option<String>),
+    /// What was written to which file, or why it couldn't be written; shown in the footer.
+    FileWritten(Result<String, String>),
     /// The session's branches, or why they couldn't be read or edited.
     Branches(Result<Arc<[BranchInfo]>, String>),
     /// Search hits in other episodes.

@@ -60,6 +60,14 @@ pub fn update(model: &mut Model, context: &Context<'_>, cache: &ViewCache, msg: 
             model.show_notice(text, severity, context.now);
             Vec::new()
         }
+        UiMessage::Answer(overlay::Answer::FileWritten(written)) => {
+            let (text, severity) = match written {
+                Ok(text) => (text, Severity::Info),
+                Err(error) => (error, Severity::Warning),
+            };
+            model.show_notice(text, severity, context.now);
+            Vec::new()
+        }
         UiMessage::Answer(overlay::Answer::Branches(loaded)) => {
             match &loaded {
                 Ok(branches) => model.branches = branches.clone(),

@@ -2,9 +2,11 @@
 
 use super::App;
 use crate::domain::BranchId;
+use crate::driver::Store;
 use crate::ui::branches::BranchEdit;
 use crate::ui::compare;
 use crate::ui::find;
+use crate::ui::host_services::HostServices;
 use crate::ui::msg::Request;
 use crate::ui::overlay::Answer;
 use std::ops::ControlFlow;
@@ -52,6 +54,29 @@ impl App {
         });
     }
 
+    /// Writes a file on a separate thread: a report of a long session takes seconds, and disks may be slow. The answer is
+    /// `prefix` and the file's path.
+    pub(super) fn write_file(
+        &mut self,
+        prefix: &'static str,
+        answers: mpsc::Sender<Answer>,
+        write: impl FnOnce(&HostServices, &Store) -> Result<String, String> + Send + 'static,
+    ) {
+        let Some(host) = self.options.host.clone() else {
+            return self.show_error("this screen can't write files".to_owned());
+        };
+        let store = self.handle.store.clone();
+        let thread = std::thread::Builder::new().name("write-file".to_owned());
+        let spawned = thread.spawn(move || {
+            let written = write(&host, &store).map(|path| format!("{prefix}{path}"));
+            // The answer is dropped if the screen has closed.
+            let _ = answers.blocking_send(Answer::FileWritten(written));
+        });
+        if let Err(why) = spawned {
+            self.show_error(format!("starting a thread to write the file failed: {why}"));
+        }
+    }
+
     /// Runs a request of the comparison on a separate thread, which reads files and folds states.
     pub(super) fn run_comparison(&mut self, request: Request, answers: mpsc::Sender<Answer>) {
         let (store, host) = (self.handle.store.clone(), self.options.host.clone());
@@ -74,7 +99,7 @@ impl App {
             let _ = answers.blocking_send(answer);
         });
         if let Err(why) = spawned {
-            self.report_result(Some(Err(format!("starting a thread for the comparison failed: {why}"))), "");
+            self.show_error(format!("starting a thread for the comparison failed: {why}"));
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, EndReason, ReflectionKind};
-use crate::ui::fixture::Fixture;
+use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::UiMessage;
+use crate::ui::overlay::Answer;
 use serde_json::Value;
 
 fn screen_after(fixture: Fixture, keys: &[&str], size: (u16, u16)) -> String {
@@ -98,4 +99,19 @@ fn a_long_notice_is_shown_completely() {
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("The report is written"), "{shown}");
     assert!(shown.contains("(the end)"), "{shown}");
+}
+
+/// A report is written on another thread; its answer says where, or why not, over whichever overlay is open.
+#[test]
+fn a_written_file_is_reported() {
+    for (written, shown) in [
+        (Ok("report written to /tmp/report.html".to_owned()), "report written to /tmp/report.html"),
+        (Err("/tmp/report.html: could not be written: disk full".to_owned()), "disk full"),
+    ] {
+        let mut stage = TestScreen::new(sample_session(), 80, 24);
+        stage.press("?");
+        stage.send(UiMessage::Answer(Answer::FileWritten(written)));
+        let screen = screen_text(&stage.draw());
+        assert!(screen.contains(shown) && screen.contains("Help"), "{screen}");
+    }
 }
