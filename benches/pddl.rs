@@ -144,7 +144,7 @@ fn large() {
         let (names, facts) = objects.split_once('\u{1}').unwrap_or_default();
         format!(
             "(define (problem large) (:domain {}) (:objects {names}) (:init {facts} {init}) (:goal {goal}))",
-            domain.name()
+            domain.pddl_name()
         )
     };
     let balls = list("ball", &|n| format!("(ball ball{n}) (at ball{n} rooma)")).replacen(

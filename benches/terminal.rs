@@ -223,7 +223,7 @@ mod streaming {
                         phase: Phase::Answering,
                         reasoning: String::new(),
                         text: String::new(),
-                        pieces: 0,
+                        delta_count: 0,
                         started: Instant::now(),
                         last_progress: Instant::now(),
                         only_keep_alives: false,
@@ -231,7 +231,7 @@ mod streaming {
                     });
                 }
                 let of = &mut live.calls[0];
-                of.pieces += 1;
+                of.delta_count += 1;
                 if of.text.len() > 2_000 {
                     of.text.clear();
                 }

@@ -131,7 +131,7 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
         Some(Verb::Demo(args)) => demo::demo(&config, &args, out),
         Some(Verb::Tasks(args)) => tasks::tasks(&mut config, &args, &mut out),
         Some(Verb::Sessions(args)) => sessions::sessions(&config, &args, &mut out),
-        Some(Verb::Lessons(args)) => lessons::run_lessons_verb(&mut config, &args, &mut out),
+        Some(Verb::Lessons(args)) => lessons::run_lessons_command(&mut config, &args, &mut out),
         Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
         Some(Verb::Diff(args)) => diff::diff(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),

@@ -26,7 +26,7 @@ pub use name::{session_name, slug};
 pub use open::{Missing, OpenBranch, OpenMode, open_branch, stored_checkpoints};
 pub use parent_file::{ParentFile, parents_of_fork};
 pub use reader::{
-    BranchHeader, ReadBranch, TornTail, fold_events, last_written_of, read_branch, read_branch_bytes,
+    BranchHeader, ReadBranch, TornTail, fold_events, last_written_from_files, read_branch, read_branch_bytes,
     read_with_parents,
 };
 pub use rescue::Rescue;
@@ -88,14 +88,14 @@ pub enum JournalError {
     },
     /// A fork would have too many parent branches to be read back.
     #[error(
-        "branch {branch} already has {most} parent branches, the most that can be read; fork from an event that it shares with an \
+        "branch {branch} already has {max} parent branches, the most that can be read; fork from an event that it shares with an \
          earlier branch, or replay the episode in a new session with `retrospect rerun`"
     )]
     TooDeep {
         /// The branch that was to be forked.
         branch: crate::domain::BranchId,
         /// The most parents that a branch may have.
-        most: usize,
+        max: usize,
     },
     /// A name or note of a branch is too long.
     #[error("the {what} has {chars} characters, at most {most} are allowed")]
@@ -144,9 +144,9 @@ pub enum FileChange {
     /// Another program wrote to the file.
     Lengthened {
         /// Its length now, in bytes.
-        is: u64,
+        current: u64,
         /// Its expected length, in bytes.
-        was: u64,
+        expected: u64,
     },
 }
 
@@ -159,7 +159,9 @@ impl std::fmt::Display for FileChange {
             Self::Shortened { current: is, expected: was } => {
                 write!(f, "was truncated from {was} to {is} bytes")
             }
-            Self::Lengthened { is, was } => write!(f, "was changed from {was} to {is} bytes"),
+            Self::Lengthened { current: is, expected: was } => {
+                write!(f, "was changed from {was} to {is} bytes")
+            }
         }
     }
 }

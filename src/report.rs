@@ -22,7 +22,7 @@ mod transcript;
 #[cfg(test)]
 mod tests;
 
-pub use by_task::ByTask;
+pub use by_task::TaskTotals;
 pub use dropped_text::{DroppedText, dropped_texts};
 pub use embedded::{EmbeddedSession, EmbeddedSessionError, embed_session, extract_session};
 pub use html::render_html;
@@ -35,5 +35,5 @@ pub use record::{
 pub use reflexion::reflexion_files;
 #[cfg(feature = "tui")]
 pub use svg::{SvgColors, render_svg};
-pub use tally::{DifficultyRates, Tally};
+pub use tally::{EpisodeRates, Tally};
 pub use transcript::{Transcript, render_transcript, reply_source};

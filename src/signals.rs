@@ -63,7 +63,7 @@ enum GuardTarget {
     /// A session that is being opened and can't be closed yet.
     Opening,
     /// Nothing that needs closing.
-    Nothing,
+    NoSession,
     /// An open session.
     Session(GuardedSession),
 }
@@ -82,18 +82,18 @@ struct SignalState {
     /// SIGINT is a command to the caller of [`wait_for_signal`] and doesn't end the program.
     interrupt_is_command: bool,
     /// A thread is already making sure that the program ends.
-    ending: bool,
+    watchdog_started: bool,
     /// Another program has the terminal, and keys are not meant for this one.
-    terminal_lent: bool,
+    is_terminal_lent: bool,
 }
 
-struct Hub {
+struct SignalHub {
     state: Mutex<SignalState>,
     received: watch::Sender<u64>,
 }
 
-static HUB: LazyLock<Hub> =
-    LazyLock::new(|| Hub { state: Mutex::default(), received: watch::Sender::new(0) });
+static HUB: LazyLock<SignalHub> =
+    LazyLock::new(|| SignalHub { state: Mutex::default(), received: watch::Sender::new(0) });
 /// Restores the terminal without blocking; set by the screen.
 static RESTORER: OnceLock<fn()> = OnceLock::new();
 /// When the current write to a terminal or pipe began, in milliseconds since [`START`]; 0 if there is none.
@@ -118,7 +118,7 @@ impl Guard {
     /// # Errors
     /// The same as [`Self::opening`].
     pub fn without_session() -> io::Result<Self> {
-        Self::new(GuardTarget::Nothing)
+        Self::new(GuardTarget::NoSession)
     }
 
     /// Registers the open session: `close` asks it to close, `closed` returns whether it is closed.
@@ -147,7 +147,7 @@ impl Drop for Guard {
     }
 }
 
-impl Hub {
+impl SignalHub {
     fn lock(&self) -> MutexGuard<'_, SignalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -155,7 +155,7 @@ impl Hub {
     /// Records a signal and makes sure that the program ends.
     fn deliver(&self, signal: EndSignal) {
         let mut state = self.lock();
-        if state.terminal_lent && signal.is_from_key() {
+        if state.is_terminal_lent && signal.is_from_key() {
             return;
         }
         if state.guards.is_empty() && state.received.is_none() {
@@ -163,8 +163,8 @@ impl Hub {
         }
         state.received = Some(signal);
         let command = state.interrupt_is_command && signal == EndSignal::INTERRUPT;
-        let ends = !command && !state.ending;
-        state.ending |= ends;
+        let ends = !command && !state.watchdog_started;
+        state.watchdog_started |= ends;
         drop(state);
         self.received.send_modify(|n| *n = n.wrapping_add(1));
         if ends {
@@ -201,7 +201,7 @@ impl Hub {
         let mut all = true;
         for (_, guarded) in &mut state.guards {
             all &= match guarded {
-                GuardTarget::Nothing => true,
+                GuardTarget::NoSession => true,
                 GuardTarget::Opening => false,
                 GuardTarget::Session(session) => {
                     if !std::mem::replace(&mut session.close_requested, true) {
@@ -246,9 +246,9 @@ pub fn acknowledge() {
 
 /// Runs a function while another program has the terminal, whose Ctrl-C and Ctrl-\ are not meant for this one.
 pub fn lend_terminal<T>(run: impl FnOnce() -> T) -> T {
-    HUB.lock().terminal_lent = true;
+    HUB.lock().is_terminal_lent = true;
     let done = run();
-    HUB.lock().terminal_lent = false;
+    HUB.lock().is_terminal_lent = false;
     done
 }
 

@@ -22,7 +22,7 @@ pub use cause::{cause_text, main_cause};
 pub use detect::detect;
 pub use goal::{Goal, Subgoal, Treatment};
 pub use names::DETECTORS;
-pub use rules::{NoteRange, PLANNED_ENVS, answer_question, reflect};
+pub use rules::{NoteRange, PLANNABLE_ENVS, answer_question, reflect};
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ pub use fold_plan::FoldPlan;
 
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
-use fold_plan::{FoldCache, latest_not_after};
+use fold_plan::{FoldCache, latest_up_to};
 use recent::RecentEvents;
 use std::sync::Arc;
 
@@ -248,8 +248,8 @@ impl Timeline {
                 fold_cache: cache,
             };
         }
-        let near = latest_not_after(&self.checkpoints, seq).cloned().unwrap_or_default();
-        let from = cache.nearest(seq).filter(|w| w.head > near.head).unwrap_or(near);
+        let near = latest_up_to(&self.checkpoints, seq).cloned().unwrap_or_default();
+        let from = cache.latest_up_to(seq).filter(|w| w.head > near.head).unwrap_or(near);
         let stored = self.checkpoint_index.as_ref().and_then(|stored| {
             let at = *stored.seqs.get(stored.seqs.partition_point(|at| *at <= seq).checked_sub(1)?)?;
             (at > from.head).then(|| stored.load.clone())

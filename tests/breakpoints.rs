@@ -24,7 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tables::{LAMP, Row, TAUGHT, UNTAUGHT};
+use tables::{ConditionSteps, LAMP_TASK, WITH_LESSON, WITHOUT_LESSON};
 
 fn recorded_events(name: &str) -> Vec<Arc<Envelope>> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples").join(name);
@@ -68,7 +68,9 @@ fn hits_of(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)>
 
 #[test]
 fn each_condition_fires_where_it_should_on_shipped_sessions() {
-    for (name, table) in [("hot-mug-taught", TAUGHT), ("hot-mug-untaught", UNTAUGHT), ("lamp", LAMP)] {
+    for (name, table) in
+        [("hot-mug-taught", WITH_LESSON), ("hot-mug-untaught", WITHOUT_LESSON), ("lamp", LAMP_TASK)]
+    {
         let events = recorded_events(name);
         for (condition, steps) in table {
             let found = hits_of(&events, condition);
@@ -219,7 +221,7 @@ const STUBBORN_REPLIES: &[&str] = &[
     "go to fridge 1",
 ];
 
-const STUBBORN_HITS: &[Row] = &[
+const STUBBORN_HITS: &[ConditionSteps] = &[
     ("nothing 3", &[5]),
     ("nothing", &[2, 4, 5]),
     ("invalid 2", &[4]),

@@ -32,7 +32,7 @@ fn definitions(source: &str) -> Vec<(String, String)> {
 }
 
 /// A type's name as words: `LessonPool` is "lesson pool".
-fn words(name: &str) -> String {
+fn split_words(name: &str) -> String {
     let mut words = String::new();
     for letter in name.chars() {
         if letter.is_uppercase() && !words.is_empty() {
@@ -71,7 +71,7 @@ fn glossary_is_generated_from_the_domain() {
     let mut terms: Vec<(String, String, String)> = files
         .iter()
         .flat_map(|path| definitions(&fs::read_to_string(path).unwrap()))
-        .map(|(name, text)| (words(&name), name, without_links(&text)))
+        .map(|(name, text)| (split_words(&name), name, without_links(&text)))
         .collect();
     terms.sort();
     assert!(terms.len() > 30, "only {} terms were found", terms.len());

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// The random draws of one seed.
 #[derive(Deserialize)]
-struct Draws {
+struct RecordedDraws {
     seed: u64,
     state: String,
     inc: String,
@@ -99,7 +99,7 @@ fn main() -> ExitCode {
     let mut outcome = Outcome::default();
     let mut skipped = 0;
     let mut read = |name: &str| {
-        lines(&root.join(name)).unwrap_or_else(|error| {
+        read_json_lines(&root.join(name)).unwrap_or_else(|error| {
             println!("{name} is not here ({}: {error})", root.display());
             skipped += 1;
             Vec::new()
@@ -147,7 +147,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn lines(path: &Path) -> Result<Vec<Value>, String> {
+fn read_json_lines(path: &Path) -> Result<Vec<Value>, String> {
     let mut text = String::new();
     let packed = fs::File::open(path).map_err(|error| error.to_string())?;
     GzDecoder::new(packed).read_to_string(&mut text).map_err(|error| error.to_string())?;
@@ -159,7 +159,7 @@ fn expect_equal<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T
 }
 
 fn compare_draws(line: &Value) -> Result<(), String> {
-    let recorded = Draws::deserialize(line).map_err(|error| error.to_string())?;
+    let recorded = RecordedDraws::deserialize(line).map_err(|error| error.to_string())?;
     let mut dice = Pcg64::new(recorded.seed);
     let inner = dice.state_and_increment();
     expect_equal("the state", &format!("{:#x}", inner.0), &recorded.state)?;
@@ -240,20 +240,20 @@ fn compare_episode(line: &Value, tasks: &[Value], outcome: &mut Outcome) {
     }
 }
 
-fn triples(image: &Image) -> Vec<Vec<[u8; 3]>> {
+fn image_triples(image: &Image) -> Vec<Vec<[u8; 3]>> {
     image.chunks(VIEW_SIDE).map(|row| row.iter().map(|code| code.triple()).collect()).collect()
 }
 
 fn compare_initial(world: &mut World, initial: &Initial) -> Result<(), String> {
     let observation = world.restart();
     expect_equal("the first observation", &observation, &initial.observation)?;
-    expect_equal("the first view", &triples(world.image()), &initial.image)?;
-    expect_equal("available actions", &available(world), &initial.available)?;
-    expect_equal("what is refused", &world.refusals().into_iter().collect(), &initial.errors)?;
+    expect_equal("the first view", &image_triples(world.image()), &initial.image)?;
+    expect_equal("available actions", &available_actions(world), &initial.available)?;
+    expect_equal("what is refused", &world.action_errors().into_iter().collect(), &initial.errors)?;
     expect_equal("the hash", &world.state_hash(), &initial.hash)
 }
 
-fn available(world: &World) -> Vec<String> {
+fn available_actions(world: &World) -> Vec<String> {
     world.available_actions().map(ToOwned::to_owned).collect()
 }
 
@@ -269,7 +269,7 @@ fn compare_step(world: &mut World, step: &Step) -> Result<(), String> {
     let agent = world.agent();
     expect_equal("the agent", &[agent.x, agent.y, i16::from(agent.direction)], &step.agent)?;
     expect_equal("the number of low-level steps", &world.action_count(), &step.step_count)?;
-    expect_equal("available actions", &available(world), &step.available)?;
+    expect_equal("available actions", &available_actions(world), &step.available)?;
     let peek = world.world_summary();
     expect_equal("what is carried", &peek["carrying"].as_u64(), &step.carrying.map(u64::from))?;
     expect_equal("the hash", &world.state_hash(), &step.hash)

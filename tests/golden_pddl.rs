@@ -55,7 +55,7 @@ struct Step {
 }
 
 #[derive(Deserialize)]
-struct Label {
+struct PublishedTask {
     domain: String,
     problem_file: String,
     goal: String,
@@ -110,11 +110,11 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
         let problem = root.join(folder).join(&episode.problem_file);
         let problem = if problem.is_file() { problem } else { find_problem(root, &episode)? };
         let game =
-            load(root, &episode.domain, &problem).map_err(|error| format!("{}: {error}", episode.id))?;
+            load_game(root, &episode.domain, &problem).map_err(|error| format!("{}: {error}", episode.id))?;
         let before = outcome.steps;
         for trace in &episode.traces {
             outcome.traces += 1;
-            if let Err(difference) = play(&game, &episode, trace, &mut outcome.steps) {
+            if let Err(difference) = compare_trace(&game, &episode, trace, &mut outcome.steps) {
                 outcome.failures.push(format!("{}, {}: {difference}", episode.id, trace.kind));
             }
         }
@@ -122,9 +122,9 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
     }
     let labels = fs::read_to_string(root.join("testsplit_tasks.jsonl")).map_err(|error| error.to_string())?;
     for line in labels.lines() {
-        let label: Label = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let label: PublishedTask = serde_json::from_str(line).map_err(|error| error.to_string())?;
         outcome.tasks += 1;
-        let game = load(root, &label.domain, &root.join("problems").join(&label.problem_file))?;
+        let game = load_game(root, &label.domain, &root.join("problems").join(&label.problem_file))?;
         let goals = (game.goal_text(GoalSeparator::Comma), game.goal_text(GoalSeparator::Space));
         let first = World::new(Arc::clone(&game)).restart().to_owned();
         // Some recorded labels lack their trailing blank.
@@ -147,7 +147,7 @@ fn find_problem(root: &Path, episode: &Episode) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("{}: no file {}", episode.id, episode.problem_file))
 }
 
-fn load(root: &Path, domain: &str, problem: &Path) -> Result<Arc<Game>, String> {
+fn load_game(root: &Path, domain: &str, problem: &Path) -> Result<Arc<Game>, String> {
     let rules = root.join("domains").join(format!("{domain}.pddl"));
     let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
     let (domain, text) = (read(&rules)?, read(problem)?);
@@ -161,7 +161,12 @@ fn load(root: &Path, domain: &str, problem: &Path) -> Result<Arc<Game>, String> 
 }
 
 /// Plays one trace twice: with the game directly, and through the `Environment` trait.
-fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -> Result<(), String> {
+fn compare_trace(
+    game: &Arc<Game>,
+    episode: &Episode,
+    trace: &Trace,
+    steps: &mut usize,
+) -> Result<(), String> {
     let mut world = World::new(Arc::clone(game));
     let mut playing = PddlEnvironment::new(Arc::clone(game), GoalSeparator::Comma, None);
     let first = playing.reset().map_err(|error| error.to_string())?;

@@ -39,7 +39,7 @@ fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
                 assert_eq!(world.as_mut().unwrap().reset().unwrap().observation, turn.observation, "{at}");
                 observations += 1;
             }
-            Event::ActionTaken { executed, call: Some(_), list_only: false, .. } => {
+            Event::ActionTaken { executed, call: Some(_), is_listing: false, .. } => {
                 sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { result: turn, .. } => {

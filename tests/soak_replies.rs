@@ -99,7 +99,7 @@ fn any_reply_can_be_parsed() {
         items += list.items.len() as u64;
         complaints += list.complaints.len() as u64;
         for item in &list.items {
-            assert!(reply.get(item.at.clone()).is_some(), "{item:?}");
+            assert!(reply.get(item.span.clone()).is_some(), "{item:?}");
             assert_quoted(&item.text.text, &reply);
             item.text.solution.iter().for_each(|s| assert_quoted(s, &reply));
         }

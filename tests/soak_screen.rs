@@ -227,7 +227,7 @@ impl ScreenSession {
                     phase,
                     reasoning,
                     text,
-                    pieces: 7,
+                    delta_count: 7,
                     started: since,
                     last_progress: since,
                     only_keep_alives: false,

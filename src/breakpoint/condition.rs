@@ -99,7 +99,7 @@ pub struct BreakpointSpec {
 impl BreakpointSpec {
     /// Converts to the form that the engine stores.
     pub fn to_record(&self) -> BreakpointConfig {
-        BreakpointConfig { condition: self.condition.to_string(), warn: self.warn, once: self.once }
+        BreakpointConfig { condition: self.condition.to_string(), is_watch: self.warn, once: self.once }
     }
 }
 

@@ -188,14 +188,14 @@ impl<'a> BreakpointCheck<'a> {
             Condition::Invalid(n) if self.is_streak_due(*n, rows.invalid, step) => {
                 format!(
                     "the environment rejected the action {}",
-                    reason::at_streak_steps(episode, rows.invalid, *n)
+                    reason::format_streak_steps(episode, rows.invalid, *n)
                 )
             }
             Condition::Repeated(_, n) if self.is_streak_due(*n, rows.observation, step) => {
                 let observation = episode.last_step().and_then(Step::observation).unwrap_or_default();
                 format!(
                     "same observation {}: \"{}\"",
-                    reason::at_streak_steps(episode, rows.observation, *n),
+                    reason::format_streak_steps(episode, rows.observation, *n),
                     reason::shorten(observation)
                 )
             }
@@ -244,7 +244,7 @@ impl<'a> BreakpointCheck<'a> {
             return due.then(|| {
                 Some((
                     step,
-                    format!("nothing happened {}", reason::at_streak_steps(self.episode()?, nothing, *n)),
+                    format!("nothing happened {}", reason::format_streak_steps(self.episode()?, nothing, *n)),
                 ))
             })?;
         }

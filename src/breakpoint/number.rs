@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_people_write_them() {
+    fn numbers_parse_in_the_usual_notations() {
         assert_eq!(
             (parse_count("3", 1), parse_count("0", 1), parse_count("1000001", 1), parse_count("x", 1)),
             (Some(3), None, None, None)

@@ -8,7 +8,7 @@ const MAX_LISTED_STEPS: u32 = 6;
 
 /// Formats the last `n` steps of a streak that ends with the step `last`: `at step 5`, `at steps 5, 6 and 7`.
 /// Thought-only steps between them are skipped; if there are many, only the end is named.
-pub(super) fn at_steps(episode: &Episode, last: u32, n: u32, first: u32) -> String {
+pub(super) fn format_steps(episode: &Episode, last: u32, n: u32, first: u32) -> String {
     if n == 1 {
         return format!("at step {last}");
     }
@@ -36,8 +36,8 @@ pub(super) fn at_steps(episode: &Episode, last: u32, n: u32, first: u32) -> Stri
 }
 
 /// Formats the steps of a streak as [`at_steps`] does.
-pub(super) fn at_streak_steps(episode: &Episode, row: Streak, n: u32) -> String {
-    at_steps(episode, row.last, n, row.first)
+pub(super) fn format_streak_steps(episode: &Episode, row: Streak, n: u32) -> String {
+    format_steps(episode, row.last, n, row.first)
 }
 
 /// Shortens a text to one line that fits into a message.

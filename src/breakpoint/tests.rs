@@ -18,7 +18,7 @@ fn text_words(part: TextPart, words: &str) -> Condition {
 }
 
 #[test]
-fn what_is_typed_is_what_is_meant() {
+fn conditions_parse_and_format() {
     let cases: Vec<(&str, Condition)> = vec![
         ("action ~ heat", text_regex(TextPart::Action, "heat")),
         ("action~^go to", text_regex(TextPart::Action, "^go to")),
@@ -64,7 +64,7 @@ fn what_is_typed_is_what_is_meant() {
 }
 
 #[test]
-fn warn_and_once_stand_before_and_once_also_behind() {
+fn warn_and_once_are_prefixes_and_once_also_a_suffix() {
     let of = |text: &str| parse(text).map(|m| (m.to_record().to_string(), m.warn, m.once)).unwrap();
     assert_eq!(of("warn action ~ heat"), ("warn action ~ heat".to_owned(), true, false));
     assert_eq!(of("once  warn nothing 3"), ("warn once nothing 3".to_owned(), true, true));
@@ -74,7 +74,7 @@ fn warn_and_once_stand_before_and_once_also_behind() {
 }
 
 #[test]
-fn what_cannot_be_read_says_what_is_wrong_and_what_to_write() {
+fn parse_errors_explain_the_problem_and_give_a_hint() {
     let cases = [
         ("", "missing condition"),
         ("nothin 3", "did you mean `nothing`?"),
@@ -114,7 +114,7 @@ fn what_cannot_be_read_says_what_is_wrong_and_what_to_write() {
 }
 
 #[test]
-fn the_hint_has_the_forms_of_the_word_that_was_typed() {
+fn hint_lists_the_forms_of_the_typed_word() {
     let next = |text: &str| parse(text).expect_err(text).hint;
     assert!(next("same").starts_with("write `same action N` or `same observation N` or `same thought N`;"));
     assert!(next("nothing x").starts_with("write `nothing [N]`;"));
@@ -123,7 +123,7 @@ fn the_hint_has_the_forms_of_the_word_that_was_typed() {
 }
 
 #[test]
-fn a_detector_that_nobody_is_is_no_condition() {
+fn unknown_detectors_are_rejected_with_suggestions() {
     let known = ["left_closed", "repeat", "wrong_object"];
     let bad = |text: &str| parse_checked(text, &known).expect_err(text);
     for (text, part) in [
@@ -141,7 +141,7 @@ fn a_detector_that_nobody_is_is_no_condition() {
 }
 
 #[test]
-fn every_form_has_an_example_that_is_read_and_the_document_has_them_all() {
+fn every_form_has_a_valid_example_and_is_documented() {
     let doc = include_str!("../../docs/BREAKPOINTS.md");
     let rows: Vec<Vec<String>> = doc
         .lines()
@@ -158,7 +158,7 @@ fn every_form_has_an_example_that_is_read_and_the_document_has_them_all() {
 }
 
 #[test]
-fn case_counts_where_a_capital_letter_is_typed() {
+fn capital_letters_make_a_pattern_case_sensitive() {
     let matches = |text: &str, seen: &str| match parse_ok(text) {
         Condition::Text(_, pattern) => super::parse::compile_pattern(&pattern).unwrap().is_match(seen),
         other => panic!("{other}"),
@@ -170,7 +170,7 @@ fn case_counts_where_a_capital_letter_is_typed() {
 }
 
 #[test]
-fn completion_offers_what_is_known_and_keeps_what_stands_before() {
+fn completion_offers_known_values_and_keeps_modifiers() {
     let known = CompletionContext {
         actions: vec!["heat mug 1 with microwave 1".to_owned()],
         detectors: vec!["wrong_object".to_owned()],
@@ -189,7 +189,7 @@ fn completion_offers_what_is_known_and_keeps_what_stands_before() {
     }
 }
 
-fn conditions() -> impl Strategy<Value = Condition> {
+fn any_condition() -> impl Strategy<Value = Condition> {
     let part = prop_oneof![Just(TextPart::Action), Just(TextPart::Observation), Just(TextPart::Thought)];
     let same =
         prop_oneof![Just(RepeatedPart::Action), Just(RepeatedPart::Observation), Just(RepeatedPart::Thought)];
@@ -228,7 +228,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn written_and_read_again_it_is_the_same(condition in conditions(), warn: bool, once: bool) {
+    fn formatted_conditions_parse_to_the_same_condition(condition in any_condition(), warn: bool, once: bool) {
         let spec = BreakpointSpec { condition, warn, once };
         let text = spec.to_record().to_string();
         // A pattern that is not a valid regular expression (`+` first) is rejected; others never are.
@@ -239,7 +239,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused_in_words(text in "\\PC{0,80}|(warn |once )?(action|same|time|nothing|cost|end|note) ?[~=>]? ?\\PC{0,30}") {
+    fn any_text_is_parsed_or_rejected_with_a_message(text in "\\PC{0,80}|(warn |once )?(action|same|time|nothing|cost|end|note) ?[~=>]? ?\\PC{0,30}") {
         match parse(&text) {
             Ok(spec) => prop_assert_eq!(parse(&spec.to_record().to_string()), Ok(spec)),
             Err(bad) => prop_assert!(!bad.message.is_empty() && !bad.hint.is_empty()),

@@ -25,7 +25,7 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
     }
     config.set_flag("run.method", Some("omnireflect"))?;
     let calibration =
-        CalibrationOptions { has_no_tests: true, per_type: args.per_type, explore: args.explore };
+        CalibrationOptions { is_calibration_only: true, per_type: args.per_type, explore: args.explore };
     let plan = setup::plan_run_with_calibration(&mut config, &args.world, &args.how, Some(&calibration))?;
     for warning in &plan.warnings {
         out.print_note(&format!("warning: {warning}"));

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default)]
 pub(super) struct CalibrationOptions {
     /// The run is calibration only (verb `calibrate`).
-    pub(super) has_no_tests: bool,
+    pub(super) is_calibration_only: bool,
     /// `--per-type`.
     pub(super) per_type: Option<u64>,
     /// `--explore`.
@@ -61,7 +61,7 @@ pub(super) fn add_calibration_tasks(
     let count = |name| usize::try_from(settings.number(name, 1)).unwrap_or(usize::MAX);
     let (each, explored) = (count("per_type"), count("explore"));
     let selection = task_selection(world);
-    let own = calibration.has_no_tests
+    let own = calibration.is_calibration_only
         && !(selection.tasks.is_empty() && selection.list.is_none() && selection.split.is_none());
     let named = own && selection.list.is_none() && selection.split.is_none();
     let tasks = if own {

@@ -1,6 +1,6 @@
 //! `lessons`: manages a pool file.
 
-use super::args::{self, LessonVerb, PoolFormat};
+use super::args::{self, LessonSubcommand, PoolFormat};
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
 use super::lesson_kinds::{parse_kind, parse_scope};
@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Runs `lessons VERB`.
-pub(super) fn run_lessons_verb(
+pub(super) fn run_lessons_command(
     config: &mut Config,
     args: &args::Lessons,
     out: &mut Output,
@@ -21,23 +21,27 @@ pub(super) fn run_lessons_verb(
     config.set_flag("pool", args.pool.as_ref().map(|p| p.display().to_string()).as_deref())?;
     let path = pool::pool_path(config);
     match &args.verb {
-        LessonVerb::List { from, all, json } => {
+        LessonSubcommand::List { from, all, json } => {
             list_lessons(config, &path, from.as_deref(), *all, *json, out)
         }
-        LessonVerb::Add { text, solution, kind, scope } => {
+        LessonSubcommand::Add { text, solution, kind, scope } => {
             let (kind, lesson_text) = parse_typed_lesson(text, solution.as_deref(), kind.as_deref())?;
             let line =
                 add_line(wall_clock_now(), kind, parse_scope(scope)?, lesson_text, LessonOrigin::Person);
             append_and_report(config, &path, std::slice::from_ref(&line), out)?;
             out.print_line(&format!("added {} to {}", line.operation.id(), path.display()))
         }
-        LessonVerb::Edit { lesson, text, solution } => {
+        LessonSubcommand::Edit { lesson, text, solution } => {
             edit_lesson(config, &path, lesson, text.as_deref(), solution.as_deref(), out)
         }
-        LessonVerb::Retire { lessons } => retire_lessons(config, &path, lessons, out),
-        LessonVerb::Import { file } => import_lessons(config, &path, file, out),
-        LessonVerb::Export { from, format } => export_lessons(config, &path, from.as_deref(), *format, out),
-        LessonVerb::Promote { session, lessons } => promote_lessons(config, &path, session, lessons, out),
+        LessonSubcommand::Retire { lessons } => retire_lessons(config, &path, lessons, out),
+        LessonSubcommand::Import { file } => import_lessons(config, &path, file, out),
+        LessonSubcommand::Export { from, format } => {
+            export_lessons(config, &path, from.as_deref(), *format, out)
+        }
+        LessonSubcommand::Promote { session, lessons } => {
+            promote_lessons(config, &path, session, lessons, out)
+        }
     }
 }
 
@@ -57,7 +61,7 @@ fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<(Str
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct LessonRow<'a> {
     number: u32,
     id: &'a str,
     kind: ReflectionKind,
@@ -87,7 +91,7 @@ fn list_lessons(
     for lesson in shown {
         let text = lesson.text();
         if json {
-            let row = Row {
+            let row = LessonRow {
                 number: lesson.number,
                 id: &lesson.id.0,
                 kind: lesson.kind,
@@ -97,7 +101,7 @@ fn list_lessons(
                 text: &text.text,
                 solution: text.solution.as_deref(),
                 version: lesson.version(),
-                recurred: lesson.recurred,
+                recurred: lesson.recurrences,
                 uses: lesson.uses,
             };
             out.print_json(&serde_json::to_string(&row).unwrap_or_default())?;
@@ -307,7 +311,7 @@ fn append_and_report(
         LessonOp::Edit { text, .. } => format!("{text:?}"),
         op => format!("{op:?}"),
     };
-    if models::holds_secret(config, &lines.iter().map(new_text).collect::<Vec<_>>()) {
+    if models::contains_model_server_secret(config, &lines.iter().map(new_text).collect::<Vec<_>>()) {
         return Err(CliError::new(
             CliErrorKind::Config,
             "the text contains the key of a model server, which must not go into the pool",

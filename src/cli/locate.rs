@@ -11,7 +11,7 @@ use crate::engine::{Envelope, State};
 use crate::files;
 use crate::journal::{
     BranchHeader, LABELS_STEM, Label, Meta, Missing, OpenBranch, OpenMode, Session, fold_events,
-    last_written_of, list_sessions, open_branch, parse_labels, read_with_parents,
+    last_written_from_files, list_sessions, open_branch, parse_labels, read_with_parents,
 };
 use crate::report::{InvalidStepRef, ShownBranch, StepRef, extract_session};
 use crate::timeline::Timeline;
@@ -353,7 +353,7 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
     }
     let files = |id: &BranchId| extracted.files.get(&format!("branches/{id}.jsonl")).map(String::as_bytes);
     let newest = || {
-        last_written_of(extracted.files.iter().filter_map(|(name, text)| {
+        last_written_from_files(extracted.files.iter().filter_map(|(name, text)| {
             let id = name.strip_prefix("branches/")?.strip_suffix(".jsonl")?;
             Some((BranchId(id.to_owned()), text.as_bytes()))
         }))

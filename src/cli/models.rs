@@ -160,7 +160,7 @@ fn profile_names(config: &Config, role: ModelRole) -> &str {
 }
 
 /// Returns whether any of the texts contains a secret of the configured model servers.
-pub(super) fn holds_secret(config: &Config, texts: &[String]) -> bool {
+pub(super) fn contains_model_server_secret(config: &Config, texts: &[String]) -> bool {
     let variable = |name: &str| std::env::var(name).ok();
     let endpoint = |role| resolve_endpoint_with(config, role, "", None, &variable).ok();
     let mut endpoints: Vec<Endpoint> =

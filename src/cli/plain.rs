@@ -1,11 +1,11 @@
 //! `--plain`: an interactive session line by line. Commands are the palette's action names, replies are lines of text.
 //! The cursor never moves, so screen readers and logs see everything.
 
+mod branches;
 mod interpret;
 mod labels;
-mod lines;
-mod past;
 mod seek;
+mod view_past;
 
 use super::bounded;
 use super::error::{CliError, CliErrorKind, resume_command};
@@ -43,7 +43,7 @@ pub(super) fn interact(
         out: shared,
         last_signal: 0,
         last_status: String::new(),
-        viewed_moment: None,
+        viewed_step: None,
         label_history: LabelHistory::default(),
     };
     let exit = with_session(handle, Some(thread), || new_runtime()?.block_on(session.run()));
@@ -84,7 +84,7 @@ struct PlainSession {
     last_signal: u64,
     last_status: String,
     /// The past step being viewed, and the last event that belongs to it; `None` in the present.
-    viewed_moment: Option<(u32, Seq)>,
+    viewed_step: Option<(u32, Seq)>,
     /// Label edits that can be undone; the journal doesn't have them.
     label_history: LabelHistory,
 }
@@ -124,7 +124,7 @@ impl PlainSession {
             let waiting =
                 is_waiting_for_input(&state, running) && self.handle.store.head().head == state.head;
             if waiting {
-                self.print_mode(&state)?;
+                self.print_status(&state)?;
             }
             tokio::select! {
                 biased;
@@ -167,15 +167,15 @@ impl PlainSession {
         use std::ops::ControlFlow::{Break, Continue};
         // While viewing the past, queries read the state of that step; commands that would act are rejected below.
         let store = self.handle.store.clone();
-        let state = self.viewed_moment.map_or_else(|| store.head(), |(_, until)| store.state_at(until));
+        let state = self.viewed_step.map_or_else(|| store.head(), |(_, until)| store.state_at(until));
         let rewritten = self.rewrite_for_past(line);
         let commands = match parse_line(rewritten.as_deref().unwrap_or(line), &state) {
             Ok(LineAction::Seek(target)) => {
                 self.seek(target)?;
                 return Ok(Continue(()));
             }
-            Ok(LineAction::Commands(_) | LineAction::Run) if self.viewed_moment.is_some() => {
-                let step = self.viewed_moment.map_or(0, |(step, _)| step);
+            Ok(LineAction::Commands(_) | LineAction::Run) if self.viewed_step.is_some() => {
+                let step = self.viewed_step.map_or(0, |(step, _)| step);
                 self.print_line(&format!(
                     "viewing the past, after step {step}: `live` returns to the present, `fork` continues from here"
                 ))?;
@@ -209,14 +209,14 @@ impl PlainSession {
             }
             Ok(LineAction::Fork { step, commands }) => {
                 self.last_status.clear();
-                self.viewed_moment = None;
+                self.viewed_step = None;
                 self.label_history = LabelHistory::default();
                 self.fork_at_step(step, commands).await?;
                 return Ok(Continue(()));
             }
             Ok(LineAction::Switch(to)) => {
                 self.last_status.clear();
-                self.viewed_moment = None;
+                self.viewed_step = None;
                 self.switch_branch(&to).await?;
                 return Ok(Continue(()));
             }
@@ -281,7 +281,7 @@ impl PlainSession {
     }
 
     /// Prints the status line if it differs from the last one printed.
-    fn print_mode(&mut self, state: &State) -> Result<(), CliError> {
+    fn print_status(&mut self, state: &State) -> Result<(), CliError> {
         let status = interpret::status_line(state);
         if self.last_status == status {
             return Ok(());
@@ -369,7 +369,7 @@ mod tests {
             out,
             last_signal: 0,
             last_status: String::new(),
-            viewed_moment: None,
+            viewed_step: None,
             label_history: LabelHistory::default(),
         };
         let exit = new_runtime().unwrap().block_on(session.run()).unwrap();

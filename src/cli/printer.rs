@@ -218,7 +218,7 @@ impl MirrorEnv {
                 }
                 return self.current_view();
             }
-            Event::ActionTaken { executed, call: Some(_), list_only: false, .. } => {
+            Event::ActionTaken { executed, call: Some(_), is_listing: false, .. } => {
                 self.pending_action = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { .. } => {
@@ -285,7 +285,7 @@ mod tests {
                 phase,
                 reasoning,
                 text,
-                pieces: 0,
+                delta_count: 0,
                 started: moved,
                 last_progress: moved,
                 only_keep_alives: true,

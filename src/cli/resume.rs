@@ -149,7 +149,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
     if mode == PrintMode::Json {
         out.print_json(&summary_line(&tally, ended.name(), std::slice::from_ref(&path)))?;
     } else {
-        out.print_line(&tally.sentence())?;
+        out.print_line(&tally.describe())?;
     }
     run::exit_result(&ended, Some(&path))
 }

@@ -11,7 +11,7 @@ use super::output::Output;
 use super::pool::PoolFile;
 use super::printer::{EventPrinter, PrintMode};
 use super::reflexion;
-use super::setup::{Plan, check_playable, plan_run_with_calibration, session_meta};
+use super::setup::{Plan, check_first_task_playable, plan_run_with_calibration, session_meta};
 use crate::domain::{Lesson, RunSpec, SettingOrigin, Task};
 use crate::driver::{Driver, RunConfig, worlds};
 use crate::engine::{LessonCommand, SEED_EPISODE_SETTING, State};
@@ -74,7 +74,7 @@ pub(super) fn start_run(
     }
     let alone = drive.headless || drive.json || drive.quiet || jobs > 1;
     if !alone && screen.plain {
-        check_playable(&plan)?;
+        check_first_task_playable(&plan)?;
         let root = locate::sessions_folder(config);
         let guard = guard_session_signals()?;
         let (handle, thread, session) = Driver::start(
@@ -208,7 +208,8 @@ pub(super) fn run_one(
 ) -> SessionResult {
     let meta = session_meta(&plan.spec, salt.unwrap_or(0));
     // With `skip-task`, an unplayable first task is skipped like any other, and the session records it.
-    let playable = if on_error(config) == OnError::SkipTask { Ok(()) } else { check_playable(plan) };
+    let playable =
+        if on_error(config) == OnError::SkipTask { Ok(()) } else { check_first_task_playable(plan) };
     let mut run_config = plan.run_config.clone();
     run_config.policy.is_attended = false;
     run_config.breakpoints = breaks.to_vec();
@@ -287,7 +288,7 @@ pub(super) fn report_results(
     if mode == PrintMode::Json {
         out.print_json(&summary_line(&tally, worst.name(), &paths))?;
     } else {
-        out.print_line(&tally.sentence())?;
+        out.print_line(&tally.describe())?;
         if let [one] = paths.as_slice() {
             out.print_line(&format!("session: {one}"))?;
         } else {

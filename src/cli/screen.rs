@@ -6,7 +6,7 @@ use super::headless::ScreenSession;
 use super::host_services::host_services;
 use super::locate::{self, OpenedSession};
 use super::output::Output;
-use super::setup::{Plan, build_run_config, check_playable, load_templates, session_meta};
+use super::setup::{Plan, build_run_config, check_first_task_playable, load_templates, session_meta};
 use super::{args, bounded, headless};
 use crate::domain::Seq;
 use crate::driver::{Driver, Handle, Health, Signal, Store, TYPING_DELAY};
@@ -36,7 +36,7 @@ pub(super) fn start_run(
 ) -> Result<(), CliError> {
     // Check the screen and the first task before a session is created.
     screen_options(config, screen_args, Path::new(""), None)?;
-    check_playable(&plan)?;
+    check_first_task_playable(&plan)?;
     let root = locate::sessions_folder(config);
     // A person is watching, so the rule-based actor types its replies.
     let mut run_config = build_run_config(&plan.spec, config, &plan.world_options, TYPING_DELAY)?;

@@ -72,7 +72,7 @@ pub(super) fn plan_run_with_calibration(
     }
     let worlds = world_options(config);
     let env = config.text("run.env");
-    let alone = learn.is_some_and(|l| l.has_no_tests);
+    let alone = learn.is_some_and(|l| l.is_calibration_only);
     let tasks = if alone { Vec::new() } else { worlds::select_tasks(env, &task_selection(world), &worlds)? };
     let mut spec = build_spec(config, how, tasks, learn)?;
     if let Some(learn) = learn {
@@ -136,7 +136,7 @@ fn reject_secrets(
 ///
 /// # Errors
 /// A [`CliError`] that says what is wrong with the game, and where.
-pub(super) fn check_playable(plan: &Plan) -> Result<(), CliError> {
+pub(super) fn check_first_task_playable(plan: &Plan) -> Result<(), CliError> {
     let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
     let started = (plan.run_config.open_world)(task).and_then(|mut world| world.reset());
     started.map(drop).map_err(|error| super::error::world_error(task, &error))

@@ -11,7 +11,8 @@ pub struct BreakpointConfig {
     pub condition: String,
     /// Whether this is a watch, which marks the step and reports the hit but doesn't pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub warn: bool,
+    #[serde(rename = "warn")]
+    pub is_watch: bool,
     /// Whether the first hit disables it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
@@ -21,7 +22,8 @@ pub struct BreakpointConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakpointMark {
     /// Number of the breakpoint or watch.
-    pub breakpoint: u32,
+    #[serde(rename = "breakpoint")]
+    pub breakpoint_number: u32,
     /// Whether it was a watch and didn't pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warn: bool,
@@ -32,7 +34,7 @@ pub struct BreakpointMark {
 
 impl fmt::Display for BreakpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let warn = if self.warn { "warn " } else { "" };
+        let warn = if self.is_watch { "warn " } else { "" };
         let once = if self.once { "once " } else { "" };
         write!(f, "{warn}{once}{}", self.condition)
     }
@@ -41,6 +43,6 @@ impl fmt::Display for BreakpointConfig {
 impl BreakpointConfig {
     /// Returns "watch" or "breakpoint".
     pub fn kind_name(&self) -> &'static str {
-        if self.warn { "watch" } else { "breakpoint" }
+        if self.is_watch { "watch" } else { "breakpoint" }
     }
 }

@@ -103,7 +103,8 @@ pub struct Lesson {
     pub task_key: Option<Arc<str>>,
     /// How many times new evidence has led to it again.
     #[serde(default)]
-    pub recurred: u32,
+    #[serde(rename = "recurred")]
+    pub recurrences: u32,
     /// Whether a person wrote or changed it in this session, or changed the prompt from which a mentor derived it.
     #[serde(default)]
     #[serde(rename = "by_person")]

@@ -133,7 +133,8 @@ pub struct Step {
     /// Whether the environment was stepped. False for thoughts that aren't sent to it and for actions that the
     /// interface answers itself.
     #[serde(default)]
-    pub reached_world: bool,
+    #[serde(rename = "reached_world")]
+    pub sent_to_env: bool,
     #[serde(default)]
     pub answer: Option<Observation>,
     /// The detectors' findings.

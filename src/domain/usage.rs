@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_are_read_at_any_size() {
+    fn prices_of_any_size_are_formatted() {
         let cases =
             [(12_340_000_000, "12.34"), (12_345_678, "0.0123"), (123_456, "0.000123"), (5, "0.000000005")];
         for (nano, formatted) in cases {

@@ -53,7 +53,7 @@ impl CallRunner {
                 phase: Phase::Connecting,
                 reasoning: String::new(),
                 text: String::new(),
-                pieces: 0,
+                delta_count: 0,
                 started: began,
                 last_progress: began,
                 only_keep_alives: false,

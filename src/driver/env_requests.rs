@@ -150,7 +150,7 @@ impl Driver {
                 self.start_timeout();
                 return;
             }
-            (Some(PendingRequest::Lookahead(expected)), EnvAnswer::Ahead(number, found, has_world))
+            (Some(PendingRequest::Lookahead(expected)), EnvAnswer::Lookahead(number, found, has_world))
                 if *expected == number =>
             {
                 self.pending_requests.queue.pop_front();

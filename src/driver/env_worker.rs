@@ -62,7 +62,7 @@ pub(super) enum EnvAnswer {
     Hint(Option<String>),
     /// To a lookahead: the result and the list, or `None` if the environment cannot return to its state or failed;
     /// and whether an environment is open.
-    Ahead(u64, Option<(StepResult, Vec<String>)>, bool),
+    Lookahead(u64, Option<(StepResult, Vec<String>)>, bool),
 }
 
 /// The driver's handle to the environment's thread.
@@ -143,7 +143,7 @@ fn panic_answer(target: AnswerTarget) -> EnvAnswer {
         }
         AnswerTarget::ListRequest => EnvAnswer::Actions(Vec::new()),
         AnswerTarget::HintRequest => EnvAnswer::Hint(None),
-        AnswerTarget::Ahead(number) => EnvAnswer::Ahead(number, None, false),
+        AnswerTarget::Ahead(number) => EnvAnswer::Lookahead(number, None, false),
     }
 }
 
@@ -174,7 +174,7 @@ fn execute(
         EnvRequest::Hint => EnvAnswer::Hint(cache.query(|w| Ok(w.hint())).ok().flatten()),
         EnvRequest::Lookahead { number, action, list } => {
             let found = cache.preview_step(&action, list);
-            EnvAnswer::Ahead(number, found, cache.is_open())
+            EnvAnswer::Lookahead(number, found, cache.is_open())
         }
         EnvRequest::Rebuild(plan) => {
             let on_step = |step| {

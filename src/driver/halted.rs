@@ -156,7 +156,7 @@ impl Driver {
             rest.extend(self.unwritten_events.iter().cloned());
             let missing = rescue.head().0 + 1..rest.first().map_or(last.0 + 1, |first| first.seq.0);
             if !rest.is_empty() {
-                rescue.save_rest(&rest)?;
+                rescue.save_remaining(&rest)?;
             }
             rescue.finish()?;
             let what = format!(
@@ -166,7 +166,7 @@ impl Driver {
             );
             return Ok((what, false));
         }
-        let same = rescue.leads_to(&self.engine.state);
+        let same = rescue.folds_to(&self.engine.state);
         rescue.append(&self.unwritten_events)?;
         rescue.finish()?;
         Ok(if same {

@@ -138,7 +138,7 @@ fn usage_so_far(answer: &LiveCall, prompt: &PromptRecord, recorded: bool) -> Opt
         return answer.usage.map(marked);
     }
     // What had arrived before belongs to a reply that is counted already.
-    if answer.phase == Phase::Connecting && (answer.pieces == 0 || earlier.is_some()) {
+    if answer.phase == Phase::Connecting && (answer.delta_count == 0 || earlier.is_some()) {
         return earlier.map(marked);
     }
     let len = answer.text.len() as u64 + answer.reasoning.len() as u64;

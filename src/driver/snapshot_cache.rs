@@ -34,7 +34,7 @@ impl RebuildPlan {
         let actions = episode
             .steps
             .iter()
-            .filter(|step| step.reached_world)
+            .filter(|step| step.sent_to_env)
             .filter_map(|step| {
                 let (done, answer) = (step.executed.as_ref()?, step.answer.as_ref()?);
                 Some((step.number, done.sent.clone().unwrap_or_else(|| done.action.clone()), answer.clone()))

@@ -21,7 +21,7 @@ pub struct LiveCall {
     /// The reply received so far.
     pub text: String,
     /// The number of deltas received, a stand-in for tokens until the usage arrives.
-    pub pieces: u64,
+    pub delta_count: u64,
     pub started: Instant,
     /// When the last text arrived or the phase last changed.
     pub last_progress: Instant,
@@ -48,7 +48,7 @@ impl LiveCall {
 
     /// Describes the silence, if it is long.
     pub fn silence_message(&self, now: Instant) -> Option<String> {
-        self.silent_seconds(now).map(|seconds| match (self.only_keep_alives, self.pieces) {
+        self.silent_seconds(now).map(|seconds| match (self.only_keep_alives, self.delta_count) {
             (true, 0) => format!("the server is alive but has sent no text for {seconds} s"),
             (true, _) => format!("the server is alive but has sent no more text for {seconds} s"),
             (false, _) => format!("nothing received from the server for {seconds} s"),

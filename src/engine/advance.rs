@@ -105,7 +105,7 @@ impl Engine {
         let state = &self.state;
         let thinks = executed.action.trim_start().starts_with("think:");
         if thinks && !state.setting_flag("thoughts_sent", true) {
-            return vec![Event::ActionTaken { step, call: None, executed, list_only: false }];
+            return vec![Event::ActionTaken { step, call: None, executed, is_listing: false }];
         }
         let out = (self.policy.rewrite_action)(state, &executed.action);
         executed.sent = out.sent;
@@ -114,7 +114,7 @@ impl Engine {
             step,
             call: Some(CallId(state.next_call)),
             executed,
-            list_only: out.list_only,
+            is_listing: out.list_only,
         }]
     }
 

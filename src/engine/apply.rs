@@ -162,11 +162,11 @@ impl State {
                     self.actor_replies.count_unusable();
                 }
             }
-            Event::ActionTaken { executed, call, list_only, .. } => {
+            Event::ActionTaken { executed, call, is_listing: list_only, .. } => {
                 self.last_pool_use = seq;
                 let moved = call.is_some() && !list_only;
                 self.edit_step(seq, |s| {
-                    s.reached_world = moved;
+                    s.sent_to_env = moved;
                     s.executed = Some(executed.clone());
                     s.stage = Stage::Observation;
                 });
@@ -226,7 +226,7 @@ impl State {
             Event::PoolProposed { change } => {
                 self.waiting_summaries.push(PoolChange { seq, ..(**change).clone() });
             }
-            Event::PoolSettled { refused } => self.settle_pool(refused),
+            Event::PoolSettled { refused } => self.settle_summary(refused),
             Event::LessonUndone { target_seq: of, op } => self.undo_lesson(seq, *of, op),
             Event::LessonRedone { target_seq: of, op } => self.redo_lesson(seq, *of, op),
             Event::ThoughtEdited { step, previous: was, text } => {

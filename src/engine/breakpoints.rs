@@ -165,7 +165,7 @@ impl Breakpoints {
     }
 
     fn store_hit(&mut self, hit: Arc<BreakpointHit>) {
-        if !hit.config.warn {
+        if !hit.config.is_watch {
             self.current_hit = Some(hit.clone());
         }
         self.last_hit = Some(hit);

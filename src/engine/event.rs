@@ -178,7 +178,7 @@ pub enum Event {
         /// Whether only the admissible actions are listed, without stepping the environment.
         #[serde(default)]
         #[serde(rename = "list")]
-        list_only: bool,
+        is_listing: bool,
     },
     /// The environment answered an action.
     Observed {

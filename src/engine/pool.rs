@@ -124,13 +124,13 @@ impl Pool {
                     parents: parents.as_slice().into(),
                     transition: transition.clone().map(Arc::new),
                     task_key: task_key.as_deref().map(Arc::from),
-                    recurred: 0,
+                    recurrences: 0,
                     edited_by_person: author == Author::Person,
                     uses: 0,
                     last_used: None,
                 }));
             }
-            LessonOp::Recur { id } => self.edit_lesson(id, |l| l.recurred += 1),
+            LessonOp::Recur { id } => self.edit_lesson(id, |l| l.recurrences += 1),
             LessonOp::Edit { id, text, .. } => {
                 self.edit_lesson(id, |l| {
                     Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone() });

@@ -24,7 +24,7 @@ mod tests;
 
 pub use environment::PddlEnvironment;
 pub use game::{Game, GoalSeparator, ObservationScope, ProblemOutline, ProblemSource, Subgoal};
-pub use generate::{GENERATION, GeneratedProblem, generate, offered_ids, task, task_without_goal};
+pub use generate::{GENERATOR_VERSION, GeneratedProblem, generate, offered_ids, task, task_without_goal};
 pub use hint::{Hint, ReferencePlan};
-pub use id::{BadTaskId, Difficulty, Domain, TaskId};
+pub use id::{Difficulty, Domain, InvalidTaskId, TaskId};
 pub use world::{Reply, SavedState, World};

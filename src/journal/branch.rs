@@ -1,7 +1,7 @@
 //! The branches of a session. Their headers form the branch tree.
 
 use super::index::Summary;
-use super::open::{MOST_PARENTS, is_branch_name};
+use super::open::{MAX_PARENTS, is_branch_name};
 use super::session::branch_path;
 use super::stream::{EventLines, open_regular};
 use super::{BranchHeader, JournalError, Label, Session, SessionStatus, VERSION, Writer};
@@ -210,8 +210,8 @@ impl Session {
         let (mut id, mut parents) = (branch.clone(), 0);
         while let Some(parent) = self.read_header(&id)?.parent {
             (id, parents) = (parent, parents + 1);
-            if parents >= MOST_PARENTS {
-                return Err(JournalError::TooDeep { branch: branch.clone(), most: MOST_PARENTS });
+            if parents >= MAX_PARENTS {
+                return Err(JournalError::TooDeep { branch: branch.clone(), max: MAX_PARENTS });
             }
         }
         Ok(())

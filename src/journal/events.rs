@@ -64,7 +64,7 @@ impl EventFile {
     }
 
     /// Returns whether its first event is at or before this one.
-    pub(super) fn begins_before(&self, seq: Seq) -> bool {
+    pub(super) fn starts_at_or_before(&self, seq: Seq) -> bool {
         self.base_seq < seq.0
     }
 
@@ -98,7 +98,7 @@ impl EventFile {
     }
 
     /// Discards the offsets of all events after this one, which were truncated.
-    pub(super) fn forget_after(&self, seq: Seq) {
+    pub(super) fn truncate_positions_after(&self, seq: Seq) {
         let kept = self.position_count(seq);
         self.lock_positions().truncate(kept);
     }

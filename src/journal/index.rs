@@ -79,7 +79,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         head: state.head,
         acknowledged: state.head,
         goal: episode.map(|e| e.task.goal.clone()).unwrap_or_default(),
-        tasks: task_marks(state),
+        tasks: task_hashes(state),
         episodes: state.ended_episodes.len() as u32,
         won: state.ended_episodes.iter().filter(|p| p.won).count() as u32,
         progress: episode.map_or(0.0, |e| e.progress),
@@ -96,7 +96,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
 /// The maximum number of tasks in a summary, which keeps it small.
 const MAX_TASKS: usize = 1000;
 
-fn task_marks(state: &State) -> Vec<u64> {
+fn task_hashes(state: &State) -> Vec<u64> {
     let all = state.ended_episodes.iter().map(|p| &p.task).chain(state.open_episode().map(|e| &e.task));
     let mut marks: Vec<u64> = Vec::new();
     let mut known = HashSet::new();

@@ -194,7 +194,7 @@ mod tests {
     use super::LabelLine;
 
     #[test]
-    fn the_lines_of_the_document_are_read_and_written_as_they_stand() {
+    fn documented_lines_round_trip() {
         let page = include_str!("../../docs/JOURNAL.md");
         let block = page.split("```json\n").nth(3).unwrap().split("```").next().unwrap();
         assert_eq!(block.lines().count(), 3);

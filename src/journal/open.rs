@@ -12,7 +12,7 @@ use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::timeline::{CheckpointIndex, Timeline, chain_fetchers};
 use ancestry::{ForkBase, open_base, read_header};
-pub(super) use ancestry::{MOST_PARENTS, is_branch_name};
+pub(super) use ancestry::{MAX_PARENTS, is_branch_name};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ pub(super) fn open_with_checkpoints(
     let kept = if found.is_some() { None } else { Checkpoints::for_branch(path).newest_seq() };
     let len = opening.file.metadata().map_err(JournalError::io(path, "size could not be read"))?.len();
     // The last trace of the truncated events is not removed.
-    opening.cut = kept.is_some_and(|(_, bytes)| bytes > len);
+    opening.is_truncated = kept.is_some_and(|(_, bytes)| bytes > len);
     let mut opened = opening.open(found, None)?;
     let (head, noted) = (opened.timeline.head().head, noted.max(kept.map_or(Seq(0), |(seq, _)| seq)));
     if noted > head {
@@ -140,7 +140,7 @@ struct BranchOpener<'p> {
     /// Its ancestors.
     base: Option<ForkBase>,
     /// Whether a checkpoint reaches beyond the end of the file.
-    cut: bool,
+    is_truncated: bool,
 }
 
 impl<'p> BranchOpener<'p> {
@@ -163,7 +163,7 @@ impl<'p> BranchOpener<'p> {
         if let Some(base) = &base {
             checkpoints.set_parents(base.parents.clone());
         }
-        Ok(Self { path, mode: how, file, header, checkpoints, base, cut: false })
+        Ok(Self { path, mode: how, file, header, checkpoints, base, is_truncated: false })
     }
 
     /// Folds from a checkpoint, if one was found, to the end or up to an event, inclusive.
@@ -193,7 +193,7 @@ impl<'p> BranchOpener<'p> {
         let event_file = Arc::new(EventFile::new(self.path, begins));
         let writes_checkpoints = self.mode != OpenMode::Verify
             && upto.is_none()
-            && !self.cut
+            && !self.is_truncated
             && (self.mode == OpenMode::Resume || is_unlocked(&self.file));
         let fetch = match &self.base {
             Some(base) => chain_fetchers(base.fetcher.clone(), begins, event_file.fetcher()),
@@ -237,7 +237,7 @@ impl<'p> BranchOpener<'p> {
         let mut timeline = unfolding.finish();
         let head = timeline.head().clone();
         if upto.is_none() {
-            event_file.forget_after(head.head.max(begins));
+            event_file.truncate_positions_after(head.head.max(begins));
         }
         if writes_checkpoints && self.checkpoints.is_tail_long_enough(&head, valid_len) {
             self.checkpoints.write_newest(

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The maximum number of files held open, since a process may open about a thousand. Changes of further files are
 /// detected too, but their events are read from the path.
-const MOST_HELD: usize = 64;
+const MAX_HELD_FILES: usize = 64;
 
 /// The file of an ancestor of a fork.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl ParentFile {
         below: usize,
     ) -> Result<Arc<Self>, JournalError> {
         let opened = file.metadata().map_err(JournalError::io(events.path(), "size could not be read"))?;
-        let held = (below < MOST_HELD).then(|| Arc::new(file));
+        let held = (below < MAX_HELD_FILES).then(|| Arc::new(file));
         if let Some(file) = held.as_ref().filter(|_| cfg!(unix)) {
             events.set_open_file(Some(file.clone()));
         }
@@ -79,7 +79,7 @@ pub fn parents_of_fork(
     let mut line: Vec<&Arc<EventFile>> = parents.iter().map(|parent| &parent.events).collect();
     line.push(own);
     // The event may belong to an ancestor.
-    let last = line.iter().rposition(|events| events.begins_before(at)).unwrap_or(0);
+    let last = line.iter().rposition(|events| events.starts_at_or_before(at)).unwrap_or(0);
     let events = line[last].clone();
     let io = |action| JournalError::io(events.path(), action);
     let file = files::open(events.path()).map_err(io("could not be opened"))?;

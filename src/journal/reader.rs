@@ -1,7 +1,7 @@
 //! Reads branch files. A torn end is dropped and reported; any other problem is an error with file, line and reason.
 
 use super::branch::last_written_branch;
-use super::open::{MOST_PARENTS, is_branch_name};
+use super::open::{MAX_PARENTS, is_branch_name};
 use super::stream::{EventLines, open_regular};
 use super::{EventFile, JournalError};
 use crate::domain::{BranchId, Seq};
@@ -113,7 +113,7 @@ pub fn read_with_parents<'b>(
         let mut parent = read(&id)?;
         parent.events.retain(|e| e.seq <= at);
         let has = parent.events.last().map_or(parent.header.at_seq.min(at), |e| e.seq);
-        if has < at || depth > MOST_PARENTS {
+        if has < at || depth > MAX_PARENTS {
             return Err(JournalError::Malformed {
                 path: path.join(format!("branches/{id}.jsonl")),
                 line: 1,
@@ -130,7 +130,7 @@ pub fn read_with_parents<'b>(
 }
 
 /// Returns the branch written last, like [`super::Session::last_written`], given the contents of the branch files.
-pub fn last_written_of<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
+pub fn last_written_from_files<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
     let stamped = files.filter(|(id, _)| is_branch_name(id)).filter_map(|(id, bytes)| {
         let read = read_branch_bytes(Path::new(&id.0), bytes).ok()?;
         let last = read.events.last().map_or(read.header.created, |e| e.timestamp);
@@ -159,7 +159,7 @@ fn read_all_events<R: BufRead>(
     }
     let torn_tail = lines.torn_tail(valid_len, events.len() - complete);
     events.truncate(complete);
-    event_file.forget_after(events.last().map_or(header.at_seq, |e| e.seq));
+    event_file.truncate_positions_after(events.last().map_or(header.at_seq, |e| e.seq));
     Ok(ReadBranch { header, events, valid_len, torn_tail, event_file })
 }
 

@@ -57,7 +57,7 @@ impl Rescue {
     }
 
     /// Returns whether the saved events fold to this state.
-    pub fn leads_to(&self, state: &State) -> bool {
+    pub fn folds_to(&self, state: &State) -> bool {
         self.state == *state
     }
 
@@ -65,7 +65,7 @@ impl Rescue {
     ///
     /// # Errors
     /// Returns [`JournalError::Io`] if a file cannot be created or written.
-    pub fn save_rest(&self, events: &[Arc<Envelope>]) -> Result<PathBuf, JournalError> {
+    pub fn save_remaining(&self, events: &[Arc<Envelope>]) -> Result<PathBuf, JournalError> {
         let path = self.session.dir.join("rest.jsonl");
         let mut bytes = Vec::new();
         for event in events {

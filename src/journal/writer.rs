@@ -182,11 +182,11 @@ impl Writer {
     /// # Errors
     /// Returns [`JournalError::Changed`] if not.
     pub fn check_unchanged(&self) -> Result<(), JournalError> {
-        self.check_own()?;
+        self.check_own_file()?;
         self.parents.iter().try_for_each(|parent| parent.check())
     }
 
-    fn check_own(&self) -> Result<(), JournalError> {
+    fn check_own_file(&self) -> Result<(), JournalError> {
         let changed = |change| Err(JournalError::Changed { path: self.path.clone(), change });
         let held = self.file.metadata().map_err(JournalError::io(&self.path, "size could not be read"))?;
         if let Some(change) = path_change(&self.path, &held) {
@@ -196,7 +196,7 @@ impl Writer {
         match is.cmp(&was) {
             std::cmp::Ordering::Less => changed(FileChange::Shortened { current: is, expected: was }),
             std::cmp::Ordering::Greater if !self.has_partial_line => {
-                changed(FileChange::Lengthened { is, was })
+                changed(FileChange::Lengthened { current: is, expected: was })
             }
             _ => Ok(()),
         }
@@ -232,7 +232,7 @@ impl Writer {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
         // Changes by another program must be detected before events are acknowledged that would be lost.
-        self.check_own()?;
+        self.check_own_file()?;
         self.write_after_valid(bytes).map_err(JournalError::io(&self.path, "could not be written"))
     }
 

@@ -54,7 +54,7 @@ impl Method for Fcrf {
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         match reply.question {
-            TIP => keep_chosen_tip(state, reply),
+            TIP => store_chosen_tip(state, reply),
             SUMMARY => super::constitution::apply_summary(state, reply),
             _ => keep_all_items(state, reply),
         }
@@ -114,7 +114,7 @@ fn is_trial_over(state: &State) -> bool {
 /// Stores the chosen tip with scope task. The mentor names the lesson that the tip was taken from by its number in the
 /// list it was shown; that lesson becomes the tip's parent. If the mentor names none, a complaint is recorded and the
 /// tip has no parent.
-fn keep_chosen_tip(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+fn store_chosen_tip(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     let mut reflection = reply.reflection();
     // The question asks for the single best tip; everything else in the reply is kept in the reflection.
     let tip = reply.items.first().map(|item| {

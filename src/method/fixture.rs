@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A receptacle and its contents.
 #[derive(Clone, Debug)]
-struct Place {
+struct Receptacle {
     container: bool,
     open: bool,
     things: Vec<String>,
@@ -25,8 +25,8 @@ pub(crate) struct FakeHousehold {
     goal: String,
     location: Option<String>,
     holding: Option<String>,
-    places: BTreeMap<String, Place>,
-    treated: BTreeSet<(String, &'static str)>,
+    places: BTreeMap<String, Receptacle>,
+    treatments: BTreeSet<(String, &'static str)>,
 }
 
 impl FakeHousehold {
@@ -35,7 +35,7 @@ impl FakeHousehold {
         let mut places = BTreeMap::new();
         let mut add = |name: &str, container: bool, things: &[&str]| {
             let things = things.iter().map(|t| (*t).to_owned()).collect();
-            places.insert(name.to_owned(), Place { container, open: !container, things });
+            places.insert(name.to_owned(), Receptacle { container, open: !container, things });
         };
         add("countertop 1", false, &["bread 1", "knife 1"]);
         add("countertop 2", false, &["mug 1", "apple 1"]);
@@ -47,7 +47,14 @@ impl FakeHousehold {
         add("cabinet 1", true, &["plate 1"]);
         add("sidetable 1", false, &["desklamp 1"]);
         let treated = BTreeSet::new();
-        Self { old_wording: false, goal: goal.to_owned(), location: None, holding: None, places, treated }
+        Self {
+            old_wording: false,
+            goal: goal.to_owned(),
+            location: None,
+            holding: None,
+            places,
+            treatments: treated,
+        }
     }
 
     pub(crate) fn reset(&self) -> StepResult {
@@ -67,7 +74,7 @@ impl FakeHousehold {
         StepResult { observation, valid, ..StepResult::default() }
     }
 
-    fn place_here(&mut self, place: &str) -> Option<&mut Place> {
+    fn current_place(&mut self, place: &str) -> Option<&mut Receptacle> {
         (self.location.as_deref() == Some(place)).then(|| self.places.get_mut(place)).flatten()
     }
 
@@ -106,7 +113,7 @@ impl FakeHousehold {
             return Some(format!("You arrive at {whereto}. {}", self.describe_place(place)));
         }
         if let Some(name) = action.strip_prefix("open ") {
-            let place = self.place_here(name)?;
+            let place = self.current_place(name)?;
             if !place.container || place.open {
                 return None;
             }
@@ -117,7 +124,7 @@ impl FakeHousehold {
             if self.holding.is_some() {
                 return None;
             }
-            let place = self.place_here(name).filter(|p| p.open)?;
+            let place = self.current_place(name).filter(|p| p.open)?;
             let found = place.things.iter().position(|t| t == thing)?;
             place.things.remove(found);
             self.holding = Some(thing.to_owned());
@@ -128,7 +135,7 @@ impl FakeHousehold {
             if self.holding.as_deref() != Some(thing) {
                 return None;
             }
-            self.place_here(name).filter(|p| p.open)?.things.push(thing.to_owned());
+            self.current_place(name).filter(|p| p.open)?.things.push(thing.to_owned());
             self.holding = None;
             return Some(if self.old_wording {
                 format!("You put the {thing} in/on the {name}.")
@@ -145,8 +152,8 @@ impl FakeHousehold {
                 if self.holding.as_deref() != Some(thing) || !name.starts_with(kind) {
                     return None;
                 }
-                self.place_here(name)?;
-                self.treated.insert((thing.to_owned(), verb));
+                self.current_place(name)?;
+                self.treatments.insert((thing.to_owned(), verb));
                 return Some(format!("You {verb} the {thing} using the {name}."));
             }
         }
@@ -266,12 +273,12 @@ impl TestRun {
         }
         let Some(effect) = self.engine.state.calls.values().next().cloned() else { return false };
         let reply = match effect {
-            Effect::ResetWorld { call, .. } => world_reply(call, world_of(None)),
+            Effect::ResetWorld { call, .. } => environment_reply(call, world_of(None)),
             Effect::StepWorld { call, action, list_only: list, .. } => {
                 if list {
                     Reply::World { call, result: Box::default(), admissible: vec!["go to desk 1".to_owned()] }
                 } else {
-                    world_reply(call, world_of(Some(&action)))
+                    environment_reply(call, world_of(Some(&action)))
                 }
             }
             Effect::Ask { call, prompt } if prompt.role == ModelRole::Mentor => {
@@ -336,6 +343,6 @@ fn model_reply(call: CallId, mut text: String) -> Reply {
     Reply::Model { call, text, reasoning: String::new(), usage: Usage::default(), truncated }
 }
 
-fn world_reply(call: CallId, turn: StepResult) -> Reply {
+fn environment_reply(call: CallId, turn: StepResult) -> Reply {
     Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
 }

@@ -34,7 +34,7 @@ pub(super) fn ask_mentor(method: &dyn Method, state: &State, question: Question)
 }
 
 /// Returns whether a mentor, as given on the command line, is a model or a recording of one.
-fn can_be_asked(mentor: &str) -> bool {
+fn is_model(mentor: &str) -> bool {
     mentor.starts_with("openai:") || mentor.starts_with("recorded:")
 }
 
@@ -52,7 +52,7 @@ pub fn derived_generation(
         SettingOrigin::Paper => !preset,
         _ => false,
     };
-    match (open, can_be_asked(mentor)) {
+    match (open, is_model(mentor)) {
         (true, true) => Some(("neural", SettingOrigin::Mentor)),
         (true, false) if now == SettingOrigin::Mentor => Some(("symbolic", SettingOrigin::BuiltIn)),
         _ => None,
@@ -79,7 +79,7 @@ pub fn switch_model(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
 /// Returns why the run never calls its mentor, and which setting changes that. Returns `None` if the mentor is called,
 /// or if there is no model to call.
 pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
-    if !can_be_asked(&run.mentor) {
+    if !is_model(&run.mentor) {
         return None;
     }
     let settings = &run.settings;

@@ -11,7 +11,7 @@ use crate::domain::{
 };
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::prompt;
-use crate::symbolic::PLANNED_ENVS;
+use crate::symbolic::PLANNABLE_ENVS;
 
 /// Asks for all actions of an attempt.
 const PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::PlanActions };
@@ -56,9 +56,9 @@ impl Method for Planning {
         reflection.items = item.iter().cloned().collect();
         let mut intents = vec![Intent::Reflect(Box::new(reflection))];
         let Some(item) = item else { return intents };
-        intents.extend(state.episode.as_deref().and_then(|open| plan_in_force(state, open)).map(
-            |(id, _)| Intent::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Retired }),
-        ));
+        intents.extend(state.episode.as_deref().and_then(|open| active_plan(state, open)).map(|(id, _)| {
+            Intent::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Retired })
+        }));
         let mut command = reply.lesson_command(&item);
         if let LessonCommand::Add { scope, .. } = &mut command {
             *scope = Scope::Episode;
@@ -78,7 +78,7 @@ impl Planning {
     /// Returns [`UnknownMethod::NoPlanner`] if there is no mentor, or if the mentor is the rules and they cannot plan
     /// these tasks.
     pub fn for_run(run: &RunSpec) -> Result<Self, UnknownMethod> {
-        let unplanned = run.tasks.iter().find(|t| !PLANNED_ENVS.contains(&t.env.as_str()));
+        let unplanned = run.tasks.iter().find(|t| !PLANNABLE_ENVS.contains(&t.env.as_str()));
         let why = match (run.mentor.as_str(), unplanned) {
             ("none", _) => "the mentor writes the plans, and none is set".to_owned(),
             ("symbolic", Some(task)) => format!("{NO_RULE_BASED_PLAN}; this is a task of {}", task.env),
@@ -90,13 +90,13 @@ impl Planning {
     /// Returns the plan's next action, a request for a plan if there is none, or the end of the attempt if no action is
     /// left.
     fn next_step(&self, state: &State, open: &Episode) -> Vec<Intent> {
-        let Some((_, text)) = plan_in_force(state, open) else {
+        let Some((_, text)) = active_plan(state, open) else {
             let mut intents =
                 if state.is_answered(PLAN) { Vec::new() } else { mentor::ask_mentor(self, state, PLAN) };
             intents.push(Intent::EndEpisode(EndReason::PlanEnd));
             return intents;
         };
-        let taken = open.answered_steps().saturating_sub(written_after(state, open));
+        let taken = open.answered_steps().saturating_sub(plan_written_after(state, open));
         match parse_actions(text).0.into_iter().nth(taken as usize) {
             Some(action) => vec![Intent::Propose(action)],
             None => vec![Intent::EndEpisode(EndReason::PlanEnd)],
@@ -105,7 +105,7 @@ impl Planning {
 }
 
 /// Returns the active plan: the newest of this episode.
-fn plan_in_force<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)> {
+fn active_plan<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)> {
     let here = |l: &&crate::domain::Lesson| l.scope == Scope::Episode && l.learnt_at.0 == open.number;
     let lesson = state.pool.active_of_kind(ReflectionKind::Plan).rfind(here)?;
     Some((&lesson.id, lesson.text().text.as_str()))
@@ -131,13 +131,13 @@ pub fn numbered_plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
 pub fn current_plan_line(state: &State) -> Option<(&LessonId, u32)> {
     state.run.as_ref().filter(|run| run.method == "planning")?;
     let open = state.episode.as_deref()?;
-    let (id, _) = plan_in_force(state, open)?;
-    let step = (open.steps.len() as u32).checked_sub(written_after(state, open))?;
+    let (id, _) = active_plan(state, open)?;
+    let step = (open.steps.len() as u32).checked_sub(plan_written_after(state, open))?;
     (step > 0).then_some((id, step))
 }
 
 /// Returns the step after which the plan was written: 0, unless a person requested a new one.
-fn written_after(state: &State, open: &Episode) -> u32 {
+fn plan_written_after(state: &State, open: &Episode) -> u32 {
     let here = state.reflections.iter().rev().take_while(|r| r.episode == open.number);
     let mut plans = here.filter(|r| r.question() == PLAN && !r.items.is_empty());
     plans.next().map_or(0, |r| r.step)

@@ -5,14 +5,14 @@ use crate::engine::{Intent, State, fixed_trial};
 use std::collections::HashMap;
 
 /// An entry of the run's task list, and its progress.
-struct Entry<'a> {
+struct TaskEntry<'a> {
     task: &'a Task,
     /// Trials already played.
     trials_used: usize,
     /// Number of the next trial among all trials of this task.
     next_trial: u32,
     /// The task was won or has used all its trials.
-    settled: bool,
+    finished: bool,
 }
 
 /// Starts the next trial of the first unsettled task, or ends the run: task by task.
@@ -20,7 +20,7 @@ pub(super) fn next_by_task(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];
     }
-    start_or_end(entries(state).into_iter().find(|entry| !entry.settled).as_ref())
+    start_or_end(entries(state).into_iter().find(|entry| !entry.finished).as_ref())
 }
 
 /// Starts the next task of the current trial, or ends the run: trial by trial over the tasks not yet won, as Reflexion
@@ -29,7 +29,7 @@ pub(super) fn next_by_trial(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];
     }
-    let due = entries(state).into_iter().filter(|entry| !entry.settled);
+    let due = entries(state).into_iter().filter(|entry| !entry.finished);
     start_or_end(due.min_by_key(|entry| entry.trials_used).as_ref())
 }
 
@@ -48,15 +48,15 @@ fn next_calibration(state: &State) -> Option<Intent> {
     Some(Intent::StartEpisode { task, trial: 1, role })
 }
 
-fn start_or_end(entry: Option<&Entry<'_>>) -> Vec<Intent> {
-    let Some(Entry { task, next_trial: trial, .. }) = entry else { return vec![Intent::EndRun] };
+fn start_or_end(entry: Option<&TaskEntry<'_>>) -> Vec<Intent> {
+    let Some(TaskEntry { task, next_trial: trial, .. }) = entry else { return vec![Intent::EndRun] };
     let task = Box::new(Task { goal: String::new(), ..(*task).clone() });
     vec![Intent::StartEpisode { task, trial: *trial, role: EpisodeRole::Test }]
 }
 
 /// Returns the task list with the progress of each entry. A task has up to `RunSpec::trials` trials, each only if the
 /// previous one was not won; a task listed twice is played twice. Episodes that a person started out of order count.
-fn entries(state: &State) -> Vec<Entry<'_>> {
+fn entries(state: &State) -> Vec<TaskEntry<'_>> {
     let Some(run) = state.run.as_deref() else { return Vec::new() };
     let mut played: HashMap<(&str, &str, u64), Vec<bool>> = HashMap::new();
     for past in state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test) {
@@ -76,7 +76,12 @@ fn entries(state: &State) -> Vec<Entry<'_>> {
         let used = own.iter().position(|won| *won).map_or(own.len(), |at| at + 1);
         *from += used;
         let settled = own[..used].last().is_some_and(|won| *won) || used >= trials;
-        Entry { task, trials_used: used, next_trial: had.len() as u32 + again.unwrap_or(1), settled }
+        TaskEntry {
+            task,
+            trials_used: used,
+            next_trial: had.len() as u32 + again.unwrap_or(1),
+            finished: settled,
+        }
     };
     run.test_tasks().iter().map(entry).collect()
 }

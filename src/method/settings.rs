@@ -48,7 +48,7 @@ pub enum DefaultValue {
     /// A switch.
     Switch(bool),
     /// A word, with all allowed words.
-    Word(&'static str, &'static [&'static str]),
+    Choice(&'static str, &'static [&'static str]),
 }
 
 /// The greatest value of numbers stored in 32 bits.
@@ -93,7 +93,7 @@ const fn switch(
 }
 
 /// Creates a setting that is one of a few words.
-const fn word(
+const fn choice(
     name: &'static str,
     meaning: &'static str,
     methods: &'static [&'static str],
@@ -101,7 +101,7 @@ const fn word(
     words: &'static [&'static str],
     origin: SettingOrigin,
 ) -> SettingSpec {
-    let default = DefaultValue::Word(default, words);
+    let default = DefaultValue::Choice(default, words);
     SettingSpec { name, meaning, methods, default, code_default: None, range: NOT_A_NUMBER, origin }
 }
 
@@ -118,7 +118,7 @@ impl SettingSpec {
             (DefaultValue::Number(_), (from, MAX_NUMBER)) => format!("a whole number, at least {from}"),
             (DefaultValue::Number(_), (from, to)) => format!("a whole number from {from} to {to}"),
             (DefaultValue::Switch(_), _) => "true or false".to_owned(),
-            (DefaultValue::Word(_, words), _) => words.join(", "),
+            (DefaultValue::Choice(_, words), _) => words.join(", "),
         }
     }
 
@@ -132,7 +132,7 @@ impl SettingSpec {
                 value.as_u64().is_some_and(|n| (self.range.0..=self.range.1).contains(&n))
             }
             DefaultValue::Switch(_) => value.is_boolean(),
-            DefaultValue::Word(_, words) => words.iter().any(|word| value == word),
+            DefaultValue::Choice(_, words) => words.iter().any(|word| value == word),
         };
         let bound = match (value.as_u64(), self.range.1) {
             (Some(n), MAX_NUMBER) if n > MAX_NUMBER => format!(", at most {MAX_NUMBER}"),
@@ -160,7 +160,7 @@ impl DefaultValue {
         match self {
             Self::Number(n) => json!(n),
             Self::Switch(on) => json!(on),
-            Self::Word(word, _) => json!(word),
+            Self::Choice(word, _) => json!(word),
         }
     }
 }
@@ -207,7 +207,7 @@ fn code_defaults(method: &str) -> &'static [(&'static str, DefaultValue)] {
                 REFLEXION_CODE_DEFAULTS[1],
                 REFLEXION_CODE_DEFAULTS[2],
                 REFLEXION_CODE_DEFAULTS[3],
-                ("action_rule", DefaultValue::Word("fcrf", &["none", "fcrf"])),
+                ("action_rule", DefaultValue::Choice("fcrf", &["none", "fcrf"])),
             ];
             FCRF
         }

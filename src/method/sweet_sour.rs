@@ -44,7 +44,7 @@ impl Method for SweetSour {
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         let mut reflection = reply.reflection();
-        let transition = state.episode.as_deref().and_then(last_moment);
+        let transition = state.episode.as_deref().and_then(last_transition);
         for item in &mut reflection.items {
             item.transition.clone_from(&transition);
         }
@@ -71,7 +71,7 @@ impl SweetSour {
             return Vec::new();
         };
         let always = state.run.as_ref().is_some_and(|r| r.settings.text("transfer", "success") == "always");
-        let mut intents: Vec<Intent> = reward_to_carry(state).map(Intent::SetMemory).into_iter().collect();
+        let mut intents: Vec<Intent> = carried_reward(state).map(Intent::SetMemory).into_iter().collect();
         if ended.won || always {
             let short =
                 state.pool.visible_of_kind(ReflectionKind::Positive).filter(|l| l.scope == Scope::Episode);
@@ -88,7 +88,7 @@ impl SweetSour {
 }
 
 /// Returns the reward over all attempts so far. Returns `None` if the memory already includes the last attempt.
-fn reward_to_carry(state: &State) -> Option<serde_json::Value> {
+fn carried_reward(state: &State) -> Option<serde_json::Value> {
     let episode = state.episode.as_deref()?;
     let counted = state.memory.get("episode").and_then(serde_json::Value::as_u64);
     if counted == Some(u64::from(episode.number)) || !state.setting_flag("reward_carries", true) {
@@ -111,7 +111,7 @@ fn has_reached_subgoal(state: &State, episode: &Episode) -> bool {
 }
 
 /// Returns the transition a memory is about: what the agent saw, what it did, and the reward.
-fn last_moment(episode: &Episode) -> Option<Transition> {
+fn last_transition(episode: &Episode) -> Option<Transition> {
     let step = episode.step(episode.answered_steps())?;
     let before = step
         .number

@@ -24,13 +24,13 @@ pub(super) struct Pattern {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clause {
     /// Variables bound by this clause, in addition to those of the enclosing scope.
-    pub(super) own_variables: Vec<Slot>,
+    pub(super) bound_variables: Vec<Slot>,
     pub(super) positive: Vec<Pattern>,
     pub(super) negative: Vec<Pattern>,
     pub(super) equal: Vec<(Argument, Argument)>,
     pub(super) unequal: Vec<(Argument, Argument)>,
     /// Disjunctions that must all be false; indexes into [`Scope::nested`].
-    pub(super) negated_alternatives: Vec<usize>,
+    pub(super) negated_disjunctions: Vec<usize>,
 }
 
 impl Clause {
@@ -40,16 +40,16 @@ impl Clause {
             + self.negative.len()
             + self.equal.len()
             + self.unequal.len()
-            + self.negated_alternatives.len()
+            + self.negated_disjunctions.len()
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
-        self.own_variables.extend_from_slice(&other.own_variables);
+        self.bound_variables.extend_from_slice(&other.bound_variables);
         self.positive.extend_from_slice(&other.positive);
         self.negative.extend_from_slice(&other.negative);
         self.equal.extend_from_slice(&other.equal);
         self.unequal.extend_from_slice(&other.unequal);
-        self.negated_alternatives.extend_from_slice(&other.negated_alternatives);
+        self.negated_disjunctions.extend_from_slice(&other.negated_disjunctions);
     }
 }
 

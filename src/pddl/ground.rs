@@ -36,7 +36,7 @@ impl Task {
     /// # Errors
     /// The same as [`Task::ground`].
     pub fn ground_with_parts(model: &Model) -> Result<Self, PddlError> {
-        ground_model(model, &model.goal_parts())
+        ground_model(model, &model.goal_conjuncts())
     }
 }
 
@@ -105,7 +105,7 @@ fn number_objects(model: &Model) -> Result<NumberedObjects, PddlError> {
         }
     }
     visit_terms(&model.goal, &mut constant);
-    all.sort_unstable_by(|left, right| model.names.word(*left).cmp(model.names.word(*right)));
+    all.sort_unstable_by(|left, right| model.names.text(*left).cmp(model.names.text(*right)));
     all.dedup();
     if all.len() > limits::OBJECTS {
         return Err(too_large("objects", limits::OBJECTS));
@@ -229,7 +229,7 @@ fn assemble(
         first_fact_of: first_of,
         keys,
         op_actions: ops.actions,
-        op_starts: ops.starts,
+        op_starts: ops.argument_starts,
         op_arguments: ops.arguments,
         effect_starts: ops.effect_starts,
         effects: ops.effects,

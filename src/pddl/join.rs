@@ -25,7 +25,7 @@ enum JoinStep {
     /// Bind a slot to each object of its type in turn.
     ForEachObject { slot: Slot },
     /// The slot's value doesn't matter, but its type must have at least one object.
-    Inhabited { slot: Slot },
+    RequireNonEmptyType { slot: Slot },
 }
 
 /// The order in which a clause is joined, given which slots are bound beforehand.
@@ -79,14 +79,18 @@ impl JoinPlan {
                 moves.push(JoinStep::Scan { pattern, index_place: through });
                 continue;
             }
-            let open = clause.own_variables.iter().chain(wanted).find(|&&slot| !known[usize::from(slot)]);
+            let open = clause.bound_variables.iter().chain(wanted).find(|&&slot| !known[usize::from(slot)]);
             let Some(&slot) = open else { break };
             known[usize::from(slot)] = true;
             let matters = wanted.contains(&slot)
                 || pairs.iter().any(|&(l, r, _)| l == Argument::Slot(slot) || r == Argument::Slot(slot))
                 || clause.negative.iter().any(|pattern| pattern.arguments.contains(&Argument::Slot(slot)))
-                || !clause.negated_alternatives.is_empty();
-            moves.push(if matters { JoinStep::ForEachObject { slot } } else { JoinStep::Inhabited { slot } });
+                || !clause.negated_disjunctions.is_empty();
+            moves.push(if matters {
+                JoinStep::ForEachObject { slot }
+            } else {
+                JoinStep::RequireNonEmptyType { slot }
+            });
         }
         Self { steps: moves }
     }
@@ -243,7 +247,7 @@ impl Joiner<'_> {
                     binding[usize::from(*slot)] = object;
                     assigned.push(*slot);
                 }
-                JoinStep::Inhabited { slot } => {
+                JoinStep::RequireNonEmptyType { slot } => {
                     let Some(any) = self.types.members(self.variable_types[usize::from(*slot)]).next() else {
                         break Ok(());
                     };

@@ -36,6 +36,6 @@ pub const INPUTS: usize = 1_500_000;
 /// Inputs of one gate: what its 16-bit counter can hold.
 pub const GATE_INPUTS: usize = 65_000;
 /// Literals copied into join plans. Each literal that can change gets a plan over its whole clause.
-pub const PLAN_WORK: usize = 2_000_000;
+pub const JOIN_PLAN_LITERALS: usize = 2_000_000;
 /// Effects of one action instance. Limited because each delete searches for a matching add.
 pub const EFFECTS: usize = 500;

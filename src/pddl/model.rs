@@ -27,7 +27,7 @@ pub struct Model {
 
 impl Model {
     /// Returns the conjuncts of the goal in the order written, including those of nested conjunctions.
-    pub fn goal_parts(&self) -> Vec<&Formula> {
+    pub fn goal_conjuncts(&self) -> Vec<&Formula> {
         let mut parts = Vec::new();
         collect_conjuncts(&self.goal, &mut parts);
         parts
@@ -42,7 +42,7 @@ impl Model {
 
     /// Appends a formula. Recurses once per level of nesting, which the parser bounds.
     fn write_formula(&self, formula: &Formula, out: &mut String) {
-        let word = |name: Name| self.names.word(name);
+        let word = |name: Name| self.names.text(name);
         let term = |of: &Term| match of {
             Term::Variable(name) => format!(" ?{}", word(*name)),
             Term::Constant(name) => format!(" {}", word(*name)),

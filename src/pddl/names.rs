@@ -33,7 +33,7 @@ impl Names {
     }
 
     /// Returns the spelling of a name, in lower case.
-    pub fn word(&self, name: Name) -> &str {
+    pub fn text(&self, name: Name) -> &str {
         &self.words[name.0 as usize]
     }
 

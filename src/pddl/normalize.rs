@@ -50,7 +50,7 @@ impl<'m> Normalizer<'m> {
                 return Err(self.too_large("types", limits::TYPES));
             }
             let slot = self.scope.variable_types.len() as Slot;
-            let words: Vec<&str> = variable.types.iter().map(|&kind| self.model.names.word(kind)).collect();
+            let words: Vec<&str> = variable.types.iter().map(|&kind| self.model.names.text(kind)).collect();
             let kind = self.types.type_of_variable(&words, self.objects.len());
             self.scope.variable_types.push(kind);
             self.visible_variables.push((variable.name, slot));
@@ -105,7 +105,7 @@ impl<'m> Normalizer<'m> {
                 let mut clauses = self.normalize(body, wanted)?;
                 self.leave_scope(variables);
                 for clause in &mut clauses {
-                    clause.own_variables.extend_from_slice(&slots);
+                    clause.bound_variables.extend_from_slice(&slots);
                 }
                 Ok(clauses)
             }
@@ -115,13 +115,13 @@ impl<'m> Normalizer<'m> {
                 let mut clauses = self.normalize(body, wanted.flipped())?;
                 self.leave_scope(variables);
                 for clause in &mut clauses {
-                    clause.own_variables.extend_from_slice(&slots);
+                    clause.bound_variables.extend_from_slice(&slots);
                 }
                 let free = self.visible_variables.iter().map(|&(_, slot)| slot).collect();
                 let free = self.used_slots(&clauses, free);
                 self.scope.nested.push(Nested { clauses, free_variables: free });
                 Ok(vec![Clause {
-                    negated_alternatives: vec![self.scope.nested.len() - 1],
+                    negated_disjunctions: vec![self.scope.nested.len() - 1],
                     ..Clause::default()
                 }])
             }
@@ -223,7 +223,7 @@ impl<'m> Normalizer<'m> {
                 mark(left);
                 mark(right);
             }
-            for &nested in &clause.negated_alternatives {
+            for &nested in &clause.negated_disjunctions {
                 for &slot in &self.scope.nested[nested].free_variables {
                     mark(&Argument::Slot(slot));
                 }

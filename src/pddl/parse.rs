@@ -232,7 +232,7 @@ impl<'t> Parser<'t, '_> {
         if declared.arity == given {
             return Ok(());
         }
-        let word = self.shared.model.names.word(declared.name);
+        let word = self.shared.model.names.text(declared.name);
         Err(self
             .lexer
             .error_at(at, format!("the predicate {word:?} takes {} arguments, not {given}", declared.arity)))

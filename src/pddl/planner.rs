@@ -124,12 +124,12 @@ impl<'t> Planner<'t> {
             all: BinaryHeap::new(),
             preferred: BinaryHeap::new(),
             boost_left: 0,
-            taken_count: 0,
+            popped_count: 0,
             best_estimate: u32::MAX,
         };
         queues.all.push(Reverse((0, 0, false, 0)));
         let mut seen = vec![false];
-        while let Some(number) = queues.next(strategy) {
+        while let Some(number) = queues.pop(strategy) {
             if std::mem::replace(&mut seen[number as usize], true) {
                 continue;
             }
@@ -152,7 +152,7 @@ impl<'t> Planner<'t> {
                     if let Some(rest) = self.heuristic.estimate(self.task, &state, &mut work) {
                         let (past, future) = strategy.weights;
                         let whole = (past * (steps + 1)).saturating_add(future.saturating_mul(rest));
-                        queues.add(Reverse((whole, rest, !proposed.contains(&op), next)), strategy);
+                        queues.push(Reverse((whole, rest, !proposed.contains(&op), next)), strategy);
                     }
                     if nodes.len() >= effort.states || work >= effort.work {
                         return SearchOutcome::GaveUp { states: nodes.len() };
@@ -170,12 +170,12 @@ struct Queues {
     all: BinaryHeap<QueueEntry>,
     preferred: BinaryHeap<QueueEntry>,
     boost_left: u32,
-    taken_count: u64,
+    popped_count: u64,
     best_estimate: u32,
 }
 
 impl Queues {
-    fn add(&mut self, waiting: QueueEntry, strategy: SearchStrategy) {
+    fn push(&mut self, waiting: QueueEntry, strategy: SearchStrategy) {
         let Reverse((_, rest, unfavoured, _)) = waiting;
         self.all.push(waiting);
         if strategy.preferred_boost > 0 && !unfavoured {
@@ -187,10 +187,10 @@ impl Queues {
         }
     }
 
-    fn next(&mut self, strategy: SearchStrategy) -> Option<u32> {
+    fn pop(&mut self, strategy: SearchStrategy) -> Option<u32> {
         let favour =
-            self.boost_left > 0 || (strategy.preferred_boost > 0 && self.taken_count.is_multiple_of(2));
-        self.taken_count += 1;
+            self.boost_left > 0 || (strategy.preferred_boost > 0 && self.popped_count.is_multiple_of(2));
+        self.popped_count += 1;
         self.boost_left = self.boost_left.saturating_sub(1);
         let first = if favour { self.preferred.pop().or_else(|| self.all.pop()) } else { self.all.pop() };
         first.or_else(|| self.preferred.pop()).map(|Reverse((.., number))| number)

@@ -13,7 +13,7 @@ use super::schema::Schema;
 use super::types::Types;
 
 /// The instances of one disjunct of one action: rows of bindings, one object per slot.
-pub(super) struct Instances {
+pub(super) struct InstanceRows {
     pub(super) action: usize,
     pub(super) clause: usize,
     pub(super) width: usize,
@@ -22,7 +22,7 @@ pub(super) struct Instances {
 }
 
 /// The conclusion of a rule.
-enum Head {
+enum RuleHead {
     Instance(usize),
     /// A fact that a conditional effect may add.
     Effect(usize),
@@ -31,10 +31,10 @@ enum Head {
 /// A clause whose bindings are needed, with one join plan for each literal that may complete it.
 struct Rule {
     action: usize,
-    head: Head,
+    head: RuleHead,
     body: Clause,
     /// Whether two literals can match the same fact, so that a binding may be found twice.
-    may_repeat: bool,
+    may_find_duplicates: bool,
     seen: FastSet<Box<[ObjectId]>>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn find_instances(
     atoms: &mut Atoms,
     init: &[(u16, Vec<ObjectId>)],
     work: &mut u64,
-) -> Result<Vec<Instances>, PddlError> {
+) -> Result<Vec<InstanceRows>, PddlError> {
     let mut explorer =
         Explorer { schemas, types, is_static, instances: Vec::new(), rules: Vec::new(), count: 0 };
     explorer.build_rules();
@@ -65,8 +65,8 @@ pub(super) fn find_instances(
         atoms.add_known(*predicate, arguments)?;
     }
     let planned: usize = explorer.rules.iter().map(|rule| rule.body.positive.len() * rule.body.size()).sum();
-    if planned > limits::PLAN_WORK {
-        return Err(too_large("literals to plan joins for", limits::PLAN_WORK));
+    if planned > limits::JOIN_PLAN_LITERALS {
+        return Err(too_large("literals to plan joins for", limits::JOIN_PLAN_LITERALS));
     }
     let mut triggers: Vec<Vec<Trigger>> = is_static.iter().map(|_| Vec::new()).collect();
     let mut at_once = Vec::new();
@@ -102,7 +102,7 @@ struct Explorer<'a> {
     schemas: &'a [Schema],
     types: &'a Types,
     is_static: &'a [bool],
-    instances: Vec<Instances>,
+    instances: Vec<InstanceRows>,
     rules: Vec<Rule>,
     count: usize,
 }
@@ -111,9 +111,9 @@ impl Explorer<'_> {
     fn build_rules(&mut self) {
         for (action, schema) in self.schemas.iter().enumerate() {
             for (at, clause) in schema.clauses.iter().enumerate() {
-                let head = Head::Instance(self.instances.len());
+                let head = RuleHead::Instance(self.instances.len());
                 let width = schema.scope.width();
-                self.instances.push(Instances { action, clause: at, width, rows: Vec::new(), count: 0 });
+                self.instances.push(InstanceRows { action, clause: at, width, rows: Vec::new(), count: 0 });
                 self.add_rule(action, head, clause.clone());
                 for (at, effect) in schema.effects.iter().enumerate() {
                     if !effect.is_add || effect.is_unconditional() {
@@ -122,14 +122,14 @@ impl Explorer<'_> {
                     for when in &effect.conditions {
                         let mut body = clause.clone();
                         body.merge(when);
-                        self.add_rule(action, Head::Effect(at), body);
+                        self.add_rule(action, RuleHead::Effect(at), body);
                     }
                 }
             }
         }
     }
 
-    fn add_rule(&mut self, action: usize, head: Head, body: Clause) {
+    fn add_rule(&mut self, action: usize, head: RuleHead, body: Clause) {
         let mut changing: Vec<u16> = body
             .positive
             .iter()
@@ -138,14 +138,20 @@ impl Explorer<'_> {
             .collect();
         changing.sort_unstable();
         let may_repeat = changing.windows(2).any(|pair| pair[0] == pair[1]);
-        self.rules.push(Rule { action, head, body, may_repeat, seen: FastSet::default() });
+        self.rules.push(Rule {
+            action,
+            head,
+            body,
+            may_find_duplicates: may_repeat,
+            seen: FastSet::default(),
+        });
     }
 
     fn plan_joins(&self, at: usize, triggers: &mut [Vec<Trigger>], at_once: &mut Vec<(usize, JoinPlan)>) {
         let rule = &self.rules[at];
         let schema = &self.schemas[rule.action];
         let slots = schema.scope.variable_types.len();
-        let wanted: Vec<Slot> = schema.parameters.iter().chain(&rule.body.own_variables).copied().collect();
+        let wanted: Vec<Slot> = schema.parameters.iter().chain(&rule.body.bound_variables).copied().collect();
         let mut changing = false;
         for (literal, pattern) in rule.body.positive.iter().enumerate() {
             if self.is_static[usize::from(pattern.predicate)] {
@@ -181,7 +187,7 @@ impl Explorer<'_> {
         let schema = &self.schemas[rule.action];
         let mut arguments = Vec::new();
         for row in found.chunks_exact(width) {
-            if rule.may_repeat && !rule.seen.insert(row.into()) {
+            if rule.may_find_duplicates && !rule.seen.insert(row.into()) {
                 continue;
             }
             let refuted = rule.body.negative.iter().any(|pattern| {
@@ -201,10 +207,10 @@ impl Explorer<'_> {
                 atoms.add_known(pattern.predicate, &arguments)
             };
             match rule.head {
-                Head::Effect(effect) => {
+                RuleHead::Effect(effect) => {
                     add(effect)?;
                 }
-                Head::Instance(instances) => {
+                RuleHead::Instance(instances) => {
                     for (effect, of) in schema.effects.iter().enumerate() {
                         if of.is_add && of.is_unconditional() {
                             add(effect)?;

@@ -29,7 +29,7 @@ pub(super) struct SchemaEffect {
 impl SchemaEffect {
     /// Returns whether it always fires and binds no further variables.
     pub(super) fn is_unconditional(&self) -> bool {
-        matches!(self.conditions.as_slice(), [only] if only.own_variables.is_empty() && only.size() == 1)
+        matches!(self.conditions.as_slice(), [only] if only.bound_variables.is_empty() && only.size() == 1)
     }
 }
 
@@ -40,7 +40,7 @@ impl Schema {
         objects: &FastMap<Name, ObjectId>,
         types: &mut Types,
     ) -> Result<Self, PddlError> {
-        let place = format!("PDDL domain, action {:?}", model.names.word(action.name));
+        let place = format!("PDDL domain, action {:?}", model.names.text(action.name));
         let mut normal = Normalizer::new(model, objects, types, place.clone());
         let parameters = normal.enter_scope(&action.parameters)?;
         let clauses = normal.normalize(&action.precondition, Polarity::Positive)?;
@@ -54,7 +54,7 @@ impl Schema {
                 when = normal.combine(when, &part)?;
             }
             for clause in &mut when {
-                clause.own_variables.extend_from_slice(&each);
+                clause.bound_variables.extend_from_slice(&each);
             }
             size += when.iter().map(Clause::size).sum::<usize>();
             if size > limits::LITERALS {

@@ -17,8 +17,8 @@ pub struct TypeId(pub(super) u16);
 /// An undeclared type name is a type without objects (so a condition over it is never true), as in the reference.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
-    words: Vec<String>,
-    by_word: FastMap<String, TypeId>,
+    names: Vec<String>,
+    by_name: FastMap<String, TypeId>,
     children: Vec<Vec<TypeId>>,
     members: Vec<Bits>,
     declared_types: Vec<Option<TypeId>>,
@@ -33,12 +33,12 @@ impl Types {
     pub(super) fn from_model(model: &Model, objects: &FastMap<Name, ObjectId>) -> Result<Self, PddlError> {
         let mut types = Self::default();
         types.intern("object", objects.len());
-        let word = |name: Name| model.names.word(name);
+        let word = |name: Name| model.names.text(name);
         let mut parents: Vec<Vec<TypeId>> = Vec::new();
         for &(name, parent) in &model.types {
             let (child, parent) =
                 (types.intern(word(name), objects.len()), types.intern(word(parent), objects.len()));
-            parents.resize(types.words.len(), Vec::new());
+            parents.resize(types.names.len(), Vec::new());
             if child != parent && child != Self::OBJECT {
                 parents[usize::from(child.0)].push(parent);
                 types.children[usize::from(parent.0)].push(child);
@@ -46,12 +46,12 @@ impl Types {
         }
         for object in &model.objects {
             types.intern(word(object.type_name), objects.len());
-            if types.words.len() > 2 * limits::TYPES {
+            if types.names.len() > 2 * limits::TYPES {
                 let place = "types of the objects".to_owned();
                 return Err(PddlError::TooLarge { place, what: "types", limit: 2 * limits::TYPES as u64 });
             }
         }
-        parents.resize(types.words.len(), Vec::new());
+        parents.resize(types.names.len(), Vec::new());
         // Types without a parent become children of the root.
         for (at, above) in parents.iter_mut().enumerate().skip(1) {
             if above.is_empty() {
@@ -61,17 +61,17 @@ impl Types {
         }
         for children in &mut types.children {
             children.sort_by(|left, right| {
-                types.words[usize::from(left.0)].cmp(&types.words[usize::from(right.0)])
+                types.names[usize::from(left.0)].cmp(&types.names[usize::from(right.0)])
             });
             children.dedup();
         }
         types.declared_types = vec![None; objects.len()];
         for object in &model.objects {
             let Some(&id) = objects.get(&object.name) else { continue };
-            let Some(&kind) = types.by_word.get(word(object.type_name)) else { continue };
+            let Some(&kind) = types.by_name.get(word(object.type_name)) else { continue };
             types.declared_types[usize::from(id.0)].get_or_insert(kind);
             let mut open = vec![kind];
-            let mut seen = vec![false; types.words.len()];
+            let mut seen = vec![false; types.names.len()];
             seen[0] = true;
             types.members[0].set(usize::from(id.0), true);
             while let Some(kind) = open.pop() {
@@ -87,12 +87,12 @@ impl Types {
     }
 
     fn intern(&mut self, word: &str, objects: usize) -> TypeId {
-        if let Some(&id) = self.by_word.get(word) {
+        if let Some(&id) = self.by_name.get(word) {
             return id;
         }
-        let id = TypeId(self.words.len() as u16);
-        self.words.push(word.to_owned());
-        self.by_word.insert(word.to_owned(), id);
+        let id = TypeId(self.names.len() as u16);
+        self.names.push(word.to_owned());
+        self.by_name.insert(word.to_owned(), id);
         self.children.push(Vec::new());
         self.members.push(Bits::new(objects));
         id
@@ -111,8 +111,8 @@ impl Types {
         for kind in &kinds {
             members.union_with(&self.members[usize::from(kind.0)]);
         }
-        let id = TypeId(self.words.len() as u16);
-        self.words.push(String::new());
+        let id = TypeId(self.names.len() as u16);
+        self.names.push(String::new());
         self.children.push(Vec::new());
         self.members.push(members);
         self.unions.insert(kinds, id);
@@ -121,17 +121,17 @@ impl Types {
 
     /// Returns the type with this name, if it occurs in the domain or problem.
     pub fn find(&self, word: &str) -> Option<TypeId> {
-        self.by_word.get(word).copied()
+        self.by_name.get(word).copied()
     }
 
     /// Returns a type's name in lower case; empty for a union.
     pub fn name(&self, kind: TypeId) -> &str {
-        self.words.get(usize::from(kind.0)).map_or("", String::as_str)
+        self.names.get(usize::from(kind.0)).map_or("", String::as_str)
     }
 
     /// Returns the number of types.
     pub(super) fn len(&self) -> usize {
-        self.words.len()
+        self.names.len()
     }
 
     /// Returns the type an object was declared with.
@@ -163,7 +163,7 @@ impl Types {
             at += 1;
         }
         all.retain(|&below| below != kind);
-        all.sort_by(|left, right| self.words[usize::from(left.0)].cmp(&self.words[usize::from(right.0)]));
+        all.sort_by(|left, right| self.names[usize::from(left.0)].cmp(&self.names[usize::from(right.0)]));
         all
     }
 }

@@ -50,7 +50,7 @@ pub struct ReadItem {
     /// The heading or key it was listed under, if any.
     pub heading: Option<String>,
     /// Byte range in the reply.
-    pub at: Range<usize>,
+    pub span: Range<usize>,
 }
 
 /// A parsed list of lessons.
@@ -95,14 +95,14 @@ impl Items {
 }
 
 /// What the parsers record about a reply besides its content.
-struct Remarks<'a> {
+struct ParseLog<'a> {
     reply: &'a str,
     complaints: Vec<Complaint>,
     dropped: Vec<LessonText>,
     markup: Vec<Range<usize>>,
 }
 
-impl<'a> Remarks<'a> {
+impl<'a> ParseLog<'a> {
     fn new(reply: &'a str) -> Self {
         Self { reply, complaints: Vec::new(), dropped: Vec::new(), markup: Vec::new() }
     }

@@ -60,11 +60,11 @@ impl RuleBasedActor {
 pub fn answer(prompt: &Prompt, seed: u64) -> String {
     let knowledge = knowledge::knowledge();
     let reading = prompt_parser::parse_prompt(prompt);
-    if let Some(line) = grid::answer(prompt, &reading, seed) {
+    if let Some(line) = grid::reply(prompt, &reading, seed) {
         return line;
     }
     let dice = seeded_random::SeededRandom::new(reading.task_text, seed, reading.items.len());
-    if let Some(line) = planning::answer(prompt, &reading, &dice) {
+    if let Some(line) = planning::reply(prompt, &reading, &dice) {
         return line;
     }
     let belief = belief::Belief::from_prompt(&reading);

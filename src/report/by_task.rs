@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// The results of a run's test episodes by task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ByTask {
+pub struct TaskTotals {
     /// Unassisted tasks.
     pub tasks: usize,
     /// Unassisted tasks that were solved.
@@ -25,7 +25,7 @@ struct TaskOutcome {
     progress: f64,
 }
 
-impl ByTask {
+impl TaskTotals {
     /// Aggregates ended episodes, given in the order in which they were played.
     pub fn from_episodes<'a>(past: impl IntoIterator<Item = &'a EpisodeSummary>) -> Self {
         let mut found: Vec<TaskOutcome> = Vec::new();

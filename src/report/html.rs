@@ -3,8 +3,8 @@
 //!
 //! The marked step carries `autofocus`: a browser scrolls to it unless the address names another place.
 
-use super::record::{enum_word, parents_text, times_text};
-use super::transcript::{PROMPT_EDITED, author_word, cancelled_reply_text, reply_source};
+use super::record::{enum_name, format_parents, format_times};
+use super::transcript::{PROMPT_EDITED, author_name, cancelled_reply_text, reply_source};
 use super::{EpisodeRecord, SessionRecord, StepRef, embed_session};
 use crate::domain::{
     DecidedBy, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ReflectionKind, ShownAs, Step,
@@ -51,7 +51,7 @@ pub fn render_html(record: &SessionRecord, at: StepRef, files: &BTreeMap<String,
 }
 
 fn write_facts(out: &mut String, record: &SessionRecord, at: StepRef) {
-    let _ = writeln!(out, "<p>{}</p>", escape(&super::Tally::from_states([&*record.final_state]).sentence()));
+    let _ = writeln!(out, "<p>{}</p>", escape(&super::Tally::from_states([&*record.final_state]).describe()));
     out.push_str("<dl>\n");
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(value));
@@ -207,7 +207,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
         }
     }
     if step.unusable_replies > 0 {
-        let again = times_text(step.unusable_replies);
+        let again = format_times(step.unusable_replies);
         let _ = writeln!(out, "<p class=\"soft\">asked again because a reply was unusable: {again}</p>");
     }
     for warning in &step.warnings {
@@ -285,7 +285,7 @@ fn write_reflection(out: &mut String, reflection: &Reflection) {
         out,
         "<div class=\"card\"><b>{} reflection</b> <span class=\"soft\">by {}</span><ul>",
         reflection.question().name(),
-        author_word(reflection.author)
+        author_name(reflection.author)
     );
     for item in &reflection.items {
         let _ = writeln!(out, "<li>{}</li>", lesson_html(&item.text));
@@ -349,12 +349,12 @@ fn write_lesson_row(out: &mut String, record: &SessionRecord, lesson: &Lesson) {
         "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{}, {}, {}, version {}, in {} prompts{}</td></tr>",
         lesson.number,
         lesson_html(lesson.text()),
-        enum_word(&lesson.origin),
-        enum_word(&lesson.scope),
-        enum_word(&lesson.status),
+        enum_name(&lesson.origin),
+        enum_name(&lesson.scope),
+        enum_name(&lesson.status),
         lesson.version(),
         lesson.uses,
-        parents_text(&record.parent_numbers(lesson))
+        format_parents(&record.parent_numbers(lesson))
     );
 }
 
@@ -373,7 +373,7 @@ fn write_settings(out: &mut String, record: &SessionRecord) {
             "<tr><td>{}</td><td><code>{}</code></td><td>{}</td></tr>",
             escape(name),
             escape(&setting.value.to_string()),
-            enum_word(&setting.origin)
+            enum_name(&setting.origin)
         );
     }
     for (seq, name, value) in &record.changed_settings {

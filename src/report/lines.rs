@@ -268,7 +268,7 @@ impl RunLines {
                     condition: &hit.config.condition,
                     why,
                 };
-                if hit.config.warn { RunLine::Warned(hit_line) } else { RunLine::Stopped(hit_line) }
+                if hit.config.is_watch { RunLine::Warned(hit_line) } else { RunLine::Stopped(hit_line) }
             }
             Event::EpisodeEnded { summary } => episode_end_line(
                 summary,

@@ -1,7 +1,7 @@
 //! The whole trajectory as Markdown, to read, to paste into an issue, to keep in git.
 
-use super::record::{enum_word, times_text};
-use super::transcript::{PROMPT_EDITED, author_word, cancelled_reply_text, reply_source};
+use super::record::{enum_name, format_times};
+use super::transcript::{PROMPT_EDITED, author_name, cancelled_reply_text, reply_source};
 use super::{EpisodeRecord, SessionRecord};
 use crate::domain::{DecidedBy, Lesson, NoteKind, ShownAs, Step, ThoughtDisposition};
 use crate::text::{escape_markdown as inert, markdown_block, markdown_code as code};
@@ -50,7 +50,7 @@ fn write_facts(out: &mut String, record: &SessionRecord) {
     if record.final_state.usage.mentor_calls > 0 || record.final_state.usage.actor_counts.cost_nano > 0 {
         let _ = writeln!(out, "- calls: {}", record.final_state.usage.describe());
     }
-    let _ = writeln!(out, "- result: {}\n", super::Tally::from_states([&*record.final_state]).sentence());
+    let _ = writeln!(out, "- result: {}\n", super::Tally::from_states([&*record.final_state]).describe());
 }
 
 fn write_contents(out: &mut String, record: &SessionRecord) {
@@ -128,7 +128,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
         let _ = writeln!(
             out,
             "- asked again because a reply was unusable: {}",
-            times_text(step.unusable_replies)
+            format_times(step.unusable_replies)
         );
     }
     for warning in &step.warnings {
@@ -174,14 +174,14 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
         let _ = writeln!(
             out,
             "- {} {}: {}",
-            enum_word(&note.kind),
+            enum_name(&note.kind),
             inert(&note.detector.replace('_', " ")),
             code(&note.evidence)
         );
     }
     for reflection in record.reflections_after(step) {
         let name = reflection.question().name();
-        let _ = writeln!(out, "- **{name} reflection** ({})", author_word(reflection.author));
+        let _ = writeln!(out, "- **{name} reflection** ({})", author_name(reflection.author));
         for item in &reflection.items {
             let _ = write!(out, "  - {}", code(&item.text.text));
             if let Some(solution) = &item.text.solution {
@@ -227,13 +227,13 @@ fn write_lesson(out: &mut String, record: &SessionRecord, lesson: &Lesson) {
     }
     let parents = record.parent_numbers(lesson);
     let loaded = lesson.file_name().map_or_else(String::new, |name| format!(", loaded from {}", code(name)));
-    let from = super::record::parents_text(&parents) + &loaded;
+    let from = super::record::format_parents(&parents) + &loaded;
     let _ = writeln!(
         out,
         " ({}, scope {}, {}, version {}, in {} prompts, learned at {}.{}{from})",
-        enum_word(&lesson.origin),
-        enum_word(&lesson.scope),
-        enum_word(&lesson.status),
+        enum_name(&lesson.origin),
+        enum_name(&lesson.scope),
+        enum_name(&lesson.status),
         lesson.version(),
         lesson.uses,
         lesson.learnt_at.0,
@@ -253,7 +253,7 @@ fn write_settings(out: &mut String, record: &SessionRecord) {
             "| {} | {} | {} |",
             inert(name),
             code(&setting.value.to_string()).replace('|', "\\|"),
-            enum_word(&setting.origin)
+            enum_name(&setting.origin)
         );
     }
     for (seq, name, value) in &record.changed_settings {

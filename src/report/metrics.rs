@@ -23,7 +23,7 @@ pub use interval::{Interval, wilson};
 pub use papers::{
     PaperComparison, PaperRow, PublishedFigure, compare_with_papers, is_share_of_whole_tasks, paper_rows,
 };
-pub use rates::{ByTrial, Rates};
+pub use rates::{Rates, TrialTotals};
 pub use reflections::{ReflectionStats, RevisionCounts};
 pub use render::{Format, render_metrics};
 
@@ -61,7 +61,7 @@ pub struct Metrics {
     /// others are hard.
     pub by_difficulty: BTreeMap<String, Rates>,
     /// Number of tasks first solved in each trial.
-    pub by_trial: Vec<ByTrial>,
+    pub by_trial: Vec<TrialTotals>,
     /// Number of tasks first solved after each number of reflection rounds about them.
     pub by_round: BTreeMap<u32, usize>,
     /// IQM, mean, median and optimality gap of the scores.
@@ -135,7 +135,7 @@ impl Metrics {
             all: Rates::from_tasks(&counted.iter().collect::<Vec<_>>()),
             by_type: grouped(&|a| Some(a.task_type.clone())),
             by_difficulty: grouped(&|a| difficulty(&a.task).map(str::to_owned)),
-            by_trial: ByTrial::from_attempts(&counted),
+            by_trial: TrialTotals::from_attempts(&counted),
             by_round,
             aggregate: Aggregate::from_attempts(&counted),
             reflections: ReflectionStats::from_sessions(&sessions),

@@ -277,7 +277,7 @@ impl fmt::Display for StepRef {
 }
 
 /// Returns the journal's name of a unit enum variant, with underscores as spaces.
-pub(super) fn enum_word(value: &impl serde::Serialize) -> String {
+pub(super) fn enum_name(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word.replace('_', " "),
         Ok(other) => other.to_string(),
@@ -286,12 +286,12 @@ pub(super) fn enum_word(value: &impl serde::Serialize) -> String {
 }
 
 /// Formats a count: `once`, `3 times`.
-pub(super) fn times_text(n: u32) -> String {
+pub(super) fn format_times(n: u32) -> String {
     if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }
 
 /// Formats the parents of a lesson as the end of a line about it; empty if it has none.
-pub(super) fn parents_text(parents: &[u32]) -> String {
+pub(super) fn format_parents(parents: &[u32]) -> String {
     if parents.is_empty() {
         return String::new();
     }

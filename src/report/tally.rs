@@ -1,7 +1,7 @@
 //! Totals and rates over the episodes of a run for its summary: AgentBoard's rates, overall and separately for easy and
 //! hard tasks.
 
-use super::ByTask;
+use super::TaskTotals;
 use super::lines::pluralize;
 use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
 use crate::engine::{PrefetchStats, State};
@@ -34,7 +34,7 @@ pub struct Tally {
     pub grounding_accuracy: Option<f64>,
     /// The same rates for easy and hard tasks separately, if tasks are labelled.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub by_difficulty: BTreeMap<String, DifficultyRates>,
+    pub by_difficulty: BTreeMap<String, EpisodeRates>,
     /// Steps of all episodes, including open ones.
     pub steps: u64,
     /// Environment actions of all episodes.
@@ -45,7 +45,7 @@ pub struct Tally {
     pub tokens: u64,
     /// The tokens by who counted them, and the cost of the calls at the configured prices.
     #[serde(skip_serializing_if = "TokenCounts::is_empty")]
-    pub spent: TokenCounts,
+    pub token_counts: TokenCounts,
     /// Prefetches (`--prefetch`); unused ones are in none of the other counts.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
@@ -66,7 +66,7 @@ pub struct Tally {
 
 /// The rates of tasks of one difficulty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct DifficultyRates {
+pub struct EpisodeRates {
     /// Unassisted test episodes that were won.
     pub won: u32,
     /// Unassisted test episodes.
@@ -90,7 +90,7 @@ fn format_percent(rate: Option<f64>) -> String {
     format!("{:.1} %", rate.unwrap_or(0.0) * 100.0)
 }
 
-impl DifficultyRates {
+impl EpisodeRates {
     fn from_episodes(episodes: &[&EpisodeSummary]) -> Self {
         let mean = |numbers: &[f64]| {
             (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
@@ -107,7 +107,7 @@ impl DifficultyRates {
         }
     }
 
-    fn summary(&self) -> String {
+    fn describe(&self) -> String {
         let grounding = self
             .grounding_accuracy
             .map_or_else(String::new, |g| format!(", grounding {}", format_percent(Some(g))));
@@ -127,7 +127,7 @@ impl Tally {
         let mut tally = Self::default();
         let mut counted: Vec<&EpisodeSummary> = Vec::new();
         for state in states {
-            let by_task = ByTask::from_episodes(state.ended_episodes.iter().map(AsRef::as_ref));
+            let by_task = TaskTotals::from_episodes(state.ended_episodes.iter().map(AsRef::as_ref));
             tally.tasks += by_task.tasks as u32;
             tally.solved += by_task.solved as u32;
             tally.progress += by_task.progress;
@@ -140,7 +140,7 @@ impl Tally {
                 tally.moves += u64::from(open.moves);
                 tally.calls += u64::from(open.calls);
                 tally.tokens = tally.tokens.saturating_add(open.tokens);
-                tally.spent = tally.spent.plus(open.token_counts);
+                tally.token_counts = tally.token_counts.plus(open.token_counts);
             }
             for episode in &state.ended_episodes {
                 tally.episodes += 1;
@@ -148,7 +148,7 @@ impl Tally {
                 tally.moves += u64::from(episode.moves);
                 tally.calls += u64::from(episode.calls);
                 tally.tokens = tally.tokens.saturating_add(episode.tokens);
-                tally.spent = tally.spent.plus(episode.stats.token_counts);
+                tally.token_counts = tally.token_counts.plus(episode.stats.token_counts);
                 if episode.assisted {
                     tally.assisted += 1;
                 } else if episode.role == EpisodeRole::Test {
@@ -156,7 +156,7 @@ impl Tally {
                 }
             }
         }
-        let all = DifficultyRates::from_episodes(&counted);
+        let all = EpisodeRates::from_episodes(&counted);
         (tally.won, tally.counted_episodes) = (all.won, all.counted_episodes);
         (tally.success_rate, tally.progress_rate) = (all.success_rate, all.progress_rate);
         tally.grounding_accuracy = all.grounding_accuracy;
@@ -168,13 +168,13 @@ impl Tally {
         }
         tally.by_difficulty = grades
             .into_iter()
-            .map(|(word, episodes)| (word, DifficultyRates::from_episodes(&episodes)))
+            .map(|(word, episodes)| (word, EpisodeRates::from_episodes(&episodes)))
             .collect();
         tally
     }
 
     /// Summarizes the run in one sentence.
-    pub fn sentence(&self) -> String {
+    pub fn describe(&self) -> String {
         let open = if self.open_episodes > 0 {
             format!(" and {} in progress", self.open_episodes)
         } else {
@@ -193,25 +193,25 @@ impl Tally {
                 format_percent(Some(self.progress / all))
             );
         } else if self.counted_episodes > 0 {
-            let all = DifficultyRates {
+            let all = EpisodeRates {
                 won: self.won,
                 counted_episodes: self.counted_episodes,
                 success_rate: self.success_rate,
                 progress_rate: self.progress_rate,
                 grounding_accuracy: self.grounding_accuracy,
             };
-            let _ = write!(text, ", {}", all.summary());
+            let _ = write!(text, ", {}", all.describe());
         }
         if self.by_difficulty.len() > 1 {
             for (word, graded) in &self.by_difficulty {
-                let _ = write!(text, "; {word}: {}", graded.summary());
+                let _ = write!(text, "; {word}: {}", graded.describe());
             }
         }
         if self.assisted > 0 {
             let _ = write!(text, "; {} assisted (excluded from rates)", self.assisted);
         }
-        if let Some(cost) = self.spent.format_cost() {
-            let _ = write!(text, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.describe());
+        if let Some(cost) = self.token_counts.format_cost() {
+            let _ = write!(text, "; {} tokens ({}), cost {cost}", self.tokens, self.token_counts.describe());
         }
         if let Some(words) = self.prefetch.describe() {
             let _ = write!(text, "; prefetched: {words}");

@@ -56,7 +56,7 @@ fn a_transcript_tells_every_word_once_and_no_control_sequence() {
 
 /// A transcript continued from any state equals the rest of the complete transcript.
 #[test]
-fn a_transcript_can_be_taken_up_at_any_event() {
+fn a_transcript_can_continue_from_any_event() {
     let events = events();
     let mut states = vec![State::default()];
     for envelope in &events {
@@ -211,9 +211,9 @@ fn a_stopped_run_counts_the_episode_that_is_open() {
         (0, 1, 0, None)
     );
     assert_eq!((tally.steps, tally.moves, tally.calls, tally.tokens), (1, 1, 2, 12));
-    assert_eq!(tally.spent.reported, 12);
+    assert_eq!(tally.token_counts.reported, 12);
     let ahead = "prefetched: 1 sent, 0 used, 0 unused; 1 open, 30 tokens";
-    assert_eq!(tally.sentence(), format!("0 episodes and 1 in progress, 1 step; {ahead}"));
+    assert_eq!(tally.describe(), format!("0 episodes and 1 in progress, 1 step; {ahead}"));
     let line: serde_json::Value = serde_json::from_str(&summary_line(&tally, "interrupted", &[])).unwrap();
     assert_eq!((&line["open"], &line["steps"], &line["calls"]), (&1.into(), &1.into(), &2.into()));
     // A killed session that has not been resumed.

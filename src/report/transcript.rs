@@ -245,7 +245,7 @@ impl Transcript {
                 let how = if summary.won {
                     "won".to_owned()
                 } else {
-                    format!("lost ({})", reason_word(summary.reason))
+                    format!("lost ({})", reason_name(summary.reason))
                 };
                 let hand = if summary.assisted { ", assisted by a person" } else { "" };
                 write_line(
@@ -273,7 +273,7 @@ impl Transcript {
             }
             Event::BreakpointHit { .. } => {
                 if let Some(hit) = after.breakpoints.last_hit.as_ref() {
-                    let head = if hit.config.warn { "      WATCH " } else { "      STOP " };
+                    let head = if hit.config.is_watch { "      WATCH " } else { "      STOP " };
                     write_line(out, head, &hit.describe());
                 }
             }
@@ -312,10 +312,10 @@ impl Transcript {
 }
 
 fn write_reflection(out: &mut String, reflection: &Reflection) {
-    let by = author_word(reflection.author);
+    let by = author_name(reflection.author);
     write_line(out, "      * ", &format!("{} reflection ({by})", reflection.question().name()));
     for item in &reflection.items {
-        write_line(out, "        - ", &lesson_text(&item.text));
+        write_line(out, "        - ", &format_lesson(&item.text));
     }
     for complaint in &reflection.complaints {
         write_line(out, "        (reply) ", complaint);
@@ -335,12 +335,12 @@ fn write_lesson(out: &mut String, op: &LessonOp, by: Author, after: &State) {
     let number = after.pool.get(op.id()).map_or(0, |l| l.number);
     let line = match op {
         LessonOp::Add { kind, text, .. } => {
-            format!("lesson {number} added ({}): {}", kind.name(), lesson_text(text))
+            format!("lesson {number} added ({}): {}", kind.name(), format_lesson(text))
         }
-        LessonOp::Edit { text, .. } => format!("lesson {number} now says: {}", lesson_text(text)),
-        LessonOp::Status { status, .. } => format!("lesson {number} is {}", super::record::enum_word(status)),
+        LessonOp::Edit { text, .. } => format!("lesson {number} now says: {}", format_lesson(text)),
+        LessonOp::Status { status, .. } => format!("lesson {number} is {}", super::record::enum_name(status)),
         LessonOp::Rescope { scope, .. } => {
-            format!("lesson {number} now has scope {}", super::record::enum_word(scope))
+            format!("lesson {number} now has scope {}", super::record::enum_name(scope))
         }
         LessonOp::Move { to, .. } => format!("lesson {number} moved to place {}", to + 1),
         LessonOp::Recur { .. } => format!("lesson {number} was found again"),
@@ -348,7 +348,7 @@ fn write_lesson(out: &mut String, op: &LessonOp, by: Author, after: &State) {
     write_line(out, "      ", &line);
 }
 
-fn lesson_text(text: &LessonText) -> String {
+fn format_lesson(text: &LessonText) -> String {
     match &text.solution {
         Some(solution) => format!("{} -> {solution}", text.text),
         None => text.text.clone(),
@@ -380,7 +380,7 @@ pub(super) fn cancelled_reply_text(reply: &PartialReply, quote: impl Fn(&str) ->
 }
 
 /// Returns the author of a reflection in a word or two.
-pub(super) fn author_word(author_word: Author) -> &'static str {
+pub(super) fn author_name(author_word: Author) -> &'static str {
     match author_word {
         Author::Symbolic => "rules",
         Author::Mentor => "mentor",
@@ -389,8 +389,8 @@ pub(super) fn author_word(author_word: Author) -> &'static str {
     }
 }
 
-fn reason_word(reason_word: crate::domain::EndReason) -> String {
-    super::record::enum_word(&reason_word)
+fn reason_name(reason_word: crate::domain::EndReason) -> String {
+    super::record::enum_name(&reason_word)
 }
 
 /// Writes one line: a lead, then the text with its line breaks replaced by spaces.

@@ -16,7 +16,7 @@ const TERMINATING_SIGNALS: &[i32] = &[
 ];
 
 /// Returns further such signals that only some systems have.
-fn more_signals() -> impl Iterator<Item = i32> {
+fn platform_signals() -> impl Iterator<Item = i32> {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::Signal;
@@ -34,7 +34,7 @@ pub(super) fn install() -> io::Result<()> {
         .iter()
         .filter(|signal| **signal == SIGABRT || (ignored >> (**signal - 1)) & 1 == 0);
     let mut signals = Signals::new(wanted)?;
-    for signal in more_signals().filter(|signal| (ignored >> (signal - 1)) & 1 == 0) {
+    for signal in platform_signals().filter(|signal| (ignored >> (signal - 1)) & 1 == 0) {
         // A signal that the system reserves is never delivered either.
         let _ = signals.add_signal(signal);
     }

@@ -96,7 +96,7 @@ impl StepDetector<'_> {
         }
         if let Some(goal) = self.goal.clone() {
             self.detect_subgoals(&goal, &now);
-            self.detect_wrong_moves(&goal, &now);
+            self.detect_wrong_actions(&goal, &now);
             self.detect_search(&goal, &now);
         } else if self.episode.progress_step == self.step.number && self.episode.progress > 0.0 {
             self.add_note("progress", NoteKind::Progress, &[]);
@@ -116,7 +116,7 @@ impl StepDetector<'_> {
                         .taken
                         .as_ref()
                         .is_some_and(|(o, _)| type_of_name(o) == goal.object());
-                    held || now.open_target().is_some()
+                    held || now.unplaced_target().is_some()
                 }
                 Subgoal::Taken => {
                     !used
@@ -147,7 +147,7 @@ impl StepDetector<'_> {
     }
 
     /// Detects moves that the environment accepts but that don't serve the goal.
-    fn detect_wrong_moves(&mut self, goal: &Goal, now: &Situation) {
+    fn detect_wrong_actions(&mut self, goal: &Goal, now: &Situation) {
         let observation = self.parsed_observation.clone();
         if let Some((object, place)) = &observation.taken {
             if type_of_name(object) != goal.object() {
@@ -225,7 +225,7 @@ impl StepDetector<'_> {
         if before.is_searching(goal) && before.door == Door::Closed {
             self.add_mistake("left_closed", &[("place", &left)]);
         }
-        let lies_there = before.open_target().is_some()
+        let lies_there = before.unplaced_target().is_some()
             && before.targets.iter().any(|(o, p)| *p == before.location && !before.placed.contains(o));
         if before.held.is_empty() && lies_there {
             self.add_mistake("left_target", &[("place", &left), ("object", goal.object())]);
@@ -269,7 +269,7 @@ impl StepDetector<'_> {
             && fresh
             && u64::from(count) >= visits
             && u64::from(since) >= window
-            && !matches!(self.parsed_action, ParsedAction::AlwaysValid)
+            && !matches!(self.parsed_action, ParsedAction::AlwaysAccepted)
         {
             self.add_mistake("circling", &[("action", self.action), ("times", &times)]);
         }

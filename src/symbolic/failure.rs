@@ -29,7 +29,7 @@ pub(super) fn failure_reason(
             vec![object, place]
         }
         ParsedAction::Slice { object, knife } => vec![object, knife],
-        ParsedAction::AlwaysValid | ParsedAction::Unknown => Vec::new(),
+        ParsedAction::AlwaysAccepted | ParsedAction::Unknown => Vec::new(),
     };
     if let Some(bare) = names.iter().find(|n| !has_number(n)) {
         part("name", bare);
@@ -37,7 +37,7 @@ pub(super) fn failure_reason(
     }
     let detector = match act {
         ParsedAction::Unknown => "unknown_action",
-        ParsedAction::AlwaysValid => "unclear",
+        ParsedAction::AlwaysAccepted => "unclear",
         ParsedAction::Slice { object, knife } => {
             part("object", type_of_name(object));
             if known.held == *knife { "object_not_here" } else { "not_holding" }
@@ -138,8 +138,8 @@ fn is_listed(episode: &Episode, place: &str) -> bool {
 /// Returns the objects seen in the last view of this place.
 fn objects_here(episode: &Episode, known: &Situation) -> Vec<String> {
     episode
-        .step(known.view_step)
+        .step(known.last_view_step)
         .and_then(|s| s.answer.as_ref())
-        .map(|a| parse_observation(&a.raw).things)
+        .map(|a| parse_observation(&a.raw).objects)
         .unwrap_or_default()
 }

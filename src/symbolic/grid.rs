@@ -31,7 +31,7 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, text: &str) 
             found.detect_circling(state);
         }
         None if action.contains("check") => {}
-        None => found.detect_refusal(state),
+        None => found.detect_rejection(state),
     }
     found.notes
 }
@@ -118,7 +118,7 @@ impl GridDetector<'_> {
     }
 
     /// Detects which refusal the answer is, if it is one.
-    fn detect_refusal(&mut self, state: &State) {
+    fn detect_rejection(&mut self, state: &State) {
         let contains = |words: &str| self.text.contains(words);
         let carries = || self.previous_view().is_some_and(|view| view.carrying.is_some());
         let why = if contains("not recognized") && self.action.starts_with("pick up") {

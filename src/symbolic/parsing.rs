@@ -33,7 +33,7 @@ pub(super) enum ParsedAction {
     },
     Examine(String),
     /// `look`, `inventory`, `help`: never wrong.
-    AlwaysValid,
+    AlwaysAccepted,
     /// No known form.
     Unknown,
 }
@@ -46,7 +46,7 @@ pub(super) struct ParsedObservation {
     /// A place whose contents or closed door were described, with the state of its door.
     pub(super) view: Option<(String, Door)>,
     /// Objects seen, each as `name number`.
-    pub(super) things: Vec<String>,
+    pub(super) objects: Vec<String>,
     /// (object, place)
     pub(super) taken: Option<(String, String)>,
     /// (object, place)
@@ -80,10 +80,10 @@ struct Patterns {
     slice: Regex,
     view: Regex,
     closed_container: Regex,
-    picked: Regex,
+    taken: Regex,
     placed: Regex,
     treated: Regex,
-    lit: Regex,
+    lamp_switched_on: Regex,
     closed: Regex,
     thing: Regex,
 }
@@ -99,10 +99,10 @@ impl Patterns {
             slice: Regex::new(r"^slice (.+?) with (.+)$")?,
             view: Regex::new(r"(?:The (\w+ \d+) is open\. In it|On the (\w+ \d+)), you see ([^.]*)\.")?,
             closed_container: Regex::new(r"The (\w+ \d+) is closed\.")?,
-            picked: Regex::new(r"^You pick up the (\w+ \d+) from the (\w+ \d+)\.")?,
+            taken: Regex::new(r"^You pick up the (\w+ \d+) from the (\w+ \d+)\.")?,
             placed: Regex::new(r"^You (?:put the (\w+ \d+) in/on|move the (\w+ \d+) to) the (\w+ \d+)\.")?,
             treated: Regex::new(r"^You (heat|cool|clean) the (\w+ \d+) using the (\w+ \d+)\.")?,
-            lit: Regex::new(r"^You turn on the (\w+ \d+)\.")?,
+            lamp_switched_on: Regex::new(r"^You turn on the (\w+ \d+)\.")?,
             closed: Regex::new(r"^You close the (\w+ \d+)\.")?,
             thing: Regex::new(r"\ba (\w+ \d+)")?,
         })
@@ -113,7 +113,7 @@ impl Patterns {
 pub(super) fn parse_action(action: &str) -> ParsedAction {
     let action = action.trim();
     if matches!(action, "look" | "inventory" | "help" | "check valid actions") {
-        return ParsedAction::AlwaysValid;
+        return ParsedAction::AlwaysAccepted;
     }
     let Some(forms) = PATTERNS.as_ref() else { return ParsedAction::Unknown };
     let owned = |m: Option<regex::Match<'_>>| m.map(|m| m.as_str().to_owned()).unwrap_or_default();
@@ -168,18 +168,19 @@ pub(super) fn parse_observation(text: &str) -> ParsedObservation {
         let place = c.get(1).map(|m| (m, Door::Open)).or_else(|| c.get(2).map(|m| (m, Door::None)));
         parsed.view = place.map(|(m, door)| (m.as_str().to_owned(), door));
         let list = c.get(3).map_or("", |m| m.as_str());
-        parsed.things =
+        parsed.objects =
             forms.thing.captures_iter(list).filter_map(|c| Some(c.get(1)?.as_str().to_owned())).collect();
     } else if let Some(c) = forms.closed_container.captures(text) {
         parsed.view = c.get(1).map(|m| (m.as_str().to_owned(), Door::Closed));
     }
-    parsed.taken = forms.picked.captures(text).and_then(|c| pair(&c, 1, 2));
+    parsed.taken = forms.taken.captures(text).and_then(|c| pair(&c, 1, 2));
     parsed.placed = forms.placed.captures(text).and_then(|c| pair(&c, 1, 3).or_else(|| pair(&c, 2, 3)));
     parsed.treated = forms.treated.captures(text).and_then(|c| {
         let (object, place) = pair(&c, 2, 3)?;
         Some((Treatment::from_word(c.get(1)?.as_str())?, object, place))
     });
-    parsed.lamp_switched_on = forms.lit.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
+    parsed.lamp_switched_on =
+        forms.lamp_switched_on.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
     parsed.closed = forms.closed.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
     parsed
 }

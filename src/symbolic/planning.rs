@@ -17,8 +17,8 @@ use serde_json::Value;
 pub(super) const ENV: &str = "pddl";
 
 /// An action as the environment parses it: name and objects.
-pub(super) struct Move<'a> {
-    pub(super) verb: &'a str,
+pub(super) struct DomainAction<'a> {
+    pub(super) name: &'a str,
     pub(super) objects: Vec<&'a str>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns whether a fact is part of the goal.
-    pub(super) fn is_in_goal(&self, fact: &str) -> bool {
+    pub(super) fn is_goal_condition(&self, fact: &str) -> bool {
         self.shown["subgoals"].get(format!("({fact})")).is_some()
     }
 
@@ -69,10 +69,10 @@ impl<'a> Facts<'a> {
 
     /// Returns whether an action could have made a goal condition true, judged by its kind or by what the answer
     /// reports as new.
-    fn has_achieved(&self, domain: &str, done: &Move<'_>, answer: &str) -> bool {
+    fn may_have_satisfied_condition(&self, domain: &str, done: &DomainAction<'_>, answer: &str) -> bool {
         match domain {
-            "gripper-strips" => done.verb == "drop",
-            "blocksworld-4ops" => matches!(done.verb, "stack" | "putdown"),
+            "gripper-strips" => done.name == "drop",
+            "blocksworld-4ops" => matches!(done.name, "stack" | "putdown"),
             _ => {
                 let answer = answer.to_ascii_lowercase();
                 let parts = self.shown["subgoals"].as_object();
@@ -100,7 +100,7 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
         return Vec::new();
     }
     let known = Facts { shown: &episode.shown };
-    let done = parse_move(&known, &lower);
+    let done = parse_domain_action(&known, &lower);
     let mut notes = Vec::new();
     let mut note = |detector: &str, kind: NoteKind, parts: &[(&str, &str)]| {
         let parts = parts.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
@@ -109,7 +109,7 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     };
     let domain = known.shown["domain"].as_str().unwrap_or_default();
     if !answer.valid {
-        let why = done.as_ref().and_then(|done| moves::refusal_reason(domain, &known, done)).unwrap_or(
+        let why = done.as_ref().and_then(|done| moves::failure_reason(domain, &known, done)).unwrap_or(
             if answer.raw.ends_with("takes no effect. Please check valid actions.") {
                 "not_understood"
             } else {
@@ -134,8 +134,8 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     }
     let rose = episode.progress_step == step.number && episode.progress > 0.0;
     // The first action that does something is also credited with the conditions that held from the start.
-    let own =
-        before.is_some() || done.as_ref().is_some_and(|done| known.has_achieved(domain, done, &answer.raw));
+    let own = before.is_some()
+        || done.as_ref().is_some_and(|done| known.may_have_satisfied_condition(domain, done, &answer.raw));
     if rose && own {
         note("subgoal", NoteKind::Progress, &[("reached", &held.to_string()), ("of", &all.to_string())]);
     } else if before.is_some_and(|before| held < before) {
@@ -148,10 +148,10 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     let Some(done) = done else { return notes };
     let previous = step.number.checked_sub(1).and_then(|n| episode.step(n)).and_then(Step::action);
     let previous = previous.map(str::to_ascii_lowercase).and_then(|text| {
-        let done = parse_move(&known, &text)?;
-        Some((done.verb.to_owned(), done.objects.into_iter().map(str::to_owned).collect::<Vec<_>>()))
+        let done = parse_domain_action(&known, &text)?;
+        Some((done.name.to_owned(), done.objects.into_iter().map(str::to_owned).collect::<Vec<_>>()))
     });
-    for (detector, kind) in moves::move_findings(domain, &known, &done, previous.as_ref()) {
+    for (detector, kind) in moves::triggered_detectors(domain, &known, &done, previous.as_ref()) {
         note(detector, kind, &[]);
     }
     notes
@@ -174,13 +174,13 @@ pub(super) fn progress_text(episode: &Episode) -> Option<String> {
 }
 
 /// Finds the words of a text that name an action of the four domains and objects of this problem.
-fn parse_move<'a>(known: &Facts<'_>, text: &'a str) -> Option<Move<'a>> {
+fn parse_domain_action<'a>(known: &Facts<'_>, text: &'a str) -> Option<DomainAction<'a>> {
     let words = || {
         text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).filter(|w| !w.is_empty())
     };
-    let verb = words().find(|word| moves::VERBS.contains(word))?;
+    let verb = words().find(|word| moves::ACTION_NAMES.contains(word))?;
     let is_object = |word: &&str| known.shown["objects"].get(*word).is_some();
-    Some(Move { verb, objects: words().filter(is_object).collect() })
+    Some(DomainAction { name: verb, objects: words().filter(is_object).collect() })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod planner;
 mod sentences;
 
 pub use answer::answer_question;
-pub use planner::PLANNED_ENVS;
+pub use planner::PLANNABLE_ENVS;
 
 use super::detect::{current_situation, reached_subgoals};
 use super::goal::Goal;

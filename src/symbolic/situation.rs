@@ -19,7 +19,7 @@ pub(super) struct Situation {
     /// The door of that place.
     pub(super) door: Door,
     /// The step whose answer showed the contents of the place (0: none).
-    pub(super) view_step: u32,
+    pub(super) last_view_step: u32,
     /// The object held; empty if none.
     pub(super) held: String,
     /// The game says `put ... in/on`, as 2.1.1 does; known after the first arrival.
@@ -55,15 +55,15 @@ impl Situation {
             now.old_wording = Some(old);
             now.location.clone_from(place);
             now.door = Door::None;
-            now.view_step = step;
+            now.last_view_step = step;
         }
         if let Some((place, door)) = &answer.view {
             if *place == now.location {
                 now.door = *door;
-                now.view_step = step;
+                now.last_view_step = step;
             }
             let wanted = |thing: &&String| goal.is_some_and(|g| type_of_name(thing) == g.object());
-            for thing in answer.things.iter().filter(wanted) {
+            for thing in answer.objects.iter().filter(wanted) {
                 if now.targets.get(thing).is_none_or(|w| w != IN_HAND) && now.targets.len() < 16 {
                     now.targets.insert(thing.clone(), place.clone());
                     if goal.is_some_and(|g| now.is_wanted_placement(g, thing, place))
@@ -74,7 +74,7 @@ impl Situation {
                 }
             }
             if let Some(lamp) =
-                answer.things.iter().find(|t| goal.and_then(Goal::lamp) == Some(type_of_name(t)))
+                answer.objects.iter().find(|t| goal.and_then(Goal::lamp) == Some(type_of_name(t)))
             {
                 now.lamp = Some((lamp.clone(), place.clone()));
             }
@@ -120,7 +120,7 @@ impl Situation {
     }
 
     /// Returns a known target that is neither held nor in its place yet.
-    pub(super) fn open_target(&self) -> Option<(&str, &str)> {
+    pub(super) fn unplaced_target(&self) -> Option<(&str, &str)> {
         let open = |(object, place): &(&String, &String)| *place != IN_HAND && !self.placed.contains(object);
         self.targets.iter().find(open).map(|(o, p)| (o.as_str(), p.as_str()))
     }
@@ -134,7 +134,7 @@ impl Situation {
     /// Returns whether the agent is searching: for a target that it neither holds nor has seen, or, holding the target,
     /// for the lamp.
     pub(super) fn is_searching(&self, goal: &Goal) -> bool {
-        let for_target = type_of_name(&self.held) != goal.object() && self.open_target().is_none();
+        let for_target = type_of_name(&self.held) != goal.object() && self.unplaced_target().is_none();
         let for_lamp =
             goal.lamp().is_some() && type_of_name(&self.held) == goal.object() && self.lamp.is_none();
         for_target || for_lamp
@@ -150,7 +150,10 @@ impl Situation {
         };
         put("at", self.location.clone());
         put("door", door_name(self.door).to_owned());
-        put("shown_in", if self.view_step == 0 { String::new() } else { self.view_step.to_string() });
+        put(
+            "shown_in",
+            if self.last_view_step == 0 { String::new() } else { self.last_view_step.to_string() },
+        );
         put("hand", self.held.clone());
         put("words", self.old_wording.map_or("", |old| if old { "put" } else { "move" }).to_owned());
         put("targets", self.targets.iter().map(|(o, p)| format!("{o}@{p}")).collect::<Vec<_>>().join(";"));
@@ -174,7 +177,7 @@ impl Situation {
                 "closed" => Door::Closed,
                 _ => Door::None,
             },
-            view_step: part("shown_in").parse().unwrap_or(0),
+            last_view_step: part("shown_in").parse().unwrap_or(0),
             held: part("hand").to_owned(),
             old_wording: match part("words") {
                 "put" => Some(true),

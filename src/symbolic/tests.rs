@@ -37,7 +37,7 @@ fn lesson_texts(state: &State, kind: ReflectionKind) -> Vec<String> {
 }
 
 #[test]
-fn every_template_of_a_goal_sentence_is_read() {
+fn every_goal_template_is_parsed() {
     let place = |object: &str, target: &str, treatment, count| {
         Some(Goal::Place { object: object.to_owned(), target: target.to_owned(), treatment, count })
     };
@@ -68,7 +68,7 @@ fn every_template_of_a_goal_sentence_is_read() {
 }
 
 #[test]
-fn moves_that_the_world_accepts_can_still_be_mistakes() {
+fn accepted_actions_can_be_mistakes() {
     let take = ["go to countertop 2", "take apple 1 from countertop 2"];
     let with = |more: &[&'static str]| [&take[..], more].concat();
     let cases: Vec<(&str, Vec<&str>, &[&str])> = vec![
@@ -106,7 +106,7 @@ fn moves_that_the_world_accepts_can_still_be_mistakes() {
 }
 
 #[test]
-fn the_ladder_is_climbed_in_both_wordings_up_to_the_last_rung() {
+fn all_subgoals_are_reached_in_both_wordings() {
     for old in [false, true] {
         let mut household = FakeHousehold::kitchen(HEAT);
         household.old_wording = old;
@@ -134,7 +134,7 @@ fn the_ladder_is_climbed_in_both_wordings_up_to_the_last_rung() {
 }
 
 #[test]
-fn two_objects_make_six_rungs_and_a_lamp_makes_four() {
+fn two_object_goals_have_six_subgoals_and_lamp_goals_four() {
     let play = play_kitchen(
         "put two apple in garbagecan",
         &[
@@ -217,13 +217,13 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
 }
 
 #[test]
-fn equal_lessons_recur_and_a_deleted_one_stays_away() {
+fn equal_lessons_recur_and_deleted_ones_are_not_added_again() {
     let mut household = FakeHousehold::kitchen(HEAT);
     let mut run = TestRun::new(test_spec("omnireflect", &[("kitchen-1", "")]));
     run.play_script(&mut household, &["open fridge 1", "open microwave 1", "look", "open cabinet 1"]);
     let lesson = run.state().pool.visible_of_kind(ReflectionKind::Error).next().unwrap().clone();
     assert_eq!(
-        (lesson.text().solution.as_deref(), lesson.recurred),
+        (lesson.text().solution.as_deref(), lesson.recurrences),
         (Some("Go to a place before you act on it."), 1)
     );
     assert_eq!(run.state().pool.len(), 1);
@@ -233,7 +233,7 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
 }
 
 #[test]
-fn a_sentence_that_a_person_typed_is_not_said_twice() {
+fn lessons_a_person_typed_are_not_duplicated() {
     let mut household = FakeHousehold::kitchen(HEAT);
     let mut run = TestRun::new(test_spec("omnireflect", &[("kitchen-1", "")]));
     run.command(Command::Lesson(LessonCommand::add(
@@ -244,7 +244,7 @@ fn a_sentence_that_a_person_typed_is_not_said_twice() {
     )));
     run.play_script(&mut household, &["open fridge 1"]);
     assert_eq!(
-        run.state().pool.visible_of_kind(ReflectionKind::Error).map(|l| l.recurred).collect::<Vec<_>>(),
+        run.state().pool.visible_of_kind(ReflectionKind::Error).map(|l| l.recurrences).collect::<Vec<_>>(),
         [1]
     );
 }
@@ -280,7 +280,7 @@ fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() 
 }
 
 #[test]
-fn periodic_reflection_fires_at_its_turns_alone() {
+fn periodic_reflection_fires_only_at_its_interval() {
     let actions =
         ["open fridge 1", "go to countertop 1", "take bread 1 from countertop 1", "look", "open cabinet 1"];
     for (offset, expected) in [(0, vec![1, 4]), (2, vec![3])] {
@@ -324,7 +324,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_goal_and_any_action_give_notes_and_the_run_goes_on(
+    fn arbitrary_goals_and_actions_never_stop_the_run(
         goal in "(put a hot apple in garbagecan|put two apple in fridge|look at mug under the desklamp|\\PC{0,30})",
         actions in proptest::collection::vec(
             prop_oneof![

@@ -17,7 +17,10 @@ const MAX_JOINED: u32 = 8;
 /// An unterminated string sequence (OSC and similar) loses only its introducer, so that it cannot hide the text after
 /// it. Takes linear time, and borrows if there is nothing to change.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    match text.chars().scan(Context::default(), |seen, c| Some((seen.advance(c), c))).position(needs_rewrite)
+    match text
+        .chars()
+        .scan(JoinContext::default(), |seen, c| Some((seen.advance(c), c)))
+        .position(needs_rewrite)
     {
         None => Cow::Borrowed(text),
         Some(_) => Cow::Owned(rewrite(text)),
@@ -59,13 +62,13 @@ enum CharAction {
 
 /// The preceding characters, as far as they decide whether a joiner or mark is kept.
 #[derive(Clone, Copy, Default)]
-struct Context {
+struct JoinContext {
     previous: Option<char>,
     marks: u32,
     joined: u32,
 }
 
-impl Context {
+impl JoinContext {
     fn advance(&mut self, c: char) -> CharAction {
         let action = self.classify(c);
         if action == CharAction::Keep {
@@ -130,7 +133,7 @@ pub(super) fn is_misleading(c: char) -> bool {
 
 fn rewrite(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
-    let mut context = Context::default();
+    let mut context = JoinContext::default();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let sequence_len = control_sequence_len(rest);

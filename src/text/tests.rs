@@ -95,7 +95,7 @@ fn marks_cannot_pile_up() {
 }
 
 #[test]
-fn what_fits_is_what_is_not_wider() {
+fn fits_agrees_with_width() {
     for text in ["", "abc", "漢字", "e\u{301}e", "👨\u{200d}👩 x", "a\u{301}\u{301}漢"] {
         for columns in 0..8 {
             assert_eq!(fits(text, columns), width(text) <= columns, "{text:?} in {columns}");
@@ -215,12 +215,12 @@ proptest! {
     }
 
     #[test]
-    fn narrow_rows_end(text in hostile_text(), columns in 0..2_usize) {
+    fn wrapping_to_one_column_terminates(text in hostile_text(), columns in 0..2_usize) {
         prop_assert!(wrap(&text, columns).iter().all(|r| width(r) <= columns));
     }
 
     #[test]
-    fn the_first_rows_are_the_same(text in hostile_text(), columns in 1..30_usize, most in 0..6_usize) {
+    fn wrap_at_most_returns_the_first_rows_of_wrap(text in hostile_text(), columns in 1..30_usize, most in 0..6_usize) {
         let all = wrap(&text, columns);
         let (some, more) = wrap_at_most(&text, columns, most);
         prop_assert_eq!(&some[..], &all[..most.min(all.len())]);
@@ -228,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn a_width_within_a_bound_is_the_width_up_to_it(text in hostile_text(), most in 0..60_usize) {
+    fn width_within_is_the_bounded_width(text in hostile_text(), most in 0..60_usize) {
         let text = one_line(&text);
         prop_assert_eq!(width_within(&text, most), width(&text).min(most));
         prop_assert_eq!(fits(&text, most), width(&text) <= most);

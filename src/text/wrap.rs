@@ -24,8 +24,8 @@ pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bo
         rows: Vec::new(),
         row: String::new(),
         used_columns: 0,
-        blanks: 0,
-        at_line_start: true,
+        pending_spaces: 0,
+        is_first_row: true,
     };
     for line in text.split('\n') {
         // 16 bytes per cell suffice, unless most of a line is dropped by cleaning. This keeps the work proportional to
@@ -56,15 +56,15 @@ struct RowBuilder {
     rows: Vec<String>,
     row: String,
     used_columns: usize,
-    blanks: usize,
+    pending_spaces: usize,
     /// Whether the current line has not been broken yet.
-    at_line_start: bool,
+    is_first_row: bool,
 }
 
 impl RowBuilder {
     fn push_line(&mut self, line: &str) {
-        self.at_line_start = true;
-        self.blanks = 0;
+        self.is_first_row = true;
+        self.pending_spaces = 0;
         let mut word = (0, 0);
         let mut cells = 0;
         for (at, piece) in line.grapheme_indices(true) {
@@ -73,7 +73,7 @@ impl RowBuilder {
             if alone {
                 self.push_word(&line[word.0..word.1], cells);
                 if piece == " " {
-                    self.blanks += 1;
+                    self.pending_spaces += 1;
                 } else {
                     self.push_word(piece, piece_width);
                 }
@@ -95,20 +95,23 @@ impl RowBuilder {
         if word.is_empty() {
             return;
         }
-        if self.used_columns + self.blanks + cells <= self.columns {
-            self.flush_blanks();
+        if self.used_columns + self.pending_spaces + cells <= self.columns {
+            self.flush_spaces();
             self.row.push_str(word);
             self.used_columns += cells;
             return;
         }
-        if self.at_line_start && self.used_columns == 0 && self.blanks < self.columns && cells > self.columns
+        if self.is_first_row
+            && self.used_columns == 0
+            && self.pending_spaces < self.columns
+            && cells > self.columns
         {
             // An indented word that is too long for any row starts after its indentation.
-            self.flush_blanks();
+            self.flush_spaces();
         } else if self.used_columns > 0 {
             self.end_row();
         }
-        self.blanks = 0;
+        self.pending_spaces = 0;
         for piece in word.graphemes(true) {
             self.push_grapheme(piece);
         }
@@ -141,16 +144,16 @@ impl RowBuilder {
         self.used_columns = width(&self.row);
     }
 
-    fn flush_blanks(&mut self) {
-        self.row.extend(std::iter::repeat_n(' ', self.blanks));
-        self.used_columns += self.blanks;
-        self.blanks = 0;
+    fn flush_spaces(&mut self) {
+        self.row.extend(std::iter::repeat_n(' ', self.pending_spaces));
+        self.used_columns += self.pending_spaces;
+        self.pending_spaces = 0;
     }
 
     fn end_row(&mut self) {
         self.rows.push(std::mem::take(&mut self.row));
         self.used_columns = 0;
-        self.blanks = 0;
-        self.at_line_start = false;
+        self.pending_spaces = 0;
+        self.is_first_row = false;
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct FoldCache {
 }
 
 /// Returns the last state that is not after an event; `states` are in ascending order of their heads.
-pub(super) fn latest_not_after(states: &[Arc<State>], seq: Seq) -> Option<&Arc<State>> {
+pub(super) fn latest_up_to(states: &[Arc<State>], seq: Seq) -> Option<&Arc<State>> {
     states.get(states.partition_point(|s| s.head <= seq).checked_sub(1)?)
 }
 
@@ -123,12 +123,8 @@ impl FoldCache {
     }
 
     /// Returns the last cached state that is not after an event.
-    pub(super) fn nearest(&self, seq: Seq) -> Option<Arc<State>> {
-        self.lock_folds()
-            .iter()
-            .filter_map(|fold| latest_not_after(fold, seq))
-            .max_by_key(|s| s.head)
-            .cloned()
+    pub(super) fn latest_up_to(&self, seq: Seq) -> Option<Arc<State>> {
+        self.lock_folds().iter().filter_map(|fold| latest_up_to(fold, seq)).max_by_key(|s| s.head).cloned()
     }
 
     fn store(&self, seen: Vec<Arc<State>>) {

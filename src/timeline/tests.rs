@@ -54,7 +54,7 @@ fn every_state_is_found_again() {
 }
 
 #[test]
-fn old_events_are_let_go_and_fetched_again() {
+fn old_events_are_dropped_and_fetched_again() {
     let fetched = Arc::new(Mutex::new(0));
     let events = 5 * MIN_RECENT_EVENTS as u64;
     let timeline = timeline_of(events, Some(fetched.clone()));
@@ -82,7 +82,7 @@ fn checkpoints_stay_few_however_long_the_branch() {
 
 /// A reader keeps what it saw while the branch goes on.
 #[test]
-fn a_clone_is_of_its_moment() {
+fn a_clone_does_not_change() {
     let mut timeline = timeline_of(300, None);
     let before = timeline.clone();
     let state = State { head: Seq(301), ..State::clone(timeline.head()) };

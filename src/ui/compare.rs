@@ -77,7 +77,10 @@ pub fn compare_episodes(
 ///
 /// # Errors
 /// Returns a message if events can't be read again.
-pub fn load_preceding(comparison: &Comparison, row: usize) -> Result<PtrEqArc<PriorDifferences>, String> {
+pub fn load_prior_differences(
+    comparison: &Comparison,
+    row: usize,
+) -> Result<PtrEqArc<PriorDifferences>, String> {
     comparison.prior_differences(row, render).map(|b| PtrEqArc(Arc::new(b)))
 }
 

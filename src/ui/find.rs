@@ -17,7 +17,7 @@ const BATCH_SIZE: usize = 100;
 
 /// The part of a step in which a hit lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepPart {
+pub enum SearchedText {
     Thought,
     Action,
     /// What the environment replied.
@@ -31,7 +31,7 @@ pub struct SearchHit {
     pub episode: u32,
     /// The step's number in the episode; 0 is the reset.
     pub step: u32,
-    pub part: StepPart,
+    pub part: SearchedText,
     /// The whole text in which it was found, as one line.
     pub text: Arc<str>,
     /// The byte range of the occurrence in `text`.
@@ -44,12 +44,12 @@ pub fn search_episode(episode: &Episode, query: &str, most: usize) -> Vec<Search
     let first = episode
         .first_observation
         .as_ref()
-        .map(|r| (0, StepPart::Observation, r.agent_view.as_deref().unwrap_or(&r.raw)));
+        .map(|r| (0, SearchedText::Observation, r.agent_view.as_deref().unwrap_or(&r.raw)));
     let steps = episode.steps.iter().map(|s| (s.number, searchable_texts(s).collect::<Vec<_>>()));
     let goal =
         Some(episode.task.goal.as_str()).filter(|g| first.is_none_or(|(_, _, text)| !text.contains(g)));
     let start = first.into_iter().map(|(_, part, text)| (part, text));
-    let start = start.chain(goal.map(|g| (StepPart::Observation, g))).collect();
+    let start = start.chain(goal.map(|g| (SearchedText::Observation, g))).collect();
     for (number, texts) in std::iter::once((0, start)).chain(steps) {
         for (part, text) in texts {
             let text = one_line(text);
@@ -75,11 +75,11 @@ pub fn search_episode(episode: &Episode, query: &str, most: usize) -> Vec<Search
     found
 }
 
-fn searchable_texts(step: &Step) -> impl Iterator<Item = (StepPart, &str)> {
-    let thought = step.thought.as_deref().map(|t| (StepPart::Thought, t));
-    let done = step.action().filter(|a| !a.starts_with("think:")).map(|a| (StepPart::Action, a));
-    let seen = step.observation().map(|o| (StepPart::Observation, o));
-    let remarks = step.remarks.iter().map(|r| (StepPart::Remark, r.as_str()));
+fn searchable_texts(step: &Step) -> impl Iterator<Item = (SearchedText, &str)> {
+    let thought = step.thought.as_deref().map(|t| (SearchedText::Thought, t));
+    let done = step.action().filter(|a| !a.starts_with("think:")).map(|a| (SearchedText::Action, a));
+    let seen = step.observation().map(|o| (SearchedText::Observation, o));
+    let remarks = step.remarks.iter().map(|r| (SearchedText::Remark, r.as_str()));
     thought.into_iter().chain(done).chain(seen).chain(remarks)
 }
 
@@ -126,7 +126,7 @@ fn search_restored_episodes(
     shown: u32,
     query: &str,
     mut found: Vec<SearchHit>,
-    report: &mut OnHits<'_>,
+    report: &mut ReportHits<'_>,
 ) {
     let (mut total, mut visited) = (0, 0);
     for past in head.ended_episodes.iter().rev().filter(|p| p.number != shown) {
@@ -151,7 +151,7 @@ fn search_restored_episodes(
 }
 
 /// Receives a batch of hits and decides whether to continue.
-type OnHits<'t> = dyn FnMut(Vec<SearchHit>, SearchStatus) -> ControlFlow<()> + 't;
+type ReportHits<'t> = dyn FnMut(Vec<SearchHit>, SearchStatus) -> ControlFlow<()> + 't;
 
 /// Whether more hits may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

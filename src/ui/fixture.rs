@@ -189,7 +189,7 @@ impl Fixture {
             thought_disposition: ThoughtDisposition::Kept,
         };
         let call = self.next_call();
-        let event = Event::ActionTaken { step: self.step, call: Some(call), executed, list_only: false };
+        let event = Event::ActionTaken { step: self.step, call: Some(call), executed, is_listing: false };
         self.write(if by == DecidedBy::Person { Cause::Person } else { Cause::Policy }, event);
         let gained = progress > self.progress;
         self.progress = progress;

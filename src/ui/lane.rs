@@ -10,7 +10,7 @@ pub enum LaneFormat {
     Plain,
     /// Sweet&Sour's memories: the reflection, what the agent saw, what it did, and the reward; short-term memory
     /// comes first.
-    Tuples,
+    MemoryTuples,
     /// The plan of the planning method: one numbered row per action, with a mark at the current one.
     Actions,
     /// Lessons of kinds for which the method has no lane, each labelled with its kind.
@@ -40,11 +40,11 @@ const PROGRESS: Lane = plain_lane("Progress", &[ReflectionKind::Progress]);
 const MEMORY: Lane = Lane {
     title: "Memory",
     kinds: &[ReflectionKind::Positive, ReflectionKind::Negative],
-    format: LaneFormat::Tuples,
+    format: LaneFormat::MemoryTuples,
 };
 
 /// All other kinds, for methods whose only lane shows plans.
-const ALL_BUT_PLANS: Lane = other_lane(&[
+const OTHER_THAN_PLANS: Lane = other_lane(&[
     ReflectionKind::Abstract,
     ReflectionKind::Error,
     ReflectionKind::Progress,
@@ -55,9 +55,9 @@ const ALL_BUT_PLANS: Lane = other_lane(&[
     ReflectionKind::Advice,
 ]);
 
-const REFLEXION_LANES: &[Lane] = &[plain_lane("Plans", &[ReflectionKind::Plan]), ALL_BUT_PLANS];
+const REFLEXION_LANES: &[Lane] = &[plain_lane("Plans", &[ReflectionKind::Plan]), OTHER_THAN_PLANS];
 const PLANNING_LANES: &[Lane] =
-    &[Lane { title: "Plan", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }, ALL_BUT_PLANS];
+    &[Lane { title: "Plan", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }, OTHER_THAN_PLANS];
 const FCRF_LANES: &[Lane] = &[
     plain_lane("Experience", &[ReflectionKind::Experience]),
     plain_lane("Lessons", &[ReflectionKind::Lesson]),
@@ -135,7 +135,7 @@ impl Lane {
     /// short-term memory comes before long-term.
     pub fn newest_first<'a>(&self, state: &'a State) -> Vec<&'a Lesson> {
         let mut lessons: Vec<&Lesson> = self.lessons(state).rev().collect();
-        if self.format == LaneFormat::Tuples {
+        if self.format == LaneFormat::MemoryTuples {
             lessons.sort_by_key(|l| l.scope != Scope::Episode);
         }
         lessons

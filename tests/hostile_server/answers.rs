@@ -1,6 +1,6 @@
 //! Replies of real servers: their usage and their reasoning.
 
-use crate::Expected::{Answer as Says, Fail};
+use crate::Expected::{Failure, Reply as Says};
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{
     Server, chunked, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
@@ -81,13 +81,13 @@ fn replies_of_real_servers() {
             ..case(
                 "overflow: no event at all, and words without a stream",
                 Vec::new(),
-                Fail(FailureKind::TooLong, "maximum context length is 512", 2, ""),
+                Failure(FailureKind::TooLong, "maximum context length is 512", 2, ""),
             )
         },
         case(
             "overflow: no event at all",
             chunked(&[], true),
-            Fail(FailureKind::EmptyReply, "exceeds its context", 2, ""),
+            Failure(FailureKind::EmptyReply, "exceeds its context", 2, ""),
         ),
         case(
             "overflow behind litellm: an end without a word",
@@ -97,7 +97,7 @@ fn replies_of_real_servers() {
         case(
             "overflow in words",
             plain_response(400, "", OVERFLOW),
-            Fail(FailureKind::TooLong, "maximum context length is 512", 1, ""),
+            Failure(FailureKind::TooLong, "maximum context length is 512", 1, ""),
         ),
         case(
             "after max_completion_tokens: 500",
@@ -106,7 +106,7 @@ fn replies_of_real_servers() {
                 "",
                 r#"{"error":{"message":"llama_decode returned 1","type":"internal_server_error"}}"#,
             ),
-            Fail(FailureKind::ServerFault, "llama_decode returned 1", 3, ""),
+            Failure(FailureKind::ServerFault, "llama_decode returned 1", 3, ""),
         ),
     ]);
 }

@@ -1,6 +1,6 @@
 //! Malformed and unexpected response bodies.
 
-use crate::Expected::{Answer as Says, Fail};
+use crate::Expected::{Failure, Reply as Says};
 use crate::server::{ScriptStep, chunked, end_event, head, plain_response, stream, text_event};
 use crate::{case, chunk, run_cases, send_bytes};
 use retrospect::provider::FailureKind;
@@ -56,7 +56,7 @@ fn bodies() {
         case(
             "a line of 10 MB",
             stream(long.as_bytes()),
-            Fail(FailureKind::InvalidResponse, "does not end", 1, ""),
+            Failure(FailureKind::InvalidResponse, "does not end", 1, ""),
         ),
         case(
             "words without an end",
@@ -64,7 +64,7 @@ fn bodies() {
                 .into_iter()
                 .chain([ScriptStep::Forever(chunk(&text_event(&"word ".repeat(200))), Duration::ZERO)])
                 .collect(),
-            Fail(FailureKind::InvalidResponse, "does not end", 1, "*"),
+            Failure(FailureKind::InvalidResponse, "does not end", 1, "*"),
         ),
         case(
             "signs of life between pieces",
@@ -87,8 +87,16 @@ fn bodies() {
             stream(format!("{go}data: [DONE]\n\n").as_bytes()),
             Says("go", "", 4),
         ),
-        case("only [DONE]", stream(b"data: [DONE]\n\n"), Fail(FailureKind::EmptyReply, "empty reply", 2, "")),
-        case("only comments", stream(b": a\n\n: b\n\n"), Fail(FailureKind::EmptyReply, "empty reply", 2, "")),
+        case(
+            "only [DONE]",
+            stream(b"data: [DONE]\n\n"),
+            Failure(FailureKind::EmptyReply, "empty reply", 2, ""),
+        ),
+        case(
+            "only comments",
+            stream(b": a\n\n: b\n\n"),
+            Failure(FailureKind::EmptyReply, "empty reply", 2, ""),
+        ),
         case(
             "breaks after its end",
             chunked(&[format!("{go}{}", end_event("stop")).as_bytes()], false)
@@ -121,7 +129,7 @@ fn bodies() {
         case(
             "a page, with success",
             vec![send_bytes(&html)],
-            Fail(FailureKind::InvalidResponse, "an HTML page, not JSON: Log in", 1, ""),
+            Failure(FailureKind::InvalidResponse, "an HTML page, not JSON: Log in", 1, ""),
         ),
         case("another content type", vec![send_bytes(&wrong_type)], Says("go", "", 1)),
         case("JSON lines", stream(json_lines.as_bytes()), Says("go", "", 1)),
@@ -129,47 +137,47 @@ fn bodies() {
         case(
             "other JSON",
             plain_response(200, "", r#"{"hello":"world"}"#),
-            Fail(FailureKind::InvalidResponse, "hello", 1, ""),
+            Failure(FailureKind::InvalidResponse, "hello", 1, ""),
         ),
         case(
             "a broken piece",
             stream(format!("{go}data: {{\"choices\": [}}\n\n{done}").as_bytes()),
-            Fail(FailureKind::InvalidResponse, "not valid JSON", 1, "go"),
+            Failure(FailureKind::InvalidResponse, "not valid JSON", 1, "go"),
         ),
         case(
             "an error first",
             stream(error(r#"{"error":{"message":"it broke","code":"bad"}}"#).as_bytes()),
-            Fail(FailureKind::ServerFault, "it broke", 1, ""),
+            Failure(FailureKind::ServerFault, "it broke", 1, ""),
         ),
         case(
             "an error with a number, in words",
             stream(error(r#"{"error":{"message":"no credit","code":402}}"#).as_bytes()),
-            Fail(FailureKind::OutOfCredit, "no credit", 1, ""),
+            Failure(FailureKind::OutOfCredit, "no credit", 1, ""),
         ),
         case(
             "an error that may pass is asked again",
             stream(numbered.as_bytes()),
-            Fail(FailureKind::ServerFault, "Provider disconnected", 5, ""),
+            Failure(FailureKind::ServerFault, "Provider disconnected", 5, ""),
         ),
         case(
             "an error in the middle is not",
             stream(format!("{go}{numbered}").as_bytes()),
-            Fail(FailureKind::ServerFault, "Provider disconnected", 1, "go"),
+            Failure(FailureKind::ServerFault, "Provider disconnected", 1, "go"),
         ),
         case(
             "an event called error",
             stream(format!("{go}event: error\ndata: {{\"message\": \"it broke\"}}\n\n").as_bytes()),
-            Fail(FailureKind::ServerFault, "it broke", 1, "go"),
+            Failure(FailureKind::ServerFault, "it broke", 1, "go"),
         ),
         case(
             "an event called error, in words",
             stream(format!("{go}event: error\ndata: it broke\n\n").as_bytes()),
-            Fail(FailureKind::ServerFault, "it broke", 1, "go"),
+            Failure(FailureKind::ServerFault, "it broke", 1, "go"),
         ),
         case(
             "detail in the stream",
             stream(error(r#"{"detail":"Not enough memory"}"#).as_bytes()),
-            Fail(FailureKind::ServerFault, "Not enough memory", 1, ""),
+            Failure(FailureKind::ServerFault, "Not enough memory", 1, ""),
         ),
         case(
             "an overflow in the stream",
@@ -177,12 +185,12 @@ fn bodies() {
                 error(r#"{"error":{"message":"the prompt exceeds the available context size","code":400}}"#)
                     .as_bytes(),
             ),
-            Fail(FailureKind::TooLong, "context size", 1, ""),
+            Failure(FailureKind::TooLong, "context size", 1, ""),
         ),
         case(
             "an error with success",
             plain_response(200, "", r#"{"error":"no such model"}"#),
-            Fail(FailureKind::ServerFault, "no such model", 1, ""),
+            Failure(FailureKind::ServerFault, "no such model", 1, ""),
         ),
         case("a server that ignores stop", whole("go to desk 1\n> look\n"), Says("go to desk 1", "", 1)),
         case(

@@ -1,6 +1,6 @@
 //! Connections that fail, end and are reopened.
 
-use crate::Expected::{Answer as Says, Fail};
+use crate::Expected::{Failure, Reply as Says};
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{ScriptStep, Server, chunked, complete_reply, reasoning_event, stream, text_event};
 use crate::{Case, MS, block_on, case, run_cases, send_bytes};
@@ -23,7 +23,7 @@ fn connections_that_fail() {
             ..case(
                 "hangs before its head",
                 vec![ScriptStep::Hang],
-                Fail(FailureKind::TimedOut, "did not start to reply", 1, ""),
+                Failure(FailureKind::TimedOut, "did not start to reply", 1, ""),
             )
         },
         Case {
@@ -31,19 +31,23 @@ fn connections_that_fail() {
             ..case(
                 "hangs in its head",
                 hangs(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
-                Fail(FailureKind::TimedOut, "did not start to reply", 1, ""),
+                Failure(FailureKind::TimedOut, "did not start to reply", 1, ""),
             )
         },
         Case {
             configure: quick_first,
-            ..case("hangs after its head", hangs(chunked(&[], false)), Fail(FailureKind::TimedOut, "", 1, ""))
+            ..case(
+                "hangs after its head",
+                hangs(chunked(&[], false)),
+                Failure(FailureKind::TimedOut, "", 1, ""),
+            )
         },
         Case {
             configure: quick_idle,
             ..case(
                 "hangs in the middle",
                 hangs(begun()),
-                Fail(FailureKind::TimedOut, "sent nothing for", 1, "go to"),
+                Failure(FailureKind::TimedOut, "sent nothing for", 1, "go to"),
             )
         },
         Case {
@@ -51,7 +55,7 @@ fn connections_that_fail() {
             ..case(
                 "hangs in a line",
                 hangs(chunked(&[go.as_bytes(), b"data: {\"cho"], false)),
-                Fail(FailureKind::TimedOut, "sent nothing for", 1, "go to"),
+                Failure(FailureKind::TimedOut, "sent nothing for", 1, "go to"),
             )
         },
         Case {
@@ -62,7 +66,7 @@ fn connections_that_fail() {
                     .into_iter()
                     .chain([ScriptStep::Forever(b"1\r\n:\r\n".to_vec(), MS)])
                     .collect(),
-                Fail(FailureKind::TimedOut, "was not complete after", 1, "go to"),
+                Failure(FailureKind::TimedOut, "was not complete after", 1, "go to"),
             )
         },
         Case {
@@ -73,7 +77,7 @@ fn connections_that_fail() {
                     .into_iter()
                     .chain([ScriptStep::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)])
                     .collect(),
-                Fail(FailureKind::TimedOut, "", 1, ""),
+                Failure(FailureKind::TimedOut, "", 1, ""),
             )
         },
         Case {
@@ -81,7 +85,7 @@ fn connections_that_fail() {
             ..case(
                 "begins, and then sends signs of life for ever",
                 begun().into_iter().chain([ScriptStep::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
-                Fail(FailureKind::TimedOut, "keeps the connection alive but sent no text", 1, "go to"),
+                Failure(FailureKind::TimedOut, "keeps the connection alive but sent no text", 1, "go to"),
             )
         },
         Case {
@@ -92,34 +96,38 @@ fn connections_that_fail() {
                     .into_iter()
                     .chain([ScriptStep::Forever(b"1\r\n \r\n".to_vec(), MS)])
                     .collect(),
-                Fail(FailureKind::TimedOut, "", 1, ""),
+                Failure(FailureKind::TimedOut, "", 1, ""),
             )
         },
         case(
             "breaks before its head, always",
             vec![ScriptStep::Read, ScriptStep::Reset],
-            Fail(FailureKind::Unreachable, "before it replied", 5, ""),
+            Failure(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
         case(
             "breaks in its head",
             cut(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
-            Fail(FailureKind::Unreachable, "before it replied", 5, ""),
+            Failure(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
         case(
             "breaks after its head",
             cut(chunked(&[], false)),
-            Fail(FailureKind::Unreachable, "before it replied", 5, ""),
+            Failure(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
-        case("killed in the middle", cut(begun()), Fail(FailureKind::Interrupted, "was cut off", 1, "go to")),
+        case(
+            "killed in the middle",
+            cut(begun()),
+            Failure(FailureKind::Interrupted, "was cut off", 1, "go to"),
+        ),
         case(
             "a chunk is cut",
             cut(vec![begun()[0].clone(), send_bytes(format!("ff\r\n{go}").as_bytes())]),
-            Fail(FailureKind::Interrupted, "was cut off", 1, "go to"),
+            Failure(FailureKind::Interrupted, "was cut off", 1, "go to"),
         ),
         case(
             "cut while it reasons",
             cut(chunked(&[thought.as_bytes()], false)),
-            Fail(FailureKind::Interrupted, "was cut off", 1, ""),
+            Failure(FailureKind::Interrupted, "was cut off", 1, ""),
         ),
         case(
             "a body with too few bytes",
@@ -129,22 +137,22 @@ fn connections_that_fail() {
                 )
                 .as_bytes(),
             )],
-            Fail(FailureKind::Interrupted, "was cut off", 1, "go to"),
+            Failure(FailureKind::Interrupted, "was cut off", 1, "go to"),
         ),
         case(
             "ends without an end",
             stream(go.as_bytes()),
-            Fail(FailureKind::Interrupted, "without a finish_reason", 1, "go to"),
+            Failure(FailureKind::Interrupted, "without a finish_reason", 1, "go to"),
         ),
         case(
             "ends in the middle of a line",
             stream(format!("{go}data: {{\"choices\": [").as_bytes()),
-            Fail(FailureKind::InvalidResponse, "not valid JSON", 1, "go to"),
+            Failure(FailureKind::InvalidResponse, "not valid JSON", 1, "go to"),
         ),
         case(
             "is no HTTP",
             vec![send_bytes(b"SSH-2.0-OpenSSH_9.6\r\n")],
-            Fail(FailureKind::Unreachable, "", 5, ""),
+            Failure(FailureKind::Unreachable, "", 5, ""),
         ),
         Case {
             scripts: vec![

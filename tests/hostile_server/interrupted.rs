@@ -62,7 +62,7 @@ fn an_interrupted_reply_is_not_treated_as_complete() {
             ask(&of, request_with_seed(4)),
             ask(&of, request_with_seed(5))
         );
-        let beside: Vec<usize> = server.requests().iter().map(|a| a.beside).collect();
+        let beside: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
         assert_eq!(beside, [0, 1, 0, 0, 0, 0], "one request at a time, from the interrupted one on");
         let answers = [first, second, a, b, c];
         assert_eq!(
@@ -86,7 +86,7 @@ fn serial_requests_are_not_repeated() {
             ask(&of, request_with_seed(3))
         );
         assert_eq!([&a.text, &b.text, &c.text], ["look"; 3]);
-        let beside: Vec<usize> = server.requests().iter().map(|a| a.beside).collect();
+        let beside: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
         assert_eq!(beside, [0, 0, 0]);
     });
 }
@@ -111,7 +111,7 @@ fn all_models_of_a_server_wait_for_each_other_once_it_is_known() {
             tokio::join!(ask(&actor, request_with_seed(1)), ask(&mentor, request_with_seed(2)));
         assert_eq!((first.text.as_str(), second.text.as_str()), ("go to desk 1", "take mug 1"));
         tokio::join!(ask(&actor, request_with_seed(3)), ask(&mentor, request_with_seed(4)));
-        let beside: Vec<usize> = server.requests().iter().map(|a| a.beside).collect();
+        let beside: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
         assert_eq!(beside, [0, 1, 0, 0, 0]);
         assert!(Arc::ptr_eq(
             &QuirkStore::for_endpoint(actor.endpoint()),
@@ -300,7 +300,7 @@ fn a_stream_that_ended_beside_another_request_is_retried() {
             let texts: Vec<&str> = answers.iter().map(|a| a.text.as_str()).collect();
             assert_eq!(texts[..2], ["look", "take mug 1"], "{name}: {answers:?}");
             assert!(answers.iter().all(|a| a.error.is_none() && !a.text.is_empty()), "{name}: {answers:?}");
-            let beside: Vec<usize> = server.requests().iter().map(|a| a.beside).collect();
+            let beside: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
             assert_eq!(beside, [0, 1, 0, 0, 1, 0, 0, 0], "{name}: one at a time from the second one on");
             assert_eq!(
                 (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "exceeds their context")),
@@ -337,7 +337,7 @@ fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once()
             let answers = futures_util::future::join_all(asked).await;
             assert!(answers.iter().all(|a| a.text == "look"), "{answers:?}");
             let asked = server.requests();
-            let beside: Vec<usize> = asked.iter().map(|a| a.beside).collect();
+            let beside: Vec<usize> = asked.iter().map(|a| a.concurrent).collect();
             assert_eq!((beside[..3] == [0; 3], beside[3..] == [0; 2]), (true, one), "{beside:?}");
             assert_eq!((asked.len(), asked[1].line.starts_with("GET /v1/models ")), (5, true));
             assert_eq!(notice_count(&answers, ONE_AT_A_TIME), usize::from(one));

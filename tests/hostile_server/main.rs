@@ -23,7 +23,7 @@ mod server;
 mod statuses;
 mod usage;
 
-use Expected::{Answer as Says, Fail};
+use Expected::{Failure, Reply as Says};
 use asking::{ask, endpoint, provider, request};
 use retrospect::provider::FailureKind;
 use retrospect::provider::openai::Endpoint;
@@ -40,9 +40,9 @@ fn block_on(test: impl Future<Output = ()>) {
 /// The expected result of a case.
 enum Expected {
     /// Text and reasoning, after this many requests.
-    Answer(&'static str, &'static str, usize),
+    Reply(&'static str, &'static str, usize),
     /// A failure of this kind whose message contains this text, after this many requests, with this partial reply.
-    Fail(FailureKind, &'static str, usize, &'static str),
+    Failure(FailureKind, &'static str, usize, &'static str),
 }
 
 struct Case {
@@ -72,7 +72,7 @@ fn run_cases(all: Vec<Case>) {
                     assert_eq!(got, (text, reasoning, times), "{name}: {:?}", answer.notices);
                     assert!(answer.usage.is_some(), "{name}: a whole answer has its usage");
                 }
-                Fail(kind, words, times, partial) => {
+                Failure(kind, words, times, partial) => {
                     let error =
                         answer.error.unwrap_or_else(|| panic!("{name}: it answered {:?}", answer.text));
                     assert_eq!((error.kind, asked), (kind, times), "{name}: {error:?}");

@@ -1,6 +1,6 @@
 //! HTTP statuses, and parameters that a server rejects.
 
-use crate::Expected::{Answer as Says, Fail};
+use crate::Expected::{Failure, Reply as Says};
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{ScriptStep, Server, complete_reply, head, plain_response};
 use crate::{Case, block_on, case, run_cases, send_bytes};
@@ -34,77 +34,81 @@ fn statuses() {
         case(
             "no key",
             no(401, r#"{"detail":"Invalid API key"}"#),
-            Fail(FailureKind::Credentials, "401: Invalid API key", 1, ""),
+            Failure(FailureKind::Credentials, "401: Invalid API key", 1, ""),
         ),
         case(
             "no credit",
             no(402, r#"{"error":{"message":"Insufficient credits","code":402}}"#),
-            Fail(FailureKind::OutOfCredit, "Insufficient credits", 1, ""),
+            Failure(FailureKind::OutOfCredit, "Insufficient credits", 1, ""),
         ),
         case(
             "forbidden",
             no(403, r#"{"error":{"message":"flagged","code":403}}"#),
-            Fail(FailureKind::Forbidden, "flagged", 1, ""),
+            Failure(FailureKind::Forbidden, "flagged", 1, ""),
         ),
         case(
             "wrong path",
             no(404, r#"{"detail":"Not Found"}"#),
-            Fail(FailureKind::NotFound, "Not Found", 1, ""),
+            Failure(FailureKind::NotFound, "Not Found", 1, ""),
         ),
         case(
             "wrong method",
             no(405, r#"{"detail":"Method Not Allowed"}"#),
-            Fail(FailureKind::NotFound, "405", 1, ""),
+            Failure(FailureKind::NotFound, "405", 1, ""),
         ),
         case(
             "no such request",
             no(422, r#"{"detail":[{"loc":["body","messages"],"msg":"field required"}]}"#),
-            Fail(FailureKind::BadRequest, "body.messages: field required", 1, ""),
+            Failure(FailureKind::BadRequest, "body.messages: field required", 1, ""),
         ),
         case(
             "a list of errors",
             no(400, r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#),
-            Fail(FailureKind::BadRequest, "API key not valid", 1, ""),
+            Failure(FailureKind::BadRequest, "API key not valid", 1, ""),
         ),
         case(
             "teapot",
             no(418, "short and stout"),
-            Fail(FailureKind::BadRequest, "418: short and stout", 1, ""),
+            Failure(FailureKind::BadRequest, "418: short and stout", 1, ""),
         ),
         case(
             "an error without a word",
             no(400, ""),
-            Fail(FailureKind::BadRequest, "400: no error message", 1, ""),
+            Failure(FailureKind::BadRequest, "400: no error message", 1, ""),
         ),
         case(
             "quota is no rate",
             no(429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#),
-            Fail(FailureKind::OutOfCredit, "exceeded", 1, ""),
+            Failure(FailureKind::OutOfCredit, "exceeded", 1, ""),
         ),
-        case("a page", page(404), Fail(FailureKind::NotFound, "an HTML page, not JSON: Bad Gateway", 1, "")),
-        case("a page, always", page(502), Fail(FailureKind::ServerFault, "Bad Gateway", 5, "")),
+        case(
+            "a page",
+            page(404),
+            Failure(FailureKind::NotFound, "an HTML page, not JSON: Bad Gateway", 1, ""),
+        ),
+        case("a page, always", page(502), Failure(FailureKind::ServerFault, "Bad Gateway", 5, "")),
         case(
             "500 is asked again twice",
             vec![send_bytes(
                 &[head(500, "content-type: text/plain\r\n"), b"Internal Server Error".to_vec()].concat(),
             )],
-            Fail(FailureKind::ServerFault, "Internal Server Error (retried 2 times)", 3, ""),
+            Failure(FailureKind::ServerFault, "Internal Server Error (retried 2 times)", 3, ""),
         ),
-        case("busy, always", asks(503, ""), Fail(FailureKind::Busy, "retried 4 times", 5, "")),
+        case("busy, always", asks(503, ""), Failure(FailureKind::Busy, "retried 4 times", 5, "")),
         case(
             "busy, and no more tries wanted",
             asks(429, "x-should-retry: false\r\n"),
-            Fail(FailureKind::Busy, "slow down", 1, ""),
+            Failure(FailureKind::Busy, "slow down", 1, ""),
         ),
         case(
             "a wait too long",
             asks(429, "retry-after: 60\r\n"),
-            Fail(FailureKind::Busy, "the server asks to wait 60 s", 1, ""),
+            Failure(FailureKind::Busy, "the server asks to wait 60 s", 1, ""),
         ),
         case(
             "a proxy's wait too long",
             asks(429, "llm_provider-retry-after: 60\r\n"),
-            Fail(FailureKind::Busy, "the server asks to wait 60 s", 1, ""),
+            Failure(FailureKind::Busy, "the server asks to wait 60 s", 1, ""),
         ),
         case(
             "a date too far",
@@ -112,13 +116,13 @@ fn statuses() {
                 429,
                 "date: Sun, 06 Nov 1994 08:49:30 GMT\r\nretry-after: Sun, 06 Nov 1994 08:59:30 GMT\r\n",
             ),
-            Fail(FailureKind::Busy, "the server asks to wait 600 s", 1, ""),
+            Failure(FailureKind::Busy, "the server asks to wait 600 s", 1, ""),
         ),
         then_good("a wait in the body (Gemini)", no(429, RETRY_INFO_SHORT)),
         case(
             "a wait in the body that is too long",
             no(429, RETRY_INFO),
-            Fail(FailureKind::Busy, "the server asks to wait 17 s", 1, ""),
+            Failure(FailureKind::Busy, "the server asks to wait 17 s", 1, ""),
         ),
         then_good("a wait in seconds", asks(429, "retry-after: 0.01\r\n")),
         then_good("a wait in milliseconds", asks(429, "retry-after-ms: 5\r\n")),
@@ -137,7 +141,7 @@ fn statuses() {
         case(
             "elsewhere",
             plain_response(307, "location: https://evil.example/v1?key=x\r\n", ""),
-            Fail(FailureKind::Misconfigured, "redirects to https://evil.example/v1 (HTTP 307)", 1, ""),
+            Failure(FailureKind::Misconfigured, "redirects to https://evil.example/v1 (HTTP 307)", 1, ""),
         ),
         case(
             "packed",
@@ -148,17 +152,17 @@ fn statuses() {
                 ]
                 .concat(),
             )],
-            Fail(FailureKind::InvalidResponse, "compressed", 1, ""),
+            Failure(FailureKind::InvalidResponse, "compressed", 1, ""),
         ),
         case(
             "nothing, with success",
             plain_response(200, "", ""),
-            Fail(FailureKind::EmptyReply, "empty reply", 2, ""),
+            Failure(FailureKind::EmptyReply, "empty reply", 2, ""),
         ),
         case(
             "204",
             vec![send_bytes(b"HTTP/1.1 204 No Content\r\n\r\n")],
-            Fail(FailureKind::BadRequest, "204", 1, ""),
+            Failure(FailureKind::BadRequest, "204", 1, ""),
         ),
     ]);
 }

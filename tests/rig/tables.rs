@@ -1,10 +1,10 @@
 //! Conditions, and the steps at which they become true in the shipped sessions.
 
 /// A condition, and the steps of the only episode at which it becomes true.
-pub(crate) type Row = (&'static str, &'static [u32]);
+pub(crate) type ConditionSteps = (&'static str, &'static [u32]);
 
 /// A mug must be heated; a person taught the agent on the way, and it wins at step 27.
-pub(crate) const TAUGHT: &[Row] = &[
+pub(crate) const WITH_LESSON: &[ConditionSteps] = &[
     ("action ~ heat", &[12, 22, 24]),
     ("action = heat mug 1 with stoveburner 4", &[22]),
     ("action ~ ^go to (microwave|desk)", &[23]),
@@ -37,7 +37,7 @@ pub(crate) const TAUGHT: &[Row] = &[
 ];
 
 /// The same task without a teacher: lost after 50 steps.
-pub(crate) const UNTAUGHT: &[Row] = &[
+pub(crate) const WITHOUT_LESSON: &[ConditionSteps] = &[
     ("action ~ heat", &[49]),
     ("nothing", &[46, 49]),
     ("reward changed", &[]),
@@ -51,7 +51,7 @@ pub(crate) const UNTAUGHT: &[Row] = &[
     ("end success", &[]),
 ];
 
-pub(crate) const LAMP: &[Row] = &[
+pub(crate) const LAMP_TASK: &[ConditionSteps] = &[
     ("mistake", &[8, 12]),
     ("reflection error", &[8, 12]),
     ("reflection plan", &[]),

@@ -36,7 +36,7 @@ pub(crate) struct ReceivedRequest {
     pub(crate) names: Vec<String>,
     pub(crate) body: Value,
     /// How many other requests were being answered when it arrived.
-    pub(crate) beside: usize,
+    pub(crate) concurrent: usize,
 }
 
 pub(crate) struct Server {
@@ -106,7 +106,7 @@ async fn run_script(
                     // One of them is the server's own.
                     let beside = busy.strong_count().saturating_sub(1);
                     answering = busy.upgrade();
-                    seen.lock().unwrap().push(ReceivedRequest { beside, ..asked });
+                    seen.lock().unwrap().push(ReceivedRequest { concurrent: beside, ..asked });
                     true
                 }
                 None => false,
@@ -179,7 +179,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<ReceivedRequest> {
         }
     }
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Some(ReceivedRequest { line, headers, names, body, beside: 0 })
+    Some(ReceivedRequest { line, headers, names, body, concurrent: 0 })
 }
 
 /// Returns the head of a response whose body ends with the connection.

@@ -101,14 +101,14 @@ pub struct Sessions {
 )]
 pub struct Lessons {
     #[command(subcommand)]
-    pub verb: LessonVerb,
+    pub verb: LessonSubcommand,
     /// Pool file.
     #[arg(long, global = true, value_name = "F")]
     pub pool: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum LessonVerb {
+pub enum LessonSubcommand {
     /// List the lessons of the pool, or of a session.
     List {
         /// Session or another pool file.

@@ -7,7 +7,7 @@ mod help;
 mod status;
 mod summary;
 
-pub(super) use describe::describe_moment;
+pub(super) use describe::describe_past_step;
 use describe::{describe_steps, describe_world};
 pub(super) use help::HELP;
 pub(super) use status::status_line;

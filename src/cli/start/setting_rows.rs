@@ -28,17 +28,17 @@ struct SettingsContext<'a> {
     spec: &'a RunSpec,
     /// Method and reading (paper or code), if not the configuration's.
     method_and_reading: Option<(&'a str, &'a str)>,
-    offered: &'a OfferedChoices,
+    offered: &'a Suggestions,
 }
 
 /// Choices that are the same in every table.
-struct OfferedChoices {
+struct Suggestions {
     presets: Vec<String>,
     /// Paths of pool files; the empty string means none.
     pools: Vec<String>,
 }
 
-impl OfferedChoices {
+impl Suggestions {
     fn new(config: &Config) -> Self {
         let own = config.preset_names().map(str::to_owned);
         let shipped = paper_rows().iter().map(|r| r.preset.clone());
@@ -59,7 +59,7 @@ pub(super) fn initial_rows(config: &Config, spec: &RunSpec) -> Vec<SettingRow> {
         preset: None,
         spec,
         method_and_reading: None,
-        offered: &OfferedChoices::new(config),
+        offered: &Suggestions::new(config),
     }
     .rows()
 }
@@ -75,7 +75,7 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
         .iter()
         .filter(|r| config.built_in_preset(Some(&r.preset)).is_some())
         .map(|r| (Some(r.preset.as_str()), r.method.as_str()));
-    let offered = &OfferedChoices::new(config);
+    let offered = &Suggestions::new(config);
     let mut all = Vec::new();
     for (preset, name) in plain.chain(own).chain(shipped) {
         for (word, reading) in readings {
@@ -112,7 +112,7 @@ pub(super) fn profile_by_model(config: &Config) -> Vec<(String, String)> {
         .collect()
 }
 
-fn choice_answers(all: &[&str]) -> AllowedValues {
+fn one_of(all: &[&str]) -> AllowedValues {
     AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect())
 }
 
@@ -196,7 +196,7 @@ impl SettingsContext<'_> {
         let origin = match name {
             "run.method" | "run.trials" if row.is_some() => SettingOrigin::Paper,
             // The default number of trials of a method comes from its paper.
-            "run.trials" if self.is_trials_by_method() && method::default_trials(&spec.method) > 1 => {
+            "run.trials" if self.has_default_trials() && method::default_trials(&spec.method) > 1 => {
                 SettingOrigin::Paper
             }
             _ => setting_origin(config.origin(name)),
@@ -207,12 +207,12 @@ impl SettingsContext<'_> {
             label: name.trim_start_matches("run.").replace('_', " "),
             value,
             origin,
-            allowed: self.allowed_answers(name),
+            allowed: self.allowed_values(name),
             summary: entry.map_or("", |e| e.meaning).to_owned(),
         }
     }
 
-    fn allowed_answers(&self, name: &str) -> AllowedValues {
+    fn allowed_values(&self, name: &str) -> AllowedValues {
         let text = |none, what, offered: &[&str]| {
             let mut offered: Vec<String> = offered.iter().map(|w| (*w).to_owned()).collect();
             if name == "run.actor" || name == "run.mentor" {
@@ -236,7 +236,7 @@ impl SettingsContext<'_> {
             ("run.base_url", _) => text("none", "a URL", &[]),
             ("run.mentor_base_url", _) => text("the actor's", "a URL", &[]),
             ("run.exemplars", _) => text("built in", "the path of a pool file", &[]),
-            (_, Some(ValueType::Choice(allowed))) => choice_answers(allowed),
+            (_, Some(ValueType::Choice(allowed))) => one_of(allowed),
             (_, Some(ValueType::Number(from))) => AllowedValues::Number(from, u64::MAX),
             _ => text("built in", "the path of a folder", &[]),
         }
@@ -268,7 +268,7 @@ impl SettingsContext<'_> {
                 label: "calibrate".to_owned(),
                 value: "false".to_owned(),
                 origin: SettingOrigin::BuiltIn,
-                allowed: choice_answers(&["false", "true"]),
+                allowed: one_of(&["false", "true"]),
                 summary: "play tasks to learn from first (per type, explore); excluded from rates".to_owned(),
             },
         ]
@@ -280,8 +280,8 @@ impl SettingsContext<'_> {
             let setting = self.spec.settings.0.get(known.name)?;
             let allowed = match known.default {
                 DefaultValue::Number(_) => AllowedValues::Number(known.range.0, known.range.1),
-                DefaultValue::Switch(_) => choice_answers(&["true", "false"]),
-                DefaultValue::Word(_, allowed) => choice_answers(allowed),
+                DefaultValue::Switch(_) => one_of(&["true", "false"]),
+                DefaultValue::Choice(_, allowed) => one_of(allowed),
             };
             let value = match &setting.value {
                 Value::String(text) => text.clone(),
@@ -300,12 +300,12 @@ impl SettingsContext<'_> {
     }
 
     /// Returns whether the number of trials is the method's default.
-    fn is_trials_by_method(&self) -> bool {
+    fn has_default_trials(&self) -> bool {
         matches!(self.config.origin("run.trials"), ValueOrigin::Default)
     }
 
     fn trials(&self) -> u64 {
-        if self.is_trials_by_method() {
+        if self.has_default_trials() {
             u64::from(method::default_trials(&self.spec.method))
         } else {
             self.config.number("run.trials")

@@ -88,7 +88,7 @@ impl BranchCheck {
                 let now = self.world.as_mut().map(|w| w.reset());
                 problems.extend(self.compare_with_world(result, now, envelope.seq, found));
             }
-            Event::ActionTaken { executed, call: Some(_), list_only: false, .. } => {
+            Event::ActionTaken { executed, call: Some(_), is_listing: false, .. } => {
                 self.pending_action = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { result, .. } => {

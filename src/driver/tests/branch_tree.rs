@@ -40,7 +40,7 @@ fn override_with(action: &str) -> Command {
     }
 }
 
-fn lesson() -> Command {
+fn add_lesson_command() -> Command {
     let text = LessonText::plain("count on");
     Command::Lesson(LessonCommand::add(ReflectionKind::Error, Scope::Environment, text, String::new()))
 }
@@ -53,7 +53,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         1 => Just(Command::Reject("no".to_owned())),
         1 => Just(Command::Remark { step: 1, text: "odd".to_owned() }),
         1 => Just(Command::ChangeSetting { name: "max_steps".to_owned(), value: 9.into() }),
-        1 => Just(lesson()),
+        1 => Just(add_lesson_command()),
         1 => Just(Command::SetBreakpoint { text: "action = count".to_owned(), replaces: None }),
         1 => (1u32..3, any::<bool>()).prop_map(|(breakpoint, on)| Command::SwitchBreakpoint { breakpoint, enabled: on }),
         1 => (1u32..3).prop_map(Command::RemoveBreakpoint),
@@ -119,7 +119,7 @@ fn apply_move(handle: &Handle, session: &Session, step: TestMove) {
     wait_until(handle, |h| h.store.head().is_waiting() || h.store.head().run_over);
 }
 
-fn files(session: &Session) -> BTreeMap<String, Vec<u8>> {
+fn read_branch_files(session: &Session) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(session.dir.join("branches")).unwrap().flatten();
     entries
         .map(|e| (e.file_name().to_string_lossy().into_owned(), std::fs::read(e.path()).unwrap()))
@@ -132,7 +132,7 @@ fn folded_state(session: &Session, branch: &BranchId, how: OpenMode) -> Arc<Stat
 
 /// Truncates a branch file, as far as a kill can: what another branch depends on was synced, and so was everything
 /// acknowledged at the start.
-fn cut_file_end(session: &Session, branch: &BranchId, part: u64) {
+fn truncate_as_killed(session: &Session, branch: &BranchId, part: u64) {
     // A killed program doesn't record where it ended.
     let _ = std::fs::remove_dir_all(session.dir.join("index"));
     let path = session.branch_file(branch);
@@ -167,22 +167,22 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let (mut handle, mut thread, session) = start(dir.path(), 2, config_with_breakpoints(6, false));
-        let mut before = files(&session);
+        let mut before = read_branch_files(&session);
         let mut shown: BTreeMap<BranchId, Arc<State>> = BTreeMap::new();
         for step in steps {
             if let TestMove::Crash(part) = step {
                 let branch = handle.store.branch();
                 handle.quit();
                 thread.join().unwrap();
-                cut_file_end(&session, &branch, part);
+                truncate_as_killed(&session, &branch, part);
                 // An incomplete batch was never acknowledged.
                 let again = Driver::resume_at(&session.dir, &branch, |_| Ok(config_with_breakpoints(6, false))).unwrap();
                 (handle, thread) = (again.handle, again.thread);
-                before = files(&session);
+                before = read_branch_files(&session);
             }
             let here = handle.store.branch();
             apply_move(&handle, &session, step);
-            let after = files(&session);
+            let after = read_branch_files(&session);
             for (name, bytes) in &before {
                 prop_assert!(after[name].starts_with(bytes), "{name} changed");
             }

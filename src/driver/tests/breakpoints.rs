@@ -56,7 +56,7 @@ fn run_to_breakpoint(handle: &Handle) -> u32 {
 }
 
 #[test]
-fn a_fork_inherits_the_breakpoints_of_the_branch_that_is_left() {
+fn a_fork_inherits_the_current_breakpoints() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, config_with_breakpoints());
     step_to(&handle, 1);

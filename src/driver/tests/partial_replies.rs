@@ -67,9 +67,9 @@ fn an_unusable_reply_is_not_read_from_the_cache_again() {
 }
 
 /// Sends two words and then nothing.
-struct StopsHalfway;
+struct StallingProvider;
 
-impl Provider for StopsHalfway {
+impl Provider for StallingProvider {
     fn name(&self) -> String {
         "halfway".to_owned()
     }
@@ -85,7 +85,7 @@ impl Provider for StopsHalfway {
 fn a_reply_in_progress_is_journaled_before_the_branch_is_left() {
     for fork in [false, true] {
         let dir = tempfile::tempdir().unwrap();
-        let run_config = RunConfig { actor: Arc::new(StopsHalfway), ..test_config(9, false) };
+        let run_config = RunConfig { actor: Arc::new(StallingProvider), ..test_config(9, false) };
         let (handle, thread, session) = start(dir.path(), 1, run_config);
         send_command(&handle, Command::Step);
         wait_until(&handle, |h| h.store.live().calls.iter().any(|c| !c.text.is_empty()));

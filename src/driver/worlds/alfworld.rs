@@ -210,7 +210,7 @@ pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<
         collect_game_folders(&root, MAX_DEPTH, &mut Vec::new(), &mut folders);
     }
     folders.sort();
-    Ok(folders.into_iter().filter_map(|folder| task_if_kept(&folder, data, options)).collect())
+    Ok(folders.into_iter().filter_map(|folder| load_task_unless_skipped(&folder, data, options)).collect())
 }
 
 /// Returns the games of the smallest available split, without checking that they are solvable. Reads the goals of the
@@ -225,7 +225,7 @@ pub(super) fn list_offered_tasks(options: &WorldOptions) -> Result<Vec<Task>, Wo
     folders.sort();
     let found: Vec<Task> = folders
         .iter()
-        .filter(|folder| !is_left_out(folder, data) && folder.join(GAME_FILE).is_file())
+        .filter(|folder| !is_skipped_by_loader(folder, data) && folder.join(GAME_FILE).is_file())
         .enumerate()
         .map(|(n, folder)| {
             let file = folder.join(GAME_FILE);
@@ -245,7 +245,7 @@ pub(super) fn list_offered_tasks(options: &WorldOptions) -> Result<Vec<Task>, Wo
 }
 
 /// Returns whether the loader skips the game because of its path.
-fn is_left_out(folder: &Path, data: &Path) -> bool {
+fn is_skipped_by_loader(folder: &Path, data: &Path) -> bool {
     let relative = folder.strip_prefix(data).unwrap_or(folder).to_string_lossy();
     relative.contains("movable") || relative.contains("Sliced")
 }
@@ -268,8 +268,8 @@ fn collect_game_folders(dir: &Path, depth: usize, ancestors: &mut Vec<PathBuf>, 
     ancestors.pop();
 }
 
-fn task_if_kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
-    if is_left_out(folder, data) {
+fn load_task_unless_skipped(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
+    if is_skipped_by_loader(folder, data) {
         return None;
     }
     let traj: TrajData = serde_json::from_slice(&super::read_bytes(&folder.join(TRAJ_FILE)).ok()?).ok()?;

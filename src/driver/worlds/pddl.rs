@@ -160,7 +160,7 @@ impl PddlFiles {
         }
         let name = declared_domain(&problem.1);
         let known = Domain::from_name(&name).ok_or_else(|| {
-            let names: Vec<&str> = Domain::ALL.iter().map(|domain| domain.name()).collect();
+            let names: Vec<&str> = Domain::ALL.iter().map(|domain| domain.pddl_name()).collect();
             let why = format!(
                 "it is for the domain {name:?}, which is not built in ({}); give its file with --domain",
                 names.join(", ")

@@ -25,7 +25,7 @@ impl Engine {
                     continue;
                 }
                 hit.push(found.breakpoint);
-                stops |= now.breakpoints.get(found.breakpoint).is_some_and(|b| !b.config.warn);
+                stops |= now.breakpoints.get(found.breakpoint).is_some_and(|b| !b.config.is_watch);
                 events.push((
                     Cause::Policy,
                     Event::BreakpointHit {
@@ -58,7 +58,7 @@ impl State {
         (episode, step): (u32, u32),
         reason: &str,
     ) {
-        let warn = self.breakpoints.get(breakpoint).is_some_and(|b| b.config.warn);
+        let warn = self.breakpoints.get(breakpoint).is_some_and(|b| b.config.is_watch);
         let hit = BreakpointHit {
             breakpoint,
             config: BreakpointConfig::default(),
@@ -71,7 +71,11 @@ impl State {
         self.edit_episode(|e| {
             if e.number == episode {
                 e.edit_step(step, |s| {
-                    s.breakpoint_marks.push(BreakpointMark { breakpoint, warn, reason: reason.to_owned() });
+                    s.breakpoint_marks.push(BreakpointMark {
+                        breakpoint_number: breakpoint,
+                        warn,
+                        reason: reason.to_owned(),
+                    });
                 });
             }
         });

@@ -49,8 +49,8 @@ impl State {
     }
 
     /// Replaces the prompt of a failed or cancelled call. Returns whether there is such a call.
-    pub(super) fn edit_waiting_prompt(&mut self, prompt: &Arc<PromptRecord>) -> bool {
-        if self.edit_failed_prompt(prompt) {
+    pub(super) fn replace_waiting_prompt(&mut self, prompt: &Arc<PromptRecord>) -> bool {
+        if self.replace_failed_prompt(prompt) {
             return true;
         }
         let waiting = self.cancelled_calls.iter_mut().find_map(|(effect, _)| match effect {
@@ -62,7 +62,7 @@ impl State {
 
     /// Handles a new draft for a cancelled question: after a person's edit (written by older programs) the other
     /// questions keep waiting.
-    pub(super) fn redraft_cancelled(&mut self, draft: &PromptRecord) {
+    pub(super) fn remove_cancelled_for_draft(&mut self, draft: &PromptRecord) {
         if draft.edited {
             self.cancelled_calls.retain(|(effect, _)| !is_same_question(effect, draft));
         } else {
@@ -72,7 +72,7 @@ impl State {
 
     /// Returns the prompt of the cancelled call that asked the same question, with the call id, seed and sampling of
     /// the new one.
-    pub(super) fn cancelled_prompt_as(&self, draft: &PromptRecord) -> Option<Arc<PromptRecord>> {
+    pub(super) fn cancelled_prompt_for_draft(&self, draft: &PromptRecord) -> Option<Arc<PromptRecord>> {
         let (effect, _) = self.cancelled_calls.iter().find(|(effect, _)| is_same_question(effect, draft))?;
         let Effect::Ask { prompt, .. } = effect else { return None };
         let (call, seed, sampling) = (draft.call, draft.seed, draft.sampling.clone());

@@ -89,7 +89,9 @@ impl State {
             }
             Event::PromptDrafted { prompt } if prompt.edited => {
                 let waiting = self.waiting_prompt(prompt.call).cloned();
-                let Some(previous) = waiting.or_else(|| self.cancelled_prompt_as(prompt)) else { return };
+                let Some(previous) = waiting.or_else(|| self.cancelled_prompt_for_draft(prompt)) else {
+                    return;
+                };
                 UndoAction::ManualEdit(ManualEdit::Prompt { previous, prompt: prompt.clone() })
             }
             Event::ThoughtEdited { step, previous, text } => {
@@ -173,7 +175,7 @@ impl State {
                 self.edit_remark(*episode, *step, text, *removed);
             }
             ManualEdit::Prompt { prompt, .. } => {
-                if !self.edit_waiting_prompt(prompt) {
+                if !self.replace_waiting_prompt(prompt) {
                     self.draft = Some(prompt.clone());
                 }
             }

@@ -8,10 +8,10 @@ impl State {
     /// Stores a draft, or an edited prompt for a failed or cancelled call. A draft has its own call id; other requests
     /// made while it waits get different ones.
     pub(super) fn draft_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
-        if !self.edit_waiting_prompt(prompt) {
+        if !self.replace_waiting_prompt(prompt) {
             self.draft = Some(prompt.clone());
             self.next_call = self.next_call.max(prompt.call.0.saturating_add(1));
-            self.redraft_cancelled(prompt);
+            self.remove_cancelled_for_draft(prompt);
             self.open_step(prompt, seq, Stage::Prompt);
             self.use_stage_grant();
         }

@@ -171,7 +171,7 @@ impl State {
     /// Removes the oldest waiting summary. A lesson that a person kept by refusing an item counts as edited by a
     /// person, and so do the lessons added in the same summary: a list that a person changed is no longer the mentor's
     /// alone.
-    pub(super) fn settle_pool(&mut self, refused: &[u32]) {
+    pub(super) fn settle_summary(&mut self, refused: &[u32]) {
         if self.waiting_summaries.is_empty() {
             return;
         }
@@ -204,7 +204,7 @@ impl State {
     }
 
     /// Replaces the prompt of a failed call. Returns whether there is such a call.
-    pub(super) fn edit_failed_prompt(&mut self, prompt: &Arc<PromptRecord>) -> bool {
+    pub(super) fn replace_failed_prompt(&mut self, prompt: &Arc<PromptRecord>) -> bool {
         let mut failed = self.failed_call.iter_mut().chain(&mut self.more_failed_calls);
         let waiting = failed.find_map(|(effect, _)| match effect {
             Effect::Ask { call, prompt: previous } if *call == prompt.call => Some(previous),

@@ -35,7 +35,7 @@ impl Engine {
         let breakpoints = &self.state.breakpoints;
         let config = (self.policy.breakpoints.parse)(text)?;
         if let Some(number) = replaces {
-            self.is_breakpoint_enabled(number)?;
+            self.require_breakpoint_enabled(number)?;
             return Ok(vec![Event::BreakpointSet { breakpoint: number, config }]);
         }
         if let Some(same) = breakpoints.all.iter().find(|b| b.config == config) {
@@ -49,7 +49,7 @@ impl Engine {
     }
 
     pub(super) fn switch_breakpoint(&self, number: u32, enable: bool) -> Result<Vec<Event>, CommandError> {
-        let is_enabled = self.is_breakpoint_enabled(number)?;
+        let is_enabled = self.require_breakpoint_enabled(number)?;
         Ok(if is_enabled == enable {
             Vec::new()
         } else {
@@ -58,12 +58,12 @@ impl Engine {
     }
 
     pub(super) fn remove_breakpoint(&self, number: u32) -> Result<Vec<Event>, CommandError> {
-        self.is_breakpoint_enabled(number)?;
+        self.require_breakpoint_enabled(number)?;
         Ok(vec![Event::BreakpointRemoved { breakpoint: number }])
     }
 
     /// Returns whether the breakpoint is enabled; fails if it doesn't exist.
-    fn is_breakpoint_enabled(&self, number: u32) -> Result<bool, CommandError> {
+    fn require_breakpoint_enabled(&self, number: u32) -> Result<bool, CommandError> {
         let breakpoints = &self.state.breakpoints;
         breakpoints.get(number).map(|b| b.enabled).ok_or_else(|| {
             let known: Vec<String> = breakpoints.all.iter().map(|b| b.number.to_string()).collect();

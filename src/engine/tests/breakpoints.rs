@@ -25,7 +25,7 @@ fn a_proposal_is_stopped_before_it_runs_and_in_the_same_write() {
     let state = harness.state();
     assert_eq!((state.run_status, state.pause_reason), (RunStatus::Paused, Some(PauseReason::Breakpoint)));
     assert_eq!(current_hit(state).unwrap().describe(), "breakpoint 1 `proposed`: proposed came");
-    assert_eq!(state.last_step().unwrap().breakpoint_marks[0].breakpoint, 1);
+    assert_eq!(state.last_step().unwrap().breakpoint_marks[0].breakpoint_number, 1);
     // The proposal can still be replaced; resuming doesn't hit on the same proposal again.
     let events = harness.command(Command::Run).unwrap();
     assert_eq!(event_names(&events), ["resumed", "action_taken"]);

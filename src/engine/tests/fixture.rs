@@ -125,7 +125,7 @@ fn parse_condition(text: &str) -> Result<BreakpointConfig, CommandError> {
     if rest.is_empty() {
         return Err(CommandError::new("no condition", "write the type of an event"));
     }
-    Ok(BreakpointConfig { condition: rest.to_owned(), warn, once })
+    Ok(BreakpointConfig { condition: rest.to_owned(), is_watch: warn, once })
 }
 
 fn find_hits(before: &State, envelope: &Envelope, after: &State) -> Vec<BreakpointMatch> {

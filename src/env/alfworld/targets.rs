@@ -155,10 +155,10 @@ impl GoalFacts {
             Formula::Exists(_, inner) => self.visit(model, inner),
             Formula::Atom(predicate, terms) => {
                 let word = |term: &Term| match term {
-                    Term::Constant(name) | Term::Variable(name) => model.names.word(*name),
+                    Term::Constant(name) | Term::Variable(name) => model.names.text(*name),
                 };
                 let kind = |term: &Term| word(term).strip_suffix("type").unwrap_or(word(term)).to_owned();
-                match (model.names.word(model.predicates[*predicate].name), terms.as_slice()) {
+                match (model.names.text(model.predicates[*predicate].name), terms.as_slice()) {
                     ("objecttype", [object, class @ Term::Constant(_)])
                         if !self.objects.iter().any(|(term, _)| term == object) =>
                     {

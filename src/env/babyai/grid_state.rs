@@ -1,7 +1,7 @@
 //! The state of the grid, and the primitive actions on it.
 
 use super::level_start::LevelStart;
-use super::mission_check::{ActionFacts, MissionMemory, Verdict};
+use super::mission_check::{ActionFacts, MissionMemory, MissionStatus};
 use super::primitive_actions::PrimitiveAction;
 use super::thing::{Cell, CellCode, DoorState, Kind, Pose, Thing, ThingId, cell_at, encode_cell};
 use super::view::{GridView, Image};
@@ -67,7 +67,7 @@ impl GridState {
     }
 
     /// Executes one primitive action and checks the mission.
-    pub(super) fn apply_action(&mut self, start: &LevelStart, action: PrimitiveAction) -> Verdict {
+    pub(super) fn apply_action(&mut self, start: &LevelStart, action: PrimitiveAction) -> MissionStatus {
         self.action_count += 1;
         let front = self.agent.front();
         let ahead = self.cell_at(start, front);
@@ -101,7 +101,7 @@ impl GridState {
                     self.set_cell(start, front, Cell::Thing(id));
                     self.carrying = None;
                 }
-                self.refresh_known_positions(start);
+                self.update_known_positions(start);
             }
             PrimitiveAction::Toggle => {
                 if let Cell::Thing(id) = ahead {
@@ -134,7 +134,7 @@ impl GridState {
     }
 
     /// Recomputes the object positions that missions use. Called only when an object is dropped or could not be.
-    fn refresh_known_positions(&mut self, start: &LevelStart) {
+    fn update_known_positions(&mut self, start: &LevelStart) {
         let marks = Arc::make_mut(&mut self.known_positions);
         marks.fill(None);
         for (index, cell) in self.cells.iter().enumerate() {
@@ -147,7 +147,7 @@ impl GridState {
         }
     }
 
-    fn check_mission(&mut self, start: &LevelStart, action: PrimitiveAction, dropped: bool) -> Verdict {
+    fn check_mission(&mut self, start: &LevelStart, action: PrimitiveAction, dropped: bool) -> MissionStatus {
         let front = self.agent.front();
         let before_it = match self.cell_at(start, front) {
             Cell::Thing(id) => Some(id),
@@ -162,7 +162,7 @@ impl GridState {
             door,
             carrying: self.carrying,
             has_dropped: dropped,
-            known_positions: &self.known_positions,
+            last_known_positions: &self.known_positions,
         };
         self.mission_memory.check_mission(&start.instruction, &facts)
     }

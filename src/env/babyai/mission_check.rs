@@ -8,7 +8,7 @@ use super::thing::{DoorState, ThingId};
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum MissionStatus {
     /// The mission is still in progress.
     Continue,
     Success,
@@ -37,13 +37,13 @@ pub(super) struct ActionFacts<'a> {
     pub(super) carrying: Option<ThingId>,
     /// Whether this action dropped an object.
     pub(super) has_dropped: bool,
-    pub(super) known_positions: &'a [Option<(i16, i16)>],
+    pub(super) last_known_positions: &'a [Option<(i16, i16)>],
 }
 
 impl ActionFacts<'_> {
     /// Iterates over the known positions of the described objects.
     fn known_places(&self, described: &Description) -> impl Iterator<Item = (i16, i16)> {
-        let mark = |id: &ThingId| self.known_positions.get(usize::from(id.0)).copied().flatten();
+        let mark = |id: &ThingId| self.last_known_positions.get(usize::from(id.0)).copied().flatten();
         described.things.iter().filter_map(mark).chain(described.walls.iter().copied())
     }
 }
@@ -67,7 +67,7 @@ impl MissionMemory {
     }
 
     /// Checks the mission after an action.
-    pub(super) fn check_mission(&mut self, mission: &Mission, facts: &ActionFacts) -> Verdict {
+    pub(super) fn check_mission(&mut self, mission: &Mission, facts: &ActionFacts) -> MissionStatus {
         let (order, strict, a, b) = match mission {
             Mission::Part(part) => return self.check_part(part, 0, facts),
             Mission::Sequence { order, is_strict: strict, named_first: a, named_second: b } => {
@@ -81,33 +81,38 @@ impl MissionMemory {
         if !self.is_first_half_done {
             match self.check_part(first.0, first.1, facts) {
                 // The second half is checked against the same action.
-                Verdict::Success => self.is_first_half_done = true,
-                Verdict::Failure => return Verdict::Failure,
-                Verdict::Continue => {
-                    let early = *strict && self.check_part(second.0, second.1, facts) == Verdict::Success;
-                    return if early { Verdict::Failure } else { Verdict::Continue };
+                MissionStatus::Success => self.is_first_half_done = true,
+                MissionStatus::Failure => return MissionStatus::Failure,
+                MissionStatus::Continue => {
+                    let early =
+                        *strict && self.check_part(second.0, second.1, facts) == MissionStatus::Success;
+                    return if early { MissionStatus::Failure } else { MissionStatus::Continue };
                 }
             }
         }
         self.check_part(second.0, second.1, facts)
     }
 
-    fn check_part(&mut self, part: &MissionPart, at: usize, facts: &ActionFacts) -> Verdict {
+    fn check_part(&mut self, part: &MissionPart, at: usize, facts: &ActionFacts) -> MissionStatus {
         match part {
             MissionPart::One(clause) => self.check_clause(clause, at, facts),
             MissionPart::Both(first, second) => {
                 for (clause, at) in [(first, at), (second, at + 1)] {
                     // The failure of a half isn't propagated: the half is checked again.
                     if !self.done[at] {
-                        self.done[at] = self.check_clause(clause, at, facts) == Verdict::Success;
+                        self.done[at] = self.check_clause(clause, at, facts) == MissionStatus::Success;
                     }
                 }
-                if self.done[at] && self.done[at + 1] { Verdict::Success } else { Verdict::Continue }
+                if self.done[at] && self.done[at + 1] {
+                    MissionStatus::Success
+                } else {
+                    MissionStatus::Continue
+                }
             }
         }
     }
 
-    fn check_clause(&mut self, clause: &Clause, at: usize, facts: &ActionFacts) -> Verdict {
+    fn check_clause(&mut self, clause: &Clause, at: usize, facts: &ActionFacts) -> MissionStatus {
         let carried = std::mem::replace(&mut self.carried[at], facts.carrying);
         let (done, failed) = match &clause.action {
             ClauseAction::GoTo(goal) => (facts.known_places(goal).any(|place| place == facts.front), false),
@@ -130,9 +135,9 @@ impl MissionMemory {
             _ => (false, false),
         };
         match (done, failed && clause.is_strict) {
-            (true, _) => Verdict::Success,
-            (false, true) => Verdict::Failure,
-            (false, false) => Verdict::Continue,
+            (true, _) => MissionStatus::Success,
+            (false, true) => MissionStatus::Failure,
+            (false, false) => MissionStatus::Continue,
         }
     }
 }

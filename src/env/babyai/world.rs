@@ -3,7 +3,7 @@
 use super::action_list::{ActionList, ActionPlan, refusals};
 use super::grid_state::GridState;
 use super::level_start::LevelStart;
-use super::mission_check::Verdict;
+use super::mission_check::MissionStatus;
 use super::observation::Observation;
 use super::path_planner::Window;
 use super::primitive_actions::PrimitiveAction;
@@ -111,7 +111,7 @@ impl World {
     /// Executes primitive actions until one leaves the view unchanged, and describes the result.
     fn run_actions(&mut self, walk: &[PrimitiveAction]) -> Reply {
         let mut low = Vec::with_capacity(walk.len());
-        let mut verdict = Verdict::Continue;
+        let mut verdict = MissionStatus::Continue;
         for &action in walk {
             verdict = self.state.grid.apply_action(&self.start, action);
             low.push(action);
@@ -123,9 +123,9 @@ impl World {
         }
         self.refresh();
         let (reward, ended) = match verdict {
-            Verdict::Continue => (0.0, false),
-            Verdict::Failure => (0.0, true),
-            Verdict::Success => {
+            MissionStatus::Continue => (0.0, false),
+            MissionStatus::Failure => (0.0, true),
+            MissionStatus::Success => {
                 let used = f64::from(self.state.grid.action_count) / f64::from(self.start.max_steps);
                 (1.0 - 0.9 * used, true)
             }
@@ -151,12 +151,12 @@ impl World {
     }
 
     fn refusal_message(&self, action: &str) -> String {
-        let known = self.refusals().into_iter().rev().find(|(name, _)| name == action);
+        let known = self.action_errors().into_iter().rev().find(|(name, _)| name == action);
         known.map_or_else(|| NOT_RECOGNIZED.to_owned(), |(_, why)| why)
     }
 
     /// Returns the error messages for specific unavailable actions, each with its action.
-    pub fn refusals(&self) -> Vec<(String, String)> {
+    pub fn action_errors(&self) -> Vec<(String, String)> {
         refusals(&self.observation, &self.window, self.state.grid.agent, self.state.grid.carried_thing())
     }
 

@@ -13,7 +13,7 @@ fn ids(difficulty: Difficulty, seeds: std::ops::Range<u32>) -> impl Iterator<Ite
 }
 
 #[test]
-fn a_name_is_read_and_written() {
+fn ids_parse_and_format() {
     for text in ["easy/heat/1", "normal/two/0", "hard/look/4294967295"] {
         assert_eq!(TaskId::parse(text).unwrap().to_string(), text);
         assert_eq!(TaskId::parse(&format!("household/{text}")).unwrap().to_string(), text);
@@ -53,7 +53,7 @@ fn the_same_names_give_the_same_bytes_on_every_machine() {
 }
 
 #[test]
-fn neighbouring_names_share_nothing_but_the_rules() {
+fn neighbouring_ids_give_unrelated_rooms() {
     let games: BTreeSet<String> =
         ids(Difficulty::Normal, 0..10).map(|id| build_game(id).unwrap().game_json).collect();
     assert_eq!(games.len(), 60);

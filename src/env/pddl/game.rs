@@ -59,7 +59,7 @@ pub struct Game {
     pub(super) facts: FactSentences,
     pub(super) objects: FastMap<Arc<str>, ObjectId>,
     /// Whether names occur that the tokenizer's contraction rules could split or produce.
-    pub(super) has_clipped_names: bool,
+    pub(super) has_names_like_contractions: bool,
     /// The facts that are true at the start, by rank.
     pub(super) initial_facts: Bits,
     /// The actions that are applicable at the start.
@@ -174,11 +174,11 @@ impl ProblemOutline {
     }
 
     fn from_model(model: &Model) -> Self {
-        let name = |name: Option<_>| name.map_or("", |name| model.names.word(name)).to_owned();
+        let name = |name: Option<_>| name.map_or("", |name| model.names.text(name)).to_owned();
         Self {
             domain: name(model.domain),
             problem_domain: name(model.problem_domain),
-            goal: model.goal_parts().into_iter().map(|part| Subgoal::from_formula(model, part)).collect(),
+            goal: model.goal_conjuncts().into_iter().map(|part| Subgoal::from_formula(model, part)).collect(),
         }
     }
 
@@ -207,10 +207,10 @@ impl Game {
         let broken = |error| source.file_error(&error);
         let task = Task::ground_with_parts(&model).map_err(broken)?;
         let count = task.fact_count() + task.op_count();
-        if count > limits::SENTENCES {
+        if count > limits::FACTS_AND_ACTIONS {
             let what = "facts and actions to be put into words";
             let place = "PDDL grounding".to_owned();
-            return Err(broken(PddlError::TooLarge { place, what, limit: limits::SENTENCES as u64 }));
+            return Err(broken(PddlError::TooLarge { place, what, limit: limits::FACTS_AND_ACTIONS as u64 }));
         }
         if estimated_text_length(&task) > limits::TEXT_BYTES {
             let what = "bytes of facts and actions put into words";
@@ -233,7 +233,7 @@ impl Game {
                 "barman" | "tyreworld" => ObservationScope::Changes,
                 _ => ObservationScope::Everything,
             },
-            has_clipped_names: names.any(tokenizer::is_clipped),
+            has_names_like_contractions: names.any(tokenizer::is_affected_by_contractions),
             initial_facts: facts.true_ranks(&task.initial()),
             initially_applicable: ApplicableEntries::new(&task, &listing, &task.initial()),
             listing,
@@ -336,9 +336,9 @@ impl Subgoal {
         let atom = model.to_pddl(part);
         let sentence = match part {
             Formula::Atom(predicate, terms) => {
-                let name = model.names.word(model.predicates[*predicate].name);
+                let name = model.names.text(model.predicates[*predicate].name);
                 let words = terms.iter().map(|term| match term {
-                    Term::Constant(name) | Term::Variable(name) => model.names.word(*name),
+                    Term::Constant(name) | Term::Variable(name) => model.names.text(*name),
                 });
                 let mut text = String::new();
                 sentences::write_sentence(

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Version of the generator. It changes whenever any task id would produce a different problem.
-pub const GENERATION: &str = "pddl 1";
+pub const GENERATOR_VERSION: &str = "pddl 1";
 
 /// Maximum number of attempts to draw a suitable problem.
 const MAX_TRIES: u32 = 30;
@@ -73,7 +73,8 @@ impl Draft {
     /// Formats the problem as a PDDL file.
     fn to_pddl(&self, id: TaskId) -> String {
         let name = id.to_string().replace('/', "-");
-        let mut text = format!("(define (problem {name})\n  (:domain {})\n  (:objects", id.domain.name());
+        let mut text =
+            format!("(define (problem {name})\n  (:domain {})\n  (:objects", id.domain.pddl_name());
         // Writing to a string cannot fail.
         for (object, kind) in &self.objects {
             let _ = if kind.is_empty() {
@@ -102,7 +103,7 @@ impl Draft {
 pub fn generate(id: &TaskId) -> Result<GeneratedProblem, EnvError> {
     for attempt in 0..MAX_TRIES {
         let mut rng = LabelledRng::from_label(&format!(
-            "{GENERATION}/{}/{}/{}/{attempt}",
+            "{GENERATOR_VERSION}/{}/{}/{}/{attempt}",
             id.domain.word(),
             id.difficulty.word(),
             id.number

@@ -38,7 +38,7 @@ impl Domain {
     }
 
     /// Returns the name used in the domain's own file and in its problems.
-    pub const fn name(self) -> &'static str {
+    pub const fn pddl_name(self) -> &'static str {
         match self {
             Self::Gripper => "gripper-strips",
             Self::Blockworld => "blocksworld-4ops",
@@ -59,7 +59,7 @@ impl Domain {
 
     /// Returns the domain that a problem declares in `:domain`, by its own name or by the word used in task ids.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|domain| domain.name() == name || domain.word() == name)
+        Self::ALL.into_iter().find(|domain| domain.pddl_name() == name || domain.word() == name)
     }
 }
 
@@ -78,15 +78,15 @@ pub struct TaskId {
     "`{text}` is not a generated problem: expected gripper|blockworld|barman|tyreworld, optionally easy|normal|hard, and a number \
      from 0 to 4294967295, as in `gripper/3` or `barman/hard/7`"
 )]
-pub struct BadTaskId {
+pub struct InvalidTaskId {
     pub text: String,
 }
 
 impl FromStr for TaskId {
-    type Err = BadTaskId;
+    type Err = InvalidTaskId;
 
-    fn from_str(text: &str) -> Result<Self, BadTaskId> {
-        let bad = || BadTaskId { text: text.to_owned() };
+    fn from_str(text: &str) -> Result<Self, InvalidTaskId> {
+        let bad = || InvalidTaskId { text: text.to_owned() };
         let parts: Vec<&str> = text.strip_prefix("pddl/").unwrap_or(text).split('/').collect();
         let (domain, difficulty, number) = match parts[..] {
             [domain, number] => (domain, Difficulty::Normal.word(), number),

@@ -19,7 +19,7 @@ pub(super) fn load_game(domain: &str, problem: &str) -> Result<Arc<Game>, EnvErr
 fn new_world(domain: super::Domain, objects: &str, init: &str, goal: &str) -> World {
     let problem = format!(
         "(define (problem p) (:domain {}) (:objects {objects}) (:init {init}) (:goal (and {goal})))",
-        domain.name()
+        domain.pddl_name()
     );
     World::new(load_game(domain.pddl_text(), &problem).unwrap())
 }
@@ -104,7 +104,7 @@ fn what_changes_nothing_is_refused_even_where_it_was_listed() {
 
 /// `l0` twice is never listed, but can be typed while another `empty-shaker` is applicable.
 #[test]
-fn an_action_that_names_a_thing_twice_can_only_be_typed() {
+fn actions_with_repeated_objects_are_accepted_but_not_listed() {
     let problem = "(define (problem p) (:domain barman) (:objects shaker1 shaker2 - shaker left right - hand shot1 - shot
         ingredient1 - ingredient cocktail1 - cocktail dispenser1 - dispenser l0 l1 - level)
         (:init (holding left shaker1) (shaked shaker1) (contains shaker1 cocktail1) (shaker-level shaker1 l0)
@@ -123,7 +123,7 @@ fn an_action_that_names_a_thing_twice_can_only_be_typed() {
 }
 
 #[test]
-fn bars_tell_only_what_is_new() {
+fn barman_observations_mention_only_new_facts() {
     let mut world = barman_world();
     assert_eq!(world.play("left grasp shot1").observation, "You are holding left. ");
     assert_eq!(
@@ -141,7 +141,7 @@ fn bars_tell_only_what_is_new() {
 }
 
 #[test]
-fn progress_is_kept_and_the_end_is_not() {
+fn progress_never_decreases_but_winning_can_be_undone() {
     let mut world = gripper_world();
     assert_eq!((world.progress(), world.is_won()), (0.0, false));
     for text in ["pick ball2 rooma left", "move rooma roomb", "drop ball2 roomb left"] {
@@ -159,7 +159,7 @@ fn progress_is_kept_and_the_end_is_not() {
 }
 
 #[test]
-fn goals_are_told_in_both_ways() {
+fn goal_text_supports_both_separators() {
     let game = Arc::clone(gripper_world().game());
     let head = "The goal is to satisfy the following conditions: ";
     assert_eq!(
@@ -171,7 +171,7 @@ fn goals_are_told_in_both_ways() {
 
 /// Conditions that the four domains don't have: negation, equality, disjunction, quantifiers, conditional effects.
 #[test]
-fn other_domains_are_played_alike() {
+fn adl_domains_are_playable() {
     let domain = "(define (domain lamps) (:requirements :adl) (:types lamp room) (:predicates (lit ?x - lamp) (in ?x - lamp ?r - room)
           (dark ?r - room))
         (:action toggle :parameters (?x - lamp ?r - room) :precondition (in ?x ?r)
@@ -206,7 +206,7 @@ fn other_domains_are_played_alike() {
 }
 
 #[test]
-fn texts_of_any_kind_are_answered() {
+fn arbitrary_texts_are_rejected_without_panic() {
     let mut world = gripper_world();
     let long = "pick ".repeat(100_000);
     let late = format!("{}pick ball1 rooma left", "x ".repeat(40_000));

@@ -145,7 +145,7 @@ fn apply_rules(rules: &[(Regex, &str)], text: String) -> String {
 }
 
 /// Returns whether the contraction rules ("cannot" is "can" and "not") could affect the search for this name.
-pub(super) fn is_clipped(name: &str) -> bool {
+pub(super) fn is_affected_by_contractions(name: &str) -> bool {
     const PARTS: &[&str] =
         &["can", "not", "gim", "me", "gon", "na", "got", "ta", "lem", "wan", "d", "more", "is", "was"];
     const WHOLES: &[&str] = &["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"];

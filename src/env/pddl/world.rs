@@ -195,12 +195,13 @@ impl World {
     fn recognize_action(&mut self, text: &str) -> bool {
         let mut ranges = std::mem::take(&mut self.scratch.words);
         self.bound_objects.clear();
-        let understood = if !self.game.has_clipped_names && tokenizer::tokenize_ascii(text, &mut ranges) {
-            self.match_words(ranges.iter().map(|&(from, to)| &text[from as usize..to as usize]))
-        } else {
-            let words = tokenizer::tokenize_by_rules(text);
-            self.match_words(words.iter().map(String::as_str))
-        };
+        let understood =
+            if !self.game.has_names_like_contractions && tokenizer::tokenize_ascii(text, &mut ranges) {
+                self.match_words(ranges.iter().map(|&(from, to)| &text[from as usize..to as usize]))
+            } else {
+                let words = tokenizer::tokenize_by_rules(text);
+                self.match_words(words.iter().map(String::as_str))
+            };
         self.scratch.words = ranges;
         understood
     }

@@ -58,9 +58,9 @@ struct NewestHeader {
 /// The binding of an older state, and how many entries of the newest state's lists belong to it.
 #[derive(Serialize, Deserialize)]
 struct OlderHeader {
-    print: String,
+    fingerprint: String,
     seq: Seq,
-    past: usize,
+    ended_episodes: usize,
     reflections: usize,
 }
 
@@ -139,9 +139,9 @@ pub(super) fn write_newest(
 /// Writes an older state. Returns `None` on failure.
 pub(super) fn write_older(dir: &Path, state: &State) -> Option<OlderCheckpoint> {
     let head = OlderHeader {
-        print: fold_fingerprint(),
+        fingerprint: fold_fingerprint(),
         seq: state.head,
-        past: state.ended_episodes.len(),
+        ended_episodes: state.ended_episodes.len(),
         reflections: state.reflections.len(),
     };
     let mut bytes = hash_placeholder();
@@ -159,13 +159,14 @@ pub(super) fn read_older(dir: &Path, older: &OlderCheckpoint, newest: &State) ->
     let mut parts = bytes.split(|b| *b == b'\n').skip(1);
     let head: OlderHeader = serde_json::from_slice(parts.next()?).ok()?;
     let mut state: State = serde_json::from_slice(parts.next()?).ok()?;
-    let fits = head.past <= newest.ended_episodes.len() && head.reflections <= newest.reflections.len();
-    (fits && head.print == fold_fingerprint() && head.seq == older.seq && state.head == older.seq)
+    let fits =
+        head.ended_episodes <= newest.ended_episodes.len() && head.reflections <= newest.reflections.len();
+    (fits && head.fingerprint == fold_fingerprint() && head.seq == older.seq && state.head == older.seq)
         .then_some(())?;
-    state.ended_episodes = newest.ended_episodes.iter().take(head.past).cloned().collect();
+    state.ended_episodes = newest.ended_episodes.iter().take(head.ended_episodes).cloned().collect();
     // Calls after the end of an episode still count for it, so its summary may change until the next one begins.
     if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_deref())
-        && let Some(last) = state.ended_episodes.get_mut(head.past.wrapping_sub(1))
+        && let Some(last) = state.ended_episodes.get_mut(head.ended_episodes.wrapping_sub(1))
         && last.number == outcome.number
     {
         *last = Arc::new(outcome.clone());
@@ -175,7 +176,7 @@ pub(super) fn read_older(dir: &Path, older: &OlderCheckpoint, newest: &State) ->
 }
 
 /// Returns whether a file is a leftover temporary file of a killed program, not one that is being written now.
-fn is_left_over(name: &str, entry: &fs::DirEntry) -> bool {
+fn is_stale_temporary_file(name: &str, entry: &fs::DirEntry) -> bool {
     const MIN_AGE: std::time::Duration = std::time::Duration::from_secs(60);
     let changed = || entry.metadata().and_then(|m| m.modified()).ok()?.elapsed().ok();
     name.strip_suffix(".new").is_some() && changed().is_some_and(|age| age > MIN_AGE)
@@ -188,7 +189,7 @@ pub(super) fn clear(dir: &Path) {
         let name = entry.file_name();
         let ours = name.to_str().is_some_and(|n| {
             n == NEWEST_FILE
-                || is_left_over(n, &entry)
+                || is_stale_temporary_file(n, &entry)
                 || n.strip_suffix(".jsonl").is_some_and(|n| n.parse::<u64>().is_ok())
         });
         if ours {
@@ -258,7 +259,7 @@ mod tests {
     use super::{NewestHeader, OlderHeader};
 
     #[test]
-    fn the_lines_of_the_document_are_read_and_written_as_they_stand() {
+    fn documented_lines_round_trip() {
         let page = include_str!("../../../docs/JOURNAL.md");
         let lines = page.split("```json\n").nth(4).unwrap();
         let mut lines = lines.lines();

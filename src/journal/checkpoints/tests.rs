@@ -80,7 +80,7 @@ impl TestSession {
         fs::OpenOptions::new().append(true).open(self.trunk()).unwrap().write_all(bytes).unwrap();
     }
 
-    fn write(&self, from: usize, to: usize) {
+    fn append_events(&self, from: usize, to: usize) {
         self.append(self.lines[from..to].concat().as_bytes());
     }
 
@@ -150,7 +150,7 @@ proptest! {
         cuts.push(made.lines.len());
         let (mut written, mut known) = (0, 0);
         for cut in cuts {
-            made.write(written, cut);
+            made.append_events(written, cut);
             written = cut;
             let whole = made.complete_batches(cut);
             let opened = made.open(OpenMode::Read);
@@ -180,7 +180,7 @@ proptest! {
     ) {
         let (made, other) = (TestSession::long(), TestSession::from_pieces(&[(2, 50, 300), (0, 0, 300)]));
         for made in [&made, &other] {
-            made.write(0, made.lines.len());
+            made.append_events(0, made.lines.len());
             made.open(OpenMode::Read);
         }
         let mut files: Vec<_> = fs::read_dir(made.index_folder()).unwrap().map(|e| e.unwrap().path()).collect();
@@ -212,7 +212,7 @@ proptest! {
         begin in 0_usize..120, splits in proptest::collection::vec(0.0..1.0_f64, 1..8),
     ) {
         let made = TestSession::from_pieces(&[(0, 0, 120)]);
-        made.write(0, begin);
+        made.append_events(0, begin);
         let opened = made.open(OpenMode::Read);
         let last = opened.timeline.head().head;
         let mut follower = Follower::new(&made.trunk(), opened.valid_len, last);
@@ -253,7 +253,7 @@ fn a_changed_journal_takes_precedence() {
     ];
     for (what, change) in changes {
         let made = TestSession::long();
-        made.write(0, made.lines.len());
+        made.append_events(0, made.lines.len());
         made.open(OpenMode::Read);
         assert_eq!(made.open(OpenMode::Read).skipped_through.0, 640, "{what}: the checkpoint is used before");
         // Two changes within one tick of the file system's clock are indistinguishable.
@@ -284,7 +284,7 @@ fn a_changed_journal_takes_precedence() {
 #[test]
 fn checkpoints_of_another_program_are_rebuilt() {
     let made = TestSession::long();
-    made.write(0, 600);
+    made.append_events(0, 600);
     made.open(OpenMode::Read);
     let head = made.index_folder().join("head.jsonl");
     let text = fs::read_to_string(&head).unwrap();
@@ -328,9 +328,9 @@ fn a_very_long_episode_has_few_checkpoints() {
 }
 
 #[test]
-fn a_short_shipped_session_stays_without_an_index() {
+fn a_short_session_gets_no_index() {
     let made = TestSession::from_pieces(&[(0, 0, 100)]);
-    made.write(0, 100);
+    made.append_events(0, 100);
     crate::journal::open_branch(&made.trunk(), OpenMode::Read).unwrap();
     made.open(OpenMode::Verify);
     assert!(!made.dir.path().join("index").exists());
@@ -347,9 +347,9 @@ fn a_short_shipped_session_stays_without_an_index() {
 
 /// Nothing else fails if the index cannot be written.
 #[test]
-fn an_unwritable_index_is_not_required() {
+fn a_session_opens_without_a_writable_index() {
     let made = TestSession::long();
-    made.write(0, made.lines.len());
+    made.append_events(0, made.lines.len());
     fs::write(made.dir.path().join("index"), "no folder").unwrap();
     for _ in 0..2 {
         made.assert_states(&made.open(OpenMode::Read), made.lines.len());
@@ -389,7 +389,7 @@ fn anything_but_a_regular_file_is_rejected() {
 #[test]
 fn unreadable_old_events_are_reported() {
     let made = TestSession::long();
-    made.write(0, made.lines.len());
+    made.append_events(0, made.lines.len());
     made.open(OpenMode::Read);
     let opened = made.open(OpenMode::Read);
     fs::remove_dir_all(made.index_folder()).unwrap();

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The maximum number of ancestors of a branch.
-pub(in crate::journal) const MOST_PARENTS: usize = 1000;
+pub(in crate::journal) const MAX_PARENTS: usize = 1000;
 
 /// The past that a branch shares with its parent: everything up to the event after which it begins.
 #[derive(Clone)]
@@ -57,9 +57,9 @@ fn parent_chain(path: &Path, header: &BranchHeader) -> Result<Vec<(PathBuf, Bran
         if !known.insert(parent.clone()) {
             return Err(wrong(format!("its parent branches form a cycle (branch {parent} appears twice)")));
         }
-        if known.len() > MOST_PARENTS + 1 {
+        if known.len() > MAX_PARENTS + 1 {
             return Err(wrong(format!(
-                "it has more than {MOST_PARENTS} parent branches, the most that are read; open a branch with fewer, as \
+                "it has more than {MAX_PARENTS} parent branches, the most that are read; open a branch with fewer, as \
                  SESSION@BRANCH"
             )));
         }

@@ -4,7 +4,7 @@ use super::{meta, remark};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Cause, Envelope, Event};
 use crate::journal::{
-    BranchHeader, JournalError, LabelChange, OpenMode, Session, last_written_of, open_branch,
+    BranchHeader, JournalError, LabelChange, OpenMode, Session, last_written_from_files, open_branch,
 };
 use jiff::Timestamp;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn an_unreadable_file_does_not_hide_the_other_branches() {
     let texts: Vec<_> = ["trunk", "b1", "b1-copy", "garbled", "later"]
         .map(|id| (BranchId(id.to_owned()), std::fs::read(file(id)).unwrap()))
         .into();
-    assert_eq!(last_written_of(texts.iter().map(|(id, bytes)| (id.clone(), bytes.as_slice()))), b1);
+    assert_eq!(last_written_from_files(texts.iter().map(|(id, bytes)| (id.clone(), bytes.as_slice()))), b1);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn labels_can_be_changed_any_number_of_times() {
 }
 
 #[test]
-fn later_actions_are_not_the_change_at_the_root() {
+fn actions_after_the_first_step_are_not_the_first_change() {
     let dir = tempfile::tempdir().unwrap();
     let (session, mut trunk) = Session::create(dir.path(), meta("s")).unwrap();
     trunk.append(&[remark(1, false)]).unwrap();
@@ -184,7 +184,7 @@ fn a_fork_too_deep_to_be_read_back_is_rejected() {
     assert_eq!(opened.timeline.events_after(Seq(0)).len(), 1000, "each event is in its own file");
     assert_eq!(opened.timeline.state_at(Seq(1)).memory, 1);
     let refused = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
-    assert!(matches!(refused, JournalError::TooDeep { most: 1000, .. }), "{refused}");
+    assert!(matches!(refused, JournalError::TooDeep { max: 1000, .. }), "{refused}");
     assert!(refused.to_string().contains("fork from an event that it shares"), "{refused}");
     assert_eq!(session.branch_count(), 1001, "nothing was created");
     // A fork from an event of an earlier branch is possible and can be read.
@@ -200,7 +200,7 @@ fn a_fork_too_deep_to_be_read_back_is_rejected() {
 }
 
 #[test]
-fn five_thousand_forks_side_by_side_are_listed_and_forked() {
+fn five_thousand_forks_of_one_branch_are_listed_and_forked() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("wide")).unwrap();
     drop(writer);

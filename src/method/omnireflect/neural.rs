@@ -64,13 +64,13 @@ fn can_be_summarized(state: &State, kind: ReflectionKind) -> bool {
 pub(super) fn on_mentor_reply(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     match reply.question.purpose {
         Purpose::Summarise => constitution::apply_summary(state, reply),
-        _ => keep_reflection(state, reply),
+        _ => store_reflection(state, reply),
     }
 }
 
 /// Adds new lessons to the pool; a lesson with the same text as an existing one recurs. Progress replaces the mentor's
 /// earlier Progress lessons or is added to them (setting `progress`).
-fn keep_reflection(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+fn store_reflection(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     let kind = reply.question.kind;
     let mut intents = vec![Intent::Reflect(Box::new(reply.reflection()))];
     // Part of a list doesn't replace a complete one; it is added.

@@ -1,6 +1,6 @@
 //! Settings shared by all methods.
 
-use super::{DefaultValue, MAX_NUMBER, SettingSpec, number, switch, word};
+use super::{DefaultValue, MAX_NUMBER, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
 use crate::symbolic::thresholds;
 
@@ -122,7 +122,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         false,
         BuiltIn,
     ),
-    word(
+    choice(
         "action_rule",
         "how actions are rewritten before they are sent: not at all, or as in FCRF's public code (`>` is deleted, a word `in` or `on` becomes `in/on`)",
         &[],

@@ -1,10 +1,10 @@
 //! FCRF's settings.
 
-use super::{DefaultValue, SettingSpec, number, switch, word};
+use super::{DefaultValue, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::Paper;
 
 pub(super) const LIST: &[SettingSpec] = &[
-    word(
+    choice(
         "k_table",
         "how many trials get a simple reflection before in-depth ones begin: by equation 7 of the paper, or as the public code rounds it",
         &["fcrf"],
@@ -12,7 +12,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &["paper", "code"],
         Paper,
     )
-    .with_code_default(DefaultValue::Word("code", &["paper", "code"])),
+    .with_code_default(DefaultValue::Choice("code", &["paper", "code"])),
     number(
         "eptotal",
         "number of trials in the difficulty formula (5 in the paper, fixed in the code)",
@@ -29,7 +29,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         Paper,
     ),
     switch("lesson", "in-depth reflections take a tip from the pool", &["fcrf"], true, Paper),
-    word(
+    choice(
         "lesson_pool",
         "how the pool grows when a failed task is solved: the mentor's lesson is appended; the mentor also shortens the pool after each trial; or only a person adds lessons",
         &["fcrf"],

@@ -1,12 +1,12 @@
 //! OmniReflect's settings.
 
-use super::{MAX_NUMBER, SettingSpec, number, switch, word};
+use super::{MAX_NUMBER, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
 
 const METHODS: &[&str] = &["omnireflect"];
 
 pub(super) const LIST: &[SettingSpec] = &[
-    word(
+    choice(
         "generation",
         "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if nobody sets it, a model as mentor makes it neural",
         METHODS,
@@ -15,7 +15,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         // All three are the paper's; which of them is the default is our choice.
         BuiltIn,
     ),
-    word(
+    choice(
         "reflect",
         "when rules reflect: when a condition fires, every r_freq steps, or never; a mentor reflects every r_freq steps, or never",
         METHODS,
@@ -32,7 +32,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         (0, MAX_NUMBER),
         Paper,
     ),
-    word(
+    choice(
         "progress",
         "whether a new Progress lesson replaces the previous one or is added to it",
         METHODS,

@@ -1,9 +1,9 @@
 //! Planning-only's settings.
 
-use super::{SettingSpec, word};
+use super::{SettingSpec, choice};
 use crate::domain::SettingOrigin::BuiltIn;
 
-pub(super) const LIST: &[SettingSpec] = &[word(
+pub(super) const LIST: &[SettingSpec] = &[choice(
     "replan",
     "what the next plan of a task shows of the previous attempt: nothing, or the whole attempt",
     &["planning"],

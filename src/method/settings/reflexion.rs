@@ -1,10 +1,10 @@
 //! Reflexion's settings, shared by FCRF's runner.
 
-use super::{DefaultValue, MAX_NUMBER, SettingSpec, number, switch, word};
+use super::{DefaultValue, MAX_NUMBER, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
 
 pub(super) const LIST: &[SettingSpec] = &[
-    word(
+    choice(
         "strategy",
         "what a new trial shows of earlier ones: nothing, the last attempt, the plans written after them, or both",
         &["reflexion"],

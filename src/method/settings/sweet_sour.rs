@@ -1,6 +1,6 @@
 //! Sweet&Sour's settings.
 
-use super::{MAX_NUMBER, SettingSpec, number, switch, word};
+use super::{MAX_NUMBER, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
 
 pub(super) const LIST: &[SettingSpec] = &[
@@ -19,7 +19,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         true,
         Paper,
     ),
-    word(
+    choice(
         "transfer",
         "when short-term memory becomes long-term: after a successful attempt (Algorithm 1), or after every attempt (section 2.3)",
         &["sweet_sour"],
@@ -27,7 +27,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &["success", "always"],
         Paper,
     ),
-    word(
+    choice(
         "subgoal",
         "what counts as a sub-goal: a rise of the progress rate, or of the reward",
         &["sweet_sour"],
@@ -51,7 +51,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         (0, MAX_NUMBER),
         BuiltIn,
     ),
-    word(
+    choice(
         "memory_scope",
         "scope of long-term memory: the task, tasks of its type, or the environment",
         &["sweet_sour"],

@@ -94,7 +94,7 @@ fn lessons_over_a_long_run() {
             let text = lesson.text();
             println!(
                 "{:4} {:?} {} {}",
-                lesson.recurred + 1,
+                lesson.recurrences + 1,
                 lesson.kind,
                 text.text,
                 text.solution.as_deref().unwrap_or_default()

@@ -87,7 +87,7 @@ impl<'a> Grounder<'a> {
                 out.push(Input::fact(atom).negated());
             }
         }
-        for &nested in &clause.negated_alternatives {
+        for &nested in &clause.negated_disjunctions {
             match self.ground_negated_alternatives(at, nested, binding)? {
                 Condition::Constant(true) => {}
                 Condition::Constant(false) => return Ok(false),

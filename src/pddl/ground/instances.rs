@@ -8,7 +8,7 @@ use crate::pddl::gates::{Input, InputRows};
 use crate::pddl::ids::{FactId, ObjectId};
 use crate::pddl::join::{JoinPlan, UNBOUND, resolve_all};
 use crate::pddl::limits;
-use crate::pddl::reachability::Instances;
+use crate::pddl::reachability::InstanceRows;
 use crate::pddl::schema::{Schema, SchemaEffect};
 use crate::pddl::task::OpEffect;
 use crate::pddl::types::TypeId;
@@ -16,7 +16,7 @@ use crate::pddl::types::TypeId;
 /// All action instances, before facts have their final indexes.
 pub(super) struct GroundedOps {
     pub(super) actions: Vec<u16>,
-    pub(super) starts: Vec<u32>,
+    pub(super) argument_starts: Vec<u32>,
     pub(super) arguments: Vec<ObjectId>,
     pub(super) inputs: InputRows,
     pub(super) effect_starts: Vec<u32>,
@@ -27,12 +27,12 @@ pub(super) struct GroundedOps {
 
 pub(super) fn ground_instances(
     schemas: &[Schema],
-    found: &[Instances],
+    found: &[InstanceRows],
     grounder: &mut Grounder<'_>,
 ) -> Result<GroundedOps, PddlError> {
     let mut ops = GroundedOps {
         actions: Vec::new(),
-        starts: vec![0],
+        argument_starts: vec![0],
         arguments: Vec::new(),
         inputs: InputRows::default(),
         effect_starts: vec![0],
@@ -52,7 +52,7 @@ pub(super) fn ground_instances(
         let at = (instances.action, &schema.scope);
         let clause = &schema.clauses[instances.clause];
         let mut bound = schema.parameters.clone();
-        bound.extend_from_slice(&clause.own_variables);
+        bound.extend_from_slice(&clause.bound_variables);
         let effects: Vec<EffectPlans<'_>> =
             schema.effects.iter().map(|effect| EffectPlans::new(effect, schema, &bound, grounder)).collect();
         for row in instances.rows.chunks_exact(instances.width) {
@@ -70,7 +70,7 @@ pub(super) fn ground_instances(
             ops.effect_starts.push(ops.effects.len() as u32);
             ops.actions.push(instances.action as u16);
             ops.arguments.extend(schema.parameters.iter().map(|&slot| row[usize::from(slot)]));
-            ops.starts.push(ops.arguments.len() as u32);
+            ops.argument_starts.push(ops.arguments.len() as u32);
         }
     }
     Ok(ops)
@@ -145,7 +145,7 @@ impl GroundedOps {
         for (when, plan) in effect.effect.conditions.iter().zip(&effect.plans) {
             found.clear();
             let mut inner = binding.to_vec();
-            for &slot in &when.own_variables {
+            for &slot in &when.bound_variables {
                 inner[usize::from(slot)] = UNBOUND;
             }
             grounder.find_bindings(at.1, plan, &mut inner, &mut found)?;

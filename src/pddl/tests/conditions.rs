@@ -119,7 +119,7 @@ fn effects_mean_what_they_say() {
 }
 
 #[test]
-fn instances_that_change_nothing_are_left_out() {
+fn instances_without_effects_are_omitted() {
     let actions = "(:action move :parameters (?x - ta ?y - ta) :precondition (and (p ?x) (q ?y)) :effect (and (not (p ?x)) (p ?y)))
         (:action keep :parameters (?x - ta) :precondition (p ?x) :effect (p ?x))
         (:action never :parameters (?x - ta) :precondition (p ?x) :effect (when (not (p ?x)) (z)))
@@ -129,7 +129,7 @@ fn instances_that_change_nothing_are_left_out() {
 }
 
 #[test]
-fn a_condition_that_explodes_is_refused() {
+fn conditions_with_too_many_clauses_are_rejected() {
     let pairs: String = (0..20).map(|_| "(or (p ?x) (q ?x))").collect();
     let actions = format!("(:action go :parameters (?x - ta) :precondition (and {pairs}) :effect (z))");
     let error = ground_task(&domain_with(&actions), &problem_with("", "(z)")).unwrap_err().to_string();

@@ -35,7 +35,7 @@ fn blocks_task(count: usize, goal: &str) -> Task {
 }
 
 #[test]
-fn a_tower_is_built_from_below() {
+fn towers_are_planned_bottom_up() {
     let task = blocks_task(5, "(and (on b0 b1) (on b1 b2) (on b2 b3) (on b3 b4))");
     assert_eq!(plan_length(&find_checked_plan(&task, SearchLimits::INTERACTIVE)), Some(8));
     assert_eq!(
@@ -45,7 +45,7 @@ fn a_tower_is_built_from_below() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_proven() {
+fn unreachable_goals_are_proven_impossible() {
     for goal in ["(and (on b0 b1) (on b1 b0))", "(and (holding b0) (holding b1))", "(on b0 b0)"] {
         assert_eq!(
             find_checked_plan(&blocks_task(3, goal), SearchLimits::INTERACTIVE),
@@ -56,7 +56,7 @@ fn what_cannot_be_reached_is_proven() {
 }
 
 #[test]
-fn a_search_gives_up_where_its_effort_ends() {
+fn search_gives_up_at_its_limits() {
     let task = blocks_task(8, "(and (on b0 b1) (on b1 b2) (on b2 b3) (on b3 b4) (on b4 b5))");
     let outcome = find_checked_plan(&task, SearchLimits { states: 12, work: u64::MAX });
     assert!(matches!(outcome, SearchOutcome::GaveUp { states } if states <= 24), "{outcome:?}");
@@ -68,7 +68,7 @@ fn a_search_gives_up_where_its_effort_ends() {
 
 /// Negations, disjunctions, quantifiers and conditional effects all count in the heuristic.
 #[test]
-fn conditions_of_every_kind_are_planned_for() {
+fn all_kinds_of_conditions_are_planned_for() {
     let domain = "(define (domain lamps) (:types lamp) (:predicates (lit ?x - lamp) (broken ?x - lamp) (calm))
         (:action strike :parameters (?x - lamp) :precondition (not (lit ?x))
           :effect (and (when (not (broken ?x)) (lit ?x)) (not (calm))))

@@ -33,7 +33,7 @@ fn evaluate(
     formula: &Formula,
     bound: &mut HashMap<String, ObjectId>,
 ) -> bool {
-    let word = |name| model.names.word(name).to_owned();
+    let word = |name| model.names.text(name).to_owned();
     let value = |term: &Term, bound: &HashMap<String, ObjectId>| match term {
         Term::Variable(name) => bound[&word(*name)],
         Term::Constant(name) => task.object(&word(*name)).unwrap(),

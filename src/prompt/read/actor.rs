@@ -2,7 +2,7 @@
 
 use super::label::strip_bullet;
 use super::parsed_reply::{ParsedReply, action_in_line};
-use super::{Complaint, Remarks, has_words, json_action, lines};
+use super::{Complaint, ParseLog, has_words, json_action, lines};
 use crate::engine::ParsedActorReply;
 use std::borrow::Cow;
 
@@ -25,10 +25,10 @@ pub fn read_reply(reply: &str) -> ParsedActorReply {
 /// line. `think:` is a complete step.
 pub fn is_cut_short(reply: &str) -> bool {
     let said = parse_reply(reply).0;
-    let text = Remarks::new(reply).after_reasoning().trim();
+    let text = ParseLog::new(reply).after_reasoning().trim();
     let rows = parse_rows(text);
     if let [row] = rows.as_slice()
-        && (is_prose(row) || is_sentence(row))
+        && (is_prose_line(row) || is_sentence(row))
     {
         return true;
     }
@@ -36,30 +36,30 @@ pub fn is_cut_short(reply: &str) -> bool {
         return false;
     }
     match rows.first().map(|row| row.mark) {
-        Some(Mark::Thought | Mark::Action | Mark::Observation) => true,
+        Some(LineMark::Thought | LineMark::Action | LineMark::Observation) => true,
         // No line has words: a fence announces content, other marks don't.
         None => text.lines().any(lines::is_fence),
-        Some(Mark::Think) => false,
-        Some(Mark::None) => text.starts_with(['{', '[']) && !text.ends_with(['}', ']']),
+        Some(LineMark::Think) => false,
+        Some(LineMark::None) => text.starts_with(['{', '[']) && !text.ends_with(['}', ']']),
     }
 }
 
 /// Returns whether a reply begins with prose and marks no action. If the token limit cut it off, it may be reasoning
 /// whose opening tag is in the prompt and whose closing tag had not arrived.
 pub fn can_be_reasoning(reply: &str) -> bool {
-    let rows = parse_rows(Remarks::new(reply).after_reasoning());
-    rows.first().is_some_and(is_prose) && marked_action_row(&rows).is_none()
+    let rows = parse_rows(ParseLog::new(reply).after_reasoning());
+    rows.first().is_some_and(is_prose_line) && marked_action_row(&rows).is_none()
 }
 
 /// Returns the content of a reply, and complaints about what was not used.
 pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
-    let mut remarks = Remarks::new(reply);
+    let mut remarks = ParseLog::new(reply);
     let text = remarks.after_reasoning();
     let said = json_action::read_dict(text, &mut remarks).unwrap_or_else(|| {
         let lines = parse_rows(text);
         let explicit = marked_action_row(&lines);
         let act_at = explicit.or_else(|| action_after_prose(&lines)).unwrap_or(0);
-        let mut reader = Reader {
+        let mut reader = ReplyReader {
             reply: ParsedReply::default(),
             remarks: &mut remarks,
             text,
@@ -96,15 +96,15 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
     (said, remarks.complaints)
 }
 
-struct Row<'a> {
+struct ReplyLine<'a> {
     line: &'a str,
     fenced: bool,
-    mark: Mark,
+    mark: LineMark,
     words: &'a str,
 }
 
 /// Returns the lines that have words, without decoration.
-fn parse_rows(text: &str) -> Vec<Row<'_>> {
+fn parse_rows(text: &str) -> Vec<ReplyLine<'_>> {
     let mut fenced = false;
     let mut rows = Vec::new();
     for line in text.lines() {
@@ -114,23 +114,23 @@ fn parse_rows(text: &str) -> Vec<Row<'_>> {
         let bare = strip_decoration(line);
         if !bare.is_empty() {
             let (mark, words) = split_mark(bare);
-            rows.push(Row { line: line.trim(), fenced, mark, words });
+            rows.push(ReplyLine { line: line.trim(), fenced, mark, words });
         }
     }
     rows
 }
 
 /// Returns the index of the line that is the action because of its label or, after prose, because of its fence.
-fn marked_action_row(rows: &[Row<'_>]) -> Option<usize> {
-    let labelled = rows.iter().position(|r| r.mark == Mark::Action);
+fn marked_action_row(rows: &[ReplyLine<'_>]) -> Option<usize> {
+    let labelled = rows.iter().position(|r| r.mark == LineMark::Action);
     let fenced = rows.iter().position(|r| r.fenced).filter(|n| *n > 0);
-    let made_up = rows.iter().skip(1).position(|r| r.mark == Mark::Observation).map(|n| n + 1);
-    labelled.or(fenced).filter(|n| made_up.is_none_or(|m| n < &m || rows[0].mark == Mark::Observation))
+    let made_up = rows.iter().skip(1).position(|r| r.mark == LineMark::Observation).map(|n| n + 1);
+    labelled.or(fenced).filter(|n| made_up.is_none_or(|m| n < &m || rows[0].mark == LineMark::Observation))
 }
 
-struct Reader<'a, 'r> {
+struct ReplyReader<'a, 'r> {
     reply: ParsedReply,
-    remarks: &'r mut Remarks<'a>,
+    remarks: &'r mut ParseLog<'a>,
     text: &'a str,
     /// The first and the last line after the action, and their number.
     unused_lines: Option<(&'a str, &'a str, usize)>,
@@ -141,7 +141,7 @@ struct Reader<'a, 'r> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Mark {
+enum LineMark {
     Think,
     Thought,
     Action,
@@ -149,10 +149,10 @@ enum Mark {
     None,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> ReplyReader<'a, '_> {
     /// Reads a line. Returns `false` if nothing after it can count. `explicit` is the index of the line known to be the
     /// action.
-    fn read_row(&mut self, row: &Row<'a>, number: usize, explicit: Option<usize>) -> bool {
+    fn read_row(&mut self, row: &ReplyLine<'a>, number: usize, explicit: Option<usize>) -> bool {
         if self.reply.action.is_some() {
             let (first, count) = self.unused_lines.map_or((row.line, 0), |(first, _, count)| (first, count));
             self.unused_lines = Some((first, row.line, count + 1));
@@ -161,21 +161,21 @@ impl<'a> Reader<'a, '_> {
         let before = explicit.is_some_and(|e| number < e);
         let words = row.words;
         match row.mark {
-            Mark::Observation if before && self.reply.thought.is_none() => {
+            LineMark::Observation if before && self.reply.thought.is_none() => {
                 self.remarks.complain("an observation that the model repeated was not used", row.line);
             }
-            Mark::Observation => {
+            LineMark::Observation => {
                 let from = self.remarks.span_of(row.line).start;
                 let end = self.remarks.span_of(self.text).end;
                 let rest = self.remarks.reply.get(from..end).unwrap_or(row.line);
                 self.remarks.complain("an observation that the model made up was not used", rest);
                 return false;
             }
-            Mark::Think | Mark::Thought => {
-                self.in_thought = row.mark == Mark::Thought;
+            LineMark::Think | LineMark::Thought => {
+                self.in_thought = row.mark == LineMark::Thought;
                 self.expects_action = false;
                 // `think:` is a complete step once its line ends.
-                let whole = row.mark == Mark::Think && self.is_followed_by_text(row.line);
+                let whole = row.mark == LineMark::Think && self.is_followed_by_text(row.line);
                 self.reply.complete = whole && self.reply.thought.is_none();
                 match inline_action(words) {
                     Some((thought, action)) => {
@@ -185,22 +185,22 @@ impl<'a> Reader<'a, '_> {
                     None => self.add_thought(words),
                 }
             }
-            Mark::Action => match split_mark(words) {
-                (Mark::Think | Mark::Thought, thought) => self.add_thought(thought),
+            LineMark::Action => match split_mark(words) {
+                (LineMark::Think | LineMark::Thought, thought) => self.add_thought(thought),
                 _ if words.is_empty() => self.expects_action = true,
                 _ => self.set_action(words),
             },
-            Mark::None if self.reply.thought.is_some() && words.eq_ignore_ascii_case("ok.") => {
+            LineMark::None if self.reply.thought.is_some() && words.eq_ignore_ascii_case("ok.") => {
                 self.remarks.complain("an answer to the thought that the model made up was not used", words);
             }
-            Mark::None if (self.in_thought || before) && explicit.is_some() && !self.expects_action => {
+            LineMark::None if (self.in_thought || before) && explicit.is_some() && !self.expects_action => {
                 self.add_thought(words);
             }
-            Mark::None if !self.expects_action && is_prose(row) => {
+            LineMark::None if !self.expects_action && is_prose_line(row) => {
                 self.remarks.complain("a line without a label was read as a thought", words);
                 self.add_thought(words);
             }
-            Mark::None => self.set_action(words),
+            LineMark::None => self.set_action(words),
         }
         true
     }
@@ -274,12 +274,12 @@ fn is_reasoning(words: &str) -> bool {
 
 /// Returns the index of the action if it follows unmarked prose: the first line that is not prose and could be an
 /// action. After a line that only looks like a sentence, it must begin with the verb of an action.
-fn action_after_prose(rows: &[Row<'_>]) -> Option<usize> {
-    let before = rows.iter().take_while(|row| is_prose(row) || is_sentence(row)).count();
-    let sure = rows.iter().take(before).all(is_prose);
+fn action_after_prose(rows: &[ReplyLine<'_>]) -> Option<usize> {
+    let before = rows.iter().take_while(|row| is_prose_line(row) || is_sentence(row)).count();
+    let sure = rows.iter().take(before).all(is_prose_line);
     let row = rows.get(before).filter(|_| before > 0)?;
     let is_action = is_plausible_action(row.words) && (sure || begins_with_verb(row.words));
-    (row.mark == Mark::None && !row.fenced && is_action).then_some(before)
+    (row.mark == LineMark::None && !row.fenced && is_action).then_some(before)
 }
 
 /// The first words of actions of the built-in environments, up to a hyphen (`fill-shot`). The instructions name them.
@@ -347,7 +347,7 @@ const INTERJECTIONS: &[&str] = &[
 ];
 
 /// First words of sentences but not of actions. A line of one or two words may still be a name or a direction.
-const OPENERS: &[&str] = &[
+const SENTENCE_OPENERS: &[&str] = &[
     "a",
     "after",
     "alternatively",
@@ -422,13 +422,13 @@ fn is_call(words: &str) -> bool {
 /// `Let me ...`), begins with an interjection (`Okay, ...`) or another word that begins no action (`The ...`,
 /// `To ...`), or begins with a capital letter and has at least four words, one of which appears in no action
 /// (`should`, `is`, ...).
-fn is_prose(row: &Row<'_>) -> bool {
+fn is_prose_line(row: &ReplyLine<'_>) -> bool {
     const NOT_IN_ACTIONS: &[&str] = &[
         "i", "i'll", "i’ll", "i'm", "i’m", "i've", "i’ve", "we", "should", "need", "needs", "must", "will",
         "is", "are", "was", "were", "because", "probably", "likely", "so", "let's", "let’s", "it's", "it’s",
         "since",
     ];
-    if row.mark != Mark::None || row.fenced {
+    if row.mark != LineMark::None || row.fenced {
         return false;
     }
     if is_reasoning(row.words) {
@@ -439,7 +439,7 @@ fn is_prose(row: &Row<'_>) -> bool {
     }
     let first = first_word(row.words).1;
     let has = |count: usize| row.words.split_whitespace().nth(count - 1).is_some();
-    if INTERJECTIONS.contains(&first.as_str()) || OPENERS.contains(&first.as_str()) && has(3) {
+    if INTERJECTIONS.contains(&first.as_str()) || SENTENCE_OPENERS.contains(&first.as_str()) && has(3) {
         return true;
     }
     if !row.words.starts_with(|c: char| c.is_uppercase()) {
@@ -453,8 +453,8 @@ fn is_prose(row: &Row<'_>) -> bool {
 /// Returns whether a line without a mark may be a sentence instead of an action: it begins with no known verb, and has
 /// a full stop, a comma, a label or a tag. Actions of unknown environments can look the same, so such a line is prose
 /// only if an action follows; alone it is the action.
-fn is_sentence(row: &Row<'_>) -> bool {
-    if row.mark != Mark::None || row.fenced || is_call(row.words) || begins_with_verb(row.words) {
+fn is_sentence(row: &ReplyLine<'_>) -> bool {
+    if row.mark != LineMark::None || row.fenced || is_call(row.words) || begins_with_verb(row.words) {
         return false;
     }
     let words = row.words.trim_end_matches(['*', '"', '”', '\'', '’', ')']);
@@ -490,28 +490,28 @@ fn strip_decoration(line: &str) -> &str {
 
 /// Splits off the mark before a line's words, in any case: `think:`, `Thought 3:`, `**Action:**`, `Observation:`,
 /// `<action>`.
-fn split_mark(line: &str) -> (Mark, &str) {
+fn split_mark(line: &str) -> (LineMark, &str) {
     for (tag, end, mark) in [
-        ("<action>", "</action>", Mark::Action),
-        ("<answer>", "</answer>", Mark::Action),
-        ("<thought>", "</thought>", Mark::Thought),
+        ("<action>", "</action>", LineMark::Action),
+        ("<answer>", "</answer>", LineMark::Action),
+        ("<thought>", "</thought>", LineMark::Thought),
     ] {
         if let Some(words) = line.strip_prefix(tag) {
             return (mark, strip_decoration(words.strip_suffix(end).unwrap_or(words)));
         }
     }
     let Some((head, words)) = line.split_once(':').filter(|(head, _)| head.len() <= 32) else {
-        return (Mark::None, line);
+        return (LineMark::None, line);
     };
     let name = head.trim_start_matches(['*', '#', ' ', '-']);
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || " *.#".contains(c));
     let mark = match name.to_ascii_lowercase().as_str() {
-        "think" => Mark::Think,
-        "thought" | "thoughts" | "reasoning" => Mark::Thought,
-        "action" | "act" | "next action" | "my action" | "command" => Mark::Action,
-        "step" if head.ends_with(|c: char| c.is_ascii_digit()) => Mark::Action,
-        "observation" => Mark::Observation,
-        _ => return (Mark::None, line),
+        "think" => LineMark::Think,
+        "thought" | "thoughts" | "reasoning" => LineMark::Thought,
+        "action" | "act" | "next action" | "my action" | "command" => LineMark::Action,
+        "step" if head.ends_with(|c: char| c.is_ascii_digit()) => LineMark::Action,
+        "observation" => LineMark::Observation,
+        _ => return (LineMark::None, line),
     };
     (mark, strip_decoration(words.trim_start_matches('*')))
 }

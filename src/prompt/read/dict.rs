@@ -1,8 +1,8 @@
 //! Converts values to lessons: finds which key is the mistake, which the solution, and what the other keys mean.
 
-use super::label::{self, Role};
+use super::label::{self, LabelRole};
 use super::value::{Entry, Text, Value, is_literal};
-use super::{ReadItem, Remarks, collapse_whitespace, has_words};
+use super::{ParseLog, ReadItem, collapse_whitespace, has_words};
 use crate::domain::LessonText;
 
 /// Appends the lessons of a value to `items`. `under` is the heading or key it is listed under.
@@ -10,7 +10,7 @@ pub(super) fn collect_items<'a>(
     value: Value<'a>,
     under: Option<&str>,
     items: &mut Vec<ReadItem>,
-    remarks: &mut Remarks<'a>,
+    remarks: &mut ParseLog<'a>,
 ) {
     match value {
         Value::Text(text) => items.extend(item_from_text(&text, under, remarks)),
@@ -24,32 +24,32 @@ pub(super) fn collect_items<'a>(
 }
 
 /// Returns the lesson in a text, if there is one.
-fn item_from_text<'a>(text: &Text<'a>, under: Option<&str>, remarks: &mut Remarks<'a>) -> Option<ReadItem> {
+fn item_from_text<'a>(text: &Text<'a>, under: Option<&str>, remarks: &mut ParseLog<'a>) -> Option<ReadItem> {
     if !is_usable(text, remarks) {
         return None;
     }
-    let words = match label::split_pair(&text.words) {
+    let words = match label::split_pair(&text.text) {
         Some((mistake, solution)) if has_words(mistake) && has_words(solution) => {
             LessonText::error(mistake, solution)
         }
-        _ => LessonText::plain(text.words.clone()),
+        _ => LessonText::plain(text.text.clone()),
     };
     let at = remarks.span_of(text.source);
-    Some(ReadItem { text: words, priority: None, heading: under.map(str::to_owned), at })
+    Some(ReadItem { text: words, priority: None, heading: under.map(str::to_owned), span: at })
 }
 
 /// Returns whether a text has content that can be a lesson, and complains if it doesn't.
-fn is_usable<'a>(text: &Text<'a>, remarks: &mut Remarks<'a>) -> bool {
+fn is_usable<'a>(text: &Text<'a>, remarks: &mut ParseLog<'a>) -> bool {
     if text.truncated {
-        let words = LessonText::plain(text.words.clone());
+        let words = LessonText::plain(text.text.clone());
         remarks.drop_lesson("the reply ends in the middle of this, so it was not used", text.source, words);
         return false;
     }
-    if !has_words(&text.words) {
+    if !has_words(&text.text) {
         remarks.add_markup(text.source);
         return false;
     }
-    if text.unquoted && is_literal(&text.words) || label::is_empty_list_phrase(&text.words) {
+    if text.unquoted && is_literal(&text.text) || label::is_empty_list_phrase(&text.text) {
         remarks.complain("this is not a lesson", text.source);
         return false;
     }
@@ -58,32 +58,32 @@ fn is_usable<'a>(text: &Text<'a>, remarks: &mut Remarks<'a>) -> bool {
 
 /// An item whose parts are still being collected.
 #[derive(Default)]
-struct Pending<'a> {
-    text: Option<(String, &'a str, Role)>,
-    solution: Option<(String, &'a str, Role)>,
+struct PendingRecord<'a> {
+    text: Option<(String, &'a str, LabelRole)>,
+    solution: Option<(String, &'a str, LabelRole)>,
     priority: Option<String>,
 }
 
-impl<'a> Pending<'a> {
+impl<'a> PendingRecord<'a> {
     /// Ends the item and returns it.
     fn finish_item(
         &mut self,
         under: Option<&str>,
         whole: &'a str,
-        remarks: &mut Remarks<'a>,
+        remarks: &mut ParseLog<'a>,
     ) -> Option<ReadItem> {
         let priority = self.priority.take();
         let (text, solution) = (self.text.take(), self.solution.take());
         let words = match (text, solution) {
             (Some((text, _, _)), Some((solution, _, _))) => LessonText::error(text, solution),
             (Some((text, at, role)), None) => {
-                if role == Role::Mistake {
+                if role == LabelRole::Mistake {
                     remarks.complain("this mistake has no solution", at);
                 }
                 LessonText::plain(text)
             }
             (None, Some((solution, at, role))) => {
-                if role == Role::Solution {
+                if role == LabelRole::Solution {
                     remarks.complain("this solution has no mistake", at);
                 }
                 LessonText::plain(solution)
@@ -99,7 +99,7 @@ impl<'a> Pending<'a> {
             text: words,
             priority,
             heading: under.map(str::to_owned),
-            at: remarks.span_of(whole),
+            span: remarks.span_of(whole),
         })
     }
 }
@@ -109,39 +109,41 @@ fn collect_dict<'a>(
     at: &'a str,
     under: Option<&str>,
     items: &mut Vec<ReadItem>,
-    remarks: &mut Remarks<'a>,
+    remarks: &mut ParseLog<'a>,
 ) {
     drop_lone_key(&mut entries, at, remarks);
-    let roles: Vec<Role> = entries.iter().map(|e| label::parse_role(&e.key)).collect();
+    let roles: Vec<LabelRole> = entries.iter().map(|e| label::parse_role(&e.key)).collect();
     let is_record = entries.iter().zip(&roles).any(|(entry, role)| match role {
-        Role::Mistake | Role::Solution | Role::Advice => true,
-        Role::Lesson => matches!(entry.value, Value::Text(_)),
+        LabelRole::Mistake | LabelRole::Solution | LabelRole::Advice => true,
+        LabelRole::Lesson => matches!(entry.value, Value::Text(_)),
         _ => false,
     }) && entries
         .iter()
         .zip(&roles)
-        .any(|(e, r)| matches!(e.value, Value::Text(_)) && *r != Role::Unknown);
+        .any(|(e, r)| matches!(e.value, Value::Text(_)) && *r != LabelRole::Unknown);
     // Half of a pair is misleading, and a lesson outlives its episode, so the whole pair is dropped.
     let closed = at.ends_with(['}', ']', ')']);
     let half = !closed
-        && roles.contains(&Role::Mistake)
-        && !roles.contains(&Role::Solution)
-        && !roles.contains(&Role::Advice);
+        && roles.contains(&LabelRole::Mistake)
+        && !roles.contains(&LabelRole::Solution)
+        && !roles.contains(&LabelRole::Advice);
     let cut = entries.last().is_some_and(|e| matches!(&e.value, Value::Text(t) if t.truncated));
     if is_record && (cut || half) && !has_repeated_mistake(&roles) {
         remarks.complain("the reply ends in the middle of this, so it was not used", at);
         return;
     }
-    let mut pending = Pending::default();
+    let mut pending = PendingRecord::default();
     for (entry, role) in entries.into_iter().zip(roles) {
-        let role = if role == Role::Advice && pending.text.as_ref().is_some_and(|t| t.2 == Role::Mistake) {
-            Role::Solution
+        let role = if role == LabelRole::Advice
+            && pending.text.as_ref().is_some_and(|t| t.2 == LabelRole::Mistake)
+        {
+            LabelRole::Solution
         } else {
             role
         };
         let text = match entry.value {
             Value::Text(text) => text,
-            Value::List(values, inner) if is_record && role == Role::Solution => {
+            Value::List(values, inner) if is_record && role == LabelRole::Solution => {
                 join_values(values, inner, remarks)
             }
             nested => {
@@ -159,12 +161,12 @@ fn collect_dict<'a>(
             items.extend(item_from_entry(&entry.key, entry.key_source, role, &text, under, remarks));
             continue;
         }
-        if role == Role::Priority && !text.words.is_empty() && !text.truncated {
+        if role == LabelRole::Priority && !text.text.is_empty() && !text.truncated {
             remarks.add_markup(entry.key_source);
-            pending.priority = Some(text.words);
+            pending.priority = Some(text.text);
             continue;
         }
-        if role == Role::Unknown && !entry.key.is_empty() || role == Role::Number && text.unquoted {
+        if role == LabelRole::Unknown && !entry.key.is_empty() || role == LabelRole::Number && text.unquoted {
             remarks.complain(
                 &format!("\"{}\" of a lesson was not used", entry.key),
                 slice_between(entry.key_source, text.source, remarks.reply),
@@ -176,17 +178,17 @@ fn collect_dict<'a>(
             continue;
         }
         match role {
-            Role::Solution | Role::Advice => {
+            LabelRole::Solution | LabelRole::Advice => {
                 if pending.solution.is_some() {
                     items.extend(pending.finish_item(under, at, remarks));
                 }
-                pending.solution = Some((text.words, text.source, role));
+                pending.solution = Some((text.text, text.source, role));
             }
             _ => {
                 if pending.text.is_some() {
                     items.extend(pending.finish_item(under, at, remarks));
                 }
-                pending.text = Some((text.words, text.source, role));
+                pending.text = Some((text.text, text.source, role));
             }
         }
     }
@@ -195,7 +197,7 @@ fn collect_dict<'a>(
 
 /// Drops a quoted word at the end of the reply that no colon follows: like the entries before it, it was meant to be a
 /// key.
-fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut Remarks<'a>) {
+fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut ParseLog<'a>) {
     let keyed = entries.len() == 1 || entries.iter().any(|e| !e.key.is_empty());
     let ends = remarks.reply[remarks.span_of(at).end..].trim().is_empty();
     let Some(last) = entries.last().filter(|_| keyed && ends) else { return };
@@ -211,12 +213,12 @@ fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut Re
 }
 
 /// Returns whether one dictionary contains several records, for example because a brace is missing.
-fn has_repeated_mistake(roles: &[Role]) -> bool {
-    roles.iter().filter(|r| **r == Role::Mistake).count() > 1
+fn has_repeated_mistake(roles: &[LabelRole]) -> bool {
+    roles.iter().filter(|r| **r == LabelRole::Mistake).count() > 1
 }
 
 /// Joins a solution that is a list into one text.
-fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut Remarks<'a>) -> Text<'a> {
+fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut ParseLog<'a>) -> Text<'a> {
     let mut words = String::new();
     let mut waiting = values;
     waiting.reverse();
@@ -226,14 +228,14 @@ fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut Remarks<'a
                 if !words.is_empty() {
                     words.push_str(if words.ends_with(['.', '!', '?']) { " " } else { "; " });
                 }
-                words.push_str(&text.words);
+                words.push_str(&text.text);
             }
             Value::Text(_) => {}
             Value::List(inner, _) => waiting.extend(inner.into_iter().rev()),
             Value::Dict(_, at) => remarks.complain("a dictionary inside a solution was not used", at),
         }
     }
-    Text { words, source: at, unquoted: false, truncated: false }
+    Text { text: words, source: at, unquoted: false, truncated: false }
 }
 
 /// Returns the lesson of an entry whose key names no known part. If the key adds nothing, the lesson is the value's
@@ -241,18 +243,18 @@ fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut Remarks<'a
 fn item_from_entry<'a>(
     key: &str,
     key_at: &'a str,
-    role: Role,
+    role: LabelRole,
     text: &Text<'a>,
     under: Option<&str>,
-    remarks: &mut Remarks<'a>,
+    remarks: &mut ParseLog<'a>,
 ) -> Option<ReadItem> {
-    let silent = key.is_empty() || role != Role::Unknown || contains_all_words(key, &text.words);
+    let silent = key.is_empty() || role != LabelRole::Unknown || contains_all_words(key, &text.text);
     if silent {
         remarks.add_markup(key_at);
         return item_from_text(text, under, remarks);
     }
     let at = slice_between(key_at, text.source, remarks.reply);
-    if text.truncated || !has_words(&text.words) {
+    if text.truncated || !has_words(&text.text) {
         let what = if text.truncated {
             "the reply ends in the middle of this, so it was not used"
         } else {
@@ -261,16 +263,16 @@ fn item_from_entry<'a>(
         remarks.complain(what, at);
         return None;
     }
-    if text.unquoted && is_literal(&text.words) {
+    if text.unquoted && is_literal(&text.text) {
         remarks.complain("this is not a lesson", at);
         return None;
     }
-    let words = collapse_whitespace(&format!("{key}: {}", text.words));
+    let words = collapse_whitespace(&format!("{key}: {}", text.text));
     Some(ReadItem {
         text: LessonText::plain(words),
         priority: None,
         heading: under.map(str::to_owned),
-        at: remarks.span_of(at),
+        span: remarks.span_of(at),
     })
 }
 

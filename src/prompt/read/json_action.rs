@@ -3,7 +3,7 @@
 use super::parsed_reply::{ParsedReply, action_in_line};
 use super::quoted::is_key_start;
 use super::value::{self, Value};
-use super::{Remarks, has_words};
+use super::{ParseLog, has_words};
 
 #[derive(Clone, Copy, PartialEq)]
 enum KeyRole {
@@ -13,9 +13,9 @@ enum KeyRole {
 }
 
 /// Parses the first dictionary with a thought or an action. Returns `None` if the text has none.
-pub(super) fn read_dict<'a>(text: &'a str, remarks: &mut Remarks<'a>) -> Option<ParsedReply> {
+pub(super) fn read_dict<'a>(text: &'a str, remarks: &mut ParseLog<'a>) -> Option<ParsedReply> {
     let start = find_dict_start(text)?;
-    let mut own = Remarks::new(remarks.reply);
+    let mut own = ParseLog::new(remarks.reply);
     let (value, after) = value::read_value(&text[start..], &mut own);
     let mut content = ParsedReply::default();
     if !has_known_key(&value) {
@@ -80,23 +80,23 @@ fn has_known_key(value: &Value<'_>) -> bool {
 }
 
 /// Adds the text of a value to `content`. A thought after the action belongs to a later step.
-fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, remarks: &mut Remarks<'a>) {
+fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, remarks: &mut ParseLog<'a>) {
     match value {
         Value::Text(text)
-            if !has_words(&text.words) || text.unquoted && ["None", "null"].contains(&&*text.words) => {}
+            if !has_words(&text.text) || text.unquoted && ["None", "null"].contains(&&*text.text) => {}
         Value::Text(text) if text.truncated && kind == KeyRole::Action => {
             remarks.complain("the reply ends in the middle of the action, so it was not used", text.source);
         }
         Value::Text(text) => match (kind, content.action.is_some(), content.thought.is_some()) {
             (KeyRole::Action, false, _) => {
-                apply_action(&text.words, content, remarks, text.source);
+                apply_action(&text.text, content, remarks, text.source);
                 // Text without quotes is complete only if something follows it.
                 content.complete = !text.unquoted || {
                     let behind = &remarks.reply[remarks.span_of(text.source).end..];
                     !behind.trim().is_empty()
                 };
             }
-            (KeyRole::Thought, _, false) => content.thought = Some(text.words),
+            (KeyRole::Thought, _, false) => content.thought = Some(text.text),
             (KeyRole::Action, true, _) => {
                 remarks.complain("one action a step: this was not used", text.source);
             }
@@ -129,8 +129,8 @@ fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, r
     }
 }
 
-fn apply_action<'a>(words: &str, content: &mut ParsedReply, remarks: &mut Remarks<'a>, at: &'a str) {
-    let mut own = Remarks::new(words);
+fn apply_action<'a>(words: &str, content: &mut ParsedReply, remarks: &mut ParseLog<'a>, at: &'a str) {
+    let mut own = ParseLog::new(words);
     match words.strip_prefix("think:") {
         Some(thought) if content.thought.is_none() => content.thought = Some(thought.trim().to_owned()),
         _ => content.action = Some(action_in_line(words, &mut own).to_owned()),

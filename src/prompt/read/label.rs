@@ -5,7 +5,7 @@ use super::quoted::is_quote;
 
 /// What the name of a key or label says about the text after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum LabelRole {
     Lesson,
     Mistake,
     /// What to do instead.
@@ -20,9 +20,9 @@ pub(super) enum Role {
     Unknown,
 }
 
-const ROLES: &[(Role, &[&str])] = &[
+const ROLES: &[(LabelRole, &[&str])] = &[
     (
-        Role::Lesson,
+        LabelRole::Lesson,
         &[
             "abstract",
             "constitution",
@@ -44,11 +44,11 @@ const ROLES: &[(Role, &[&str])] = &[
         ],
     ),
     (
-        Role::Mistake,
+        LabelRole::Mistake,
         &["error", "failure", "issue", "mistake", "potential mistake", "problem", "what went wrong", "wrong"],
     ),
     (
-        Role::Solution,
+        LabelRole::Solution,
         &[
             "correction",
             "fix",
@@ -63,8 +63,8 @@ const ROLES: &[(Role, &[&str])] = &[
             "suggested solution",
         ],
     ),
-    (Role::Advice, &["advice", "improvement", "recommendation", "suggested action", "suggestion"]),
-    (Role::Priority, &["confidence", "importance", "priority", "weight"]),
+    (LabelRole::Advice, &["advice", "improvement", "recommendation", "suggested action", "suggestion"]),
+    (LabelRole::Priority, &["confidence", "importance", "priority", "weight"]),
 ];
 
 /// Normalizes a name: lower case, single spaces, no numbers or surrounding marks.
@@ -83,17 +83,17 @@ fn normalize_name(name: &str) -> String {
 }
 
 /// Returns the role of a key or label, in any case, singular or plural, numbered or not.
-pub(super) fn parse_role(name: &str) -> Role {
+pub(super) fn parse_role(name: &str) -> LabelRole {
     if name.len() > 48 {
-        return Role::Unknown;
+        return LabelRole::Unknown;
     }
     let plain = normalize_name(name);
     if plain.is_empty() {
-        return if name.trim().is_empty() { Role::Unknown } else { Role::Number };
+        return if name.trim().is_empty() { LabelRole::Unknown } else { LabelRole::Number };
     }
     let singular = plain.strip_suffix('s').unwrap_or(&plain);
     let known = ROLES.iter().find(|(_, names)| names.iter().any(|n| *n == plain || *n == singular));
-    known.map_or(Role::Unknown, |(role, _)| *role)
+    known.map_or(LabelRole::Unknown, |(role, _)| *role)
 }
 
 /// Returns the text after a line's bullet or number: `- `, `* `, `•`, `1.`, `2)`, `(3)`, `[4] `, `#5`, `a)`, `Rule 6:`,
@@ -135,7 +135,7 @@ fn strip_one_bullet(line: &str) -> Option<&str> {
     }
     let (name, words) = line.split_once(':').filter(|(name, _)| name.len() < 32)?;
     let numbered = name.trim_end_matches('*').ends_with(|c: char| c.is_ascii_digit());
-    (numbered && parse_role(name) == Role::Lesson).then(|| words.trim_start_matches('*').trim_start())
+    (numbered && parse_role(name) == LabelRole::Lesson).then(|| words.trim_start_matches('*').trim_start())
 }
 
 /// Splits off a number of at most three digits.
@@ -152,16 +152,17 @@ fn strip_checkbox(text: &str) -> &str {
 
 /// Splits off the label at the beginning of a line, `Mistake:`, `**Solution 2**:`, `'mistake':`. Returns its role, the
 /// label and the text after it.
-pub(super) fn split_label(line: &str) -> Option<(Role, &str, &str)> {
+pub(super) fn split_label(line: &str) -> Option<(LabelRole, &str, &str)> {
     let (name, words) = line.split_once(':').filter(|(name, _)| name.len() <= 32)?;
     let role = parse_role(name);
     let words = words.trim_start_matches('*').trim_start();
-    matches!(role, Role::Mistake | Role::Solution | Role::Advice).then_some((role, name, words))
+    matches!(role, LabelRole::Mistake | LabelRole::Solution | LabelRole::Advice)
+        .then_some((role, name, words))
 }
 
 /// Splits `Mistake: X Solution: Y`, on one line or more, into the texts after the labels.
 pub(super) fn split_pair(text: &str) -> Option<(&str, &str)> {
-    let (Role::Mistake, _, words) = split_label(text.trim_start())? else { return None };
+    let (LabelRole::Mistake, _, words) = split_label(text.trim_start())? else { return None };
     let mut from = 0;
     while let Some(colon) = words[from..].find(':').map(|c| c + from) {
         let name = words[..colon].trim_end_matches('*').trim_end();

@@ -1,9 +1,9 @@
 //! Parses a list without brackets: numbered, bulleted or plain lines.
 
 use super::label::{
-    self, Role, is_empty_list_phrase, is_filler_phrase, split_label, strip_bullet, strip_decoration,
+    self, LabelRole, is_empty_list_phrase, is_filler_phrase, split_label, strip_bullet, strip_decoration,
 };
-use super::{ReadItem, Remarks, collapse_whitespace, has_words, prose};
+use super::{ParseLog, ReadItem, collapse_whitespace, has_words, prose};
 use crate::domain::LessonText;
 
 /// Returns whether a line is a code fence.
@@ -23,7 +23,7 @@ pub(super) fn parse_heading(line: &str) -> Option<String> {
 }
 
 /// The outer form of a line, before its text is examined.
-struct Row<'a> {
+struct ListLine<'a> {
     line: &'a str,
     /// The text after the bullet or number.
     words: &'a str,
@@ -36,26 +36,26 @@ struct Row<'a> {
 struct PendingItem<'a> {
     mistake: Vec<&'a str>,
     solution: Vec<&'a str>,
-    role: Role,
+    role: LabelRole,
     first_line: &'a str,
     last_line: &'a str,
 }
 
-struct Reader<'a, 'r> {
+struct ListReader<'a, 'r> {
     items: &'r mut Vec<ReadItem>,
-    remarks: &'r mut Remarks<'a>,
+    remarks: &'r mut ParseLog<'a>,
     pending: Option<PendingItem<'a>>,
     heading: Option<String>,
 }
 
 /// Appends the lessons of these lines to `items`.
-pub(super) fn read_lines<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remarks: &mut Remarks<'a>) {
+pub(super) fn read_lines<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remarks: &mut ParseLog<'a>) {
     let rows = parse_rows(lines, remarks);
     let bulleted = rows.iter().any(|r| r.bulleted);
     if !bulleted && drop_prose(&rows, remarks) {
         return;
     }
-    let mut reader = Reader { items, remarks, pending: None, heading: None };
+    let mut reader = ListReader { items, remarks, pending: None, heading: None };
     for (n, row) in rows.iter().enumerate() {
         let next = rows.get(n + 1);
         reader.read_row(row, next, bulleted);
@@ -65,14 +65,14 @@ pub(super) fn read_lines<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remar
 
 /// Drops lines that have no form of a list and are not a list of sentences either: paragraphs, a refusal, a question.
 /// Returns whether it did; none of the lines is a lesson then.
-fn drop_prose<'a>(rows: &[Row<'a>], remarks: &mut Remarks<'a>) -> bool {
-    let words = |row: &Row<'a>| row.words.trim_start_matches(['*', '\'', '"', '`']);
+fn drop_prose<'a>(rows: &[ListLine<'a>], remarks: &mut ParseLog<'a>) -> bool {
+    let words = |row: &ListLine<'a>| row.words.trim_start_matches(['*', '\'', '"', '`']);
     if rows.iter().any(|row| split_label(words(row)).is_some()) {
         return false;
     }
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return false };
     let mut paragraphs: Vec<String> = Vec::new();
-    let mut before: Option<&Row<'a>> = None;
+    let mut before: Option<&ListLine<'a>> = None;
     for row in rows {
         let goes_on =
             before.is_some_and(|before| !row.after_blank && is_continuation(before.line, row.words));
@@ -94,7 +94,7 @@ fn drop_prose<'a>(rows: &[Row<'a>], remarks: &mut Remarks<'a>) -> bool {
 }
 
 /// Returns the lines with content, and what precedes their text.
-fn parse_rows<'a>(lines: &[&'a str], remarks: &mut Remarks<'a>) -> Vec<Row<'a>> {
+fn parse_rows<'a>(lines: &[&'a str], remarks: &mut ParseLog<'a>) -> Vec<ListLine<'a>> {
     let mut after_blank = false;
     let mut rows = Vec::new();
     for line in lines {
@@ -104,7 +104,7 @@ fn parse_rows<'a>(lines: &[&'a str], remarks: &mut Remarks<'a>) -> Vec<Row<'a>> 
             continue;
         }
         let words = strip_bullet(line);
-        rows.push(Row {
+        rows.push(ListLine {
             line,
             words: words.unwrap_or(line),
             bulleted: words.is_some(),
@@ -115,8 +115,8 @@ fn parse_rows<'a>(lines: &[&'a str], remarks: &mut Remarks<'a>) -> Vec<Row<'a>> 
     rows
 }
 
-impl<'a> Reader<'a, '_> {
-    fn read_row(&mut self, row: &Row<'a>, next: Option<&Row<'a>>, list: bool) {
+impl<'a> ListReader<'a, '_> {
+    fn read_row(&mut self, row: &ListLine<'a>, next: Option<&ListLine<'a>>, list: bool) {
         if let Some((role, name, words)) = split_label(row.words.trim_start_matches(['*', '\'', '"', '`'])) {
             return self.add_labelled_part(row, role, name, words);
         }
@@ -158,19 +158,19 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn start_section(&mut self, row: &Row<'a>) {
+    fn start_section(&mut self, row: &ListLine<'a>) {
         self.finish_item();
         self.heading = parse_heading(row.words);
         self.remarks.add_markup(row.line);
     }
 
-    fn start_item(&mut self, row: &Row<'a>) {
+    fn start_item(&mut self, row: &ListLine<'a>) {
         self.finish_item();
         if let Some((_, words)) = row.line.split_at_checked(row.line.len() - row.words.len()) {
             let bullet = &row.line[..row.line.len() - words.len()];
             self.remarks.add_markup(bullet);
         }
-        let (mistake, role) = (vec![row.words], Role::Lesson);
+        let (mistake, role) = (vec![row.words], LabelRole::Lesson);
         self.pending = Some(PendingItem {
             mistake,
             solution: Vec::new(),
@@ -181,8 +181,8 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Processes a line labelled as a mistake or as what to do instead.
-    fn add_labelled_part(&mut self, row: &Row<'a>, role: Role, name: &'a str, words: &'a str) {
-        if role == Role::Mistake {
+    fn add_labelled_part(&mut self, row: &ListLine<'a>, role: LabelRole, name: &'a str, words: &'a str) {
+        if role == LabelRole::Mistake {
             self.finish_item();
             let (mistake, solution) = match label::split_pair(&row.words[row.words.find(name).unwrap_or(0)..])
             {
@@ -197,7 +197,7 @@ impl<'a> Reader<'a, '_> {
         self.remarks.add_markup(&row.line[..row.line.len() - words.len()]);
         match &mut self.pending {
             Some(growing)
-                if growing.solution.is_empty() && (!row.bulleted || growing.role == Role::Mistake) =>
+                if growing.solution.is_empty() && (!row.bulleted || growing.role == LabelRole::Mistake) =>
             {
                 growing.solution.push(words);
                 growing.last_line = row.line;
@@ -224,20 +224,20 @@ impl<'a> Reader<'a, '_> {
         let text = match (has_words(&mistake), has_words(&solution)) {
             (true, true) => LessonText::error(mistake, solution),
             (true, false) => {
-                if growing.role == Role::Mistake {
+                if growing.role == LabelRole::Mistake {
                     self.remarks.complain("this mistake has no solution", whole);
                 }
                 LessonText::plain(mistake)
             }
             (false, true) => {
-                if growing.role == Role::Solution {
+                if growing.role == LabelRole::Solution {
                     self.remarks.complain("this solution has no mistake", whole);
                 }
                 LessonText::plain(solution)
             }
             (false, false) => return self.remarks.add_markup(whole),
         };
-        self.items.push(ReadItem { text, priority: None, heading: self.heading.clone(), at });
+        self.items.push(ReadItem { text, priority: None, heading: self.heading.clone(), span: at });
     }
 }
 

@@ -3,13 +3,13 @@
 use super::label::{is_empty_list_phrase, is_filler_phrase, strip_bullet};
 use super::quoted::{self, QuoteContext};
 use super::value::{self, Value};
-use super::{Items, ReadItem, Remarks, dict, has_words, lines, prose};
+use super::{Items, ParseLog, ReadItem, dict, has_words, lines, prose};
 use std::collections::HashSet;
 
 /// Parses a mentor's reply as a list of lessons (OmniReflect, tables 17 and 18): Python, JSON, JSON lines, numbered,
 /// bulleted or plain lines, with or without surrounding prose, complete or cut off. Linear in the length of the reply.
 pub fn read_items(reply: &str) -> Items {
-    let mut remarks = Remarks::new(reply);
+    let mut remarks = ParseLog::new(reply);
     let body = remarks.after_reasoning();
     let mut items = Vec::new();
     let pieces = split_pieces(body, &mut remarks);
@@ -50,14 +50,14 @@ pub fn read_items(reply: &str) -> Items {
 }
 
 /// Removes duplicates, keeping the first of equal items.
-fn remove_duplicates(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
+fn remove_duplicates(items: &mut Vec<ReadItem>, remarks: &mut ParseLog<'_>) {
     let mut seen = HashSet::new();
     let new: Vec<bool> = items.iter().map(|i| seen.insert((&i.text, &i.heading))).collect();
     let mut new = new.into_iter();
     items.retain(|item| {
         let new = new.next().unwrap_or(true);
         if !new {
-            let again = remarks.reply.get(item.at.clone()).unwrap_or_default();
+            let again = remarks.reply.get(item.span.clone()).unwrap_or_default();
             remarks.complain("this repeats an earlier lesson", again);
         }
         new
@@ -65,7 +65,7 @@ fn remove_duplicates(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
 }
 
 /// Adds one complaint about all lines outside the list.
-fn complain_about_aside<'a>(aside: &mut Option<(&'a str, usize)>, body: &'a str, remarks: &mut Remarks<'a>) {
+fn complain_about_aside<'a>(aside: &mut Option<(&'a str, usize)>, body: &'a str, remarks: &mut ParseLog<'a>) {
     if let Some((first, end)) = aside.take() {
         let text = &body[offset_in(body, first)..end];
         let what = if is_empty_list_phrase(text) {
@@ -90,13 +90,13 @@ enum Piece<'a> {
 /// Returns whether a value is an answer: an empty list, or one with content.
 fn is_answer(value: &Value<'_>) -> bool {
     match value {
-        Value::Text(text) => has_words(&text.words),
+        Value::Text(text) => has_words(&text.text),
         Value::List(values, _) => values.is_empty() || values.iter().any(is_answer),
         Value::Dict(entries, _) => entries.is_empty() || entries.iter().any(|e| is_answer(&e.value)),
     }
 }
 
-fn split_pieces<'a>(body: &'a str, remarks: &mut Remarks<'a>) -> Vec<Piece<'a>> {
+fn split_pieces<'a>(body: &'a str, remarks: &mut ParseLog<'a>) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let mut rest = body;
     // The properties of a line are computed once, however many values it contains.

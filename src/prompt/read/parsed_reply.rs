@@ -2,7 +2,7 @@
 
 use super::label::strip_bullet;
 use super::quoted::is_quote;
-use super::{Remarks, has_words};
+use super::{ParseLog, has_words};
 
 /// A thought and an action.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(super) struct ParsedReply {
 }
 
 /// Returns the action of a line without its number, quotes, comment or a second action.
-pub(super) fn action_in_line<'a>(line: &'a str, remarks: &mut Remarks<'a>) -> &'a str {
+pub(super) fn action_in_line<'a>(line: &'a str, remarks: &mut ParseLog<'a>) -> &'a str {
     let line = strip_bullet(line).filter(|l| has_words(l)).unwrap_or(line);
     let mut end = line.len();
     if let Some(quote) = line.chars().next().filter(|c| is_quote(*c)) {
@@ -41,7 +41,7 @@ pub(super) fn action_in_line<'a>(line: &'a str, remarks: &mut Remarks<'a>) -> &'
     line[..end].trim_end_matches(|c: char| c.is_whitespace() || c == ';')
 }
 
-fn complain_about<'a>(complaint: &str, part: &'a str, remarks: &mut Remarks<'a>) {
+fn complain_about<'a>(complaint: &str, part: &'a str, remarks: &mut ParseLog<'a>) {
     if has_words(part) {
         remarks.complain(complaint, part);
     }

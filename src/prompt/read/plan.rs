@@ -3,7 +3,7 @@
 use super::label::parse_role;
 use super::quoted::is_quote;
 use super::value::{self, Value};
-use super::{Plan, Remarks, collapse_whitespace, has_words, lines};
+use super::{ParseLog, Plan, collapse_whitespace, has_words, lines};
 
 /// Labels of parts; the part keeps its label as its name.
 const LABELS: &[&str] = &[
@@ -41,7 +41,7 @@ const NEXT_TRIAL_MARKERS: &[&str] = &[
 /// reasoning and the leading label, keeps the lines. A dictionary or list becomes lines. Linear in the length of the
 /// reply.
 pub fn read_plan(reply: &str) -> Plan {
-    let mut remarks = Remarks::new(reply);
+    let mut remarks = ParseLog::new(reply);
     let body = remarks.after_reasoning();
     let mut parts = PlanBuilder::default();
     let whole = body.trim();
@@ -127,7 +127,7 @@ struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    fn add_line<'a>(&mut self, line: &'a str, remarks: &mut Remarks<'a>) {
+    fn add_line<'a>(&mut self, line: &'a str, remarks: &mut ParseLog<'a>) {
         let Some((name, words)) = split_section_label(line) else {
             let line = line.trim_end();
             // Blank lines between paragraphs are kept, those before the first are not.
@@ -156,18 +156,18 @@ impl PlanBuilder {
         self.sections.push((name, format!("{}\n", words.trim_end())));
     }
 
-    fn add_value<'a>(&mut self, value: Value<'a>, remarks: &mut Remarks<'a>) {
+    fn add_value<'a>(&mut self, value: Value<'a>, remarks: &mut ParseLog<'a>) {
         match value {
             Value::Text(text) => {
                 if text.truncated {
                     remarks.complain("the reply ends in the middle of this; it was kept", text.source);
                 }
-                if !text.words.is_empty() {
-                    self.text.push_str(&text.words);
+                if !text.text.is_empty() {
+                    self.text.push_str(&text.text);
                     self.text.push('\n');
                 }
                 if let Some((_, section)) = self.sections.last_mut() {
-                    section.push_str(&text.words);
+                    section.push_str(&text.text);
                     section.push('\n');
                 }
             }
@@ -209,6 +209,6 @@ fn split_section_label(line: &str) -> Option<(String, &str)> {
         return None;
     }
     let small = name.trim_end_matches(|c: char| c.is_ascii_digit() || " *#".contains(c)).to_lowercase();
-    let known = LABELS.contains(&small.as_str()) || parse_role(&small) == super::label::Role::Advice;
+    let known = LABELS.contains(&small.as_str()) || parse_role(&small) == super::label::LabelRole::Advice;
     known.then(|| (collapse_whitespace(name.trim_matches('*')), words))
 }

@@ -1,6 +1,6 @@
 //! Recognizes text that is not a lesson: refusals, paragraphs of prose, overlong texts.
 
-use super::{ReadItem, Remarks};
+use super::{ParseLog, ReadItem};
 
 /// The maximum length of a lesson, and of each half of a mistake with its solution, in characters. The longest rule in
 /// the papers has 205 (OmniReflect, table 7: a solution for `BabyAI`).
@@ -11,7 +11,7 @@ const PARAGRAPH_SENTENCES: usize = 3;
 
 /// Removes items that are not lessons: refusals, a server's error message alone, and texts of more than [`MAX_LESSON_CHARS`]
 /// characters.
-pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
+pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut ParseLog<'_>) {
     let alone = items.len() == 1;
     items.retain(|item| {
         let solution = item.text.solution.as_deref().unwrap_or_default();
@@ -25,7 +25,7 @@ pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut Remarks<
         } else {
             return true;
         };
-        let part = remarks.reply.get(item.at.clone()).unwrap_or_default();
+        let part = remarks.reply.get(item.span.clone()).unwrap_or_default();
         remarks.drop_lesson(&what, part, item.text.clone());
         false
     });
@@ -34,7 +34,9 @@ pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut Remarks<
 /// Returns why paragraphs without any list markup are not a list of lessons. Returns `None` if they may be one: each is
 /// one or two sentences.
 pub(super) fn non_list_reason(paragraphs: &[String]) -> Option<&'static str> {
-    if paragraphs.iter().any(|p| is_refusal(p)) || paragraphs.first().is_some_and(|p| is_inability(p)) {
+    if paragraphs.iter().any(|p| is_refusal(p))
+        || paragraphs.first().is_some_and(|p| is_inability_statement(p))
+    {
         return Some("a refusal is not a list, so nothing was used");
     }
     let rambles = |p: &String| count_sentences(p) >= PARAGRAPH_SENTENCES || p.trim_end().ends_with('?');
@@ -166,7 +168,7 @@ fn is_failure_message(text: &str) -> bool {
 
 /// Returns whether a text without list markup says that the writer is unable to do something. In a bulleted list, the
 /// same words may be a lesson.
-fn is_inability(text: &str) -> bool {
+fn is_inability_statement(text: &str) -> bool {
     const UNABLE: &[&str] = &[
         "i can't ",
         "i cannot ",

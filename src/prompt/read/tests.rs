@@ -388,7 +388,7 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
 
 /// Of fourteen beginnings of a reply whose action stood on its next line ten were executed as actions.
 #[test]
-fn prose_in_any_words_was_executed_and_its_action_cut_off() {
+fn prose_before_an_action_is_not_executed() {
     for prose in [
         "Okay, let me check the drawer first.",
         "To find a candle, check the drawers first.",
@@ -458,7 +458,7 @@ fn an_action_with_control_characters_is_what_is_shown() {
 
 /// Refusals, thanks and a server's error became lessons.
 #[test]
-fn what_is_no_lesson_in_words_of_its_own_is_dropped() {
+fn refusals_and_error_messages_are_dropped() {
     for reply in [
         "Sorry — I can't help with that request.",
         "Sorry. I can't help with that request.",

@@ -2,7 +2,7 @@
 
 use super::label::strip_bullet;
 use super::quoted::is_quote;
-use super::{Items, ReadItem, Remarks, list};
+use super::{Items, ParseLog, ReadItem, list};
 
 /// Parses a truncated list like [`read_items`](super::read_items()), but drops the last item unless the reply shows that it is
 /// complete: by a line end, comma or bracket after it, or by its closing quote or bracket. `by` says what cut the reply
@@ -10,14 +10,15 @@ use super::{Items, ReadItem, Remarks, list};
 pub fn read_truncated_items(reply: &str, by: &str) -> Items {
     let mut read = list::read_items(reply);
     let end = reply.trim_end_matches([' ', '\t']).len();
-    let suspect =
-        |item: &ReadItem| item.at.end >= end && !is_closed(reply.get(item.at.clone()).unwrap_or_default());
+    let suspect = |item: &ReadItem| {
+        item.span.end >= end && !is_closed(reply.get(item.span.clone()).unwrap_or_default())
+    };
     let Some(last) = read.items.iter().position(suspect) else {
         return read;
     };
     let item = read.items.remove(last);
-    let mut remarks = Remarks::new(reply);
-    let part = reply.get(item.at).unwrap_or_default();
+    let mut remarks = ParseLog::new(reply);
+    let part = reply.get(item.span).unwrap_or_default();
     remarks.drop_lesson(&format!("cut off by {by}, so it was not used"), part, item.text);
     read.complaints.append(&mut remarks.complaints);
     read.complaints.sort_by_key(|c| c.span.start);

@@ -2,7 +2,7 @@
 //! missing bracket or quote causes a complaint, and parsing goes on as if it were present.
 
 use super::quoted::{self, QuoteContext, is_quote};
-use super::{Remarks, collapse_whitespace};
+use super::{ParseLog, collapse_whitespace};
 
 /// Nesting limit: brackets deeper than this are treated as part of the enclosing one.
 const MAX_DEPTH: usize = 32;
@@ -17,7 +17,7 @@ pub(super) enum Value<'a> {
 /// A text, quoted or not.
 pub(super) struct Text<'a> {
     /// The text with escapes resolved and whitespace collapsed.
-    pub(super) words: String,
+    pub(super) text: String,
     /// The part of the reply it was parsed from, including quotes.
     pub(super) source: &'a str,
     /// It has no quotes.
@@ -45,7 +45,7 @@ impl<'a> Value<'a> {
 
 /// Parses the value at the beginning of `text`, either an opening bracket or quoted texts separated by commas, and
 /// returns it with the rest of the text.
-pub(super) fn read_value<'a>(text: &'a str, remarks: &mut Remarks<'a>) -> (Value<'a>, &'a str) {
+pub(super) fn read_value<'a>(text: &'a str, remarks: &mut ParseLog<'a>) -> (Value<'a>, &'a str) {
     let mut parser = Parser { text, pos: 0, open_brackets: Vec::new(), remarks, depth_reported: false };
     let value = if text.starts_with(['[', '{', '(']) {
         parser.parse_value(false)
@@ -61,7 +61,7 @@ struct Parser<'a, 'r> {
     pos: usize,
     /// The expected closing brackets, innermost last.
     open_brackets: Vec<char>,
-    remarks: &'r mut Remarks<'a>,
+    remarks: &'r mut ParseLog<'a>,
     depth_reported: bool,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Parser<'a, '_> {
         }
         let inner = if found.unclosed { found.inner.trim_end_matches(',') } else { found.inner };
         Text {
-            words: collapse_whitespace(&quoted::unescape(inner)),
+            text: collapse_whitespace(&quoted::unescape(inner)),
             source: at,
             unquoted: false,
             truncated: found.truncated,
@@ -175,7 +175,7 @@ impl<'a> Parser<'a, '_> {
         let cut =
             end == rest.len() && !self.open_brackets.is_empty() && !at.trim_end().ends_with(['.', '!', '?']);
         Text {
-            words: collapse_whitespace(at.trim().trim_matches(is_quote)),
+            text: collapse_whitespace(at.trim().trim_matches(is_quote)),
             source: at,
             unquoted: true,
             truncated: cut,
@@ -218,7 +218,7 @@ impl<'a> Parser<'a, '_> {
             let end = at.find(':').unwrap_or(at.len());
             self.pos += end;
             let words = collapse_whitespace(at[..end].trim().trim_matches(is_quote));
-            Text { words, source: &at[..end], unquoted: true, truncated: false }
+            Text { text: words, source: &at[..end], unquoted: true, truncated: false }
         } else {
             self.parse_unquoted(true)
         };
@@ -232,7 +232,7 @@ impl<'a> Parser<'a, '_> {
             None | Some(',' | ']' | '}') => {
                 let cut = self.peek().is_none();
                 Value::Text(Text {
-                    words: String::new(),
+                    text: String::new(),
                     source: &self.rest()[..0],
                     unquoted: true,
                     truncated: cut,
@@ -240,7 +240,7 @@ impl<'a> Parser<'a, '_> {
             }
             _ => self.parse_value(true),
         };
-        Entry { key: key.words, key_source: key.source, value }
+        Entry { key: key.text, key_source: key.source, value }
     }
 
     fn skip_whitespace(&mut self) {

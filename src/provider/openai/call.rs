@@ -139,7 +139,7 @@ impl Call {
             (Err(error), Some(DoubledLimit { max_tokens: bound, truncated_reply: cut, others, why })) => {
                 let why = why.unwrap_or_else(|| format!("the retry with max_tokens {bound} failed"));
                 self.send_notice(format!("{why}; using the truncated reply ({})", error.message));
-                self.send_again(&cut, &others);
+                self.resend_reply(&cut, &others);
                 Ok(cut)
             }
             (done, _) => done,
@@ -207,7 +207,7 @@ impl Call {
                             self.learn_from_attempt(&whole, trial);
                             return Err(no_reply_error(&whole));
                         }
-                        self.judge_streams(&whole, &interrupted);
+                        self.learn_from_interruptions(&whole, &interrupted);
                         self.report_reply(&whole, &before);
                         self.learn_from_attempt(&whole, trial);
                         return Ok(whole);
@@ -335,7 +335,7 @@ impl Call {
         if status != 200 {
             let failed = self.read_rejection(response, body).await;
             return if status == 400 && error::is_limit_used_up(&failed.error.message) {
-                Ok(Completion::limit_used_up(request::sent_max_tokens(body)))
+                Ok(Completion::at_token_limit(request::sent_max_tokens(body)))
             } else {
                 Err(failed)
             };
@@ -399,7 +399,7 @@ impl Call {
                 if !shared {
                     return Err(reader.empty_reply_error().into());
                 }
-                Ok(Completion { server_was_shared: shared, number, streamed, ..whole })
+                Ok(Completion { server_was_shared: shared, request_number: number, streamed, ..whole })
             }
             Ok(whole) => {
                 let by_proxy = counted_by_proxy;
@@ -409,7 +409,7 @@ impl Call {
                     stops_sent,
                     max_tokens: bound,
                     server_was_shared: shared,
-                    number,
+                    request_number: number,
                     streamed,
                     ..whole
                 };
@@ -418,16 +418,16 @@ impl Call {
             }
             // Another request of ours may have interrupted it.
             Err(error) if shared && streamed && is_interruption(&error) => {
-                let received = reader.received().unwrap_or_default();
+                let received = reader.partial_completion().unwrap_or_default();
                 let (by_proxy, broken) = (counted_by_proxy, Some(error));
                 Ok(Completion {
                     counted_by_proxy: by_proxy,
                     max_tokens: bound,
                     server_was_shared: shared,
-                    number,
+                    request_number: number,
                     streamed,
                     done_without_finish_reason: true,
-                    broken,
+                    stream_error: broken,
                     ..received
                 })
             }
@@ -435,7 +435,7 @@ impl Call {
                 // Once part of a reply was shown, only the person may request another.
                 let retryable = error.kind == FailureKind::Unreachable
                     || error.status.is_some_and(|status| retry::is_retryable(status, &|_| None));
-                let received = reader.received();
+                let received = reader.partial_completion();
                 let received = received.map(|r| Completion { counted_by_proxy, max_tokens: bound, ..r });
                 Err(FailedAttempt { can_retry: retryable && !shown, received, ..error.into() })
             }
@@ -512,7 +512,11 @@ impl Call {
         if whole.refused {
             return None;
         }
-        if whole.is_empty() && whole.is_ended_by_stop() && whole.stops_sent && !trial.match_stops_locally {
+        if whole.is_empty()
+            && whole.is_complete_per_server()
+            && whole.stops_sent
+            && !trial.match_stops_locally
+        {
             if whole.has_reasoning() {
                 self.apply_change(&RequestChange::MatchStopsLocally);
             } else if learnt.fruitless_retries >= MAX_FRUITLESS_RETRIES
@@ -654,11 +658,11 @@ impl Call {
     /// text, or, if the server streams anyway, if the same text arrives once more than interrupted replies are
     /// requested.
     fn is_interrupted(&self, whole: &Completion, before: &[Arc<Completion>]) -> bool {
-        if whole.ending() == Some(Finish::Interrupted) {
+        if whole.server_finish() == Some(Finish::Interrupted) {
             return true;
         }
         let known = self.quirks.learned().sends_finish_reason;
-        if !whole.done_without_finish_reason || (known == Some(false) && whole.broken.is_none()) {
+        if !whole.done_without_finish_reason || (known == Some(false) && whole.stream_error.is_none()) {
             return false;
         }
         let last = before.last().map(|earlier| earlier.text.as_str());
@@ -690,7 +694,7 @@ impl Call {
         let Some(last) = replies.last() else { return };
         let (host, count) = (self.endpoint.host(), replies.len() as u32);
         let (shared, beside) =
-            (last.server_was_shared && last.done_without_finish_reason, last.broken.is_some());
+            (last.server_was_shared && last.done_without_finish_reason, last.stream_error.is_some());
         let unknown = self.quirks.learned().sends_finish_reason.is_none();
         trial.alone |= shared;
         // A reply in one piece cannot be partial.
@@ -721,11 +725,11 @@ impl Call {
     }
 
     /// Learns about interrupted streams from the complete reply that followed them.
-    fn judge_streams(&self, whole: &Completion, interrupted: &[Arc<Completion>]) {
+    fn learn_from_interruptions(&self, whole: &Completion, interrupted: &[Arc<Completion>]) {
         let Some(first) = interrupted.first() else { return };
-        if first.broken.is_some() {
+        if first.stream_error.is_some() {
             // The same request succeeded without another one beside it.
-            self.quirks.limiter().count_break(first.number);
+            self.quirks.limiter().count_break(first.request_number);
         } else if !whole.streamed && !whole.done_without_finish_reason {
             let same = have_same_text(interrupted) && first.text.trim() == whole.text.trim();
             if same && self.quirks.learned().sends_finish_reason.is_none() {
@@ -816,7 +820,7 @@ impl Call {
         else {
             return false;
         };
-        let ended = whole.stopped_locally || whole.is_ended_by_stop();
+        let ended = whole.stopped_locally || whole.is_complete_per_server();
         let by_line = ended
             && !whole.ended_in_reasoning
             && whole.stop_texts.iter().any(|stop| request::is_newline_stop(stop));
@@ -845,7 +849,7 @@ impl Call {
         if whole.refused {
             return Some(Truncation::Refusal);
         }
-        match whole.ending()? {
+        match whole.server_finish()? {
             Finish::Complete | Finish::ToolCall => None,
             Finish::Length => (!self.has_complete_action(whole)).then_some(Truncation::Length),
             Finish::Filter => Some(Truncation::Filter),
@@ -949,7 +953,7 @@ impl Call {
     }
 
     /// Sends a discarded reply again, because the one that should replace it did not arrive or is incomplete.
-    fn send_again(&self, whole: &Completion, others: &Usage) {
+    fn resend_reply(&self, whole: &Completion, others: &Usage) {
         let _ = self.delta_sender.send(Delta::Restarted);
         if !whole.reasoning.is_empty() {
             let _ = self.delta_sender.send(Delta::Reasoning(whole.reasoning.clone()));
@@ -998,9 +1002,9 @@ impl Call {
                 ));
             }
         }
-        let reason = whole.reason();
+        let reason = whole.finish_reason_text();
         let estimate = self.quirks.learned().scale_estimate(self.estimate_prompt_tokens());
-        match (whole.ending(), whole.is_empty()) {
+        match (whole.server_finish(), whole.is_empty()) {
             _ if whole.refused => {
                 self.send_notice(format!("the model refused to answer: {}", text::truncate(&whole.text, 200, "…")));
             }
@@ -1114,19 +1118,19 @@ fn no_reply_error(whole: &Completion) -> ProviderError {
     let what = if whole.refused {
         format!("the model refused to answer: {}", text::truncate(&whole.text, 200, "…"))
     } else {
-        format!("the reply was empty (finish_reason {})", whole.reason())
+        format!("the reply was empty (finish_reason {})", whole.finish_reason_text())
     };
     ProviderError::new(what, "retry").with_kind(FailureKind::EmptyReply)
 }
 
 /// Describes how a reply shows that the server interrupted it.
 fn describe_interruption(whole: &Completion) -> String {
-    if whole.broken.is_some() {
+    if whole.stream_error.is_some() {
         "the stream ended while the server had another request".to_owned()
     } else if whole.done_without_finish_reason {
         "[DONE] without a finish_reason".to_owned()
     } else {
-        format!("finish_reason {}", whole.reason())
+        format!("finish_reason {}", whole.finish_reason_text())
     }
 }
 

@@ -67,7 +67,7 @@ pub async fn check_server(openai: &OpenAi, asked: ModelRole, chosen: &Map<String
 async fn run_checks(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut openai = openai.clone();
-    match models_in_time(&openai).await {
+    match fetch_models_with_timeout(&openai).await {
         Err(finding) => {
             let over = finding.verdict == Verdict::Bad;
             found.push(finding);
@@ -121,13 +121,13 @@ const NO_MODEL_LIST: &str = "cannot list the models: ";
 /// # Errors
 /// Returns why the models cannot be listed, such as no reply within ten seconds.
 pub async fn list_models(openai: &OpenAi) -> Result<Vec<String>, String> {
-    let named = models_in_time(openai).await;
+    let named = fetch_models_with_timeout(openai).await;
     named
         .map_err(|finding| finding.message.strip_prefix(NO_MODEL_LIST).unwrap_or(&finding.message).to_owned())
 }
 
 /// Returns the server's models, or a finding if it does not list them within ten seconds.
-async fn models_in_time(openai: &OpenAi) -> Result<Vec<String>, Finding> {
+async fn fetch_models_with_timeout(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     const LIST_TIMEOUT: Duration = Duration::from_secs(10);
     if let Ok(named) = tokio::time::timeout(LIST_TIMEOUT, fetch_models(openai)).await {
         return named;
@@ -225,7 +225,7 @@ async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<Strin
         Err(error) => return vec![failure_finding("reply", &error)],
     };
     let (whole, learnt, role) = (&seen.completion, quirks.learned(), asked.name());
-    let chooses = asked != ModelRole::Actor || chooses(&whole.text);
+    let chooses = asked != ModelRole::Actor || names_one_action(&whole.text);
     let mut found = Vec::new();
     if learnt.match_stops_locally {
         found.push(new_finding(
@@ -241,10 +241,10 @@ async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<Strin
         let what = match seen.notices.last() {
             Some(notice) => notice.clone(),
             None => {
-                format!("the reply is empty (finish_reason {})", whole.reason())
+                format!("the reply is empty (finish_reason {})", whole.finish_reason_text())
             }
         };
-        let next = match whole.ending() {
+        let next = match whole.server_finish() {
             Some(Finish::ToolCall | Finish::Filter) => {
                 "choose another model, or change the server's settings".to_owned()
             }
@@ -326,7 +326,7 @@ async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<Strin
 }
 
 /// Returns whether the reply names exactly one of the offered actions, in one short line.
-fn chooses(reply: &str) -> bool {
+fn names_one_action(reply: &str) -> bool {
     const WORDS: usize = 12;
     let small = reply.trim().to_lowercase();
     let named =
@@ -569,7 +569,7 @@ mod tests {
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let openai = OpenAi::new(Endpoint::new(&base_url, "m"));
         let began = std::time::Instant::now();
-        let finding = models_in_time(&openai).await.unwrap_err();
+        let finding = fetch_models_with_timeout(&openai).await.unwrap_err();
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert!(finding.message.contains("listed no models within 10 s"), "{finding:?}");
     }

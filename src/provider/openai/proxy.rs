@@ -4,13 +4,13 @@ use super::secret::Secret;
 use super::secret_parts;
 use reqwest::Url;
 
-const VARIABLES: [&str; 6] =
+const PROXY_VARIABLES: [&str; 6] =
     ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 
 /// Returns the secrets in the URLs of the environment's proxies: each password, `user:password`, and the `Basic`
 /// encoding of both.
 pub(super) fn credentials(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Secret> {
-    let addresses = VARIABLES.iter().filter_map(|name| variable(name));
+    let addresses = PROXY_VARIABLES.iter().filter_map(|name| variable(name));
     addresses.flat_map(|address| url_credentials(address.trim())).collect()
 }
 

@@ -178,7 +178,7 @@ impl StopMatcher {
     }
 
     /// Ends the text and returns what was held back.
-    pub(super) fn end(&mut self) -> String {
+    pub(super) fn finish(&mut self) -> String {
         std::mem::take(&mut self.held)
     }
 
@@ -263,7 +263,7 @@ mod tests {
                 for piece in text.as_bytes().chunks(size) {
                     got.push_str(&stopper.push(std::str::from_utf8(piece).unwrap()));
                 }
-                got.push_str(&stopper.end());
+                got.push_str(&stopper.finish());
                 // A stop text that starts later may end earlier; text already returned is not taken back.
                 assert!(got == *want || (*text == "ab" && got == "a"), "{text:?} by {size}: {got:?}");
             }

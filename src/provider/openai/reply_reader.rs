@@ -31,7 +31,7 @@ const USAGE_WAIT: Duration = Duration::from_millis(250);
 /// How many bytes are read during that wait.
 const MAX_USAGE_BYTES: usize = 256 << 10;
 /// How many tokens are read of a reply that was requested without a limit.
-const UNBOUNDED: u32 = 1 << 17;
+const ASSUMED_MAX_TOKENS: u32 = 1 << 17;
 /// After this many consecutive waits for usage without success, only some replies are waited for.
 const MAX_USAGE_MISSES: u32 = 2;
 /// How many replies are then skipped before the next wait.
@@ -62,13 +62,13 @@ pub(super) struct ReplyReader<'a> {
     /// Maximum size of text and reasoning together.
     max_len: usize,
     /// The token limit that was sent.
-    bound: Option<u32>,
+    max_tokens: Option<u32>,
     /// The stop texts were sent to the server.
     stops_sent: bool,
     /// The text is a refusal.
     refused: bool,
     /// A closing tag arrived without its opening one.
-    closed_without_opening: bool,
+    has_unopened_closing_tag: bool,
     /// Estimated number of tokens in the prompt.
     prompt_tokens: u64,
     /// Only data without content arrived since the last piece of the reply.
@@ -120,16 +120,16 @@ pub(super) struct Completion {
     /// The server marked the text as a refusal.
     pub(super) refused: bool,
     /// Number of the request, counting all that this program sent to the server.
-    pub(super) number: u64,
+    pub(super) request_number: u64,
     /// The request asked for a stream.
     pub(super) streamed: bool,
     /// The error that ended the stream, if that happened without `[DONE]` while the server had another request.
-    pub(super) broken: Option<ProviderError>,
+    pub(super) stream_error: Option<ProviderError>,
 }
 
 impl Completion {
     /// Returns the reply that stands for a rejection because reasoning used up the token limit.
-    pub(super) fn limit_used_up(bound: Option<u32>) -> Self {
+    pub(super) fn at_token_limit(bound: Option<u32>) -> Self {
         Self { finish_reason: Some("length".to_owned()), max_tokens: bound, ..Self::default() }
     }
 
@@ -145,23 +145,23 @@ impl Completion {
 
     /// Returns why the reply ended according to the server. Returns `None` if the server did not say, or if the reply
     /// was cut here first.
-    pub(super) fn ending(&self) -> Option<Finish> {
+    pub(super) fn server_finish(&self) -> Option<Finish> {
         self.finish_reason.as_deref().filter(|_| !self.stopped_locally).map(Finish::parse)
     }
 
     /// Returns the server's finish reason as sent, truncated, or `none`.
-    pub(super) fn reason(&self) -> String {
+    pub(super) fn finish_reason_text(&self) -> String {
         text::truncate(self.finish_reason.as_deref().unwrap_or("none"), 60, "…")
     }
 
     /// Returns whether the server says that the reply is complete or ended at a stop text.
-    pub(super) fn is_ended_by_stop(&self) -> bool {
+    pub(super) fn is_complete_per_server(&self) -> bool {
         self.finish_reason.as_deref().map(Finish::parse) == Some(Finish::Complete)
     }
 
     /// Returns whether the token limit ended the reply.
     pub(super) fn has_hit_limit(&self) -> bool {
-        self.ending() == Some(Finish::Length)
+        self.server_finish() == Some(Finish::Length)
     }
 }
 
@@ -199,11 +199,13 @@ impl<'a> ReplyReader<'a> {
             reasoning_chars: 0,
             reasoning: String::new(),
             // A token is rarely longer than a word; a server that sends far more ignores the limit.
-            max_len: (bound.unwrap_or(UNBOUNDED) as usize).saturating_mul(64).saturating_add(64 << 10),
-            bound,
+            max_len: (bound.unwrap_or(ASSUMED_MAX_TOKENS) as usize)
+                .saturating_mul(64)
+                .saturating_add(64 << 10),
+            max_tokens: bound,
             stops_sent: false,
             refused: false,
-            closed_without_opening: false,
+            has_unopened_closing_tag: false,
             prompt_tokens,
             only_keep_alives: false,
             finished_after_stop: false,
@@ -235,13 +237,13 @@ impl<'a> ReplyReader<'a> {
         while !self.stop_matcher.has_stopped() && late_reads < MAX_LATE_READS {
             // A server may be silent for long before the first piece. After the last piece, only usage and then the end
             // of the body are awaited, so that the connection can be reused.
-            let pause = match (self.is_over(), &self.finish_reason, begun) {
+            let pause = match (self.is_finished(), &self.finish_reason, begun) {
                 (true, ..) => times.after_end / 20,
                 (_, Some(_), _) => times.after_end.min(times.idle),
                 (_, None, true) => times.idle,
                 (_, None, false) => times.first_piece,
             };
-            late_reads += u32::from(self.is_over());
+            late_reads += u32::from(self.is_finished());
             let piece = tokio::select! {
                 biased;
                 piece = tokio::time::timeout(pause, response.chunk()) => piece,
@@ -276,7 +278,7 @@ impl<'a> ReplyReader<'a> {
                 };
                 for frame in frames.drain(..) {
                     begun = true;
-                    if let Err(error) = self.take_frame(frame) {
+                    if let Err(error) = self.process_frame(frame) {
                         return self.finish(Err(error));
                     }
                 }
@@ -286,7 +288,7 @@ impl<'a> ReplyReader<'a> {
                 {
                     return self.finish(Err(self.endless_reply_error()));
                 }
-                if slice.is_none() || self.is_over() {
+                if slice.is_none() || self.is_finished() {
                     break;
                 }
                 // Let other tasks and timers run, however much the server sends.
@@ -325,7 +327,7 @@ impl<'a> ReplyReader<'a> {
         let (mut frames, mut bytes, mut late_reads) = (Vec::new(), 0, 0);
         while late_reads < MAX_LATE_READS {
             // After usage, only the end of the body is awaited, so that the connection can be reused.
-            let over = self.is_over();
+            let over = self.is_finished();
             late_reads += u32::from(over);
             let pause = if over { times.after_end / 20 } else { times.after_end };
             let piece = tokio::select! {
@@ -342,19 +344,19 @@ impl<'a> ReplyReader<'a> {
                 }
                 _ => self.frame_parser.finish(&mut frames),
             };
-            frames.drain(..).for_each(|frame| self.take_late_frame(frame));
+            frames.drain(..).for_each(|frame| self.process_late_frame(frame));
             if end {
                 return over || piece.is_ok();
             }
             if read.is_err() || bytes > MAX_USAGE_BYTES {
-                return self.is_over();
+                return self.is_finished();
             }
         }
         true
     }
 
     /// Processes a frame after the reply was cut at a stop text: only finish reason, further text and usage matter.
-    fn take_late_frame(&mut self, frame: Frame) {
+    fn process_late_frame(&mut self, frame: Frame) {
         match frame {
             Frame::Done => self.has_done_marker = true,
             Frame::Json(value, _) => {
@@ -370,17 +372,17 @@ impl<'a> ReplyReader<'a> {
     }
 
     /// Returns whether nothing more is expected.
-    fn is_over(&self) -> bool {
+    fn is_finished(&self) -> bool {
         self.has_done_marker
             || ((self.finish_reason.is_some() || self.finished_after_stop) && self.token_counts.is_some())
     }
 
-    fn take_frame(&mut self, frame: Frame) -> Result<(), ProviderError> {
+    fn process_frame(&mut self, frame: Frame) -> Result<(), ProviderError> {
         let (value, error) = match frame {
             // Data after the end is ignored.
-            _ if self.is_over() => return Ok(()),
+            _ if self.is_finished() => return Ok(()),
             frame if self.stop_matcher.has_stopped() => {
-                self.take_late_frame(frame);
+                self.process_late_frame(frame);
                 return Ok(());
             }
             Frame::Done => {
@@ -435,7 +437,7 @@ impl<'a> ReplyReader<'a> {
                 ReplyPart::Reasoning(text) => self.push_reasoning(text),
                 ReplyPart::Text(text) => self.push_text(&text),
                 ReplyPart::WasReasoning => {
-                    self.closed_without_opening = true;
+                    self.has_unopened_closing_tag = true;
                     self.reasoning_chars += self.text.chars().count();
                     self.reasoning.push_str(&std::mem::take(&mut self.text));
                     let _ = self.delta_sender.send(Delta::WasReasoning);
@@ -484,7 +486,7 @@ impl<'a> ReplyReader<'a> {
             let mut parts = self.reasoning_parser.push(&text.finish());
             parts.extend(self.reasoning_parser.finish(how.is_ok() && whole));
             self.push_parts(parts);
-            let rest = self.stop_matcher.end();
+            let rest = self.stop_matcher.finish();
             self.send_text(rest);
         }
         let unfinished = self.has_done_marker
@@ -517,7 +519,7 @@ impl<'a> ReplyReader<'a> {
             impossible_counts: self.impossible_counts,
             finish_reason: self.finish_reason.clone(),
             ended_in_reasoning: inside,
-            closed_without_opening: self.closed_without_opening,
+            closed_without_opening: self.has_unopened_closing_tag,
             stopped_locally: self.stop_matcher.has_stopped(),
             counted_by_proxy: false,
             stop_texts: Vec::new(),
@@ -528,15 +530,15 @@ impl<'a> ReplyReader<'a> {
             usage_in_time: None,
             server_was_shared: false,
             refused: self.refused,
-            number: 0,
+            request_number: 0,
             streamed: false,
-            broken: None,
+            stream_error: None,
         })
     }
 
     /// Returns the part of a failed reply that arrived, so that its usage is counted. Returns `None` if nothing
     /// arrived.
-    pub(super) fn received(&self) -> Option<Completion> {
+    pub(super) fn partial_completion(&self) -> Option<Completion> {
         (self.has_shown_output() || self.token_counts.is_some()).then(|| Completion {
             text: self.text.clone(),
             reasoning_chars: self.reasoning_chars,
@@ -593,7 +595,7 @@ impl<'a> ReplyReader<'a> {
     fn endless_reply_error(&self) -> ProviderError {
         let what =
             format!("the reply of {} does not end ({} so far)", self.host(), format_size(self.bytes_read));
-        let next = match (self.bound, self.stops_sent) {
+        let next = match (self.max_tokens, self.stops_sent) {
             (None, _) => "set max_tokens in the server's profile, or choose another server".to_owned(),
             (Some(bound), stops) => format!(
                 "it ignores max_tokens {bound}{}; choose another server or model",

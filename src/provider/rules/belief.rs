@@ -6,12 +6,12 @@ mod success;
 
 use super::knowledge::Habit;
 use super::prompt_parser::{HistoryItem, ParsedPrompt};
-use super::vocabulary::{Name, Treatment, Wording};
+use super::vocabulary::{ObjectName, PutWording, Treatment};
 
 /// A place of the room.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
-    pub(super) name: Name<'a>,
+    pub(super) name: ObjectName<'a>,
     pub(super) door: Door,
     /// Whether its contents have been seen.
     pub(super) searched: bool,
@@ -36,7 +36,7 @@ pub(super) enum Door {
 /// A thing that was seen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thing<'a> {
-    pub(super) name: Name<'a>,
+    pub(super) name: ObjectName<'a>,
     /// Index of the place where it was last seen; `None` while held, or if it was no longer found there.
     pub(super) place: Option<usize>,
     /// Index of the place it was taken from.
@@ -54,7 +54,7 @@ pub(super) struct Thing<'a> {
 /// Counts of mistakes, by the reason that an observer would name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MistakeCounts {
-    pub(super) from_afar: u32,
+    pub(super) acted_from_afar: u32,
     pub(super) through_closed_doors: u32,
     pub(super) full_hands: u32,
     pub(super) missing_numbers: u32,
@@ -81,7 +81,7 @@ pub(super) struct MistakeCounts {
     /// Putting the thing at the target untreated.
     pub(super) placed_untreated: u32,
     /// Putting something else at the target, or taking a look-alike.
-    pub(super) look_alikes: u32,
+    pub(super) wrong_things_used: u32,
     /// Taking something that the task doesn't mention.
     pub(super) unrelated_things: u32,
 }
@@ -116,9 +116,9 @@ pub(super) struct Belief<'a> {
     /// The last action, if it failed.
     pub(super) failed_action: Option<&'a str>,
     /// Attempts to put a thing down that failed for no known reason: (thing, place, wording).
-    pub(super) failed_puts: Vec<(Name<'a>, usize, Wording)>,
+    pub(super) failed_puts: Vec<(ObjectName<'a>, usize, PutWording)>,
     /// The wording that has worked for putting things down.
-    pub(super) working_wording: Option<Wording>,
+    pub(super) working_wording: Option<PutWording>,
     /// Number of history items.
     pub(super) item_count: usize,
     /// Number of actions among them.
@@ -176,7 +176,7 @@ impl<'a> Belief<'a> {
     }
 
     /// Returns the index of the place with this name.
-    pub(super) fn find_place(&self, name: Name<'_>) -> Option<usize> {
+    pub(super) fn find_place(&self, name: ObjectName<'_>) -> Option<usize> {
         self.places.iter().position(|p| p.name.number == name.number && p.name.kind == name.kind)
     }
 
@@ -192,7 +192,7 @@ impl<'a> Belief<'a> {
         self.held_thing.and_then(|held| self.things.get(held))
     }
 
-    fn find_or_add_thing(&mut self, name: Name<'a>) -> usize {
+    fn find_or_add_thing(&mut self, name: ObjectName<'a>) -> usize {
         let known = self.things.iter().position(|t| t.name.number == name.number && t.name.kind == name.kind);
         known.unwrap_or_else(|| {
             self.things.push(Thing {
@@ -208,7 +208,7 @@ impl<'a> Belief<'a> {
         })
     }
 
-    fn find_or_add_place(&mut self, name: Name<'a>) -> usize {
+    fn find_or_add_place(&mut self, name: ObjectName<'a>) -> usize {
         self.find_place(name).unwrap_or_else(|| {
             self.places.push(Place::new(name));
             self.places.len() - 1
@@ -217,7 +217,7 @@ impl<'a> Belief<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn new(name: Name<'a>) -> Self {
+    fn new(name: ObjectName<'a>) -> Self {
         Self { name, door: Door::Unknown, searched: false, visits: 0, last_visit: 0, same_spot_as: None }
     }
 }

@@ -17,7 +17,7 @@ use decision::Decision;
 use replay::Replay;
 
 /// Returns the reply to a prompt about a grid world. Returns `None` for any other prompt.
-pub(super) fn answer(prompt: &Prompt, reading: &ParsedPrompt<'_>, seed: u64) -> Option<String> {
+pub(super) fn reply(prompt: &Prompt, reading: &ParsedPrompt<'_>, seed: u64) -> Option<String> {
     let replay = Replay::from_prompt(reading)?;
     let dice = SeededRandom::new(reading.task_text, seed, reading.items.len());
     if reading.items.is_empty() {

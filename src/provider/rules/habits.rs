@@ -67,7 +67,7 @@ pub(super) fn shows_grid_habit(name: &str, used: usize, prompt: &Prompt, dice: &
 
 /// Returns the action that a habit takes instead of the action with this name, if one shows now. `actions` is the
 /// number of actions taken so far.
-pub(super) fn shown_planning_habit(
+pub(super) fn habitual_wrong_action(
     domain: Domain,
     instead_of: &str,
     actions: usize,
@@ -83,10 +83,10 @@ impl HabitRule {
     fn is_shown(&self, name: &str, used: usize, prompt: &Prompt, dice: &SeededRandom) -> bool {
         let [least, most] = self.patience;
         let span = most.saturating_sub(least) + 1;
-        let patience = least + (dice.fixed_in_task(name, 2) * f64::from(span)) as u32;
+        let patience = least + (dice.per_task(name, 2) * f64::from(span)) as u32;
         used < patience as usize
-            && dice.fixed_in_task(name, 1) < self.rate
-            && dice.for_this_call(name) < self.chance
+            && dice.per_task(name, 1) < self.rate
+            && dice.per_call(name) < self.chance
             && !Phrase::is_in_prompt(&self.lessons, prompt)
     }
 }

@@ -15,10 +15,10 @@ use crate::env::pddl::{Domain, Hint, World};
 use crate::pddl::SearchLimits;
 
 /// The actor's limits for finding a plan.
-const PLAN_EFFORT: SearchLimits = SearchLimits { states: 3_000, work: 10_000_000 };
+const PLAN_SEARCH_LIMITS: SearchLimits = SearchLimits { states: 3_000, work: 10_000_000 };
 
 /// Returns the reply to a prompt about a planning problem. Returns `None` for any other prompt.
-pub(super) fn answer(prompt: &Prompt, reading: &ParsedPrompt<'_>, dice: &SeededRandom) -> Option<String> {
+pub(super) fn reply(prompt: &Prompt, reading: &ParsedPrompt<'_>, dice: &SeededRandom) -> Option<String> {
     if !problem_parser::is_planning_task(reading.task_text) {
         return None;
     }
@@ -43,7 +43,7 @@ pub(super) fn answer(prompt: &Prompt, reading: &ParsedPrompt<'_>, dice: &SeededR
     if refused >= 3 {
         return Some("look around".to_owned());
     }
-    let next = match world.hint(PLAN_EFFORT) {
+    let next = match world.hint(PLAN_SEARCH_LIMITS) {
         Hint::Plan(plan) => plan.into_iter().next(),
         Hint::Impossible | Hint::GaveUp { .. } => None,
     };
@@ -77,7 +77,7 @@ fn habitual_action(
     let verb = ahead.recognized_action()?;
     let (verb, objects) = verb.split_once('(')?;
     let domain = Domain::from_name(world.game().domain())?;
-    let takes = habits::shown_planning_habit(domain, verb, actions, prompt, dice)?;
+    let takes = habits::habitual_wrong_action(domain, verb, actions, prompt, dice)?;
     // Both are mistakes while carrying a ball: without one nothing would ever be carried, and there is nothing to drop.
     if matches!(takes, "move" | "drop") && !world.valid_actions().any(|text| text.starts_with("drop")) {
         return None;
@@ -93,14 +93,14 @@ fn habitual_action(
         // The habit shows even if its action is impossible.
         return Some(format!("{} {}", takes, objects.trim_end_matches(')').replace(',', " ")));
     }
-    let at = (dice.for_this_call("which") * options.len() as f64) as usize;
+    let at = (dice.per_call("which") * options.len() as f64) as usize;
     options.get(at).map(|text| (*text).to_owned())
 }
 
 /// Returns some valid action.
 fn any_valid_action(world: &World, dice: &SeededRandom) -> String {
     let many = world.valid_count();
-    let at = (dice.for_this_call("any") * many as f64) as usize;
+    let at = (dice.per_call("any") * many as f64) as usize;
     world.valid_actions().nth(at).unwrap_or("check valid actions").trim_end().to_owned()
 }
 
@@ -116,7 +116,7 @@ fn action_in_unknown_domain(reading: &ParsedPrompt<'_>, dice: &SeededRandom) -> 
         .split(", ")
         .filter(|text| !matches!(*text, "" | "check valid actions" | "look around"))
         .collect();
-    let at = (dice.for_this_call("any") * all.len() as f64) as usize;
+    let at = (dice.per_call("any") * all.len() as f64) as usize;
     all.get(at).map_or("check valid actions", |text| text.trim_end()).to_owned()
 }
 

@@ -6,7 +6,7 @@ use super::forms::Form;
 use super::knowledge::Habit;
 use super::prompt_parser::Goal;
 use super::rule_context::RuleContext;
-use super::vocabulary::{Treatment, Wording};
+use super::vocabulary::{PutWording, Treatment};
 
 /// Kinds of places where a thing that is in the way can be left.
 const SURFACES: [&str; 13] = [
@@ -128,7 +128,7 @@ impl<'a> RuleContext<'a> {
         let odd = self.shows_habit(Habit::MisusesLamp, used);
         // Three kinds of beginners: one examines the thing, one repeats the goal's words, one leaves the thing at the
         // lamp.
-        let way = self.random.fixed_in_task("light", 3);
+        let way = self.random.per_task("light", 3);
         let (examines, recites) = (way < 0.35, (0.35..0.8).contains(&way));
         let Some(held) = self.belief.holding() else {
             if let Some(lamp) = lamp
@@ -156,8 +156,12 @@ impl<'a> RuleContext<'a> {
         };
         let Some(place) = self.belief.places.get(at) else { return self.search(goal.target) };
         if !self.belief.is_here(at) {
-            let afar =
-                self.shows_habit_at(Habit::ActsFromAfar, faults.from_afar, Form::GoFirst, place.name.kind);
+            let afar = self.shows_habit_at(
+                Habit::ActsFromAfar,
+                faults.acted_from_afar,
+                Form::GoFirst,
+                place.name.kind,
+            );
             return if afar { format!("use {}", lamp.name) } else { format!("go to {}", place.name) };
         }
         if odd && recites {
@@ -176,8 +180,12 @@ impl<'a> RuleContext<'a> {
         let faults = &self.belief.mistakes;
         let take = || format!("take {} from {}", self.format_name(thing.name), place.name);
         if !self.belief.is_here(at) {
-            let afar =
-                self.shows_habit_at(Habit::ActsFromAfar, faults.from_afar, Form::GoFirst, place.name.kind);
+            let afar = self.shows_habit_at(
+                Habit::ActsFromAfar,
+                faults.acted_from_afar,
+                Form::GoFirst,
+                place.name.kind,
+            );
             return if afar { take() } else { format!("go to {}", place.name) };
         }
         if place.door == Door::Closed
@@ -222,7 +230,8 @@ impl<'a> RuleContext<'a> {
         if self.belief.is_here(index) {
             return line();
         }
-        let afar = self.shows_habit_at(Habit::ActsFromAfar, faults.from_afar, Form::GoFirst, place.name.kind);
+        let afar =
+            self.shows_habit_at(Habit::ActsFromAfar, faults.acted_from_afar, Form::GoFirst, place.name.kind);
         if afar { line() } else { format!("go to {}", place.name) }
     }
 
@@ -244,8 +253,12 @@ impl<'a> RuleContext<'a> {
         let Some((index, place)) = found else { return self.put_down(held) };
         let faults = &self.belief.mistakes;
         if !self.belief.is_here(index) {
-            let afar =
-                self.shows_habit_at(Habit::ActsFromAfar, faults.from_afar, Form::GoFirst, place.name.kind);
+            let afar = self.shows_habit_at(
+                Habit::ActsFromAfar,
+                faults.acted_from_afar,
+                Form::GoFirst,
+                place.name.kind,
+            );
             return if afar {
                 self.put_action(held, place, self.wording())
             } else {
@@ -268,7 +281,7 @@ impl<'a> RuleContext<'a> {
         {
             return Some(format!("open {}", place.name));
         }
-        let failed = |wording: Wording| {
+        let failed = |wording: PutWording| {
             self.belief.failed_puts.iter().any(|(thing, at, with)| {
                 *thing == held.name
                     && *with == wording
@@ -276,7 +289,7 @@ impl<'a> RuleContext<'a> {
             })
         };
         let usual = self.wording();
-        let other = if usual == Wording::Move { Wording::Put } else { Wording::Move };
+        let other = if usual == PutWording::Move { PutWording::Put } else { PutWording::Move };
         let wording = if !failed(usual) {
             usual
         } else if self.belief.working_wording.is_none() && !failed(other) {
@@ -287,10 +300,10 @@ impl<'a> RuleContext<'a> {
         Some(self.put_action(held, place, wording))
     }
 
-    fn put_action(&self, held: &Thing<'a>, place: &Place<'a>, wording: Wording) -> String {
+    fn put_action(&self, held: &Thing<'a>, place: &Place<'a>, wording: PutWording) -> String {
         match wording {
-            Wording::Move => format!("move {} to {}", self.format_name(held.name), place.name),
-            Wording::Put => format!("put {} in/on {}", self.format_name(held.name), place.name),
+            PutWording::Move => format!("move {} to {}", self.format_name(held.name), place.name),
+            PutWording::Put => format!("put {} in/on {}", self.format_name(held.name), place.name),
         }
     }
 
@@ -324,7 +337,7 @@ impl<'a> RuleContext<'a> {
 
     /// Returns whether the place has refused this thing in the wording that works, or in both if that is not known.
     fn has_refused(&self, held: &Thing<'_>, place: usize) -> bool {
-        let refused = |wording: Wording| {
+        let refused = |wording: PutWording| {
             self.belief
                 .failed_puts
                 .iter()
@@ -332,7 +345,7 @@ impl<'a> RuleContext<'a> {
         };
         match self.belief.working_wording {
             Some(wording) => refused(wording),
-            None => refused(Wording::Move) && refused(Wording::Put),
+            None => refused(PutWording::Move) && refused(PutWording::Put),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Parses a prompt by the labels and texts of its segments: the task, the steps so far, the wording of the game.
 
-use super::vocabulary::{HouseholdAction, Name, Treatment, Wording, parse_action, parse_list, strip_markers};
+use super::vocabulary::{
+    HouseholdAction, ObjectName, PutWording, Treatment, parse_action, parse_list, strip_line_labels,
+};
 use crate::domain::{Prompt, SegmentLabel};
 
 /// The task as the actor understands it.
@@ -40,11 +42,11 @@ pub(super) struct ParsedPrompt<'a> {
     /// The goal, if one is stated.
     pub(super) goal: Option<Goal<'a>>,
     /// The places of the room, in the order the environment lists them.
-    pub(super) places: Vec<Name<'a>>,
+    pub(super) places: Vec<ObjectName<'a>>,
     /// The steps so far.
     pub(super) items: Vec<HistoryItem<'a>>,
     /// How this game words putting a thing somewhere, if the instruction says so.
-    pub(super) wording: Option<Wording>,
+    pub(super) wording: Option<PutWording>,
     /// The texts of this step's rejections.
     pub(super) rejections: Vec<&'a str>,
 }
@@ -76,10 +78,10 @@ pub(super) fn parse_prompt(prompt: &Prompt) -> ParsedPrompt<'_> {
                 }
             }
             SegmentLabel::Thought => {
-                reading.items.push(HistoryItem::Thought(strip_think(strip_markers(text))));
+                reading.items.push(HistoryItem::Thought(strip_think(strip_line_labels(text))));
             }
             SegmentLabel::Action | SegmentLabel::HumanEdit => {
-                let line = strip_markers(text).lines().next().unwrap_or("").trim();
+                let line = strip_line_labels(text).lines().next().unwrap_or("").trim();
                 reading.items.push(if line.starts_with("think:") {
                     HistoryItem::Thought(strip_think(line))
                 } else {
@@ -90,7 +92,7 @@ pub(super) fn parse_prompt(prompt: &Prompt) -> ParsedPrompt<'_> {
                 if let Some(HistoryItem::Action { answer, .. }) = reading.items.last_mut()
                     && answer.is_empty()
                 {
-                    *answer = strip_markers(text);
+                    *answer = strip_line_labels(text);
                 }
             }
             SegmentLabel::Rejection => reading.rejections.push(text),
@@ -145,13 +147,13 @@ pub(super) fn parse_goal(sentence: &str) -> Option<Goal<'_>> {
     Some(Goal { thing, target, treatment, wants_two: has(&["two"]), under_lamp: look })
 }
 
-fn parse_places(text: &str) -> Vec<Name<'_>> {
+fn parse_places(text: &str) -> Vec<ObjectName<'_>> {
     let Some(start) = text.find("you see ") else { return Vec::new() };
     let rest = &text[start + "you see ".len()..];
     parse_list(rest.split('.').next().unwrap_or("")).collect()
 }
 
-fn detect_wording(text: &str) -> Option<Wording> {
+fn detect_wording(text: &str) -> Option<PutWording> {
     let says = |verb: &str| {
         text.match_indices(verb).any(|(at, _)| {
             matches!(text[at + verb.len()..].chars().next(), Some('{' | '[' | '<' | '('))
@@ -159,8 +161,8 @@ fn detect_wording(text: &str) -> Option<Wording> {
         })
     };
     match (says("move "), says("put ")) {
-        (true, _) => Some(Wording::Move),
-        (false, true) => Some(Wording::Put),
+        (true, _) => Some(PutWording::Move),
+        (false, true) => Some(PutWording::Put),
         (false, false) => None,
     }
 }

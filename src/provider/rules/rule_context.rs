@@ -5,7 +5,7 @@ use super::forms::{Form, Lessons};
 use super::knowledge::{Habit, Knowledge};
 use super::prompt_parser::{Goal, ParsedPrompt};
 use super::seeded_random::SeededRandom;
-use super::vocabulary::{Name, Treatment, Wording};
+use super::vocabulary::{ObjectName, PutWording, Treatment};
 
 /// Everything that a decision depends on.
 pub(super) struct RuleContext<'a> {
@@ -65,7 +65,7 @@ impl<'a> RuleContext<'a> {
         match &self.prompt.goal {
             Some(goal) if goal.under_lamp => self.examining_action(goal),
             Some(goal) => self.placing_action(goal),
-            None => self.explore("").unwrap_or_else(|| "look".to_owned()),
+            None => self.try_search("").unwrap_or_else(|| "look".to_owned()),
         }
     }
 
@@ -76,19 +76,19 @@ impl<'a> RuleContext<'a> {
         }
         let rate = self.knowledge.habit_rate(habit);
         let each = if self.is_taught_against(habit) { rate.chance_if_taught } else { rate.chance };
-        each >= 1.0 || (each > 0.0 && self.random.for_this_call(habit_name(habit)) < each)
+        each >= 1.0 || (each > 0.0 && self.random.per_call(habit_name(habit)) < each)
     }
 
     /// Returns whether the actor has the habit in this episode.
     fn has_habit(&self, habit: Habit) -> bool {
-        self.random.fixed_in_task(habit_name(habit), 1) < self.knowledge.habit_rate(habit).rate
+        self.random.per_task(habit_name(habit), 1) < self.knowledge.habit_rate(habit).rate
     }
 
     /// Returns how often the habit shows before it is given up.
     fn habit_limit(&self, habit: Habit) -> u32 {
         let [least, most] = self.knowledge.habit_rate(habit).patience;
         let span = most.saturating_sub(least) + 1;
-        least + (self.random.fixed_in_task(habit_name(habit), 2) * f64::from(span)) as u32
+        least + (self.random.per_task(habit_name(habit), 2) * f64::from(span)) as u32
     }
 
     /// Returns whether a lesson in the prompt is against the habit, whatever the place or the verb.
@@ -147,7 +147,7 @@ impl<'a> RuleContext<'a> {
         kind == goal.thing
             || (self.knowledge.is_look_alike(goal.thing, kind)
                 && refused() < 2
-                && self.shows_habit(Habit::TakesLookAlikes, self.belief.mistakes.look_alikes))
+                && self.shows_habit(Habit::TakesLookAlikes, self.belief.mistakes.wrong_things_used))
     }
 
     /// Returns the habit that was given up just now after a failure; it is worth a thought.
@@ -164,7 +164,7 @@ impl<'a> RuleContext<'a> {
             Habit::ReachesThroughDoors => faults.through_closed_doors,
             Habit::GrabsWithFullHands => faults.full_hands,
             Habit::OmitsNumbers => faults.missing_numbers,
-            Habit::ActsFromAfar => faults.from_afar,
+            Habit::ActsFromAfar => faults.acted_from_afar,
             _ => return None,
         };
         (used == self.habit_limit(habit) && self.has_habit(habit) && !self.is_taught_against(habit))
@@ -173,12 +173,12 @@ impl<'a> RuleContext<'a> {
 
     /// Returns this game's wording for putting things down: what has worked, else what a lesson says, else what the
     /// observations suggest, else the instruction's.
-    pub(super) fn wording(&self) -> Wording {
+    pub(super) fn wording(&self) -> PutWording {
         let by_lesson = || {
             if self.lessons.has_form(Form::SayPut) {
-                Some(Wording::Put)
+                Some(PutWording::Put)
             } else if self.lessons.has_form(Form::SayMove) {
-                Some(Wording::Move)
+                Some(PutWording::Move)
             } else {
                 None
             }
@@ -188,7 +188,11 @@ impl<'a> RuleContext<'a> {
                 super::prompt_parser::HistoryItem::Action { answer, .. }
                     if answer.starts_with("You arrive at ") =>
                 {
-                    Some(if answer.starts_with("You arrive at loc ") { Wording::Put } else { Wording::Move })
+                    Some(if answer.starts_with("You arrive at loc ") {
+                        PutWording::Put
+                    } else {
+                        PutWording::Move
+                    })
                 }
                 _ => None,
             })
@@ -198,7 +202,7 @@ impl<'a> RuleContext<'a> {
             .or_else(by_lesson)
             .or_else(by_world)
             .or(self.prompt.wording)
-            .unwrap_or(Wording::Move)
+            .unwrap_or(PutWording::Move)
     }
 
     pub(super) fn is_rejected(&self, line: &str) -> bool {
@@ -243,7 +247,7 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Returns a name as the actor writes it: with its number, or without if the habit shows.
-    pub(super) fn format_name(&self, name: Name<'_>) -> String {
+    pub(super) fn format_name(&self, name: ObjectName<'_>) -> String {
         if self.shows_habit(Habit::OmitsNumbers, self.belief.mistakes.missing_numbers) {
             name.kind.to_owned()
         } else {

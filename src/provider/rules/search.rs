@@ -8,17 +8,17 @@ use super::rule_context::RuleContext;
 impl RuleContext<'_> {
     /// Returns the next action of a search for a kind of thing.
     pub(super) fn search(&self, kind: &str) -> String {
-        self.explore(kind).unwrap_or_else(|| "look".to_owned())
+        self.try_search(kind).unwrap_or_else(|| "look".to_owned())
     }
 
     /// Like [`RuleContext::search`], but returns `None` if no place is left to go to.
-    pub(super) fn explore(&self, kind: &str) -> Option<String> {
+    pub(super) fn try_search(&self, kind: &str) -> Option<String> {
         let belief = &self.belief;
         let here = belief.current_place.and_then(|here| belief.places.get(here));
         if let Some(place) = here
             && place.door == Door::Closed
             && !place.searched
-            && !self.passes_closed_door(place)
+            && !self.skips_closed_place(place)
         {
             return Some(format!("open {}", place.name));
         }
@@ -28,7 +28,7 @@ impl RuleContext<'_> {
         {
             return Some(format!("examine {}", place.name));
         }
-        if let Some(line) = self.look_at_neighbor() {
+        if let Some(line) = self.inspect_colocated_place() {
             return Some(line);
         }
         if let Some(line) = self.take_unrelated_thing(kind) {
@@ -37,14 +37,14 @@ impl RuleContext<'_> {
         let left = belief.places.iter().enumerate().filter(|(index, place)| {
             !belief.is_here(*index)
                 && !place.searched
-                && (place.door != Door::Closed || !self.passes_closed_door(place))
+                && (place.door != Door::Closed || !self.skips_closed_place(place))
         });
         let searched = |place: &&Place<'_>| place.searched || place.visits > 0;
         if self.shows_habit(Habit::GoesBack, belief.mistakes.revisits) {
             let mut again = belief.places.iter().enumerate().filter(|(index, _)| !belief.is_here(*index));
             let count = again.clone().filter(|(_, p)| searched(p)).count();
             if count > 0 {
-                let pick = (self.random.for_this_call("which one again") * count as f64) as usize;
+                let pick = (self.random.per_call("which one again") * count as f64) as usize;
                 if let Some((_, place)) = again.by_ref().filter(|(_, p)| searched(p)).nth(pick) {
                     return Some(format!("go to {}", place.name));
                 }
@@ -60,7 +60,7 @@ impl RuleContext<'_> {
     }
 
     /// Returns an action on another place at the same location, which `go to` refuses.
-    fn look_at_neighbor(&self) -> Option<String> {
+    fn inspect_colocated_place(&self) -> Option<String> {
         let belief: &Belief<'_> = &self.belief;
         let place = belief
             .places
@@ -71,7 +71,7 @@ impl RuleContext<'_> {
             })?
             .1;
         match place.door {
-            Door::Closed if self.passes_closed_door(place) => None,
+            Door::Closed if self.skips_closed_place(place) => None,
             Door::Closed => Some(format!("open {}", place.name)),
             Door::Unknown | Door::Open | Door::Absent => {
                 let line = format!("examine {}", place.name);
@@ -81,7 +81,7 @@ impl RuleContext<'_> {
     }
 
     /// Returns whether it leaves this closed place closed.
-    fn passes_closed_door(&self, place: &Place<'_>) -> bool {
+    fn skips_closed_place(&self, place: &Place<'_>) -> bool {
         self.shows_habit_at(
             Habit::PassesClosedDoors,
             self.belief.mistakes.passed_closed_doors,
@@ -94,7 +94,7 @@ impl RuleContext<'_> {
     /// its kind.
     fn score_place(&self, kind: &str, place: &Place<'_>) -> f64 {
         let taught = self.lessons.look_for.iter().any(|(thing, at)| thing == kind && at == place.name.kind);
-        let taste = 0.6 + 0.8 * self.random.fixed_in_task(place.name.kind, u64::from(place.name.number) + 10);
+        let taste = 0.6 + 0.8 * self.random.per_task(place.name.kind, u64::from(place.name.number) + 10);
         if taught {
             return 1000.0 * taste;
         }

@@ -2,7 +2,7 @@
 
 /// A thing or a place as the environment names it: `fridge 1`. The number 0 means a name without a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Name<'a> {
+pub(super) struct ObjectName<'a> {
     /// The kind, one lower-case word.
     pub(super) kind: &'a str,
     pub(super) number: u32,
@@ -11,20 +11,20 @@ pub(super) struct Name<'a> {
 /// A parsed action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HouseholdAction<'a> {
-    Go(Name<'a>),
-    Open(Name<'a>),
-    Close(Name<'a>),
-    Take(Name<'a>, Name<'a>),
-    Put(Name<'a>, Name<'a>, Wording),
-    Treat(Treatment, Name<'a>, Name<'a>),
-    Use(Name<'a>),
-    Examine(Name<'a>),
+    Go(ObjectName<'a>),
+    Open(ObjectName<'a>),
+    Close(ObjectName<'a>),
+    Take(ObjectName<'a>, ObjectName<'a>),
+    Put(ObjectName<'a>, ObjectName<'a>, PutWording),
+    Treat(Treatment, ObjectName<'a>, ObjectName<'a>),
+    Use(ObjectName<'a>),
+    Examine(ObjectName<'a>),
     Other,
 }
 
 /// The wording for putting a thing somewhere, which depends on the generation of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wording {
+pub(super) enum PutWording {
     /// `move X to Y`, current games.
     Move,
     /// `put X in/on Y`, games of 2020.
@@ -39,7 +39,7 @@ pub(super) enum Treatment {
     Clean,
 }
 
-impl<'a> Name<'a> {
+impl<'a> ObjectName<'a> {
     /// Parses `kind 3`, with or without an article; a name without a number gets 0.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         let mut text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '\'' | '"' | '`'));
@@ -59,7 +59,7 @@ impl<'a> Name<'a> {
     }
 }
 
-impl std::fmt::Display for Name<'_> {
+impl std::fmt::Display for ObjectName<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.number == 0 { f.write_str(self.kind) } else { write!(f, "{} {}", self.kind, self.number) }
     }
@@ -86,17 +86,17 @@ impl Treatment {
 }
 
 /// Returns the names in `a mug 1, a cup 2, and a fork 1`; `nothing` has none.
-pub(super) fn parse_list(text: &str) -> impl Iterator<Item = Name<'_>> {
+pub(super) fn parse_list(text: &str) -> impl Iterator<Item = ObjectName<'_>> {
     text.split(',')
         .map(str::trim)
         .map(|item| item.strip_prefix("and ").unwrap_or(item))
         .filter(|item| !item.is_empty() && *item != "nothing")
-        .filter_map(Name::parse)
+        .filter_map(ObjectName::parse)
         .filter(|name| name.number > 0)
 }
 
 /// Returns the line without the labels that a prompt or a model puts before it: `> `, `Action: `, `[human edit] `.
-pub(super) fn strip_markers(text: &str) -> &str {
+pub(super) fn strip_line_labels(text: &str) -> &str {
     let mut text = text.trim();
     loop {
         let before = text;
@@ -128,12 +128,12 @@ pub(super) fn parse_action(line: &str) -> HouseholdAction<'_> {
 
 fn try_parse_action(line: &str) -> Option<HouseholdAction<'_>> {
     if let Some(rest) = line.strip_prefix("go to ") {
-        return Some(HouseholdAction::Go(Name::parse(rest)?));
+        return Some(HouseholdAction::Go(ObjectName::parse(rest)?));
     }
     let (verb, rest) = line.split_once(' ')?;
-    let pair = |between: &str| -> Option<(Name<'_>, Name<'_>)> {
+    let pair = |between: &str| -> Option<(ObjectName<'_>, ObjectName<'_>)> {
         let (thing, place) = rest.split_once(between)?;
-        Some((Name::parse(thing)?, Name::parse(place)?))
+        Some((ObjectName::parse(thing)?, ObjectName::parse(place)?))
     };
     let treat = |what: Treatment| {
         pair(" with ")
@@ -141,19 +141,19 @@ fn try_parse_action(line: &str) -> Option<HouseholdAction<'_>> {
             .map(|(thing, place)| HouseholdAction::Treat(what, thing, place))
     };
     match verb {
-        "open" => Some(HouseholdAction::Open(Name::parse(rest)?)),
-        "close" => Some(HouseholdAction::Close(Name::parse(rest)?)),
+        "open" => Some(HouseholdAction::Open(ObjectName::parse(rest)?)),
+        "close" => Some(HouseholdAction::Close(ObjectName::parse(rest)?)),
         "take" => pair(" from ").map(|(thing, place)| HouseholdAction::Take(thing, place)),
-        "move" => pair(" to ").map(|(thing, place)| HouseholdAction::Put(thing, place, Wording::Move)),
+        "move" => pair(" to ").map(|(thing, place)| HouseholdAction::Put(thing, place, PutWording::Move)),
         "put" => pair(" in/on ")
             .or_else(|| pair(" in "))
             .or_else(|| pair(" on "))
-            .map(|(thing, place)| HouseholdAction::Put(thing, place, Wording::Put)),
+            .map(|(thing, place)| HouseholdAction::Put(thing, place, PutWording::Put)),
         "heat" => treat(Treatment::Heat),
         "cool" => treat(Treatment::Cool),
         "clean" => treat(Treatment::Clean),
-        "use" | "toggle" => Some(HouseholdAction::Use(Name::parse(rest)?)),
-        "examine" if !rest.contains(" with ") => Some(HouseholdAction::Examine(Name::parse(rest)?)),
+        "use" | "toggle" => Some(HouseholdAction::Use(ObjectName::parse(rest)?)),
+        "examine" if !rest.contains(" with ") => Some(HouseholdAction::Examine(ObjectName::parse(rest)?)),
         _ => None,
     }
 }

@@ -38,7 +38,7 @@ pub struct Aggregate {
 
 /// A task with the scores of its runs, one list per side of a comparison.
 #[derive(Clone, Debug)]
-struct Scores<const N: usize> {
+struct TaskScores<const N: usize> {
     task_type: String,
     runs: [Vec<f64>; N],
 }
@@ -51,8 +51,8 @@ impl Aggregate {
             return None;
         }
         let bags = ResamplingPlan::for_table(&table);
-        let over = |statistic: fn(&[&Scores<1>]) -> f64| -> Interval {
-            let point: Vec<&Scores<1>> = table.iter().collect();
+        let over = |statistic: fn(&[&TaskScores<1>]) -> f64| -> Interval {
+            let point: Vec<&TaskScores<1>> = table.iter().collect();
             percentiles(statistic(&point), bags.resample(&table, statistic))
         };
         Some(Self {
@@ -95,8 +95,8 @@ pub fn improvement(better: &[Attempts], other: &[Attempts]) -> Option<Improvemen
     if table.is_empty() {
         return None;
     }
-    let statistic = |t: &[&Scores<2>]| mean(t.iter().map(|s| win_share(&s.runs[0], &s.runs[1])));
-    let point: Vec<&Scores<2>> = table.iter().collect();
+    let statistic = |t: &[&TaskScores<2>]| mean(t.iter().map(|s| win_share(&s.runs[0], &s.runs[1])));
+    let point: Vec<&TaskScores<2>> = table.iter().collect();
     let resampled = ResamplingPlan::for_table(&table).resample(&table, statistic);
     Some(Improvement { probability: percentiles(statistic(&point), resampled), tasks: table.len() })
 }
@@ -113,16 +113,16 @@ fn win_share(first: &[f64], second: &[f64]) -> f64 {
 
 /// Groups the scores by task, sorted by key, with the scores of each side in ascending order, so that the input order
 /// has no effect.
-fn score_table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<Scores<N>> {
-    let mut tasks: BTreeMap<String, Scores<N>> = BTreeMap::new();
+fn score_table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<TaskScores<N>> {
+    let mut tasks: BTreeMap<String, TaskScores<N>> = BTreeMap::new();
     for (side, attempts) in sides.iter().enumerate() {
         for one in *attempts {
             let empty =
-                || Scores { task_type: one.task_type.clone(), runs: std::array::from_fn(|_| Vec::new()) };
+                || TaskScores { task_type: one.task_type.clone(), runs: std::array::from_fn(|_| Vec::new()) };
             tasks.entry(one.task.key()).or_insert_with(empty).runs[side].push(one.score());
         }
     }
-    let mut table: Vec<Scores<N>> = tasks.into_values().collect();
+    let mut table: Vec<TaskScores<N>> = tasks.into_values().collect();
     for runs in table.iter_mut().flat_map(|t| &mut t.runs) {
         runs.sort_by(f64::total_cmp);
     }
@@ -140,7 +140,7 @@ struct ResamplingPlan {
 }
 
 impl ResamplingPlan {
-    fn for_table<const N: usize>(table: &[Scores<N>]) -> Self {
+    fn for_table<const N: usize>(table: &[TaskScores<N>]) -> Self {
         let mut kinds: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (place, task) in table.iter().enumerate() {
             kinds.entry(&task.task_type).or_default().push(place);
@@ -171,17 +171,17 @@ impl ResamplingPlan {
 
     fn resample<const N: usize>(
         &self,
-        table: &[Scores<N>],
-        statistic: impl Fn(&[&Scores<N>]) -> f64,
+        table: &[TaskScores<N>],
+        statistic: impl Fn(&[&TaskScores<N>]) -> f64,
     ) -> Vec<f64> {
         let mut dice = ChaCha8Rng::seed_from_u64(SEED);
         // The bias of a modulo over 64 bits is far below what an interval can show.
         let mut below = move |n: usize| (dice.next_u64() % n.max(1) as u64) as usize;
         let one = |below: &mut dyn FnMut(usize) -> usize| {
             if self.within_tasks {
-                let drawn: Vec<Scores<N>> = table
+                let drawn: Vec<TaskScores<N>> = table
                     .iter()
-                    .map(|task| Scores {
+                    .map(|task| TaskScores {
                         task_type: String::new(),
                         runs: std::array::from_fn(|side| {
                             let runs = &task.runs[side];
@@ -192,7 +192,7 @@ impl ResamplingPlan {
                 statistic(&drawn.iter().collect::<Vec<_>>())
             } else {
                 let drawn = self.tasks_by_type.iter().flat_map(|kind| kind.iter().map(move |_| kind));
-                let drawn: Vec<&Scores<N>> =
+                let drawn: Vec<&TaskScores<N>> =
                     drawn.filter_map(|kind| table.get(*kind.get(below(kind.len()))?)).collect();
                 statistic(&drawn)
             }
@@ -201,7 +201,7 @@ impl ResamplingPlan {
     }
 }
 
-fn all_scores(table: &[&Scores<1>]) -> Vec<f64> {
+fn all_scores(table: &[&TaskScores<1>]) -> Vec<f64> {
     table.iter().flat_map(|s| s.runs[0].iter().copied()).collect()
 }
 

@@ -23,14 +23,14 @@ pub struct Attempts {
 
 impl Attempts {
     /// Returns whether the goal was reached.
-    pub fn is_won(&self) -> bool {
+    pub fn is_solved(&self) -> bool {
         self.solved_in.is_some()
     }
 
     /// Returns the score, 0 to 1: the progress rate at the end of the last trial, or 1 if the goal was reached.
     pub fn score(&self) -> f64 {
         let last = self.episodes.last().map_or(0.0, |e| e.progress);
-        if self.is_won() { 1.0 } else { last.clamp(0.0, 1.0) }
+        if self.is_solved() { 1.0 } else { last.clamp(0.0, 1.0) }
     }
 }
 

@@ -41,7 +41,7 @@ impl Rates {
     /// Computes the rates of these tasks.
     pub fn from_tasks(tasks: &[&Attempts]) -> Self {
         let episodes = || tasks.iter().flat_map(|t| &t.episodes);
-        let solved = tasks.iter().filter(|t| t.is_won()).count();
+        let solved = tasks.iter().filter(|t| t.is_solved()).count();
         let together = |what: &dyn Fn(&crate::domain::EpisodeSummary) -> f64| {
             mean(tasks.iter().map(|t| t.episodes.iter().map(|e| what(e)).sum()))
         };
@@ -63,7 +63,7 @@ impl Rates {
 
 /// The results of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct ByTrial {
+pub struct TrialTotals {
     /// The trial, from 1.
     pub trial: u32,
     /// Tasks played in it.
@@ -74,7 +74,7 @@ pub struct ByTrial {
     pub solved_so_far: usize,
 }
 
-impl ByTrial {
+impl TrialTotals {
     /// Returns one row per trial.
     pub(super) fn from_attempts(tasks: &[Attempts]) -> Vec<Self> {
         let trials = tasks.iter().flat_map(|t| &t.episodes).map(|e| e.trial).max().unwrap_or(0);

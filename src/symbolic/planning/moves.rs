@@ -1,10 +1,10 @@
 //! Moves in the four domains that don't help, and moves that teach something.
 
-use super::{Facts, Move};
+use super::{DomainAction, Facts};
 use crate::domain::NoteKind;
 
 /// The actions of the four domains.
-pub(super) const VERBS: &[&str] = &[
+pub(super) const ACTION_NAMES: &[&str] = &[
     "move",
     "pick",
     "drop",
@@ -40,9 +40,13 @@ pub(super) const VERBS: &[&str] = &[
 ];
 
 /// Returns why a move changed nothing, if the facts show it.
-pub(super) fn refusal_reason(domain: &str, known: &Facts<'_>, done: &Move<'_>) -> Option<&'static str> {
+pub(super) fn failure_reason(
+    domain: &str,
+    known: &Facts<'_>,
+    done: &DomainAction<'_>,
+) -> Option<&'static str> {
     let objects = done.objects.as_slice();
-    match (domain, done.verb, objects) {
+    match (domain, done.name, objects) {
         ("gripper-strips", "pick", [ball, room, hand, ..]) => first_true_reason(&[
             (!known.is_true(&format!("at-robby {room}")), "not_in_the_room"),
             (!known.is_true(&format!("free {hand}")), "hand_not_free"),
@@ -114,17 +118,17 @@ pub(super) fn refusal_reason(domain: &str, known: &Facts<'_>, done: &Move<'_>) -
 }
 
 /// Returns what an accepted move shows. `previous` is the action of the step before.
-pub(super) fn move_findings(
+pub(super) fn triggered_detectors(
     domain: &str,
     known: &Facts<'_>,
-    done: &Move<'_>,
+    done: &DomainAction<'_>,
     previous: Option<&(String, Vec<String>)>,
 ) -> Vec<(&'static str, NoteKind)> {
     let mut found = Vec::new();
     let mut mistake = |is: bool, detector| found.extend(is.then_some((detector, NoteKind::Mistake)));
-    match (domain, done.verb, done.objects.as_slice()) {
+    match (domain, done.name, done.objects.as_slice()) {
         ("gripper-strips", "pick", [ball, room, ..]) => {
-            mistake(known.is_in_goal(&format!("at {ball} {room}")), "took_back");
+            mistake(known.is_goal_condition(&format!("at {ball} {room}")), "took_back");
             mistake(
                 !known.goal_conditions("at").any(|(words, _)| words.first() == Some(ball)),
                 "ball_not_wanted",
@@ -146,7 +150,7 @@ pub(super) fn move_findings(
             mistake(carries && free && waits, "hand_left_free");
         }
         ("blocksworld-4ops", "stack", [block, below, ..]) => {
-            let wanted = known.is_in_goal(&format!("on {block} {below}"));
+            let wanted = known.is_goal_condition(&format!("on {block} {below}"));
             mistake(!wanted, "wrong_stack");
             let unsettled =
                 known.goal_conditions("on").any(|(words, held)| words.first() == Some(below) && !held);
@@ -165,7 +169,7 @@ pub(super) fn move_findings(
         ("tyreworld", "fetch", [thing, ..]) => mistake(!is_needed(known, thing), "not_needed"),
         _ => {}
     }
-    let taught = match (domain, done.verb) {
+    let taught = match (domain, done.name) {
         ("gripper-strips", "pick") if known.true_facts("free").next().is_none() => Some("carried_two"),
         ("barman", "shake") => Some("shook"),
         ("tyreworld", "undo") => Some("undid"),

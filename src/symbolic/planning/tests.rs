@@ -58,7 +58,7 @@ fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Opt
             shown_as: ShownAs::Own,
             thought_disposition: ThoughtDisposition::Kept,
         };
-        fold(&mut state, Event::ActionTaken { step, call: Some(call), executed, list_only: false });
+        fold(&mut state, Event::ActionTaken { step, call: Some(call), executed, is_listing: false });
         let turn = world.step(action).unwrap();
         fold(
             &mut state,
@@ -74,7 +74,7 @@ fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Opt
 fn written_problem(domain: Domain, objects: &str, init: &str, goal: &str) -> PddlEnvironment {
     let problem = format!(
         "(define (problem p) (:domain {}) (:objects {objects}) (:init {init}) (:goal (and {goal})))",
-        domain.name()
+        domain.pddl_name()
     );
     let source = ProblemSource {
         domain_label: "d",
@@ -105,7 +105,7 @@ fn blocks_problem() -> PddlEnvironment {
 }
 
 #[test]
-fn moves_that_do_not_help_are_noted() {
+fn unhelpful_actions_are_noted() {
     type Case = (fn() -> PddlEnvironment, &'static [&'static str], &'static [&'static str]);
     let cases: &[Case] = &[
         (rooms_problem, &["pick ball1 rooma left", "move rooma roomb"], &["hand_left_free"]),
@@ -151,7 +151,7 @@ fn moves_that_do_not_help_are_noted() {
 }
 
 #[test]
-fn what_is_left_over_is_told() {
+fn progress_text_lists_the_open_conditions() {
     let (_, left) =
         play_moves(rooms_problem(), &["pick ball1 rooma left", "move rooma roomb", "drop ball1 roomb left"]);
     assert_eq!(left.as_deref(), Some("1 of 2 goal conditions hold. Still open: ball2 is at roomb."));

@@ -19,13 +19,15 @@ pub fn answer_question(state: &State, question: Question) -> Vec<ReflectionItem>
         (Purpose::Reflect | Purpose::Build, ReflectionKind::Plan) => {
             next_attempt_plan(state, episode).into_iter().collect()
         }
-        (Purpose::Reflect, ReflectionKind::Experience) => working_actions(episode).into_iter().collect(),
+        (Purpose::Reflect, ReflectionKind::Experience) => {
+            actions_that_progressed(episode).into_iter().collect()
+        }
         (Purpose::Reflect, ReflectionKind::Positive) => positive_item(episode).into_iter().collect(),
         (Purpose::Reflect, ReflectionKind::Negative) => {
-            episode_mistakes(episode).into_iter().take(1).map(to_item).collect()
+            episode_mistakes(episode).into_iter().take(1).map(lesson_to_item).collect()
         }
         (Purpose::Contrast, ReflectionKind::Lesson) => match state.last_attempt(&episode.task) {
-            Some(failed) => episode_mistakes(failed).into_iter().take(1).map(to_item).collect(),
+            Some(failed) => episode_mistakes(failed).into_iter().take(1).map(lesson_to_item).collect(),
             None => Vec::new(),
         },
         (Purpose::PlanActions, ReflectionKind::Plan) => {
@@ -43,7 +45,7 @@ fn episode_mistakes(episode: &Episode) -> Vec<RuleLesson> {
 }
 
 /// Converts a mistake and what to do instead into an item of two sentences.
-fn to_item(lesson: RuleLesson) -> ReflectionItem {
+fn lesson_to_item(lesson: RuleLesson) -> ReflectionItem {
     let text = match lesson.text.solution {
         Some(solution) => format!("{} {solution}", lesson.text.text),
         None => lesson.text.text,
@@ -80,7 +82,7 @@ fn next_attempt_plan(state: &State, episode: &Episode) -> Option<ReflectionItem>
 }
 
 /// Returns what worked: the actions that reached a sub-goal, in order.
-fn working_actions(episode: &Episode) -> Option<ReflectionItem> {
+fn actions_that_progressed(episode: &Episode) -> Option<ReflectionItem> {
     let steps = (1..=episode.answered_steps()).filter_map(|n| episode.step(n));
     let reached: Vec<_> = steps.filter(|s| s.notes.iter().any(|n| n.kind == NoteKind::Progress)).collect();
     let actions: Vec<&str> = reached.iter().filter_map(|s| s.action()).collect();

@@ -9,7 +9,7 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 /// The environments whose tasks it can plan.
-pub const PLANNED_ENVS: &[&str] = &["household", "alfworld"];
+pub const PLANNABLE_ENVS: &[&str] = &["household", "alfworld"];
 
 /// Places that have a door.
 const CONTAINERS: [&str; 6] = ["cabinet", "drawer", "fridge", "microwave", "safe", "box"];
@@ -18,7 +18,7 @@ const LAMP_PLACES: [&str; 6] = ["desk", "sidetable", "dresser", "shelf", "coffee
 
 /// Returns the plan as an item with one action per line. Returns `None` if the goal or the places cannot be parsed.
 pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
-    if !PLANNED_ENVS.contains(&episode.task.env.as_str()) {
+    if !PLANNABLE_ENVS.contains(&episode.task.env.as_str()) {
         return None;
     }
     let goal = Goal::parse(&episode.task.goal)?;
@@ -30,7 +30,7 @@ pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     let cap = state.run.as_ref().map_or(50, |r| r.limits.steps as usize);
     let lines = match &goal {
         Goal::Place { object, target, treatment, count } => {
-            let place = PlacePlanner { object, target, treatment: *treatment };
+            let place = PlaceGoalPlanner { object, target, treatment: *treatment };
             let share = cap / (*count).max(1);
             (1..=*count).flat_map(|n| place.plan_object(n, &places, episode.trial, share)).collect()
         }
@@ -40,7 +40,7 @@ pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
             let lamps = if lamps.is_empty() { places.clone() } else { lamps };
             let last: Vec<String> =
                 lamps.iter().flat_map(|p| [format!("go to {p}"), format!("use {lamp} 1")]).collect();
-            let mut lines = search_places(object, 1, &places, episode.trial, cap.saturating_sub(last.len()));
+            let mut lines = plan_search(object, 1, &places, episode.trial, cap.saturating_sub(last.len()));
             lines.extend(last);
             lines
         }
@@ -54,13 +54,13 @@ pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     })
 }
 
-struct PlacePlanner<'a> {
+struct PlaceGoalPlanner<'a> {
     object: &'a str,
     target: &'a str,
     treatment: Option<Treatment>,
 }
 
-impl PlacePlanner<'_> {
+impl PlaceGoalPlanner<'_> {
     /// Plans moving one object to its place, in at most `most` actions.
     fn plan_object(&self, number: usize, places: &[&str], trial: u32, most: usize) -> Vec<String> {
         let thing = format!("{} {number}", self.object);
@@ -79,7 +79,7 @@ impl PlacePlanner<'_> {
         last.push(format!("move {thing} to {target}"));
         // An object already in its target place need not be fetched from there.
         let others: Vec<&str> = places.iter().copied().filter(|p| type_of_name(p) != self.target).collect();
-        let mut lines = search_places(self.object, number, &others, trial, most.saturating_sub(last.len()));
+        let mut lines = plan_search(self.object, number, &others, trial, most.saturating_sub(last.len()));
         lines.extend(last);
         lines
     }
@@ -87,7 +87,7 @@ impl PlacePlanner<'_> {
 
 /// Visits places in turn and tries to take the object at each until the actions are used up. Every trial starts where
 /// the previous one stopped.
-fn search_places(object: &str, number: usize, places: &[&str], trial: u32, most: usize) -> Vec<String> {
+fn plan_search(object: &str, number: usize, places: &[&str], trial: u32, most: usize) -> Vec<String> {
     let at = |place: &&str| -> Vec<String> {
         let mut lines = vec![format!("go to {place}")];
         if CONTAINERS.contains(&type_of_name(place)) {

@@ -224,7 +224,7 @@ pub(super) fn progress_text(goal: &Goal, known: &Situation) -> Option<String> {
             }),
             _ => {}
         }
-    } else if let Some((found, place)) = known.open_target() {
+    } else if let Some((found, place)) = known.unplaced_target() {
         words.push(format!("You have seen {found} in/on {place}. Next: take {found} from {place}."));
     } else if !words.is_empty() || !known.location.is_empty() {
         words.push(format!("Next: look for {}.", with_article(object)));

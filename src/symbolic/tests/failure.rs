@@ -3,7 +3,7 @@
 use super::{HEAT, last_notes, play_kitchen};
 
 #[test]
-fn a_step_where_nothing_happened_says_why() {
+fn failed_steps_are_noted_with_their_reason() {
     let cases: &[(&[&str], &str)] = &[
         (&["go to countertop"], "number_missing"),
         (&["go to countertop 9"], "unknown_place"),

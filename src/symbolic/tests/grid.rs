@@ -37,7 +37,7 @@ fn play_level(mission: &str, actions: &[&str]) -> TestRun {
 }
 
 #[test]
-fn every_refusal_has_its_name() {
+fn every_rejection_reason_is_detected() {
     for (actions, why) in [
         (&["pick up red box 1"][..], "wrong_verb"),
         (&["pickup red box 1", "pickup grey ball 1"], "hands_full"),
@@ -70,7 +70,7 @@ fn every_refusal_has_its_name() {
 }
 
 #[test]
-fn the_five_situations_of_the_paper_are_noted_once() {
+fn each_situation_from_the_paper_is_noted_once() {
     let play = play_level(
         FETCH,
         &[
@@ -104,7 +104,7 @@ fn the_five_situations_of_the_paper_are_noted_once() {
 }
 
 #[test]
-fn a_door_of_the_task_is_told_with_what_comes_next() {
+fn progress_lesson_names_the_task_door_and_the_next_action() {
     let play = play_level(OPEN, &["move forward"]);
     assert_eq!(
         lesson_texts(play.state(), ReflectionKind::Progress),
@@ -115,7 +115,7 @@ fn a_door_of_the_task_is_told_with_what_comes_next() {
 }
 
 #[test]
-fn taking_something_else_fills_the_hand() {
+fn picking_up_another_object_is_noted_as_must_drop() {
     let play = play_level(FETCH, &["pickup red box 1"]);
     assert!(last_notes(play.state()).contains(&"must_drop".to_owned()));
     assert!(
@@ -125,7 +125,7 @@ fn taking_something_else_fills_the_hand() {
 }
 
 #[test]
-fn a_round_of_turns_is_fine_and_the_next_is_a_circle() {
+fn circling_is_noted_after_more_than_one_full_turn() {
     let turns = |many: usize| {
         let play = play_level(FETCH, &vec!["turn left"; many]);
         let episode = play.state().episode.as_deref().unwrap();
@@ -139,7 +139,7 @@ fn a_round_of_turns_is_fine_and_the_next_is_a_circle() {
 }
 
 #[test]
-fn the_list_is_no_mistake_and_a_second_failure_is_a_repeat() {
+fn action_list_is_no_mistake_and_second_failure_is_a_repeat() {
     let listed = play_level(FETCH, &["check available actions"]);
     assert!(last_notes(listed.state()).is_empty());
     let again = play_level(FETCH, &["open sesame", "open sesame"]);
@@ -151,7 +151,7 @@ fn the_list_is_no_mistake_and_a_second_failure_is_a_repeat() {
 }
 
 #[test]
-fn sentences_and_goals_are_taken_apart_whole() {
+fn views_and_goals_are_parsed_completely() {
     let view = View::parse(
         "In front of you in this room, you can see several objects: There is a blue locked door 2 0 steps in front of you and 3 \
          steps to your left.  There is a red ball 1 right in front of you 1 steps away.  The room has walls around you. You are \

@@ -218,12 +218,12 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
         #[test]
-        fn it_is_common_and_longest(a in list(), b in list()) {
+        fn the_result_is_a_longest_common_subsequence(a in list(), b in list()) {
             assert_lcs(&a, &b, &lcs(&a, &b));
         }
 
         #[test]
-        fn halving_finds_a_longest_one_too(a in list(), b in list()) {
+        fn splitting_preserves_the_length(a in list(), b in list()) {
             let cut = a.len() / 2;
             let (first, second) = SymbolList::new(&a, 0).split_at(cut);
             let at = split_point(&first, &second, &SymbolList::new(&b, 0));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_do_not_fit_are_halved() {
+    fn long_lists_are_split() {
         let a: Vec<u32> = (0..14_000_u32).map(|n| n * n % 97).collect();
         let b: Vec<u32> = (0..14_000_u32).map(|n| n * n % 89).collect();
         assert!(a.len() * b.len().div_ceil(64) > MAX_STORED_WORDS);

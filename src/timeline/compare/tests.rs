@@ -52,11 +52,11 @@ fn steps_are_aligned_by_what_was_done() {
 }
 
 #[test]
-fn what_of_a_step_differs_is_told() {
+fn differing_parts_of_a_step_are_listed() {
     let mut a = TestBranch::with_actions(&["go 1", "go 2", "take x"]);
     let mut b = a.clone();
-    a.act_with("open it", "It is open.", 0.5, DecidedBy::Actor);
-    b.act_with("open it", "Nothing happens.", 0.0, DecidedBy::Person);
+    a.add_step_with("open it", "It is open.", 0.5, DecidedBy::Actor);
+    b.add_step_with("open it", "Nothing happens.", 0.0, DecidedBy::Person);
     let found = compare(&a, &b);
     let row = found.rows[found.first_difference.unwrap()];
     assert_eq!((row.left, row.right, row.kind()), (Some(4), Some(4), RowKind::Changed));
@@ -69,12 +69,13 @@ fn what_of_a_step_differs_is_told() {
 }
 
 #[test]
-fn what_preceded_the_first_difference_is_told() {
+fn differences_before_the_first_differing_row_are_listed() {
     let common = ["go 1", "go 2"];
     // The same branch twice: one more lesson, a different wording, another model.
     let mut taught = TestBranch::with_actions(&common);
     let mut plain = taught.clone();
-    let found = compare(taught.lesson("l1", "Open it first.").act("open it"), plain.act("take x"));
+    let found =
+        compare(taught.add_lesson("l1", "Open it first.").add_step("open it"), plain.add_step("take x"));
     let before = found.prior.as_ref().unwrap();
     assert_eq!(
         before.lessons.only_left.iter().map(|l| l.text.text.as_str()).collect::<Vec<_>>(),
@@ -91,20 +92,20 @@ fn what_preceded_the_first_difference_is_told() {
     assert_eq!(found.reasons(), [Reason::Lessons]);
 
     let mut other = TestBranch::with_actions(&common);
-    other.lesson("l1", "Open it.").act("take x");
+    other.add_lesson("l1", "Open it.").add_step("take x");
     let found = compare(&taught, &other);
     let changed = &found.prior.as_ref().unwrap().lessons.changed;
     assert_eq!((changed.len(), changed[0].1.text.text.as_str()), (1, "Open it."));
 
     // The same text under another id is the same lesson: every session assigns its own ids.
     let mut again = TestBranch::with_actions(&common);
-    again.lesson("l9", "Open it first.").act("take x");
+    again.add_lesson("l9", "Open it first.").add_step("take x");
     let found = compare(&taught, &again);
     assert_eq!(found.prior.as_ref().unwrap().lessons, super::LessonDifferences::default());
     assert_eq!(found.reasons(), [Reason::Chance]);
 
     let mut seeded = TestBranch::new("openai:m", 7);
-    seeded.act("go 9");
+    seeded.add_step("go 9");
     let found = compare(&TestBranch::with_actions(&["go 1"]), &seeded);
     let settings: Vec<_> = found.prior.as_ref().unwrap().settings.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(settings, ["actor", "seed"]);
@@ -112,14 +113,14 @@ fn what_preceded_the_first_difference_is_told() {
 }
 
 #[test]
-fn a_world_that_answers_otherwise_is_told() {
+fn a_different_answer_of_the_environment_is_a_reason() {
     let mut a = TestBranch::with_actions(&["go 1"]);
     let mut b = TestBranch::with_actions(&["go 1"]);
-    a.act_with("look", "A cup.", 0.0, DecidedBy::Actor);
-    b.act_with("look", "A bowl.", 0.0, DecidedBy::Actor);
+    a.add_step_with("look", "A cup.", 0.0, DecidedBy::Actor);
+    b.add_step_with("look", "A bowl.", 0.0, DecidedBy::Actor);
     let first = compare(&a, &b);
     assert_eq!(first.reasons(), [Reason::DifferentAnswer]);
-    let last = compare(a.act("take cup"), b.act("take bowl"));
+    let last = compare(a.add_step("take cup"), b.add_step("take bowl"));
     assert_eq!((row_letters(&last.rows).as_str(), last.first_difference), ("=~~", Some(2)));
     let world = last.prior_differences(3, render).unwrap().world;
     assert_eq!(world.observation, Some(("A cup.".to_owned(), "A bowl.".to_owned())));
@@ -131,14 +132,14 @@ fn a_world_that_answers_otherwise_is_told() {
 #[test]
 fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
     let mut a = TestBranch::with_actions(&["go 1"]);
-    a.end();
-    a.begin("one", 2);
-    a.act("go 2").end();
-    a.begin("two", 1);
+    a.end_episode();
+    a.start_episode("one", 2);
+    a.add_step("go 2").end_episode();
+    a.start_episode("two", 1);
     let mut b = TestBranch::with_actions(&["go 1"]);
-    b.end();
-    b.begin("three", 1);
-    b.act("x");
+    b.end_episode();
+    b.start_episode("three", 1);
+    b.add_step("x");
     let found: Vec<_> = pair_episodes(&a.state, &b.state)
         .into_iter()
         .map(|p| (p.task.id, p.trial, p.left, p.right))
@@ -165,7 +166,7 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
 fn an_edit_in_a_common_past_is_a_difference() {
     type Edit = (&'static str, fn(&mut TestBranch), StepPart);
     let edits: [Edit; 3] = [
-        ("an observation", |line| line.edit_seen(2, "There is a lamp."), StepPart::Observation),
+        ("an observation", |line| line.edit_observation(2, "There is a lamp."), StepPart::Observation),
         ("a thought", |line| line.edit_thought(2, "I take the lamp."), StepPart::Thought),
         ("a step that is a thought", |line| line.edit_thought(3, "a lamp"), StepPart::Thought),
     ];
@@ -183,8 +184,8 @@ fn an_edit_in_a_common_past_is_a_difference() {
         }
         // It stays the first difference after the branches diverge.
         let mut on = trunk.clone();
-        on.act("take x");
-        fork.act("take y");
+        on.add_step("take x");
+        fork.add_step("take y");
         assert_eq!(compare(&on, &fork).reasons(), [Reason::Edited], "{what}");
     }
 }
@@ -193,38 +194,38 @@ fn an_edit_in_a_common_past_is_a_difference() {
 fn an_edit_hides_no_other_reason() {
     let mut a = TestBranch::with_actions(&["go 1"]);
     let mut b = a.clone();
-    a.act_with("look", "A cup.", 0.0, DecidedBy::Actor);
-    b.act_with("look", "A bowl.", 0.0, DecidedBy::Actor);
-    b.edit_seen(2, "A lamp.");
+    a.add_step_with("look", "A cup.", 0.0, DecidedBy::Actor);
+    b.add_step_with("look", "A bowl.", 0.0, DecidedBy::Actor);
+    b.edit_observation(2, "A lamp.");
     assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::DifferentAnswer]);
     // The edited text equals the other side's: the environment's own text does not count.
-    b.edit_seen(2, "A cup.");
+    b.edit_observation(2, "A cup.");
     assert_eq!(compare(&a, &b).first_difference, None);
     let (mut a, mut b) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
-    a.act("take x");
-    b.act("take y").edit_thought(2, "I take it.");
+    a.add_step("take x");
+    b.add_step("take y").edit_thought(2, "I take it.");
     assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Chance], "the action is another, too");
 }
 
 /// Regression, found by a new user: right after a fork, the environment was said to have answered differently.
 #[test]
-fn a_step_that_only_waits_is_not_another_answer() {
+fn a_pending_step_is_not_a_different_answer() {
     let mut a = TestBranch::with_actions(&["go 1", "look"]);
     let mut b = TestBranch::with_actions(&["go 1"]);
     b.propose("look");
     assert_eq!(compare(&a, &b).first_difference, None, "{:?}", compare(&a, &b).rows);
-    a.act("take x");
+    a.add_step("take x");
     assert_eq!(compare(&a, &b).reasons().last(), Some(&Reason::End));
 }
 
 /// Regression: the side that was further ahead had learned something and moved elsewhere by then, and both were
 /// reported as reasons.
 #[test]
-fn that_a_side_is_further_on_is_no_reason_for_its_turns() {
+fn being_further_ahead_is_not_a_reason() {
     let mut a = TestBranch::with_actions(&["go 1", "look"]);
     let mut b = a.clone();
-    b.lesson("l9", "Be careful.").propose("take x");
-    a.act("take x").lesson("l1", "Open it first.").act("open it");
+    b.add_lesson("l9", "Be careful.").propose("take x");
+    a.add_step("take x").add_lesson("l1", "Open it first.").add_step("open it");
     let none: &[&str] = &[];
     for (a, b, only, reasons) in [
         (&a, &b, [none, &["Be careful."]], vec![Reason::Lessons, Reason::End]),
@@ -245,7 +246,7 @@ fn that_a_side_is_further_on_is_no_reason_for_its_turns() {
 /// Regression: a branch made by asking the agent again was attributed to chance, although the person's request was
 /// recorded.
 #[test]
-fn that_a_person_asked_again_is_a_reason() {
+fn asking_again_is_a_reason() {
     let mut a = TestBranch::with_actions(&["go 1"]);
     a.propose("take x");
     let mut b = a.clone();
@@ -257,7 +258,7 @@ fn that_a_person_asked_again_is_a_reason() {
 
 /// Regression: a waiting proposal was counted as a step here but not in the branch tree.
 #[test]
-fn a_proposal_that_was_not_answered_is_no_step() {
+fn an_unanswered_proposal_is_not_a_step() {
     let mut a = TestBranch::with_actions(&["go 1", "look", "take x"]);
     a.propose("go 9");
     for (proposed, first) in [("take x", None), ("take y", Some(3))] {
@@ -287,11 +288,11 @@ fn a_proposal_that_was_not_answered_is_no_step() {
 
 /// Regression: two branches with the same steps were said not to differ, although another model played one of them.
 #[test]
-fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
+fn initial_differences_are_listed_even_if_all_steps_are_equal() {
     let names = |found: &[super::Difference]| found.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
     let mut a = TestBranch::with_actions(&["go 1", "look"]);
     let mut b = TestBranch::new("openai:m", 7);
-    b.act("go 1").act("look");
+    b.add_step("go 1").add_step("look");
     let found = compare(&a, &b);
     assert_eq!(
         (found.first_difference, names(&found.initial_differences)),
@@ -299,8 +300,8 @@ fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
     );
     assert!(found.later_differences.is_empty());
     // Settings changed during the run are listed separately, under their own heading.
-    a.set("actor.temperature", 0.7.into());
-    b.set("r_freq", 3.into());
+    a.change_setting("actor.temperature", 0.7.into());
+    b.change_setting("r_freq", 3.into());
     let found = compare(&a, &b);
     assert_eq!((found.first_difference, names(&found.initial_differences).len()), (None, 2));
     assert_eq!(names(&found.later_differences), ["actor.temperature", "r_freq"]);
@@ -310,17 +311,17 @@ fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
     // A branch has no differences from itself, nor has one where a setting was changed back.
     assert!(compare(&a, &a.clone()).run_entries().is_empty());
     let (mut x, y) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
-    x.set("r_freq", 3.into());
-    x.set("r_freq", serde_json::Value::Null);
+    x.change_setting("r_freq", 3.into());
+    x.change_setting("r_freq", serde_json::Value::Null);
     assert!(compare(&x, &y).later_differences.is_empty(), "{:?}", compare(&x, &y).later_differences);
 }
 
 /// Regression, found by a new user: the agent's action was in a row of its own before the person's override.
 #[test]
-fn what_a_person_did_instead_is_the_reason_though_it_stands_in_the_next_row() {
+fn an_override_in_the_next_row_is_a_reason() {
     let (mut a, mut b) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
-    a.act("take x").act("go 2").act("look");
-    b.act_with("wait", "Nothing.", 0.0, DecidedBy::Person);
+    a.add_step("take x").add_step("go 2").add_step("look");
+    b.add_step_with("wait", "Nothing.", 0.0, DecidedBy::Person);
     for found in [compare(&a, &b), compare(&b, &a)] {
         assert!(found.reasons().contains(&Reason::Person), "{:?}: {:?}", found.reasons(), found.rows);
     }
@@ -334,7 +335,7 @@ fn actions() -> impl Strategy<Value = Vec<&'static str>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 120, ..ProptestConfig::default() })]
     #[test]
-    fn every_step_stands_once_and_in_order(a in actions(), b in actions()) {
+    fn every_step_is_in_one_row_in_order(a in actions(), b in actions()) {
         let found = compare(&TestBranch::with_actions(&a), &TestBranch::with_actions(&b));
         let left: Vec<u32> = found.rows.iter().filter_map(|r| r.left).collect();
         let right: Vec<u32> = found.rows.iter().filter_map(|r| r.right).collect();
@@ -348,7 +349,7 @@ proptest! {
     }
 
     #[test]
-    fn the_other_way_round_it_is_the_mirror(a in actions(), b in actions()) {
+    fn swapped_sides_give_the_mirrored_comparison(a in actions(), b in actions()) {
         let (x, y) = (TestBranch::with_actions(&a), TestBranch::with_actions(&b));
         let (there, back) = (compare(&x, &y), compare(&y, &x));
         let mirrored: Vec<Row> = back.rows.iter().map(|r| r.mirrored()).collect();
@@ -362,7 +363,7 @@ proptest! {
     }
 
     #[test]
-    fn with_itself_there_is_no_difference(a in actions()) {
+    fn a_branch_does_not_differ_from_itself(a in actions()) {
         let line = TestBranch::with_actions(&a);
         let found = compare(&line, &line.clone());
         prop_assert!(found.first_difference.is_none() && found.prior.is_none());

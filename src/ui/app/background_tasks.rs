@@ -90,7 +90,7 @@ impl App {
                     Answer::Compared { a: Box::new(a), b: Box::new(b), result: found }
                 }
                 Request::LoadPreceding { comparison, row } => {
-                    let before = compare::load_preceding(&comparison.0, row);
+                    let before = compare::load_prior_differences(&comparison.0, row);
                     Answer::Preceding { comparison, row, before }
                 }
                 _ => Answer::Comparable(host.map_or_else(none, |o| (o.list_comparable)(&store))),

@@ -1,7 +1,7 @@
 //! Text search in the lines of a journal: searches the bytes first, and reads only events whose lines may contain the
 //! text. The hits are the same as in the restored episodes.
 
-use super::{BATCH_SIZE, MAX_HITS, OnHits, SearchHit, SearchStatus, StepPart};
+use super::{BATCH_SIZE, MAX_HITS, ReportHits, SearchHit, SearchStatus, SearchedText};
 use crate::domain::Seq;
 use crate::engine::{Envelope, Event, State};
 use crate::text::{one_line, search as places};
@@ -30,7 +30,7 @@ pub(super) fn search_journal(
     shown: u32,
     query: &str,
     mut found: Vec<SearchHit>,
-    report: &mut OnHits<'_>,
+    report: &mut ReportHits<'_>,
 ) -> Result<(), LineSearchError> {
     let Some(pattern) = build_pattern(query) else { return Err(LineSearchError::Unsupported(found)) };
     let ended: Vec<(u64, u32)> = head.ended_episodes.iter().map(|p| (p.seq_range.0, p.number)).collect();
@@ -87,7 +87,7 @@ struct ProposalOutcome {
     /// It was withdrawn, and its thought with it.
     withdrawn: bool,
     /// An action was executed, whatever was proposed.
-    acted_on: bool,
+    is_settled: bool,
 }
 
 /// Returns the hits in some events, given in order. `later` holds what is known of steps from later events: chunks
@@ -102,10 +102,10 @@ fn collect_hits(
         match &envelope.event {
             Event::AskedAgain { step, .. } | Event::ProposalRejected { step, .. } => {
                 *later.entry((*episode, *step)).or_default() =
-                    ProposalOutcome { withdrawn: true, acted_on: true };
+                    ProposalOutcome { withdrawn: true, is_settled: true };
             }
             Event::ActionTaken { step, .. } | Event::ActionOverridden { step, .. } => {
-                later.entry((*episode, *step)).or_default().acted_on = true;
+                later.entry((*episode, *step)).or_default().is_settled = true;
             }
             Event::Proposed { step, .. } => {
                 outcomes.insert(envelope.seq, later.get(&(*episode, *step)).copied().unwrap_or_default());
@@ -115,7 +115,7 @@ fn collect_hits(
     }
     let mut found = Vec::new();
     for (episode, envelope) in events {
-        let mut search_text = |step: u32, part: StepPart, text: &str| {
+        let mut search_text = |step: u32, part: SearchedText, text: &str| {
             let text = one_line(text);
             let at = places(&text, query);
             if at.is_empty() {
@@ -128,32 +128,32 @@ fn collect_hits(
         match &envelope.event {
             Event::WorldReset { result, agent_view, goal, .. } => {
                 let text = agent_view.as_deref().unwrap_or(&result.observation);
-                search_text(0, StepPart::Observation, text);
+                search_text(0, SearchedText::Observation, text);
                 if !text.contains(goal.as_str()) {
-                    search_text(0, StepPart::Observation, goal);
+                    search_text(0, SearchedText::Observation, goal);
                 }
             }
             Event::Proposed { step, thought, action, .. } => {
                 let outcome = outcomes.get(&envelope.seq).copied().unwrap_or_default();
                 if let Some(thought) = thought.as_deref().filter(|_| !outcome.withdrawn) {
-                    search_text(*step, StepPart::Thought, thought);
+                    search_text(*step, SearchedText::Thought, thought);
                 }
-                let action = action.as_deref().filter(|a| !a.starts_with("think:") && !outcome.acted_on);
+                let action = action.as_deref().filter(|a| !a.starts_with("think:") && !outcome.is_settled);
                 if let Some(action) = action {
-                    search_text(*step, StepPart::Action, action);
+                    search_text(*step, SearchedText::Action, action);
                 }
             }
             Event::ActionTaken { step, executed, .. } if !executed.action.starts_with("think:") => {
-                search_text(*step, StepPart::Action, &executed.action);
+                search_text(*step, SearchedText::Action, &executed.action);
             }
             Event::Observed { step, result, agent_view, .. } => {
                 search_text(
                     *step,
-                    StepPart::Observation,
+                    SearchedText::Observation,
                     agent_view.as_deref().unwrap_or(&result.observation),
                 );
             }
-            Event::Remarked { step, text } if *step > 0 => search_text(*step, StepPart::Remark, text),
+            Event::Remarked { step, text } if *step > 0 => search_text(*step, SearchedText::Remark, text),
             _ => {}
         }
     }

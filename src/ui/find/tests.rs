@@ -5,7 +5,7 @@ use crate::driver::open_read_only;
 use std::path::Path;
 
 /// Returns all hits in session order, and how many partial batches were reported.
-fn collect_hits(search: impl FnOnce(&mut OnHits<'_>)) -> (Vec<SearchHit>, usize) {
+fn collect_hits(search: impl FnOnce(&mut ReportHits<'_>)) -> (Vec<SearchHit>, usize) {
     let (mut found, mut more) = (Vec::new(), 0);
     search(&mut |hits, progress| {
         found.extend(hits);

@@ -109,7 +109,7 @@ impl BreakpointList {
                 return Response::default();
             }
         };
-        let kind = if parsed.warn { "watch" } else { "breakpoint" };
+        let kind = if parsed.is_watch { "watch" } else { "breakpoint" };
         let notice = Request::ShowNotice(format!("{kind} set: `{}`", parsed.condition));
         let command =
             Request::Send(Command::SetBreakpoint { text: parsed.to_string(), replaces: self.editing });
@@ -171,7 +171,7 @@ impl BreakpointList {
                 Response::request(Request::Send(Command::RemoveBreakpoint(number)))
             }
             Action::ToggleOneShot => changed(|s| s.once = !s.once),
-            Action::ToggleWatch => changed(|s| s.warn = !s.warn),
+            Action::ToggleWatch => changed(|s| s.is_watch = !s.is_watch),
             _ => Response::default(),
         }
     }

@@ -89,7 +89,7 @@ impl ComparisonView {
     }
 
     fn move_selection(&mut self, by: isize) {
-        self.selected = self.rows.row_after(&self.found.0, self.selected, by);
+        self.selected = self.rows.offset_row(&self.found.0, self.selected, by);
     }
 
     fn jump_to_difference(&mut self, backwards: bool) -> Response {

@@ -90,7 +90,7 @@ impl ForkDialog {
     /// Creates the dialog for the displayed state, with `change` selected.
     pub fn new(context: &Context<'_>, change: &ForkChange, lesson: Option<(LessonId, u32)>) -> Self {
         let step = context.frame.selected_step();
-        let here = fork_point::shown_fork_point(context);
+        let here = fork_point::displayed_fork_point(context);
         let mut dialog = Self {
             step,
             is_present: !context.frame.is_in_past(),
@@ -194,7 +194,7 @@ impl ForkDialog {
             reason,
             commands,
         };
-        let (step, place) = (self.step, fork_point::describe_moment(&self.shown));
+        let (step, place) = (self.step, fork_point::describe_position(&self.shown));
         match &change {
             ForkChange::Continue => Response::request_and_close(Request::Fork(fork(
                 format!("{place}: continued"),

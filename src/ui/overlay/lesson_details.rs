@@ -54,8 +54,8 @@ impl LessonDetails {
         if let Some(rule) = &lesson.rule {
             add("rule", Role::Text, rule);
         }
-        if lesson.recurred > 0 {
-            add("found again", Role::Text, &count_text(lesson.recurred));
+        if lesson.recurrences > 0 {
+            add("found again", Role::Text, &count_text(lesson.recurrences));
         }
         add("in prompts", Role::Text, &uses_text(lesson, context));
         if lesson.versions.len() > 1 {

@@ -6,7 +6,7 @@ use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
 use super::{Answer, Overlay, Response, cursor_after};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
-use crate::ui::find::{self, SearchHit, SearchStatus, StepPart};
+use crate::ui::find::{self, SearchHit, SearchStatus, SearchedText};
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Cursor;
 use crate::ui::msg::Request;
@@ -105,10 +105,10 @@ impl Search {
         let lead: String = before.chars().skip(skip).collect();
         let here = place == self.selected;
         let role = match found.part {
-            StepPart::Thought => Role::Thought,
-            StepPart::Action => Role::Action,
-            StepPart::Observation => Role::Observation,
-            StepPart::Remark => Role::Person,
+            SearchedText::Thought => Role::Thought,
+            SearchedText::Action => Role::Action,
+            SearchedText::Observation => Role::Observation,
+            SearchedText::Remark => Role::Person,
         };
         let number = found.step.to_string();
         let number = if several { format!("{}.{number}", found.episode) } else { number };

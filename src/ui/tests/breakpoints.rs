@@ -9,7 +9,7 @@ use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Request, UiMessage};
 
 fn set_breakpoint(f: &mut Fixture, breakpoint: u32, condition: &str, warn: bool) {
-    let config = BreakpointConfig { condition: condition.to_owned(), warn, once: false };
+    let config = BreakpointConfig { condition: condition.to_owned(), is_watch: warn, once: false };
     f.write(Cause::Person, Event::BreakpointSet { breakpoint, config });
 }
 

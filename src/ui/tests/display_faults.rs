@@ -325,7 +325,7 @@ fn without_animation_no_spinner_moves_and_replies_arrive_line_by_line() {
                 phase: crate::provider::Phase::Answering,
                 reasoning: String::new(),
                 text: text.to_owned(),
-                pieces: 3,
+                delta_count: 3,
                 started: began,
                 last_progress: began,
                 only_keep_alives: false,

@@ -52,7 +52,7 @@ fn open_fork_row(stage: &mut TestScreen, row: &str) {
 
 fn with_breakpoint() -> Fixture {
     let mut f = sample_session();
-    let config = BreakpointConfig { condition: "nothing 3".to_owned(), warn: false, once: false };
+    let config = BreakpointConfig { condition: "nothing 3".to_owned(), is_watch: false, once: false };
     f.write(Cause::Person, Event::BreakpointSet { breakpoint: 1, config });
     f
 }

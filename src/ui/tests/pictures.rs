@@ -57,7 +57,7 @@ fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
         phase,
         reasoning: reasoning.to_owned(),
         text: text.to_owned(),
-        pieces: 340,
+        delta_count: 340,
         started: stage.now,
         last_progress: stage.now,
         only_keep_alives: false,

@@ -24,7 +24,7 @@ pub(super) fn on_mouse(
     }
     match event.kind {
         MouseEventKind::Drag(MouseButton::Left) if model.scrubbing.is_some() => {
-            model.scrubbing = model.scrubbing.map(|ruler| ruler.dragged_to(event.column));
+            model.scrubbing = model.scrubbing.map(|ruler| ruler.scrolled_by_drag(event.column));
             scrub_to(model, context, event.column);
             return Vec::new();
         }

@@ -67,7 +67,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
         canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), text, canvas.style(Role::Muted));
         body = without_first_row(body);
     }
-    let writing = mentor_stream::stream_rows(context, lane, body, model.reduced_motion);
+    let writing = mentor_stream::streaming_reply_rows(context, lane, body, model.reduced_motion);
     for row in &writing {
         draw_row(row, false, Rect { height: body.height.min(1), ..body }, canvas);
         body = without_first_row(body);
@@ -190,7 +190,7 @@ fn draw_titles(
 pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
     let chosen = model.selected_lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
     let first = || match lane.format {
-        LaneFormat::Tuples => lane.newest_first(state).first().copied(),
+        LaneFormat::MemoryTuples => lane.newest_first(state).first().copied(),
         LaneFormat::Plain | LaneFormat::Actions | LaneFormat::Other => lane.lessons(state).next_back(),
     };
     chosen.or_else(first).map(|l| l.number)

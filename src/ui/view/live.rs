@@ -202,7 +202,8 @@ fn write_call_in_progress(
     let mark = if model.reduced_motion { context.glyphs.ellipsis } else { spinner };
     w.push_line(0, [(Role::ModeThinking, format!("{mark} {who}{what}"))]);
     let dot = context.glyphs.separator;
-    let count = if call.pieces == 0 { String::new() } else { format!(" {dot} {} tokens", call.pieces) };
+    let count =
+        if call.delta_count == 0 { String::new() } else { format!(" {dot} {} tokens", call.delta_count) };
     w.push_tail(Role::Muted, &format!("{seconds} s{count}"));
     if let Some(message) = call.silence_message(context.now) {
         let stops = context
@@ -219,7 +220,7 @@ fn write_call_in_progress(
         (false, false) => FOLDED_LINES,
     };
     let lines = |text: &str, count| {
-        let mut lines = last_lines(text, room, count + usize::from(model.reduced_motion));
+        let mut lines = wrapped_tail(text, room, count + usize::from(model.reduced_motion));
         // The line still growing would distract.
         lines.truncate(lines.len() - usize::from(model.reduced_motion && !lines.is_empty()));
         lines
@@ -235,7 +236,7 @@ fn write_call_in_progress(
 }
 
 /// Returns the last lines of a growing text; only its end is examined.
-pub(super) fn last_lines(text: &str, room: usize, count: usize) -> Vec<String> {
+pub(super) fn wrapped_tail(text: &str, room: usize, count: usize) -> Vec<String> {
     let longest = (room + 1) * (count + 1) * 4;
     let from = text.len().saturating_sub(longest);
     let from = (from..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(0);

@@ -412,7 +412,7 @@ fn write_notes(w: &mut RowWriter<'_>, step: &Step, state: &State, offer: Option<
         } else {
             (glyphs.breakpoint, "breakpoint", Role::Text)
         };
-        let text = format!("{word} {}: {}", stop.breakpoint, stop.reason);
+        let text = format!("{word} {}: {}", stop.breakpoint_number, stop.reason);
         w.push_text((Role::MarkBreakpoint, &format!("{glyph} ")), 2, role, &text);
     }
     for remark in &step.remarks {

@@ -29,7 +29,7 @@ impl StepRuler {
     /// Returns the bar after the mouse was dragged to one of its ends: if the episode is longer than the bar, it
     /// scrolls by a quarter of its length.
     #[must_use]
-    pub fn dragged_to(self, column: u16) -> Self {
+    pub fn scrolled_by_drag(self, column: u16) -> Self {
         let shown = self.last_step - self.first_step;
         let quarter = (shown / 4).max(1);
         let first = if column <= self.first_column {
@@ -48,7 +48,7 @@ pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Optio
     let episode = context.episode().filter(|_| !area.is_empty())?;
     let last = episode.steps.len() as u32;
     let chosen = context.frame.selected_step();
-    let label = mark_text(context);
+    let label = nearest_mark_label(context);
     let label_width =
         if area.width >= 60 { label.as_ref().map_or(0, |w| w.1.chars().count() as u16 + 4) } else { 0 };
     let room = u32::from(area.width.saturating_sub(2 + label_width).max(1));
@@ -103,7 +103,7 @@ fn main_mark(step: &Step) -> Option<MarkKind> {
 }
 
 /// Returns the mark of the selected step, or of the last marked step shortly before it.
-fn mark_text(context: &Context<'_>) -> Option<(Role, String)> {
+fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
     const MAX_STEPS_BACK: u32 = 8;
     let chosen = context.frame.selected_step();
     let number = (chosen.saturating_sub(MAX_STEPS_BACK).max(1)..=chosen)
@@ -115,7 +115,7 @@ fn mark_text(context: &Context<'_>) -> Option<(Role, String)> {
         step.breakpoint_marks.iter().find(|s| !s.warn).or(step.breakpoint_marks.first())
     {
         let (glyph, word) = if stop.warn { (g.watch, "watch") } else { (g.breakpoint, "stopped by") };
-        (Role::MarkBreakpoint, format!("{glyph} step {number} {word} {}", stop.breakpoint))
+        (Role::MarkBreakpoint, format!("{glyph} step {number} {word} {}", stop.breakpoint_number))
     } else if step.is_person_action() {
         (Role::MarkPerson, format!("{} step {number} you acted", g.person))
     } else if !step.rejections.is_empty() {

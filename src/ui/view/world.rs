@@ -78,7 +78,7 @@ fn draw_rows(
     model: &Model,
     context: &Context<'_>,
     area: &PaneArea,
-    rows: &[Pieces],
+    rows: &[StyledLine],
     cache: &mut ViewCache,
     canvas: &mut Canvas<'_>,
 ) {
@@ -167,7 +167,7 @@ fn draw_title(
 /// Labels of a pane that shows the ground truth, from long to short.
 const TRUTH_LABELS: [&str; 3] = ["  ground truth (hidden from the agent)", "  ground truth", "  truth"];
 
-type Pieces = Vec<(Role, String)>;
+type StyledLine = Vec<(Role, String)>;
 
 fn world_rows(
     context: &Context<'_>,
@@ -175,8 +175,8 @@ fn world_rows(
     truth: bool,
     columns: u16,
     goal: &str,
-) -> Vec<Pieces> {
-    let mut rows: Vec<Pieces> = Vec::new();
+) -> Vec<StyledLine> {
+    let mut rows: Vec<StyledLine> = Vec::new();
     let room = usize::from(columns.saturating_sub(2)).max(8);
     let label = |name: &str| (Role::Muted, format!("{name:<9}"));
     let mut field = |name: &str, role: Role, text: &str| {
@@ -218,7 +218,12 @@ fn world_rows(
     rows
 }
 
-fn place_rows(context: &Context<'_>, place: &KnownPlace<'_>, name_width: usize, room: usize) -> Vec<Pieces> {
+fn place_rows(
+    context: &Context<'_>,
+    place: &KnownPlace<'_>,
+    name_width: usize,
+    room: usize,
+) -> Vec<StyledLine> {
     let mark = if place.is_agent_here { context.glyphs.proposal } else { " " };
     let role = if place.is_agent_here { Role::Title } else { Role::Text };
     let name = truncate(place.name, name_width, context.glyphs.ellipsis);

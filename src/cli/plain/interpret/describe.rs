@@ -47,7 +47,7 @@ pub(super) fn describe_steps(rest: &str, state: &State) -> Result<String, String
 }
 
 /// Describes a step and what the agent may know of the environment after it.
-pub(in crate::cli::plain) fn describe_moment(state: &State, step: u32) -> String {
+pub(in crate::cli::plain) fn describe_past_step(state: &State, step: u32) -> String {
     let steps =
         if step == 0 { String::new() } else { describe_steps(&step.to_string(), state).unwrap_or_default() };
     format!("{}\n{}", steps.trim_end(), describe_world(state))

@@ -14,7 +14,7 @@ fn small_level() -> Value {
 }
 
 #[test]
-fn what_a_file_leaves_out_is_found() {
+fn missing_fields_of_level_files_are_inferred() {
     let start = load_level(&small_level());
     assert_eq!((start.mission.as_str(), start.goal.as_str()), ("go to the grey key", "go to the grey key"));
     assert_eq!((start.width, start.height, start.max_steps), (5, 4, 100));
@@ -32,7 +32,7 @@ fn what_a_file_leaves_out_is_found() {
 }
 
 #[test]
-fn broken_files_are_told_with_place_and_reason() {
+fn errors_in_level_files_name_the_place_and_the_reason() {
     let change = |at: &str, to: Value| {
         let mut level = small_level();
         *level.pointer_mut(at).unwrap_or_else(|| panic!("{at}")) = to;
@@ -98,7 +98,7 @@ fn the_first_view_of_the_level_that_starts_carrying_is_older_than_the_hand() {
 }
 
 #[test]
-fn labels_tell_their_level_by_their_place() {
+fn labels_determine_levels_by_their_position() {
     let label = json!({"task": "babyai", "subgoals": ["There is a red ball **"], "difficulty": "easy"});
     let start = LevelStart::from_task_row("labels#4", &label, 4).unwrap();
     assert_eq!((start.env_id.as_str(), start.seed), ("BabyAI-GoToRedBall-v0", 1234));
@@ -111,7 +111,7 @@ fn labels_tell_their_level_by_their_place() {
 }
 
 #[test]
-fn what_is_outside_of_the_grid_is_wall() {
+fn cells_outside_the_grid_are_walls() {
     // A level without a border: everything beyond its edge is wall, and cells with a negative coordinate are not
     // mentioned.
     let open = level_json(&["...", ".^.", ".a."], &["red ball"], go_to_json("ball", "red"));

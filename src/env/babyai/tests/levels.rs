@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 #[test]
-fn the_dice_are_numpys() {
+fn random_numbers_match_numpy() {
     // numpy.random.default_rng(0): state and increment as printed by numpy itself.
     let rng = Pcg64::new(0);
     assert_eq!(
@@ -39,7 +39,7 @@ fn names_numbers_and_ids_find_a_level() {
 }
 
 #[test]
-fn every_level_can_be_made_and_is_not_done_at_its_start() {
+fn every_level_builds_and_starts_unsolved() {
     let mut missions = BTreeSet::new();
     for level in Level::all() {
         for seed in [0, 1, 1_000_000_007, u64::MAX] {

@@ -12,7 +12,7 @@ fn room_level() -> Value {
 }
 
 #[test]
-fn an_observation_names_things_from_near_to_far() {
+fn observations_list_objects_by_distance() {
     let mut world = open_level(&room_level());
     assert_eq!(
         world.restart(),
@@ -27,7 +27,7 @@ fn an_observation_names_things_from_near_to_far() {
 }
 
 #[test]
-fn every_refusal_has_its_words() {
+fn every_rejection_has_its_message() {
     let mut world = open_level(&room_level());
     for (action, answer, valid) in [
         ("", "No change in state.", false),
@@ -157,7 +157,7 @@ fn a_turn_that_shows_the_same_ends_a_macro() {
 }
 
 #[test]
-fn early_success_is_taken_back() {
+fn success_is_not_permanent() {
     let rows = ["######", "#>..a#", "######"];
     let mut plain = level_json(&rows, &["red ball"], go_to_json("ball", "red"));
     // One of two subgoals is seen on the way, and half of the progress is not enough.
@@ -240,7 +240,7 @@ fn a_sequence_checks_its_second_half_with_the_same_action() {
 }
 
 #[test]
-fn snapshots_bring_everything_back() {
+fn snapshots_restore_the_whole_state() {
     let mut plain = room_level();
     plain["subgoals"] = json!(["a red ball", "carrying a red ball"]);
     let mut world = open_level(&plain);

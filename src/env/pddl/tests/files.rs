@@ -5,7 +5,7 @@ use super::*;
 use std::time::{Duration, Instant};
 
 #[test]
-fn an_error_names_file_place_and_reason() {
+fn errors_name_the_file_the_place_and_the_reason() {
     let head = "(define (problem p) (:domain gripper-strips)";
     let cases = [
         (
@@ -38,7 +38,7 @@ fn an_error_names_file_place_and_reason() {
 }
 
 #[test]
-fn a_problem_of_another_domain_is_odd_and_playable() {
+fn domain_name_mismatch_is_only_a_warning() {
     let problem = "(define (problem p) (:domain other) (:objects a b) (:init (room a) (room b) (at-robby a)) (:goal (at-robby b)))";
     let source = ProblemSource {
         domain_label: "d",
@@ -57,7 +57,7 @@ fn a_problem_of_another_domain_is_odd_and_playable() {
 
 /// Blocks would need a hundred million instances; balls in rooms need forty thousand.
 #[test]
-fn ten_thousand_objects_load_or_are_refused_in_words() {
+fn ten_thousand_objects_load_or_give_a_size_error() {
     let many = |count: usize, facts: &dyn Fn(usize) -> String| {
         let names: Vec<String> = (0..count).map(|at| format!("x{at}")).collect();
         (names.join(" "), (0..count).map(facts).collect::<String>())
@@ -82,7 +82,7 @@ fn ten_thousand_objects_load_or_are_refused_in_words() {
 }
 
 #[test]
-fn long_names_are_not_said_a_million_times() {
+fn too_much_text_from_long_names_is_rejected() {
     let names: Vec<String> = (0..2_000).map(|at| format!("b{at}{}", "x".repeat(2_000))).collect();
     let facts: Vec<String> = names.iter().map(|name| format!("(ball {name}) (at {name} rooma)")).collect();
     let problem = format!(

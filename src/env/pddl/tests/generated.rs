@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 #[test]
-fn every_problem_is_won_by_its_plan_and_not_before() {
+fn generated_problems_are_won_exactly_at_the_end_of_their_plan() {
     let mut lengths = Vec::new();
     for domain in Domain::ALL {
         for difficulty in Difficulty::ALL {
@@ -32,7 +32,7 @@ fn every_problem_is_won_by_its_plan_and_not_before() {
 
 /// Ids determine problems permanently: a change here requires a new `GENERATION`.
 #[test]
-fn a_name_gives_the_same_bytes_everywhere() {
+fn ids_determine_the_bytes_of_a_problem() {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for id in offered_ids() {
         for byte in generate(&id).unwrap().text.bytes() {
@@ -40,12 +40,12 @@ fn a_name_gives_the_same_bytes_everywhere() {
         }
     }
     let mut all_texts = String::new();
-    write!(all_texts, "{} {hash:016x}", super::super::GENERATION).unwrap();
+    write!(all_texts, "{} {hash:016x}", super::super::GENERATOR_VERSION).unwrap();
     assert_eq!(all_texts, "pddl 1 5e38a9c134f892b1");
 }
 
 #[test]
-fn a_name_is_read_back_as_it_is_written() {
+fn formatted_ids_parse_to_the_same_id() {
     for id in offered_ids() {
         assert_eq!(id.to_string().parse(), Ok(id));
     }
@@ -65,7 +65,7 @@ fn a_name_is_read_back_as_it_is_written() {
 }
 
 #[test]
-fn the_world_tells_goal_truth_and_yardstick() {
+fn environment_reports_goal_truth_and_reference_plan() {
     let problem = generate(&"blockworld/easy/2".parse().unwrap()).unwrap();
     let mut world = problem.open(GoalSeparator::Comma);
     let first = world.reset().unwrap();

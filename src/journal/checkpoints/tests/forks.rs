@@ -48,7 +48,7 @@ impl TestSession {
 fn a_fork_continues_its_parent_with_and_without_checkpoints() {
     let made = TestSession::long();
     let all = made.lines.len();
-    made.write(0, all);
+    made.append_events(0, all);
     for checkpoints in [false, true] {
         if checkpoints {
             made.open(OpenMode::Resume);
@@ -81,7 +81,7 @@ fn a_fork_continues_its_parent_with_and_without_checkpoints() {
 #[test]
 fn a_parent_changed_before_the_fork_invalidates_its_checkpoints() {
     let made = TestSession::long();
-    made.write(0, made.lines.len());
+    made.append_events(0, made.lines.len());
     let at = made.end_of_batch(200);
     let to = made.end_of_batch(400);
     made.fork("b1", "trunk", at, to);

@@ -68,7 +68,7 @@ proptest! {
             for part in [Some(&item.text.text), item.text.solution.as_ref(), item.priority.as_ref(), item.heading.as_ref()] {
                 prop_assert!(part.is_none_or(|p| contains_in_order(p, &reply)), "{:?} invented from {:?}", item, reply);
             }
-            prop_assert!(reply.get(item.at.clone()).is_some());
+            prop_assert!(reply.get(item.span.clone()).is_some());
         }
         for complaint in &read.complaints {
             prop_assert!(reply.get(complaint.span.clone()).is_some(), "{:?} of {:?}", complaint, reply);
@@ -78,9 +78,9 @@ proptest! {
             read.markup.iter().chain(read.complaints.iter().map(|c| &c.span)).collect();
         for (at, word) in words(&reply) {
             let is_reported = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
-            let kept = || read.items.iter().any(|i| i.at.contains(&at) && item_words(i).contains(word));
+            let kept = || read.items.iter().any(|i| i.span.contains(&at) && item_words(i).contains(word));
             // The name of a part is what identifies the part.
-            let name = || label::parse_role(word) != label::Role::Unknown && read.items.iter().any(|i| i.at.contains(&at));
+            let name = || label::parse_role(word) != label::LabelRole::Unknown && read.items.iter().any(|i| i.span.contains(&at));
             prop_assert!(is_reported || kept() || name(), "{:?} is lost from {:?}: {:#?}", word, reply, read);
         }
     }

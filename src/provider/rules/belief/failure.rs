@@ -3,7 +3,7 @@
 use super::{Belief, Door, HistoryEvent};
 use crate::provider::rules::knowledge::Habit;
 use crate::provider::rules::prompt_parser::ParsedPrompt;
-use crate::provider::rules::vocabulary::{HouseholdAction, Name, Treatment, Wording};
+use crate::provider::rules::vocabulary::{HouseholdAction, ObjectName, PutWording, Treatment};
 
 impl<'a> Belief<'a> {
     pub(super) fn record_failure(
@@ -88,7 +88,7 @@ impl<'a> Belief<'a> {
             Habit::CoolsElsewhere => cool,
             Habit::CleansElsewhere => clean,
             Habit::OmitsNumbers => &mut faults.missing_numbers,
-            Habit::ActsFromAfar => &mut faults.from_afar,
+            Habit::ActsFromAfar => &mut faults.acted_from_afar,
             Habit::ReachesThroughDoors => &mut faults.through_closed_doors,
             Habit::GrabsWithFullHands => &mut faults.full_hands,
             Habit::TreatsUnheld => &mut faults.treated_unheld,
@@ -106,7 +106,7 @@ impl<'a> Belief<'a> {
         *count += 1;
     }
 
-    fn record_failed_take(&mut self, thing: Name<'a>, from: Name<'a>) {
+    fn record_failed_take(&mut self, thing: ObjectName<'a>, from: ObjectName<'a>) {
         let place = self.find_place(from);
         if thing.number == 0 || from.number == 0 {
             self.count_habit(Habit::OmitsNumbers);
@@ -127,9 +127,9 @@ impl<'a> Belief<'a> {
 
     fn record_failed_put(
         &mut self,
-        thing: Name<'a>,
-        to: Name<'a>,
-        wording: Wording,
+        thing: ObjectName<'a>,
+        to: ObjectName<'a>,
+        wording: PutWording,
         reading: &ParsedPrompt<'a>,
     ) {
         let place = self.find_place(to);
@@ -144,7 +144,7 @@ impl<'a> Belief<'a> {
             // The target has refused a look-alike, so it doesn't count.
             let goal = reading.goal.as_ref();
             let alike = goal.is_some_and(|g| !g.under_lamp && g.target == to.kind && g.thing != thing.kind);
-            self.mistakes.look_alikes += u32::from(alike);
+            self.mistakes.wrong_things_used += u32::from(alike);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Belief, Door, HistoryEvent, treatment_index};
 use crate::provider::rules::prompt_parser::ParsedPrompt;
-use crate::provider::rules::vocabulary::{HouseholdAction, Name, Treatment, Wording, parse_list};
+use crate::provider::rules::vocabulary::{HouseholdAction, ObjectName, PutWording, Treatment, parse_list};
 
 impl<'a> Belief<'a> {
     pub(super) fn record_success(
@@ -46,7 +46,7 @@ impl<'a> Belief<'a> {
             HouseholdAction::Use(_) => {
                 match self.holding().map(|held| goal.is_some_and(|g| g.thing == held.name.kind)) {
                     None => self.mistakes.lamp_without_thing += 1,
-                    Some(wanted) => self.mistakes.look_alikes += u32::from(!wanted),
+                    Some(wanted) => self.mistakes.wrong_things_used += u32::from(!wanted),
                 }
                 self.last_event = HistoryEvent::UsedLamp;
             }
@@ -55,7 +55,7 @@ impl<'a> Belief<'a> {
         self.read_observation(answer);
     }
 
-    fn record_arrival(&mut self, name: Name<'a>) {
+    fn record_arrival(&mut self, name: ObjectName<'a>) {
         if let Some(left) = self.current_place.and_then(|here| self.places.get(here))
             && left.door == Door::Closed
             && !left.searched
@@ -74,7 +74,7 @@ impl<'a> Belief<'a> {
         self.current_place = Some(place);
     }
 
-    fn record_take(&mut self, name: Name<'a>, from: Name<'a>, wanted: &str) {
+    fn record_take(&mut self, name: ObjectName<'a>, from: ObjectName<'a>, wanted: &str) {
         if name.kind != wanted {
             self.mistakes.unrelated_things += 1;
         }
@@ -88,7 +88,13 @@ impl<'a> Belief<'a> {
         self.last_event = HistoryEvent::Took;
     }
 
-    fn record_put(&mut self, name: Name<'a>, to: Name<'a>, wording: Wording, reading: &ParsedPrompt<'a>) {
+    fn record_put(
+        &mut self,
+        name: ObjectName<'a>,
+        to: ObjectName<'a>,
+        wording: PutWording,
+        reading: &ParsedPrompt<'a>,
+    ) {
         let place = self.find_or_add_place(to);
         let thing = self.find_or_add_thing(name);
         self.working_wording = Some(wording);
@@ -104,7 +110,7 @@ impl<'a> Belief<'a> {
         } else if to.kind == goal.target {
             thing.put_at_target += 1;
             self.mistakes.placed_untreated += u32::from(name.kind == goal.thing && !treated);
-            self.mistakes.look_alikes += u32::from(name.kind != goal.thing);
+            self.mistakes.wrong_things_used += u32::from(name.kind != goal.thing);
         } else if goal.treatment.is_some_and(|what| what.appliance() == to.kind) && treated {
             self.mistakes.left_at_appliance += 1;
         }
@@ -122,17 +128,17 @@ impl<'a> Belief<'a> {
             if let Some(rest) = sentence.strip_prefix("On the ")
                 && let Some((place, things)) = rest.split_once(", you see ")
             {
-                self.set_contents_of(place, things, Door::Absent);
+                self.record_contents_by_name(place, things, Door::Absent);
             } else if let Some(things) = sentence.strip_prefix("In it, you see ") {
-                self.set_contents_of_last_opened(things);
+                self.set_contents_of_most_recent(things);
             } else if let Some(rest) = sentence.strip_prefix("The ") {
-                if let Some(place) = rest.strip_suffix(" is closed").and_then(Name::parse) {
+                if let Some(place) = rest.strip_suffix(" is closed").and_then(ObjectName::parse) {
                     let place = self.find_or_add_place(place);
                     self.set_door(place, Door::Closed);
-                } else if let Some(place) = rest.strip_suffix(" is open").and_then(Name::parse) {
+                } else if let Some(place) = rest.strip_suffix(" is open").and_then(ObjectName::parse) {
                     let place = self.find_or_add_place(place);
                     self.set_door(place, Door::Open);
-                    self.mark_last_opened(place);
+                    self.mark_most_recent(place);
                 }
             } else if let Some(things) = sentence.strip_prefix("You are carrying: ") {
                 let thing = parse_list(things).next().map(|name| self.find_or_add_thing(name));
@@ -147,14 +153,14 @@ impl<'a> Belief<'a> {
     }
 
     /// Makes an open place the most recent one, because the next `In it` refers to it.
-    fn mark_last_opened(&mut self, place: usize) {
+    fn mark_most_recent(&mut self, place: usize) {
         let now = self.item_count;
         if let Some(place) = self.places.get_mut(place) {
             place.last_visit = now;
         }
     }
 
-    fn set_contents_of_last_opened(&mut self, things: &'a str) {
+    fn set_contents_of_most_recent(&mut self, things: &'a str) {
         let now = self.item_count;
         let place = self.places.iter().position(|p| p.last_visit == now && p.door == Door::Open);
         if let Some(place) = place {
@@ -162,8 +168,8 @@ impl<'a> Belief<'a> {
         }
     }
 
-    fn set_contents_of(&mut self, place: &'a str, things: &'a str, door: Door) {
-        let Some(name) = Name::parse(place) else { return };
+    fn record_contents_by_name(&mut self, place: &'a str, things: &'a str, door: Door) {
+        let Some(name) = ObjectName::parse(place) else { return };
         let place = self.find_or_add_place(name);
         self.set_door(place, door);
         self.set_contents(place, things);

@@ -170,10 +170,10 @@ impl Decision<'_, '_> {
         let open = doors.filter(|(_, spot)| {
             !self.is_refused(spot) && (spot.door_state != "locked" || self.can_unlock(spot))
         });
-        let chance = |spot: &VisibleObject<'_>| (self.random.for_this_call(spot.name) * 1000.0) as u32;
+        let chance = |spot: &VisibleObject<'_>| (self.random.per_call(spot.name) * 1000.0) as u32;
         let best = open.min_by_key(|(_, spot)| (passed(spot), spot.door_state == "open", chance(spot)));
         if let Some((way, spot)) = best
-            && (passed(spot) < 2 || self.random.for_this_call("back through a door") < 0.5)
+            && (passed(spot) < 2 || self.random.per_call("back through a door") < 0.5)
         {
             if spot.door_state == "locked" && !self.has_key(spot.colour) {
                 if let Some(line) = self.fetch_key(spot.colour) {
@@ -192,7 +192,7 @@ impl Decision<'_, '_> {
         {
             return "move forward".to_owned();
         }
-        if self.random.for_this_call("left or right") < 0.5 { "turn left" } else { "turn right" }.to_owned()
+        if self.random.per_call("left or right") < 0.5 { "turn left" } else { "turn right" }.to_owned()
     }
 
     /// Returns whether the key of a locked door is in the hand or in sight.

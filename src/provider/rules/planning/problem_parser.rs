@@ -120,7 +120,7 @@ pub(super) fn build_game(domain: Domain, observation: &str, goal: &str) -> Optio
             objects.insert(tool.to_owned(), "tool");
         }
     }
-    let mut text = format!("(define (problem seen) (:domain {}) (:objects", domain.name());
+    let mut text = format!("(define (problem seen) (:domain {}) (:objects", domain.pddl_name());
     for (object, kind) in &objects {
         let kind = match (domain, *kind) {
             (Domain::Gripper | Domain::Blockworld, _) => "object",

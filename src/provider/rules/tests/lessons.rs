@@ -20,8 +20,8 @@ fn the_first_word_index_finds_the_same_forms_as_a_full_scan() {
     let all = Forms::compile(&table).without_shortcuts();
     let mut dice = seeded_random::SeededRandom::new("forms", 7, 0);
     let mut pick = |n: usize| {
-        dice = seeded_random::SeededRandom::new("forms", dice.for_this_call("next").to_bits(), 0);
-        (dice.for_this_call("pick") * n as f64) as usize
+        dice = seeded_random::SeededRandom::new("forms", dice.per_call("next").to_bits(), 0);
+        (dice.per_call("pick") * n as f64) as usize
     };
     let mut understood = 0;
     for text in table.values().flatten().flat_map(|text| [text; 40]) {

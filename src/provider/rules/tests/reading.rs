@@ -3,11 +3,11 @@
 use super::*;
 use crate::provider::rules::prompt_parser::{Goal, HistoryItem, parse_goal};
 use crate::provider::rules::vocabulary::{
-    HouseholdAction, Name, Wording, parse_action, parse_list, strip_markers,
+    HouseholdAction, ObjectName, PutWording, parse_action, parse_list, strip_line_labels,
 };
 
-fn name(kind: &str, number: u32) -> Name<'_> {
-    Name { kind, number }
+fn name(kind: &str, number: u32) -> ObjectName<'_> {
+    ObjectName { kind, number }
 }
 
 #[test]
@@ -44,8 +44,8 @@ fn actions_are_parsed_in_both_wordings_and_with_any_label() {
         ("> go to fridge 1\n", HouseholdAction::Go(name("fridge", 1))),
         ("take apple 2 from countertop 1", HouseholdAction::Take(name("apple", 2), name("countertop", 1))),
         ("> take apple from countertop 1", HouseholdAction::Take(name("apple", 0), name("countertop", 1))),
-        ("move mug 1 to desk 2", HouseholdAction::Put(name("mug", 1), name("desk", 2), Wording::Move)),
-        ("put mug 1 in/on desk 2", HouseholdAction::Put(name("mug", 1), name("desk", 2), Wording::Put)),
+        ("move mug 1 to desk 2", HouseholdAction::Put(name("mug", 1), name("desk", 2), PutWording::Move)),
+        ("put mug 1 in/on desk 2", HouseholdAction::Put(name("mug", 1), name("desk", 2), PutWording::Put)),
         ("[human edit]: open drawer 3", HouseholdAction::Open(name("drawer", 3))),
         (
             "Action: heat egg 1 with microwave 1",
@@ -56,7 +56,7 @@ fn actions_are_parsed_in_both_wordings_and_with_any_label() {
         ("", HouseholdAction::Other),
     ];
     for (line, expected) in cases {
-        assert_eq!(parse_action(strip_markers(line)), expected, "{line:?}");
+        assert_eq!(parse_action(strip_line_labels(line)), expected, "{line:?}");
     }
 }
 
@@ -96,7 +96,7 @@ fn history_shows_place_hand_doors_and_contents() {
         let fridge = belief.find_place(name("fridge", 1));
         assert_eq!(belief.current_place, fridge);
         assert!(belief.held_thing.is_none());
-        let at = |thing: Name<'_>| belief.things.iter().find(|t| t.name == thing).and_then(|t| t.place);
+        let at = |thing: ObjectName<'_>| belief.things.iter().find(|t| t.name == thing).and_then(|t| t.place);
         assert_eq!(at(name("egg", 1)), fridge);
         assert_eq!(at(name("apple", 2)), fridge);
         assert_eq!(at(name("apple", 1)), belief.find_place(name("countertop", 1)));

@@ -50,7 +50,7 @@ impl TestBranch {
     pub(super) fn new(actor: &str, seed: u64) -> Self {
         let mut line = Self::default();
         line.write(Event::RunStarted { session: "s".to_owned(), spec: Box::new(spec(actor, seed)) });
-        line.begin("one", 1);
+        line.start_episode("one", 1);
         line
     }
 
@@ -62,7 +62,7 @@ impl TestBranch {
         self.events.push(envelope);
     }
 
-    pub(super) fn begin(&mut self, id: &str, trial: u32) {
+    pub(super) fn start_episode(&mut self, id: &str, trial: u32) {
         self.step = 0;
         self.calls += 1;
         let (call, episode) = (CallId(self.calls), self.state.ended_episodes.len() as u32 + 1);
@@ -95,7 +95,7 @@ impl TestBranch {
     }
 
     /// Adds a step: `think: ...` or an action; the answer; the progress after it; who decided.
-    pub(super) fn act_with(&mut self, action: &str, seen: &str, progress: f64, by: DecidedBy) {
+    pub(super) fn add_step_with(&mut self, action: &str, seen: &str, progress: f64, by: DecidedBy) {
         self.step += 1;
         self.calls += 1;
         let (step, call) = (self.step, CallId(self.calls));
@@ -112,7 +112,7 @@ impl TestBranch {
             shown_as: ShownAs::Own,
             thought_disposition: ThoughtDisposition::Kept,
         };
-        self.write(Event::ActionTaken { step, call: None, executed, list_only: false });
+        self.write(Event::ActionTaken { step, call: None, executed, is_listing: false });
         let turn = StepResult {
             observation: seen.to_owned(),
             progress,
@@ -150,12 +150,12 @@ impl TestBranch {
         self.write(Event::PromptSent { prompt: Arc::new(prompt) });
     }
 
-    pub(super) fn act(&mut self, action: &str) -> &mut Self {
-        self.act_with(action, &format!("After {action}."), 0.0, DecidedBy::Actor);
+    pub(super) fn add_step(&mut self, action: &str) -> &mut Self {
+        self.add_step_with(action, &format!("After {action}."), 0.0, DecidedBy::Actor);
         self
     }
 
-    pub(super) fn lesson(&mut self, id: &str, text: &str) -> &mut Self {
+    pub(super) fn add_lesson(&mut self, id: &str, text: &str) -> &mut Self {
         let op = LessonOp::Add {
             id: LessonId(id.into()),
             kind: ReflectionKind::Error,
@@ -173,12 +173,12 @@ impl TestBranch {
     }
 
     /// Lets a person change a setting.
-    pub(super) fn set(&mut self, name: &str, value: serde_json::Value) {
+    pub(super) fn change_setting(&mut self, name: &str, value: serde_json::Value) {
         self.write(Event::SettingChanged { name: name.to_owned(), value });
     }
 
     /// Lets a person edit the observation of a step.
-    pub(super) fn edit_seen(&mut self, step: u32, text: &str) {
+    pub(super) fn edit_observation(&mut self, step: u32, text: &str) {
         let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.answer.as_ref()?.agent_view.clone());
         self.write(Event::ObservationEdited { step, previous: was, text: text.to_owned() });
     }
@@ -189,7 +189,7 @@ impl TestBranch {
         self.write(Event::ThoughtEdited { step, previous: was, text: Some(text.to_owned()) });
     }
 
-    pub(super) fn end(&mut self) {
+    pub(super) fn end_episode(&mut self) {
         let e = self.state.open_episode().unwrap();
         let summary = EpisodeSummary {
             number: e.number,
@@ -213,7 +213,7 @@ impl TestBranch {
     pub(super) fn with_actions(actions: &[&str]) -> Self {
         let mut line = Self::new("rules", 0);
         for action in actions {
-            line.act(action);
+            line.add_step(action);
         }
         line
     }

@@ -7,7 +7,7 @@ use crate::ui::theme::Role;
 
 /// Returns the row: condition (padded to `wide` columns), number of hits, and modes.
 pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, context: &Context<'_>) -> Line {
-    let glyph = match (b.enabled, b.config.warn) {
+    let glyph = match (b.enabled, b.config.is_watch) {
         (false, _) => context.glyphs.off,
         (true, true) => context.glyphs.watch,
         (true, false) => context.glyphs.breakpoint,
@@ -17,7 +17,7 @@ pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, context: &Context<'_>
         1 => "1 hit".to_owned(),
         n => format!("{n} hits"),
     }];
-    facts.extend(b.config.warn.then(|| "watch".to_owned()));
+    facts.extend(b.config.is_watch.then(|| "watch".to_owned()));
     facts.extend(b.config.once.then(|| "once".to_owned()));
     facts.extend((!b.enabled).then(|| "off".to_owned()));
     let mark = if b.enabled { Role::MarkBreakpoint } else { Role::Muted };

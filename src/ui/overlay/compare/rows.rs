@@ -36,14 +36,14 @@ impl SideLayout {
 
 /// The part of a row that a line shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Half {
+enum ShownSides {
     Both,
     Left,
     Right,
 }
 
 /// Whether the lines are for two columns, and for each line its row and the part it shows.
-type CachedLines = (bool, Vec<(u32, Half)>);
+type CachedLines = (bool, Vec<(u32, ShownSides)>);
 
 /// The list of aligned rows.
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl AlignedRows {
     }
 
     /// Returns the row `by` listed rows away from `chosen`, stopping at the ends.
-    pub(super) fn row_after(&self, found: &Comparison, chosen: usize, by: isize) -> usize {
+    pub(super) fn offset_row(&self, found: &Comparison, chosen: usize, by: isize) -> usize {
         let listed = |at: &usize| !self.differences_only || found.rows[*at].kind() != RowKind::Same;
         let far = by.unsigned_abs();
         let step = |to: Option<usize>| to.unwrap_or(chosen);
@@ -117,10 +117,10 @@ impl AlignedRows {
             let at = at as u32;
             match row.kind() {
                 RowKind::Same if self.differences_only => {}
-                RowKind::Changed if !two => lines.extend([(at, Half::Left), (at, Half::Right)]),
-                RowKind::OnlyLeft if !two => lines.push((at, Half::Left)),
-                RowKind::OnlyRight if !two => lines.push((at, Half::Right)),
-                _ => lines.push((at, Half::Both)),
+                RowKind::Changed if !two => lines.extend([(at, ShownSides::Left), (at, ShownSides::Right)]),
+                RowKind::OnlyLeft if !two => lines.push((at, ShownSides::Left)),
+                RowKind::OnlyRight if !two => lines.push((at, ShownSides::Right)),
+                _ => lines.push((at, ShownSides::Both)),
             }
         }
         *made = Some((two, lines));
@@ -210,7 +210,7 @@ pub(super) fn padded(text: &str, columns: usize, glyphs: &Glyphs) -> String {
 fn row_line(
     found: &Comparison,
     at: usize,
-    half: Half,
+    half: ShownSides,
     chosen: bool,
     layout: SideLayout,
     glyphs: &Glyphs,
@@ -230,12 +230,15 @@ fn row_line(
     if !layout.two_columns {
         let mark = if first { glyphs.proposal } else { " " };
         let (sign, role, text) = match half {
-            Half::Both => (mark, role(Role::Muted), a),
-            Half::Left => ("-", role(Role::Removed), a),
-            Half::Right => ("+", role(Role::Added), b),
+            ShownSides::Both => (mark, role(Role::Muted), a),
+            ShownSides::Left => ("-", role(Role::Removed), a),
+            ShownSides::Right => ("+", role(Role::Added), b),
         };
-        let marked =
-            if first && (half == Half::Left || kind == RowKind::OnlyRight) { Role::Warning } else { role };
+        let marked = if first && (half == ShownSides::Left || kind == RowKind::OnlyRight) {
+            Role::Warning
+        } else {
+            role
+        };
         return vec![
             (marked, format!("{sign} ")),
             (role, truncate(&text, layout.side_columns, glyphs.ellipsis)),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind};
 use crate::engine::{Cause, Event};
-use crate::ui::compare::{compare_episodes, load_preceding};
+use crate::ui::compare::{compare_episodes, load_prior_differences};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::UiMessage;
 use crate::ui::tests::{SIZES, TestScreen, screen_text};
@@ -64,7 +64,7 @@ fn answer_requests(stage: &mut TestScreen, requests: Vec<Request>) {
                 Answer::Compared { a: Box::new(a), b: Box::new(b), result: found }
             }
             Request::LoadPreceding { comparison, row } => {
-                let before = load_preceding(&comparison.0, row);
+                let before = load_prior_differences(&comparison.0, row);
                 Answer::Preceding { comparison, row, before }
             }
             Request::ListComparable => Answer::Comparable(Ok(vec![
@@ -99,7 +99,7 @@ fn open_comparison(w: u16, h: u16) -> TestScreen {
 }
 
 #[test]
-fn the_other_side_is_chosen_and_the_first_difference_is_in_sight() {
+fn choosing_the_other_side_shows_the_first_difference() {
     for (w, h) in SIZES {
         let mut stage = TestScreen::new(two_trials(), w, h);
         press(&mut stage, "D");
@@ -115,7 +115,7 @@ fn the_other_side_is_chosen_and_the_first_difference_is_in_sight() {
 }
 
 #[test]
-fn differences_are_visited_and_listed_alone() {
+fn keys_visit_differences_and_list_only_them() {
     let mut stage = open_comparison(120, 36);
     let all = screen_text(&stage.draw());
     assert!(all.contains("think To solve the task"), "equal rows are listed: {all}");
@@ -140,7 +140,7 @@ fn differences_are_visited_and_listed_alone() {
 }
 
 #[test]
-fn a_typed_session_is_found_and_requested() {
+fn typing_filters_sessions_and_enter_requests_one() {
     let mut stage = TestScreen::new(two_trials(), 80, 24);
     press(&mut stage, "D");
     for letter in ["z", "z"] {
@@ -217,7 +217,7 @@ fn differences_before_the_first_step_are_shown_above_the_rows() {
 }
 
 #[test]
-fn an_episode_beside_itself_has_no_difference() {
+fn an_episode_compared_with_itself_has_no_difference() {
     let place = || EpisodeRef { episode: Some(1), ..EpisodeRef::default() };
     let (compare, request) = CompareDialog::between(place(), place());
     let mut stage = TestScreen::new(two_trials(), 80, 24);

@@ -20,7 +20,7 @@ impl ForkDialog {
             }
             None if self.is_present && context.frame.head.head != self.shown.head => {
                 let now = context.frame.head.episode.as_ref().map_or(0, |e| e.steps.len());
-                let place = fork_point::describe_moment(&self.shown);
+                let place = fork_point::describe_position(&self.shown);
                 let since = format!("the session has since reached step {now}");
                 format!(
                     "This is {place}; {since}. Continue from there on a new branch?\n\

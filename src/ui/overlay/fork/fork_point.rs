@@ -12,7 +12,7 @@ pub(crate) fn decision_point(context: &Context<'_>, number: u32) -> Option<Decis
 }
 
 /// Returns the event of the displayed state to fork after: before any decision to continue from it.
-pub(crate) fn shown_fork_point(context: &Context<'_>) -> Seq {
+pub(crate) fn displayed_fork_point(context: &Context<'_>) -> Seq {
     let mut at = context.frame.displayed.head;
     let timeline = &context.frame.timeline;
     while let Some(event) = timeline.event(at)
@@ -53,7 +53,7 @@ pub(super) fn step_in_progress(shown: &State) -> Option<(u32, Stage)> {
 }
 
 /// Describes a state's position in the words used for the root of a branch. A step counts once it is answered.
-pub(super) fn describe_moment(shown: &State) -> String {
+pub(super) fn describe_position(shown: &State) -> String {
     if let Some(step) = shown.step_awaiting_decision() {
         return match step.call {
             Some(_) => format!("at step {}'s proposal", step.number),

@@ -78,7 +78,7 @@ impl ValueInput {
         let place = match change {
             ForkChange::Action | ForkChange::Thought | ForkChange::Reject => format!("step {step}"),
             ForkChange::Observation => format!("after step {step}"),
-            _ => fork_point::describe_moment(shown),
+            _ => fork_point::describe_position(shown),
         };
         Self {
             change,

@@ -3,7 +3,7 @@
 use super::super::window::Line;
 use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
 use crate::engine::State;
-use crate::report::ByTask;
+use crate::report::TaskTotals;
 use crate::report::metrics::wilson;
 use crate::symbolic::{cause_text, main_cause};
 use crate::ui::glyphs::Glyphs;
@@ -103,7 +103,7 @@ impl ListRow {
 pub(super) struct EpisodeRows {
     pub(super) rows: Vec<ListRow>,
     /// Success and progress by task.
-    by_task: ByTask,
+    by_task: TaskTotals,
     millis: u64,
     spent: TokenCounts,
     /// Maximum number of episodes left to play.
@@ -113,7 +113,7 @@ pub(super) struct EpisodeRows {
 impl EpisodeRows {
     /// Builds the rows in one pass over all ended episodes.
     pub(super) fn build(state: &State, options: ListOptions) -> Self {
-        let by_task = ByTask::from_episodes(state.ended_episodes.iter().map(AsRef::as_ref));
+        let by_task = TaskTotals::from_episodes(state.ended_episodes.iter().map(AsRef::as_ref));
         let mut list = Self { remaining: remaining_episodes(state), by_task, ..Self::default() };
         let mut places: Vec<(usize, &EpisodeSummary)> = Vec::new();
         for (place, past) in state.ended_episodes.iter().enumerate() {
@@ -139,7 +139,7 @@ impl EpisodeRows {
     /// Returns success and progress so far, and what is left, as one row.
     pub(super) fn summary_line(&self, state: &State, columns: u16, glyphs: &Glyphs) -> Line {
         let mut parts: Vec<(Role, String)> = Vec::new();
-        let ByTask { tasks, solved, assisted, progress, has_several_trials: several } = self.by_task;
+        let TaskTotals { tasks, solved, assisted, progress, has_several_trials: several } = self.by_task;
         if let Some(share) = wilson(solved, tasks) {
             let sure = match columns {
                 76.. => format!(" ({:.0}-{:.0})", share.low * 100.0, share.high * 100.0),

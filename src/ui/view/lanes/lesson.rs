@@ -71,7 +71,7 @@ pub(super) fn lesson_rows(
     let role = paint(if text.solution.is_some() { Role::LessonSolution } else { Role::Lesson });
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
-    if form == LaneFormat::Tuples
+    if form == LaneFormat::MemoryTuples
         && let Some(transition) = &lesson.transition
     {
         // The mark, the five-letter label, and the right edge.
@@ -156,8 +156,8 @@ fn source_labels(
             let more = if numbers.len() > 1 { format!("+{}", numbers.len() - 1) } else { String::new() };
             return (format!("based on {all} {dot} {long}"), format!("from {first}{more}"));
         }
-        (LaneFormat::Tuples, Scope::Episode) => "short-term",
-        (LaneFormat::Tuples, _) => "long-term",
+        (LaneFormat::MemoryTuples, Scope::Episode) => "short-term",
+        (LaneFormat::MemoryTuples, _) => "long-term",
         (LaneFormat::Other, _) => lesson.kind.name(),
     };
     (format!("{place} {dot} {long}"), format!("{place} {short}"))

@@ -8,7 +8,7 @@ use crate::text::one_line;
 use crate::ui::context::Context;
 use crate::ui::lane::Lane;
 use crate::ui::theme::Role;
-use crate::ui::view::live::last_lines;
+use crate::ui::view::live::wrapped_tail;
 use ratatui::layout::Rect;
 
 /// Returns what a call in flight asks the mentor.
@@ -17,7 +17,7 @@ fn call_question(context: &Context<'_>, call: &LiveCall) -> Option<Question> {
 }
 
 /// Returns the end of each reply in progress that belongs to this lane: one row each, or a few if the lane is tall.
-pub(super) fn stream_rows(
+pub(super) fn streaming_reply_rows(
     context: &Context<'_>,
     lane: &Lane,
     area: Rect,
@@ -47,10 +47,10 @@ fn call_rows(
         if reduced_motion { call.text.rfind('\n').map_or("", |end| &call.text[..end]) } else { &call.text };
     // A single row shows the last line; when it is cut on the left, it doesn't begin mid-word.
     let text = if most == 1 { text.trim_end().lines().next_back().unwrap_or_default() } else { text };
-    let (mut role, mut lines) = (Role::Reasoning, last_lines(text, room, most));
+    let (mut role, mut lines) = (Role::Reasoning, wrapped_tail(text, room, most));
     let silence = call.silent_seconds(context.now).map(|seconds| format!("silent for {seconds} s"));
     if lines.is_empty() || (silence.is_some() && most == 1) {
-        let status = match (call.phase, call.pieces) {
+        let status = match (call.phase, call.delta_count) {
             (Phase::Reasoning, n) => format!("mentor reasoning {} {n} tokens", context.glyphs.separator),
             (Phase::Answering, n) => format!("mentor writing {} {n} tokens", context.glyphs.separator),
             _ => "calling the mentor".to_owned(),

@@ -78,7 +78,7 @@ pub(super) fn empty_lane_text(state: &State, lane: &Lane) -> String {
             ("fcrf", [ReflectionKind::Lesson], _) => "written when a task that failed before is solved",
             ("sweet_sour", [ReflectionKind::Positive], _) => "written when a subgoal is reached",
             ("sweet_sour", [ReflectionKind::Negative], _) => "written after a failed attempt",
-            ("sweet_sour", _, LaneFormat::Tuples) => "no short-term or long-term memories yet",
+            ("sweet_sour", _, LaneFormat::MemoryTuples) => "no short-term or long-term memories yet",
             _ => "no lessons yet",
         };
         text.to_owned()

@@ -1,6 +1,6 @@
 //! Small framed boxes side by side, as many per row as fit.
 
-use super::Pieces;
+use super::StyledLine;
 use crate::text::{truncate, width, width_within};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -9,7 +9,7 @@ use crate::ui::theme::Role;
 pub(super) struct FramedBox {
     /// The text on its upper edge.
     pub(super) title: (Role, String),
-    pub(super) lines: Vec<Pieces>,
+    pub(super) lines: Vec<StyledLine>,
 }
 
 /// Columns of a frame's edges, and of the gap between boxes.
@@ -17,7 +17,7 @@ const EDGE_COLUMNS: usize = 4;
 const GAP_COLUMNS: usize = 1;
 
 /// Lays out boxes of equal width in `columns` columns; the content of each is at most `most` columns wide.
-pub(super) fn box_rows(boxes: &[FramedBox], columns: usize, most: usize, glyphs: &Glyphs) -> Vec<Pieces> {
+pub(super) fn box_rows(boxes: &[FramedBox], columns: usize, most: usize, glyphs: &Glyphs) -> Vec<StyledLine> {
     let wide = |one: &FramedBox| {
         let lines = one.lines.iter().map(|line| line.iter().map(|(_, text)| width_within(text, most)).sum());
         lines.chain([width_within(&one.title.1, most) + 1]).max().unwrap_or(0)
@@ -33,11 +33,11 @@ pub(super) fn box_rows(boxes: &[FramedBox], columns: usize, most: usize, glyphs:
     let mut rows = Vec::new();
     for group in boxes.chunks(each) {
         let height = group.iter().map(|one| one.lines.len()).max().unwrap_or(0);
-        rows.push(side_by_side(group, |one| top_edge(one, inner, glyphs)));
+        rows.push(join_boxes(group, |one| top_edge(one, inner, glyphs)));
         for line in 0..height {
-            rows.push(side_by_side(group, |one| content_line(one.lines.get(line), inner, glyphs)));
+            rows.push(join_boxes(group, |one| content_line(one.lines.get(line), inner, glyphs)));
         }
-        rows.push(side_by_side(group, |_| {
+        rows.push(join_boxes(group, |_| {
             let edge = format!(
                 "{}{}{}",
                 glyphs.box_drawing[3],
@@ -50,8 +50,8 @@ pub(super) fn box_rows(boxes: &[FramedBox], columns: usize, most: usize, glyphs:
     rows
 }
 
-fn side_by_side(group: &[FramedBox], part: impl Fn(&FramedBox) -> Pieces) -> Pieces {
-    let mut row = Pieces::new();
+fn join_boxes(group: &[FramedBox], part: impl Fn(&FramedBox) -> StyledLine) -> StyledLine {
+    let mut row = StyledLine::new();
     for (at, one) in group.iter().enumerate() {
         if at > 0 {
             row.push((Role::Text, " ".repeat(GAP_COLUMNS)));
@@ -61,7 +61,7 @@ fn side_by_side(group: &[FramedBox], part: impl Fn(&FramedBox) -> Pieces) -> Pie
     row
 }
 
-fn top_edge(one: &FramedBox, inner: usize, glyphs: &Glyphs) -> Pieces {
+fn top_edge(one: &FramedBox, inner: usize, glyphs: &Glyphs) -> StyledLine {
     let (role, title) = &one.title;
     let title = truncate(title, inner.saturating_sub(1), glyphs.ellipsis);
     let rest = glyphs.box_drawing[10].repeat(inner.saturating_sub(width(&title) + 1));
@@ -73,8 +73,8 @@ fn top_edge(one: &FramedBox, inner: usize, glyphs: &Glyphs) -> Pieces {
     ]
 }
 
-fn content_line(line: Option<&Pieces>, inner: usize, glyphs: &Glyphs) -> Pieces {
-    let mut row: Pieces = vec![(Role::Frame, format!("{} ", glyphs.box_drawing[5]))];
+fn content_line(line: Option<&StyledLine>, inner: usize, glyphs: &Glyphs) -> StyledLine {
+    let mut row: StyledLine = vec![(Role::Frame, format!("{} ", glyphs.box_drawing[5]))];
     let mut room = inner;
     for (role, text) in line.into_iter().flatten() {
         let text = truncate(text, room, glyphs.ellipsis);

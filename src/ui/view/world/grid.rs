@@ -172,7 +172,7 @@ impl<'a> Grid<'a> {
         }
         things.sort_by_key(|(distance, ..)| *distance);
         texts.extend(things.into_iter().map(|(_, role, text)| (role, text)));
-        let [ball, case, key, open, closed, locked] = shapes(context);
+        let [ball, case, key, open, closed, locked] = object_shapes(context);
         texts.push((Role::Muted, String::new()));
         texts.push((Role::Muted, format!("{ball} ball  {case} box  {key} key")));
         texts.push((Role::Muted, format!("door: {open} open {closed} closed {locked} locked")));
@@ -227,7 +227,7 @@ impl<'a> Grid<'a> {
             return (Role::TitleFocus, format!("{} ", arrows[usize::from(self.agent.direction & 3)]));
         }
         let [kind, colour] = self.cell(x, y);
-        let [ball, case, key, open, closed, locked] = shapes(context);
+        let [ball, case, key, open, closed, locked] = object_shapes(context);
         let shape = match kind {
             b'o' => ball,
             b'b' => case,
@@ -248,7 +248,7 @@ impl<'a> Grid<'a> {
 }
 
 /// Returns the shapes of ball, box, key, and open, closed and locked door.
-fn shapes(context: &Context<'_>) -> [&'static str; 6] {
+fn object_shapes(context: &Context<'_>) -> [&'static str; 6] {
     if context.glyphs.ellipsis.is_ascii() {
         ["O", "B", "K", "/", "+", "X"]
     } else {

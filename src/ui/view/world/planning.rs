@@ -10,7 +10,7 @@ mod tyreworld;
 mod tests;
 
 use super::framed_boxes::{self, FramedBox};
-use super::{Pieces, wrap_words};
+use super::{StyledLine, wrap_words};
 use crate::text::{truncate, width};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -90,7 +90,12 @@ pub(super) fn in_one_line(shown: &Value, dot: &str) -> String {
 }
 
 /// Returns the rows of the pane. `truth` is the ground truth, if it is to be shown.
-pub(super) fn world_rows(glyphs: &Glyphs, shown: &Value, truth: Option<&Value>, columns: u16) -> Vec<Pieces> {
+pub(super) fn world_rows(
+    glyphs: &Glyphs,
+    shown: &Value,
+    truth: Option<&Value>,
+    columns: u16,
+) -> Vec<StyledLine> {
     let room = usize::from(columns.saturating_sub(2)).max(8);
     let facts = Facts::parse(shown);
     let drawn = match shown.get("domain").and_then(Value::as_str).unwrap_or_default() {
@@ -119,14 +124,14 @@ pub(super) fn world_rows(glyphs: &Glyphs, shown: &Value, truth: Option<&Value>, 
     rows
 }
 
-fn goal_rows(glyphs: &Glyphs, shown: &Value, room: usize) -> Vec<Pieces> {
+fn goal_rows(glyphs: &Glyphs, shown: &Value, room: usize) -> Vec<StyledLine> {
     let mut rows = Vec::new();
     let parts = shown.get("subgoals").and_then(Value::as_object);
     let mut parts: Vec<(&str, &Value)> =
         parts.into_iter().flatten().map(|(atom, part)| (atom.as_str(), part)).collect();
     parts.sort_by_key(|(atom, _)| atom.split([' ', '(', ')']).map(natural_key).collect::<Vec<_>>());
     // As many per row as fit: a goal of a dozen parts must leave room for the drawing.
-    let (mut row, mut used) = (Pieces::new(), 0);
+    let (mut row, mut used) = (StyledLine::new(), 0);
     for (atom, part) in parts {
         let text = part.get("text").and_then(Value::as_str).unwrap_or(atom);
         let holds = part["held"] == true;
@@ -147,7 +152,7 @@ fn goal_rows(glyphs: &Glyphs, shown: &Value, room: usize) -> Vec<Pieces> {
 }
 
 /// Lists the facts by predicate: `clear  a, b`, `on  a b, c d`.
-fn fact_rows(facts: &Facts<'_>, room: usize) -> Vec<Pieces> {
+fn fact_rows(facts: &Facts<'_>, room: usize) -> Vec<StyledLine> {
     let name_width = facts.0.keys().map(|name| name.len()).max().unwrap_or(0).min(room / 3);
     let mut rows = Vec::new();
     for (name, all) in &facts.0 {
@@ -166,7 +171,7 @@ fn fact_rows(facts: &Facts<'_>, room: usize) -> Vec<Pieces> {
 }
 
 /// Returns a text after a label, in as many rows as it needs.
-fn labelled_rows(label: &str, role: Role, text: &str, room: usize) -> Vec<Pieces> {
+fn labelled_rows(label: &str, role: Role, text: &str, room: usize) -> Vec<StyledLine> {
     let label = truncate(label, room / 2, "~");
     let indent = " ".repeat(width(&label));
     let rows = wrap_words(text, room.saturating_sub(width(&label))).into_iter().enumerate();

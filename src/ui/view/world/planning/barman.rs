@@ -1,6 +1,6 @@
 //! Draws a bar: hands, glasses and shaker on the table, what the dispensers give, and the recipes.
 
-use super::{Facts, FramedBox, Pieces, framed_boxes, join_or, labelled_rows, natural_key};
+use super::{Facts, FramedBox, StyledLine, framed_boxes, join_or, labelled_rows, natural_key};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
@@ -20,7 +20,7 @@ pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     if held.is_empty() { "hands empty".to_owned() } else { held.join(", ") }
 }
 
-pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<Pieces>> {
+pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<StyledLine>> {
     let mut vessels: Vec<&str> = facts.arguments::<1>("ontable").map(|[vessel]| vessel).collect();
     vessels.extend(facts.arguments::<2>("holding").map(|[_, vessel]| vessel));
     vessels.sort_by_key(|vessel| natural_key(vessel));
@@ -29,7 +29,7 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
         return None;
     }
     let hands = hand_contents(facts);
-    let mut rows: Vec<Pieces> = Vec::new();
+    let mut rows: Vec<StyledLine> = Vec::new();
     for (hand, vessel) in &hands {
         let (role, held) = vessel.map_or((Role::Muted, "free"), |vessel| (Role::Proposal, vessel));
         rows.extend(labelled_rows(&format!("{hand:<6} "), role, held, room));
@@ -60,7 +60,7 @@ fn vessel_box(facts: &Facts<'_>, hands: &[(&str, Option<&str>)], vessel: &str) -
     };
     let inside = join_or(facts.second_arguments("contains", vessel), "empty");
     let role = if inside == "empty" { Role::Muted } else { Role::Observation };
-    let mut lines: Vec<Pieces> = vec![vec![(role, inside)]];
+    let mut lines: Vec<StyledLine> = vec![vec![(role, inside)]];
     let mut traits = Vec::new();
     if facts.has("clean", [vessel]) {
         traits.push("clean".to_owned());

@@ -1,6 +1,6 @@
 //! Draws blocks as towers on a table.
 
-use super::{Facts, Pieces};
+use super::{Facts, StyledLine};
 use crate::text::width_within;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -31,7 +31,7 @@ pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     }
 }
 
-pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<Pieces>> {
+pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<StyledLine>> {
     let towers = towers(facts)?;
     let held = facts.arguments::<1>("holding").next();
     let hand = match held {
@@ -49,7 +49,7 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
     for group in towers.chunks(each) {
         let height = group.iter().map(Vec::len).max().unwrap_or(0);
         for level in (0..height).rev() {
-            let mut row = Pieces::new();
+            let mut row = StyledLine::new();
             for tower in group {
                 let block = tower.get(level).map_or_else(String::new, |block| {
                     let name = crate::text::truncate(block, wide, glyphs.ellipsis);

@@ -1,6 +1,6 @@
 //! Draws rooms with balls, and the robot with its grippers.
 
-use super::{Facts, FramedBox, Pieces, framed_boxes, join_or};
+use super::{Facts, FramedBox, StyledLine, framed_boxes, join_or};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
@@ -18,12 +18,12 @@ pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     format!("Robby at {at}, carrying {}", join_or(held.into_iter(), "nothing"))
 }
 
-pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<Pieces>> {
+pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<StyledLine>> {
     let mut rooms = Vec::new();
     for [name] in facts.arguments::<1>("room") {
         let here = facts.has("at-robby", [name]);
         let balls: Vec<&str> = facts.first_arguments("at", name).collect();
-        let mut lines: Vec<Pieces> = Vec::new();
+        let mut lines: Vec<StyledLine> = Vec::new();
         for few in balls.chunks(3) {
             lines.push(vec![(Role::Observation, few.join(" "))]);
         }

@@ -18,8 +18,8 @@ fn picture(task: &str, actions: &[&str], columns: u16) -> Vec<String> {
     row_texts(&world_rows(&UNICODE, &shown, None, columns))
 }
 
-fn row_texts(rows: &[Pieces]) -> Vec<String> {
-    let text = |row: &Pieces| row.iter().map(|(_, text)| text.as_str()).collect::<String>();
+fn row_texts(rows: &[StyledLine]) -> Vec<String> {
+    let text = |row: &StyledLine| row.iter().map(|(_, text)| text.as_str()).collect::<String>();
     rows.iter().map(|row| text(row).trim_end().to_owned()).collect()
 }
 

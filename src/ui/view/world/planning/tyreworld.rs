@@ -1,6 +1,6 @@
 //! Draws hubs with their wheels and nuts, the boot, and what is at hand.
 
-use super::{Facts, FramedBox, Pieces, framed_boxes, join_or, labelled_rows, natural_key};
+use super::{Facts, FramedBox, StyledLine, framed_boxes, join_or, labelled_rows, natural_key};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
@@ -8,7 +8,7 @@ pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     format!("at hand: {}", join_or(facts.arguments::<1>("have").map(|[thing]| thing), "nothing"))
 }
 
-pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<Pieces>> {
+pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<StyledLine>> {
     let mut hubs: Vec<&str> = ["on-ground", "not-on-ground"]
         .into_iter()
         .flat_map(|fact| facts.arguments::<1>(fact).map(|[hub]| hub).collect::<Vec<_>>())
@@ -22,7 +22,7 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
     for (fact, word) in [("isopen", "open"), ("closed", "closed")] {
         for [container] in facts.arguments::<1>(fact) {
             let inside: Vec<&str> = facts.first_arguments("in", container).collect();
-            let mut lines: Vec<Pieces> =
+            let mut lines: Vec<StyledLine> =
                 inside.chunks(3).map(|few| vec![(Role::Observation, few.join(" "))]).collect();
             if inside.is_empty() {
                 lines.push(vec![(Role::Muted, "empty".to_owned())]);
@@ -50,7 +50,7 @@ fn hub_box(facts: &Facts<'_>, hub: &str) -> FramedBox {
     let up = facts.has("not-on-ground", [hub]);
     let wheel = join_or(facts.first_arguments("on", hub), "no wheel");
     let role = if wheel == "no wheel" { Role::Muted } else { Role::Observation };
-    let mut lines: Vec<Pieces> = vec![vec![(role, wheel)]];
+    let mut lines: Vec<StyledLine> = vec![vec![(role, wheel)]];
     let nuts =
         |fact: &str| facts.first_arguments(fact, hub).map(|nut| format!("{nut} {fact}")).collect::<Vec<_>>();
     let nuts = [nuts("tight"), nuts("loose")].concat();

@@ -1,7 +1,7 @@
 //! Looks at past steps of the current episode in plain mode, without changing anything.
 
 use super::PlainSession;
-use super::interpret::describe_moment;
+use super::interpret::describe_past_step;
 use super::seek::Seek;
 use crate::cli::error::CliError;
 use crate::domain::Seq;
@@ -24,8 +24,8 @@ impl PlainSession {
     pub(super) fn seek(&mut self, target: Seek) -> Result<(), CliError> {
         let store = self.handle.store.clone();
         let head = store.head();
-        let Some(step) = target_step(self.viewed_moment.map(|(step, _)| step), target, &head) else {
-            self.viewed_moment = None;
+        let Some(step) = target_step(self.viewed_step.map(|(step, _)| step), target, &head) else {
+            self.viewed_step = None;
             self.last_status.clear();
             return self.print_line("PRESENT");
         };
@@ -33,18 +33,18 @@ impl PlainSession {
         // Every event of a step precedes the start of the next step.
         let until =
             episode.and_then(|e| e.step(step + 1)).map_or(head.head, |next| Seq(next.first_seq.0 - 1));
-        self.viewed_moment = Some((step, until));
+        self.viewed_step = Some((step, until));
         let last = episode.map_or(0, |e| e.steps.len());
         self.print_line(&format!(
             "PAST step {step} of {last}; `live` returns to the present, `fork` opens a branch from before this step"
         ))?;
-        self.print_text(&describe_moment(&store.state_at(until), step))
+        self.print_text(&describe_past_step(&store.state_at(until), step))
     }
 
     /// Rewrites a line typed while viewing the past: `fork` without a number means the viewed step. Returns `None` if
     /// the line stays as it is.
     pub(super) fn rewrite_for_past(&self, line: &str) -> Option<String> {
-        let (step, _) = self.viewed_moment?;
+        let (step, _) = self.viewed_step?;
         let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         let named = rest.split_whitespace().next().is_some_and(|n| n.parse::<u32>().is_ok());
         (word.trim_start_matches(':') == "fork" && !named).then(|| format!("fork {step} {rest}"))
