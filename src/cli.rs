@@ -153,8 +153,8 @@ fn merge_screen_flags(cli: &mut Cli) -> Result<(), CliError> {
     let Some((flags, _)) = screen_flags(cli) else {
         let flag = if before.plain { "--plain" } else { "--theme" };
         return Err(CliError::usage(
-            format!("{flag}: this verb has no screen"),
-            "leave the flag out; run, resume, open and demo accept it",
+            format!("{flag}: this command has no screen"),
+            "omit the flag; only run, resume, open and demo accept it",
         ));
     };
     flags.plain |= before.plain;

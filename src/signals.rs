@@ -1,10 +1,10 @@
 //! Signals of the operating system that end the program: SIGINT, SIGTERM, SIGHUP and others.
 //!
-//! While a [`Guard`] lives, such a signal is recorded instead of ending the process. The caller of
-//! [`wait_for_signal`] then closes the session and exits normally. A separate thread enforces it: if the program does
-//! not react, for example because it is blocked on a terminal or a pipe that nobody reads, the thread closes the
-//! session, restores the terminal and ends the process. Before the first guard the system's default action applies;
-//! after the last one a signal ends the process at once.
+//! While a [`Guard`] exists, such a signal is recorded instead of ending the process. The caller of [`wait_for_signal`]
+//! then closes the session and exits normally. If the program does not react, for example because it is blocked on a
+//! terminal or a pipe that nobody reads, a watchdog thread closes the session, restores the terminal and ends the
+//! process. Before the first guard is created, the system's default action applies; after the last one is dropped, a
+//! signal ends the process at once.
 
 #[cfg(unix)]
 mod unix;
@@ -21,7 +21,7 @@ const GRACE_PERIOD: Duration = Duration::from_millis(30);
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often the watchdog thread checks whether the sessions are closed.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// How long restoring the terminal may take if the program does not do it itself.
+/// How long the watchdog thread waits for the terminal to be restored.
 const RESTORE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A signal that ends the program.
@@ -52,7 +52,7 @@ impl EndSignal {
         name.unwrap_or("a signal")
     }
 
-    /// Returns whether the terminal sends it for a key, to every program in the foreground.
+    /// Returns whether the terminal sends it when a key is pressed, to every process in the foreground.
     fn is_from_key(self) -> bool {
         matches!(self.0, 2 | 3)
     }
@@ -62,7 +62,7 @@ impl EndSignal {
 enum GuardTarget {
     /// A session that is being opened and can't be closed yet.
     Opening,
-    /// Nothing that needs closing.
+    /// No session, so that nothing has to be closed.
     NoSession,
     /// An open session.
     Session(GuardedSession),
@@ -79,11 +79,11 @@ struct SignalState {
     received: Option<EndSignal>,
     guards: Vec<(u64, GuardTarget)>,
     last_guard: u64,
-    /// SIGINT is a command to the caller of [`wait_for_signal`] and doesn't end the program.
+    /// Whether SIGINT is left to the caller of [`wait_for_signal`] and doesn't start the watchdog thread.
     interrupt_is_command: bool,
-    /// A thread is already making sure that the program ends.
+    /// Whether the watchdog thread is running.
     watchdog_started: bool,
-    /// Another program has the terminal, and keys are not meant for this one.
+    /// Whether another program, such as an editor, uses the terminal. Its Ctrl-C is not meant for this program.
     is_terminal_lent: bool,
 }
 
@@ -101,7 +101,7 @@ static WRITE_STARTED: AtomicU64 = AtomicU64::new(0);
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Keeps signals from ending the process before a session is closed.
-#[must_use = "signals end the process at once when no guard lives"]
+#[must_use = "without a guard, a signal ends the process at once"]
 pub struct Guard(u64);
 
 impl Guard {
@@ -121,22 +121,25 @@ impl Guard {
         Self::new(GuardTarget::NoSession)
     }
 
-    /// Registers the open session: `close` asks it to close, `closed` returns whether it is closed.
-    pub fn set_session(&self, close: impl Fn() + Send + 'static, closed: impl Fn() -> bool + Send + 'static) {
+    /// Registers the open session: `close` asks it to close, `is_closed` returns whether it is closed.
+    pub fn set_session(
+        &self,
+        close: impl Fn() + Send + 'static,
+        is_closed: impl Fn() -> bool + Send + 'static,
+    ) {
         let mut state = HUB.lock();
         if let Some(guard) = state.guards.iter_mut().find(|g| g.0 == self.0) {
-            let (close, closed) = (Box::new(close), Box::new(closed));
-            guard.1 =
-                GuardTarget::Session(GuardedSession { close, is_closed: closed, close_requested: false });
+            let (close, is_closed) = (Box::new(close), Box::new(is_closed));
+            guard.1 = GuardTarget::Session(GuardedSession { close, is_closed, close_requested: false });
         }
     }
 
-    fn new(guarded: GuardTarget) -> io::Result<Self> {
+    fn new(target: GuardTarget) -> io::Result<Self> {
         install()?;
         let mut state = HUB.lock();
         state.last_guard += 1;
         let id = state.last_guard;
-        state.guards.push((id, guarded));
+        state.guards.push((id, target));
         Ok(Self(id))
     }
 }
@@ -152,7 +155,7 @@ impl SignalHub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a signal and makes sure that the program ends.
+    /// Records a signal and starts the watchdog thread, unless the signal is only a command.
     fn deliver(&self, signal: EndSignal) {
         let mut state = self.lock();
         if state.is_terminal_lent && signal.is_from_key() {
@@ -163,18 +166,18 @@ impl SignalHub {
         }
         state.received = Some(signal);
         let command = state.interrupt_is_command && signal == EndSignal::INTERRUPT;
-        let ends = !command && !state.watchdog_started;
-        state.watchdog_started |= ends;
+        let start_watchdog = !command && !state.watchdog_started;
+        state.watchdog_started |= start_watchdog;
         drop(state);
         self.received.send_modify(|n| *n = n.wrapping_add(1));
-        if ends {
-            // The handlers' thread is still needed. If no other thread can be started, the program itself must exit.
+        if start_watchdog {
+            // This thread must keep receiving signals. Without the watchdog, the program has to exit by itself.
             let _ =
                 std::thread::Builder::new().name("ending".to_owned()).spawn(move || HUB.force_exit(signal));
         }
     }
 
-    /// Waits for the program to end, and ends it if it does not.
+    /// Gives the program time to exit, then closes its sessions and ends the process.
     fn force_exit(&self, signal: EndSignal) -> ! {
         let started = Instant::now();
         let mut closed = None;
@@ -186,7 +189,7 @@ impl SignalHub {
             if closed.is_none() && self.close_all() {
                 closed = Some(Instant::now());
             }
-            // A thread that was blocked in a write when the signal arrived still is.
+            // A write that has been blocked since before the signal will not complete.
             let stuck = write_duration().is_some_and(|since| since >= GRACE_PERIOD);
             if closed.is_some_and(|since: Instant| stuck || since.elapsed() >= EXIT_TIMEOUT) {
                 restore_terminal();
@@ -198,9 +201,9 @@ impl SignalHub {
     /// Asks every session to close. Returns whether all are closed.
     fn close_all(&self) -> bool {
         let mut state = self.lock();
-        let mut all = true;
-        for (_, guarded) in &mut state.guards {
-            all &= match guarded {
+        let mut all_closed = true;
+        for (_, target) in &mut state.guards {
+            all_closed &= match target {
                 GuardTarget::NoSession => true,
                 GuardTarget::Opening => false,
                 GuardTarget::Session(session) => {
@@ -211,11 +214,11 @@ impl SignalHub {
                 }
             };
         }
-        all
+        all_closed
     }
 }
 
-/// Returns the received signal that has not been handled yet, if any.
+/// Returns the received signal that has not been acknowledged yet, if any.
 pub fn pending_signal() -> Option<EndSignal> {
     HUB.lock().received
 }
@@ -244,23 +247,23 @@ pub fn acknowledge() {
     HUB.lock().received = None;
 }
 
-/// Runs a function while another program has the terminal, whose Ctrl-C and Ctrl-\ are not meant for this one.
+/// Runs a function during which another program uses the terminal, and ignores Ctrl-C and Ctrl-\ meanwhile.
 pub fn lend_terminal<T>(run: impl FnOnce() -> T) -> T {
     HUB.lock().is_terminal_lent = true;
-    let done = run();
+    let result = run();
     HUB.lock().is_terminal_lent = false;
-    done
+    result
 }
 
-/// Sets the function that restores the terminal if the program can't exit normally. It must not wait for a lock that
-/// a write could hold.
+/// Sets the function that restores the terminal if the program can't exit normally. The function must not wait for a
+/// lock that is held during a write.
 pub fn set_terminal_restorer(restorer: fn()) {
-    // Only the first call counts, because there is one terminal.
+    // Later calls are ignored: there is only one terminal.
     let _ = RESTORER.set(restorer);
 }
 
-/// Treats the loss of the terminal of standard input as SIGHUP. The signal itself reaches only the session that owns
-/// the terminal, and not at all under `nohup`, though nobody can use a screen then either.
+/// Treats the loss of the terminal at standard input as SIGHUP. The system sends SIGHUP only to the session that owns
+/// the terminal, and `nohup` ignores it, but without a terminal the program is of no use in these cases either.
 pub fn watch_terminal() {
     #[cfg(unix)]
     {
@@ -269,12 +272,13 @@ pub fn watch_terminal() {
     }
 }
 
-/// Runs a write to a terminal or pipe, which may block forever; a signal does not wait for it.
+/// Runs a write to a terminal or pipe. If a signal arrives while the write is blocked, the program ends without waiting
+/// for it.
 pub fn blocking_write<T>(write: impl FnOnce() -> T) -> T {
     let outer = WRITE_STARTED.swap(millis_since_start(), Ordering::SeqCst);
-    let done = write();
+    let result = write();
     WRITE_STARTED.store(if outer == 0 { 0 } else { millis_since_start() }, Ordering::SeqCst);
-    done
+    result
 }
 
 /// Returns the milliseconds since the first call, plus 1: never 0.
@@ -293,14 +297,14 @@ fn write_duration() -> Option<Duration> {
 /// Restores the terminal on a separate thread, because a blocked terminal must not keep the program from ending.
 fn restore_terminal() {
     let Some(restorer) = RESTORER.get() else { return };
-    let (done, restored) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let thread = std::thread::Builder::new().name("restore".to_owned()).spawn(move || {
         restorer();
-        // The receiver is gone if it took too long.
-        let _ = done.send(());
+        // Fails if restoring took too long and nobody is waiting any more.
+        let _ = sender.send(());
     });
     if thread.is_ok() {
-        let _ = restored.recv_timeout(RESTORE_TIMEOUT);
+        let _ = receiver.recv_timeout(RESTORE_TIMEOUT);
     }
 }
 

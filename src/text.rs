@@ -25,18 +25,18 @@ pub fn width(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-/// Returns the width in cells of one line of clean text, or `most` if it is wider. Reads no more of the text than
+/// Returns the width in cells of one line of clean text, but at most `max_columns`. Reads no more of the text than
 /// necessary, so that it can be used in every frame on text of any length.
-pub fn width_within(text: &str, most: usize) -> usize {
-    // Every ASCII character takes one cell whatever follows it, so that `most` bytes of them suffice.
-    if text.as_bytes()[..text.len().min(most)].is_ascii() {
-        return text.len().min(most);
+pub fn width_within(text: &str, max_columns: usize) -> usize {
+    // Every ASCII character takes one cell whatever follows it, so `max_columns` bytes of them suffice.
+    if text.as_bytes()[..text.len().min(max_columns)].is_ascii() {
+        return text.len().min(max_columns);
     }
     let mut used = 0;
     for piece in text.graphemes(true) {
         used += piece.width();
-        if used >= most {
-            return most;
+        if used >= max_columns {
+            return max_columns;
         }
     }
     used
@@ -47,33 +47,33 @@ pub fn fits(text: &str, columns: usize) -> bool {
     width_within(text, columns.saturating_add(1)) <= columns
 }
 
-/// Cleans one line and cuts it to at most `columns` cells without splitting a character; a cut is marked with `more`.
-/// Reads no more of the text than necessary.
-pub fn truncate(text: &str, columns: usize, more: &str) -> String {
+/// Cleans one line and cuts it to at most `columns` cells without splitting a character. A cut line ends with
+/// `ellipsis`. Reads no more of the text than necessary.
+pub fn truncate(text: &str, columns: usize, ellipsis: &str) -> String {
     // Clean text needs fewer than 16 bytes per cell on average.
-    let longest = columns.saturating_mul(16).saturating_add(64);
-    let shortened = text.len() > longest;
-    let text = one_line(if shortened { prefix(text, longest) } else { text });
+    let max_bytes = columns.saturating_mul(16).saturating_add(64);
+    let shortened = text.len() > max_bytes;
+    let text = one_line(if shortened { prefix(text, max_bytes) } else { text });
     if !shortened && fits(&text, columns) {
         return text.into_owned();
     }
-    let Some(room) = columns.checked_sub(width(more)) else { return String::new() };
+    let Some(available) = columns.checked_sub(width(ellipsis)) else { return String::new() };
     let mut kept = String::new();
     let mut used = 0;
     for piece in text.graphemes(true) {
         used += piece.width();
-        if used > room {
+        if used > available {
             break;
         }
         kept.push_str(piece);
     }
-    kept.push_str(more);
+    kept.push_str(ellipsis);
     kept
 }
 
-/// Returns the longest prefix of a text with at most `bytes` bytes that ends at a character boundary.
-pub fn prefix(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
+/// Returns the longest prefix of a text that has at most `max_bytes` bytes and ends at a character boundary.
+pub fn prefix(text: &str, max_bytes: usize) -> &str {
+    let mut end = max_bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }

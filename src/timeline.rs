@@ -2,7 +2,7 @@
 //!
 //! Memory is bounded: only the newest events are held, and older ones are fetched from the journal. Checkpoints share
 //! the parts that grow, and are thinned out when there are many. A clone of a timeline shares everything with it, so a
-//! reader owns what it reads while the branch goes on.
+//! reader keeps what it reads while the branch grows.
 
 pub mod compare;
 mod fetch;
@@ -28,8 +28,8 @@ const MIN_RECENT_EVENTS: usize = 4096;
 /// Events held at once while iterating over all of them.
 const CHUNK_EVENTS: u64 = 1024;
 
-/// Loads the last readable state of a [`CheckpointIndex`] that is not after an event. Returns `None` if all events must
-/// be folded.
+/// Loads the last readable checkpoint of a [`CheckpointIndex`] at or before an event. Returns `None` if there is none,
+/// so that all events must be folded.
 pub type LoadCheckpoint = Arc<dyn Fn(Seq) -> Option<State> + Send + Sync>;
 
 /// Checkpoints stored elsewhere, such as beside the journal.
@@ -44,13 +44,13 @@ pub struct CheckpointIndex {
 impl CheckpointIndex {
     /// Uses the checkpoints of `self` up to the event `at` that two branches share, and those of `own` after it.
     pub fn chain(self, at: Seq, own: Self) -> Self {
-        let mut places: Vec<Seq> = self.seqs.into_iter().filter(|seq| *seq <= at).collect();
-        places.extend(&own.seqs);
-        let recall = move |seq: Seq| {
-            let late = if seq > at { (own.load)(seq) } else { None };
-            late.or_else(|| (self.load)(seq.min(at)))
+        let mut seqs: Vec<Seq> = self.seqs.into_iter().filter(|seq| *seq <= at).collect();
+        seqs.extend(&own.seqs);
+        let load = move |seq: Seq| {
+            let own_checkpoint = if seq > at { (own.load)(seq) } else { None };
+            own_checkpoint.or_else(|| (self.load)(seq.min(at)))
         };
-        Self { seqs: places, load: Arc::new(recall) }
+        Self { seqs, load: Arc::new(load) }
     }
 
     /// Returns an index without checkpoints.
@@ -59,7 +59,7 @@ impl CheckpointIndex {
     }
 }
 
-/// The events of a branch, and access to every state it had. Cloning costs some tens of reference counts.
+/// The events of a branch, and access to every state it had. Cloning only increments some tens of reference counts.
 #[derive(Clone)]
 pub struct Timeline {
     recent: RecentEvents,

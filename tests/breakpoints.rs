@@ -84,9 +84,9 @@ fn each_condition_fires_where_it_should_on_shipped_sessions() {
 /// The same rows are tested without a screen (`tests/cli/breakpoints.rs`) and on the screen (`tests/pty.rs`).
 #[test]
 fn shared_breakpoint_rows_match_the_recordings() {
-    for (session, _, condition, turns) in stops::rows() {
+    for (session, _, condition, steps) in stops::rows() {
         let found: Vec<u32> = hits_of(&recorded_events(session), condition).iter().map(|h| h.1).collect();
-        assert_eq!(found, turns, "{session}: {condition}");
+        assert_eq!(found, steps, "{session}: {condition}");
     }
 }
 

@@ -1,12 +1,12 @@
-//! `docs/GLOSSARY.md` is generated from the doc comments of the public types in `src/domain`: one definition of each
-//! term, next to the type that carries it. `UPDATE=1 cargo test --test glossary` writes the page.
-#![allow(clippy::unwrap_used, reason = "a test may stop at the first error")]
+//! Checks `docs/GLOSSARY.md`, which is generated from the doc comments of the public types in `src/domain`, so that
+//! every term is defined once, next to its type. `UPDATE=1 cargo test --test glossary` writes the page.
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The public types of a source file with the first paragraph of their doc comments, in order of appearance.
+/// Returns the public types of a source file, in order, each with the first paragraph of its doc comment.
 fn definitions(source: &str) -> Vec<(String, String)> {
     let (mut found, mut paragraph, mut is_first) = (Vec::new(), String::new(), true);
     for line in source.lines().take_while(|line| !line.contains("#[cfg(test)]")) {
@@ -31,19 +31,20 @@ fn definitions(source: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A type's name as words: `LessonPool` is "lesson pool".
+/// Splits a type's name into words: `LessonPool` becomes "lesson pool".
 fn split_words(name: &str) -> String {
     let mut words = String::new();
-    for letter in name.chars() {
-        if letter.is_uppercase() && !words.is_empty() {
+    for character in name.chars() {
+        if character.is_uppercase() && !words.is_empty() {
             words.push(' ');
         }
-        words.extend(letter.to_lowercase());
+        words.extend(character.to_lowercase());
     }
     words
 }
 
-/// Doc links become code: ``[`Lesson`]`` and ``[`step`](Self::step)`` read as `Lesson` and `step`.
+/// Replaces doc links by their text: ``[`Lesson`]`` and ``[`step`](Self::step)`` become `` `Lesson` `` and `` `step`
+/// ``.
 fn without_links(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -85,6 +86,6 @@ fn glossary_is_generated_from_the_domain() {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, &page).unwrap();
     }
-    let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == page, "docs/GLOSSARY.md is out of date; UPDATE=1 cargo test --test glossary writes it");
+    let current = fs::read_to_string(&path).unwrap_or_default();
+    assert!(current == page, "docs/GLOSSARY.md is out of date; run UPDATE=1 cargo test --test glossary");
 }

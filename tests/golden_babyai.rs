@@ -1,10 +1,12 @@
-//! Generates every golden BabyAI level from its seed, plays every golden trace, and compares everything recorded.
+//! Generates every golden BabyAI level from its seed, plays every golden trace, and compares the results with the
+//! recordings.
 //!
-//! Ends with `N passed, N failed, N skipped` (generators, levels and traces) and the number of steps compared. The
-//! traces are in `../shared`; without it they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
-//! `cargo test --test golden_babyai -- --from DIR` compares other recordings in the same format instead.
+//! The last lines are the number of steps compared and `N passed, N failed, N skipped` (random generators, levels and
+//! traces). The recordings are in `../shared`; if that folder is missing, they are skipped.
+//! `RETROSPECT_GOLDEN=required` turns that into a failure. `cargo test --test golden_babyai -- --from DIR` compares
+//! other recordings in the same format instead.
 
-#![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
+#![expect(clippy::print_stdout, reason = "this test has its own `main` and prints its results")]
 
 use flate2::read::GzDecoder;
 use retrospect::env::Environment;
@@ -18,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// The random draws of one seed.
+/// The numbers drawn from a random generator with one seed.
 #[derive(Deserialize)]
 struct RecordedDraws {
     seed: u64,
@@ -27,7 +29,7 @@ struct RecordedDraws {
     draws: Vec<Value>,
 }
 
-/// The recorded start of an episode, besides the level itself.
+/// What is recorded before the first step of an episode, in addition to the level.
 #[derive(Deserialize)]
 struct Initial {
     observation: String,
@@ -94,19 +96,21 @@ impl Outcome {
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
-    let given = if args.next().as_deref() == Some("--from") { args.next().map(PathBuf::from) } else { None };
-    let root = given.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/babyai"));
+    let other_root =
+        if args.next().as_deref() == Some("--from") { args.next().map(PathBuf::from) } else { None };
+    let root =
+        other_root.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/babyai"));
     let mut outcome = Outcome::default();
     let mut skipped = 0;
-    let mut read = |name: &str| {
+    let mut read_or_skip = |name: &str| {
         read_json_lines(&root.join(name)).unwrap_or_else(|error| {
-            println!("{name} is not here ({}: {error})", root.display());
+            println!("skipped: {name} in {}: {error}", root.display());
             skipped += 1;
             Vec::new()
         })
     };
-    let (draws, starts) = (read("rng_vectors.jsonl.gz"), read("level_starts.jsonl.gz"));
-    let (tasks, episodes) = (read("testsplit_tasks.jsonl.gz"), read("episodes.jsonl.gz"));
+    let (draws, starts) = (read_or_skip("rng_vectors.jsonl.gz"), read_or_skip("level_starts.jsonl.gz"));
+    let (tasks, episodes) = (read_or_skip("testsplit_tasks.jsonl.gz"), read_or_skip("episodes.jsonl.gz"));
     for line in &draws {
         outcome.count("random numbers", compare_draws(line));
     }
@@ -149,28 +153,28 @@ fn main() -> ExitCode {
 
 fn read_json_lines(path: &Path) -> Result<Vec<Value>, String> {
     let mut text = String::new();
-    let packed = fs::File::open(path).map_err(|error| error.to_string())?;
-    GzDecoder::new(packed).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    GzDecoder::new(file).read_to_string(&mut text).map_err(|error| error.to_string())?;
     text.lines().map(|line| serde_json::from_str(line).map_err(|error| error.to_string())).collect()
 }
 
-fn expect_equal<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Result<(), String> {
-    if ours == theirs { Ok(()) } else { Err(format!("{what} is\n  {ours:?}, expected\n  {theirs:?}")) }
+fn expect_equal<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, expected: &T) -> Result<(), String> {
+    if ours == expected { Ok(()) } else { Err(format!("{what} is\n  {ours:?}, expected\n  {expected:?}")) }
 }
 
 fn compare_draws(line: &Value) -> Result<(), String> {
     let recorded = RecordedDraws::deserialize(line).map_err(|error| error.to_string())?;
-    let mut dice = Pcg64::new(recorded.seed);
-    let inner = dice.state_and_increment();
-    expect_equal("the state", &format!("{:#x}", inner.0), &recorded.state)?;
-    expect_equal("the increment", &format!("{:#x}", inner.1), &recorded.inc)?;
-    for (at, draw) in recorded.draws.iter().enumerate() {
+    let mut generator = Pcg64::new(recorded.seed);
+    let (state, increment) = generator.state_and_increment();
+    expect_equal("the state", &format!("{state:#x}"), &recorded.state)?;
+    expect_equal("the increment", &format!("{increment:#x}"), &recorded.inc)?;
+    for (index, draw) in recorded.draws.iter().enumerate() {
         let number = |i: usize| draw[i].as_i64().unwrap_or_default();
-        let what = format!("draw {at} of seed {}", recorded.seed);
+        let what = format!("draw {index} of seed {}", recorded.seed);
         if draw[0] == "i" {
-            expect_equal(&what, &dice.integer(number(1), number(2)), &number(3))?;
+            expect_equal(&what, &generator.integer(number(1), number(2)), &number(3))?;
         } else {
-            expect_equal(&what, &dice.fraction(), &draw[1].as_f64().unwrap_or_default())?;
+            expect_equal(&what, &generator.fraction(), &draw[1].as_f64().unwrap_or_default())?;
         }
     }
     Ok(())
@@ -178,20 +182,20 @@ fn compare_draws(line: &Value) -> Result<(), String> {
 
 /// Reads a recorded start, generates it from its seed, and compares the two.
 fn compare_start(line: &Value) -> Result<LevelStart, String> {
-    let read = LevelStart::from_json("golden", line).map_err(|error| error.to_string())?;
-    let level = Level::from_name(&read.env_id).ok_or("no such level")?;
-    expect_equal("the number", &level.number, &read.number)?;
-    let mut made = level.generate(read.seed).map_err(|error| error.to_string())?;
-    made.subgoals.clone_from(&read.subgoals);
-    made.difficulty.clone_from(&read.difficulty);
-    if level.starts_carrying() && read.stale_view.is_none() {
+    let recorded = LevelStart::from_json("golden", line).map_err(|error| error.to_string())?;
+    let level = Level::from_name(&recorded.env_id).ok_or("no such level")?;
+    expect_equal("the number", &level.number, &recorded.number)?;
+    let mut generated = level.generate(recorded.seed).map_err(|error| error.to_string())?;
+    generated.subgoals.clone_from(&recorded.subgoals);
+    generated.difficulty.clone_from(&recorded.difficulty);
+    if level.starts_carrying() && recorded.stale_view.is_none() {
         // These recordings don't say where a carried object was picked up.
-        (made.stale_view, made.known_positions) = (None, read.known_positions.clone());
+        (generated.stale_view, generated.known_positions) = (None, recorded.known_positions.clone());
     }
-    expect_equal("the mission", &made.mission, &read.mission)?;
-    expect_equal("the agent", &made.agent, &read.agent)?;
-    expect_equal("the level", &made, &read)?;
-    Ok(read)
+    expect_equal("the mission", &generated.mission, &recorded.mission)?;
+    expect_equal("the agent", &generated.agent, &recorded.agent)?;
+    expect_equal("the level", &generated, &recorded)?;
+    Ok(recorded)
 }
 
 fn compare_task(line: &Value, level: &Level, seed: u64) -> Result<(), String> {
@@ -211,15 +215,15 @@ fn compare_episode(line: &Value, tasks: &[Value], outcome: &mut Outcome) {
         Err(error) => return outcome.failures.push(format!("an episode: {error}")),
     };
     let Episode { id, level, seed, label, initial, traces } = episode;
-    let labelled =
+    let labelled_task =
         label.as_ref().and_then(|label| tasks.iter().find(|task| task["task_id"] == label.task_id));
     let start = compare_start(line).and_then(|mut start| {
         expect_equal("level and seed", &(start.number, start.seed), &(level, seed))?;
-        if let Some(task) = labelled {
+        if let Some(task) = labelled_task {
             start.subgoals =
                 LevelStart::from_json("label", task).map_err(|error| error.to_string())?.subgoals;
         } else if label.is_some() {
-            return Err("its label is not among the tasks".to_owned());
+            return Err("the task named by its label is not in testsplit_tasks.jsonl.gz".to_owned());
         }
         Ok(start)
     });
@@ -229,14 +233,14 @@ fn compare_episode(line: &Value, tasks: &[Value], outcome: &mut Outcome) {
     };
     let mut world = World::new(Arc::new(start));
     for Trace { kind, steps } in &traces {
-        let played = compare_initial(&mut world, &initial).and_then(|()| {
-            steps.iter().enumerate().try_for_each(|(at, step)| {
+        let result = compare_initial(&mut world, &initial).and_then(|()| {
+            steps.iter().enumerate().try_for_each(|(index, step)| {
                 outcome.steps += 1;
                 compare_step(&mut world, step)
-                    .map_err(|reason| format!("step {at} {:?}: {reason}", step.action))
+                    .map_err(|reason| format!("step {index} {:?}: {reason}", step.action))
             })
         });
-        outcome.count(&format!("{id} {kind}"), played);
+        outcome.count(&format!("{id} {kind}"), result);
     }
 }
 
@@ -249,7 +253,11 @@ fn compare_initial(world: &mut World, initial: &Initial) -> Result<(), String> {
     expect_equal("the first observation", &observation, &initial.observation)?;
     expect_equal("the first view", &image_triples(world.image()), &initial.image)?;
     expect_equal("available actions", &available_actions(world), &initial.available)?;
-    expect_equal("what is refused", &world.action_errors().into_iter().collect(), &initial.errors)?;
+    expect_equal(
+        "the errors of unavailable actions",
+        &world.action_errors().into_iter().collect(),
+        &initial.errors,
+    )?;
     expect_equal("the hash", &world.state_hash(), &initial.hash)
 }
 
@@ -260,17 +268,17 @@ fn available_actions(world: &World) -> Vec<String> {
 fn compare_step(world: &mut World, step: &Step) -> Result<(), String> {
     let reply = world.play(&step.action);
     expect_equal("the observation", &reply.observation, &step.observation)?;
-    let low: Vec<u8> = reply.primitive_actions.iter().map(|low| *low as u8).collect();
-    expect_equal("what was done", &low, &step.primitive_actions)?;
-    expect_equal("the environment's word", &reply.environment_result, &step.raw)?;
+    let primitive_actions: Vec<u8> = reply.primitive_actions.iter().map(|action| *action as u8).collect();
+    expect_equal("the primitive actions", &primitive_actions, &step.primitive_actions)?;
+    expect_equal("the original environment's reward and done", &reply.environment_result, &step.raw)?;
     expect_equal("the reward", &world.reward(), &step.reward)?;
     expect_equal("done", &world.is_done(), &step.done)?;
     expect_equal("valid", &world.last_valid(), &step.valid)?;
     let agent = world.agent();
     expect_equal("the agent", &[agent.x, agent.y, i16::from(agent.direction)], &step.agent)?;
-    expect_equal("the number of low-level steps", &world.action_count(), &step.step_count)?;
+    expect_equal("the number of primitive actions", &world.action_count(), &step.step_count)?;
     expect_equal("available actions", &available_actions(world), &step.available)?;
-    let peek = world.world_summary();
-    expect_equal("what is carried", &peek["carrying"].as_u64(), &step.carrying.map(u64::from))?;
+    let summary = world.world_summary();
+    expect_equal("the carried object", &summary["carrying"].as_u64(), &step.carrying.map(u64::from))?;
     expect_equal("the hash", &world.state_hash(), &step.hash)
 }

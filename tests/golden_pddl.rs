@@ -1,10 +1,11 @@
-//! Plays every golden PDDL episode and compares observation, valid actions, progress, done, won, validity, the parsed
-//! action and the state's hash at every step; also goals and first observations of the 60 published tasks.
+//! Plays every golden PDDL episode. At every step, compares observation, valid actions, progress, done, won, validity,
+//! the parsed action and the state's hash; also compares goals and first observations of the 60 published tasks.
 //!
-//! Ends with `N passed, N failed, N skipped` (traces) and the number of steps compared. The episodes are in
-//! `../shared`; without it they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
+//! The last lines are the number of steps compared and `N passed, N failed, N skipped` (traces and tasks). The episodes
+//! are in `../shared`; if that folder is missing, they are skipped. `RETROSPECT_GOLDEN=required` turns that into a
+//! failure.
 
-#![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
+#![expect(clippy::print_stdout, reason = "this test has its own `main` and prints its results")]
 
 use flate2::read::GzDecoder;
 use retrospect::env::Environment;
@@ -81,7 +82,7 @@ fn main() -> ExitCode {
             outcome.failures.push(reason);
         }
     } else {
-        println!("the golden PDDL traces are not here ({})", root.display());
+        println!("skipped: no golden PDDL traces in {}", root.display());
         outcome.skipped = 1;
     }
     for failure in outcome.failures.iter().take(20) {
@@ -127,9 +128,11 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
         let game = load_game(root, &label.domain, &root.join("problems").join(&label.problem_file))?;
         let goals = (game.goal_text(GoalSeparator::Comma), game.goal_text(GoalSeparator::Space));
         let first = World::new(Arc::clone(&game)).restart().to_owned();
-        // Some recorded labels lack their trailing blank.
-        let blank = goals.1.trim_end() == label.goal.trim_end();
-        if goals.0 != label.goal_as_agentboard_code_prints_it || !blank || first != label.initial_observation
+        // Some recorded goals lack the trailing blank that the others have.
+        let is_same_goal = goals.1.trim_end() == label.goal.trim_end();
+        if goals.0 != label.goal_as_agentboard_code_prints_it
+            || !is_same_goal
+            || first != label.initial_observation
         {
             outcome.failures.push(format!("{}: {goals:?}, expected {:?}", label.problem_file, label.goal));
         }
@@ -160,7 +163,8 @@ fn load_game(root: &Path, domain: &str, problem: &Path) -> Result<Arc<Game>, Str
     Game::load(&source).map_err(|error| error.to_string())
 }
 
-/// Plays one trace twice: with the game directly, and through the `Environment` trait.
+/// Plays one trace twice: directly on the game, and through the `Environment` trait. Adds to `steps` the number of
+/// steps compared.
 fn compare_trace(
     game: &Arc<Game>,
     episode: &Episode,
@@ -168,56 +172,58 @@ fn compare_trace(
     steps: &mut usize,
 ) -> Result<(), String> {
     let mut world = World::new(Arc::clone(game));
-    let mut playing = PddlEnvironment::new(Arc::clone(game), GoalSeparator::Comma, None);
-    let first = playing.reset().map_err(|error| error.to_string())?;
-    let start = &episode.initial;
+    let mut environment = PddlEnvironment::new(Arc::clone(game), GoalSeparator::Comma, None);
+    let first = environment.reset().map_err(|error| error.to_string())?;
+    let initial = &episode.initial;
     expect_equal("goal", &first.shown["goal"], &serde_json::json!(episode.goal))?;
-    expect_equal("first observation", &world.restart(), &start.observation.as_str())?;
-    expect_equal("first observation of the trait", &first.observation, &start.observation)?;
+    expect_equal("first observation", &world.restart(), &initial.observation.as_str())?;
+    expect_equal("first observation through the trait", &first.observation, &initial.observation)?;
     expect_equal(
         "first valid actions",
         &world.valid_actions().collect::<Vec<_>>(),
-        &start.valid.iter().map(String::as_str).collect(),
+        &initial.valid.iter().map(String::as_str).collect(),
     )?;
-    expect_equal("first hash", &format!("{:016x}", world.state_hash()), &start.state_hash)?;
-    let mut middle = None;
-    for (at, step) in trace.steps.iter().enumerate() {
-        let describe = |what: &str| format!("step {} ({:?}): {what}", at + 1, step.action);
+    expect_equal("first hash", &format!("{:016x}", world.state_hash()), &initial.state_hash)?;
+    let mut middle_snapshot = None;
+    for (index, step) in trace.steps.iter().enumerate() {
+        let describe = |what: &str| format!("step {} ({:?}): {what}", index + 1, step.action);
         let reply = world.play(&step.action);
         expect_equal(&describe("observation"), &reply.observation, &step.observation.as_str())?;
         expect_equal(&describe("validity"), &reply.valid, &step.action_is_valid)?;
-        expect_equal(&describe("taken for"), &world.recognized_action(), &step.parsed)?;
+        expect_equal(&describe("recognized action"), &world.recognized_action(), &step.parsed)?;
         let ours: Vec<&str> = world.valid_actions().collect();
         expect_equal(&describe("valid actions"), &ours, &step.valid.iter().map(String::as_str).collect())?;
-        let turn = playing.step(&step.action).map_err(|error| error.to_string())?;
-        expect_equal(&describe("observation of the trait"), &turn.observation, &step.observation)?;
-        expect_equal(&describe("validity of the trait"), &turn.valid, &step.action_is_valid)?;
-        expect_equal(&describe("done"), &turn.done, &step.done)?;
-        expect_equal(&describe("won"), &turn.won, &step.won)?;
-        if (turn.progress - step.progress).abs() > 1e-9 || turn.reward.to_bits() != turn.progress.to_bits() {
-            return Err(describe(&format!("progress {}, expected {}", turn.progress, step.progress)));
+        let result = environment.step(&step.action).map_err(|error| error.to_string())?;
+        expect_equal(&describe("observation through the trait"), &result.observation, &step.observation)?;
+        expect_equal(&describe("validity through the trait"), &result.valid, &step.action_is_valid)?;
+        expect_equal(&describe("done"), &result.done, &step.done)?;
+        expect_equal(&describe("won"), &result.won, &step.won)?;
+        if (result.progress - step.progress).abs() > 1e-9
+            || result.reward.to_bits() != result.progress.to_bits()
+        {
+            return Err(describe(&format!("progress {}, expected {}", result.progress, step.progress)));
         }
-        let admissible = playing.admissible().map_err(|error| error.to_string())?;
+        let admissible = environment.admissible().map_err(|error| error.to_string())?;
         expect_equal(&describe("admissible"), &admissible, &step.valid)?;
         expect_equal(
             &describe("hash"),
-            &playing.world_summary()["state_hash"],
+            &environment.world_summary()["state_hash"],
             &serde_json::json!(step.state_hash),
         )?;
         *steps += 1;
-        if at == trace.steps.len() / 2 {
-            middle = playing.snapshot();
+        if index == trace.steps.len() / 2 {
+            middle_snapshot = environment.snapshot();
         }
     }
     // Restore the snapshot from the middle and play on from there.
-    if let Some(snapshot) = middle {
-        playing.restore(&snapshot).map_err(|error| error.to_string())?;
+    if let Some(snapshot) = middle_snapshot {
+        environment.restore(&snapshot).map_err(|error| error.to_string())?;
         for step in &trace.steps[trace.steps.len() / 2 + 1..] {
-            let turn = playing.step(&step.action).map_err(|error| error.to_string())?;
-            let admissible = playing.admissible().map_err(|error| error.to_string())?;
-            expect_equal("observation after a restore", &turn.observation, &step.observation)?;
+            let result = environment.step(&step.action).map_err(|error| error.to_string())?;
+            let admissible = environment.admissible().map_err(|error| error.to_string())?;
+            expect_equal("observation after a restore", &result.observation, &step.observation)?;
             expect_equal("valid actions after a restore", &admissible, &step.valid)?;
-            expect_equal("end after a restore", &turn.won, &step.won)?;
+            expect_equal("won after a restore", &result.won, &step.won)?;
         }
     }
     Ok(())

@@ -269,7 +269,7 @@ fn the_doctor_checks_a_server() {
             "has tiny",
             "one token",
             "streaming",
-            "wrote on after the stop text",
+            "did not end the reply at the stop text",
             "sampling seems to have no effect",
             "the model reasons at temperature 0",
         ] {

@@ -3,7 +3,7 @@
 use super::forms::FORMS;
 use crate::domain::ReflectionKind;
 
-/// The current values for the placeholders of conditions.
+/// The values that the placeholders in conditions can currently take.
 #[derive(Clone, Debug, Default)]
 pub struct CompletionContext {
     /// Actions that could be proposed.
@@ -25,32 +25,34 @@ pub struct Suggestion {
 
 /// Returns the lines that the typed text can be completed to, in the order of the documentation. Ranking them is left
 /// to the caller.
-pub fn suggestions(typed: &str, known: &CompletionContext) -> Vec<Suggestion> {
-    let (lead, rest) = split_modifiers(typed);
+pub fn suggestions(typed: &str, context: &CompletionContext) -> Vec<Suggestion> {
+    let (modifiers, rest) = split_modifiers(typed);
     let word = rest.split_whitespace().next().unwrap_or_default();
-    let fill = |before: &str, what: &str, about: &str| Suggestion {
-        text: format!("{lead}{before}{what}"),
+    let fill = |prefix: &str, value: &str, about: &str| Suggestion {
+        text: format!("{modifiers}{prefix}{value}"),
         description: about.to_owned(),
     };
-    let begun = rest.len() > word.len();
-    let filled: Vec<Suggestion> = match word {
-        "action" if begun => known.actions.iter().map(|a| fill("action = ", a, "known action")).collect(),
-        "note" if begun => known.detectors.iter().map(|d| fill("note ", d, "detector")).collect(),
-        "reflection" if begun => ReflectionKind::ALL
+    let has_argument = rest.len() > word.len();
+    let completions: Vec<Suggestion> = match word {
+        "action" if has_argument => {
+            context.actions.iter().map(|a| fill("action = ", a, "known action")).collect()
+        }
+        "note" if has_argument => context.detectors.iter().map(|d| fill("note ", d, "detector")).collect(),
+        "reflection" if has_argument => ReflectionKind::ALL
             .iter()
             .map(|k| fill("reflection ", &k.name().to_lowercase(), "reflections of this kind"))
             .collect(),
-        "lesson" if begun => {
-            known.lessons.iter().map(|(n, text)| fill("lesson ", &n.to_string(), text)).collect()
+        "lesson" if has_argument => {
+            context.lessons.iter().map(|(n, text)| fill("lesson ", &n.to_string(), text)).collect()
         }
         _ => Vec::new(),
     };
     let forms = FORMS
         .iter()
-        .map(|f| Suggestion { text: format!("{lead}{}", f.example), description: f.meaning.to_owned() });
-    let mut all = filled;
+        .map(|f| Suggestion { text: format!("{modifiers}{}", f.example), description: f.meaning.to_owned() });
+    let mut all = completions;
     all.extend(forms);
-    if lead.is_empty() {
+    if modifiers.is_empty() {
         all.push(Suggestion {
             text: "warn nothing 3".to_owned(),
             description: "watch: marks the step, doesn't stop".to_owned(),
@@ -65,14 +67,14 @@ pub fn suggestions(typed: &str, known: &CompletionContext) -> Vec<Suggestion> {
 
 /// Splits off `warn ` and `once ` at the beginning.
 fn split_modifiers(typed: &str) -> (String, &str) {
-    let (mut lead, mut rest) = (String::new(), typed.trim_start());
+    let (mut modifiers, mut rest) = (String::new(), typed.trim_start());
     for _ in 0..2 {
         for word in ["warn ", "once "] {
-            if let Some(more) = rest.strip_prefix(word).filter(|_| !lead.contains(word)) {
-                lead.push_str(word);
-                rest = more.trim_start();
+            if let Some(remaining) = rest.strip_prefix(word).filter(|_| !modifiers.contains(word)) {
+                modifiers.push_str(word);
+                rest = remaining.trim_start();
             }
         }
     }
-    (lead, rest)
+    (modifiers, rest)
 }

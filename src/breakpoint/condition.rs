@@ -60,7 +60,7 @@ pub enum Condition {
     Invalid(u32),
     /// The same part repeated this many times in a row.
     Repeated(RepeatedPart, u32),
-    /// The agent goes in circles.
+    /// A detector found that the agent is going in circles.
     GoingInCircles,
     /// The goal is reached.
     Won,
@@ -72,7 +72,7 @@ pub enum Condition {
     RewardChanged,
     /// The progress rate differs from that of the previous step.
     ProgressChanged,
-    /// This many steps without progress.
+    /// This many steps in a row made no progress.
     Stalled(u32),
     /// A reflection was written, of this kind if one is given.
     Reflection(Option<ReflectionKind>),
@@ -80,9 +80,9 @@ pub enum Condition {
     Lesson(u32),
     /// More than this limit was spent.
     SpentMoreThan(SpendScope, SpendLimit),
-    /// The step with this number was answered.
+    /// The step with this number is complete.
     Step(u32),
-    /// An episode ended; won or not won if given.
+    /// An episode ended; if given, only a won (`true`) or an unsuccessful one (`false`).
     EpisodeEnded(Option<bool>),
 }
 
@@ -92,7 +92,7 @@ pub struct BreakpointSpec {
     pub condition: Condition,
     /// Warns instead of pausing.
     pub warn: bool,
-    /// Disabled after its first hit.
+    /// Disables the breakpoint after its first hit.
     pub once: bool,
 }
 
@@ -125,15 +125,15 @@ impl RepeatedPart {
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let row = |f: &mut fmt::Formatter<'_>, word: &str, n: u32| match n {
+        let write_counted = |f: &mut fmt::Formatter<'_>, word: &str, n: u32| match n {
             1 => f.write_str(word),
             n => write!(f, "{word} {n}"),
         };
         match self {
             Self::Text(part, Pattern::Regex(pattern)) => write!(f, "{} ~ {pattern}", part.name()),
             Self::Text(part, Pattern::Words(words)) => write!(f, "{} = {words}", part.name()),
-            Self::NothingHappened(n) => row(f, "nothing", *n),
-            Self::Invalid(n) => row(f, "invalid", *n),
+            Self::NothingHappened(n) => write_counted(f, "nothing", *n),
+            Self::Invalid(n) => write_counted(f, "invalid", *n),
             Self::Repeated(what, n) => write!(f, "same {} {n}", what.name()),
             Self::GoingInCircles => f.write_str("cycle"),
             Self::Won => f.write_str("won"),

@@ -1,4 +1,4 @@
-//! Every form of a condition: for help, completion, error messages and the table of `docs/BREAKPOINTS.md`.
+//! Every form of a condition, for the help, completion, error messages and the table in `docs/BREAKPOINTS.md`.
 
 /// One form of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,19 +106,26 @@ pub const FORMS: &[Form] = &[
     ),
 ];
 
-const AT_PROPOSAL: &str = "at the proposal, before it runs";
+const AT_PROPOSAL: &str = "at the proposal, before the action runs";
 const AFTER_ANSWER: &str = "right after the observation";
 const BEFORE_REFLECTION: &str = "after the observation, before any reflection";
 
-const fn form(write: &'static str, example: &'static str, when: &'static str, stands: &'static str) -> Form {
-    Form { syntax: write, example, meaning: when, pauses_at: stands }
+const fn form(
+    syntax: &'static str,
+    example: &'static str,
+    meaning: &'static str,
+    pauses_at: &'static str,
+) -> Form {
+    Form { syntax, example, meaning, pauses_at }
 }
 
-/// Returns a suggestion of a line or two: the forms that begin with this word, otherwise a few of all.
+/// Returns a hint for a condition that could not be parsed: the forms that begin with this word, or some common
+/// conditions if none does. One or two lines.
 pub fn hint(word: &str) -> String {
     const REFERENCE: &str = "docs/BREAKPOINTS.md and `retrospect run --help` list all conditions";
-    let of = |form: &&Form| form.syntax.split([' ', '[']).next() == Some(word);
-    let forms: Vec<String> = FORMS.iter().filter(of).map(|f| format!("`{}`", f.syntax)).collect();
+    let begins_with_word = |form: &&Form| form.syntax.split([' ', '[']).next() == Some(word);
+    let forms: Vec<String> =
+        FORMS.iter().filter(begins_with_word).map(|f| format!("`{}`", f.syntax)).collect();
     if forms.is_empty() {
         return format!("such as `nothing 3`, `action ~ heat`, `stalled 8`, `end failure`; {REFERENCE}");
     }

@@ -9,7 +9,8 @@ use regex::Regex;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Parsed conditions by their text; `None` if the text cannot be parsed (a journal may contain anything).
+/// Parsed conditions by their text; `None` if the text cannot be parsed (conditions in a journal may come from another
+/// version).
 #[derive(Default)]
 pub(super) struct ConditionCache(Mutex<HashMap<String, Option<Arc<CompiledCondition>>>>);
 
@@ -20,7 +21,7 @@ struct CompiledCondition {
 }
 
 impl ConditionCache {
-    /// More than any session has at a time.
+    /// Exceeds the number of breakpoints that a session realistically has.
     const MAX_CACHED: usize = 512;
 
     pub(super) fn find_hits(
@@ -34,37 +35,37 @@ impl ConditionCache {
         }
         let mut found = Vec::new();
         for breakpoint in before.breakpoints.all.iter().filter(|b| b.enabled) {
-            let Some(ready) = self.compiled(&breakpoint.config.condition) else { continue };
-            let moment = BreakpointCheck {
+            let Some(compiled) = self.compiled(&breakpoint.config.condition) else { continue };
+            let check = BreakpointCheck {
                 breakpoint,
                 state_before: before,
                 event: &envelope.event,
                 state_after: after,
             };
-            if let Some((step, why)) = moment.check(&ready) {
-                found.push(BreakpointMatch { breakpoint: breakpoint.number, step, reason: why });
+            if let Some((step, explanation)) = check.check(&compiled) {
+                found.push(BreakpointMatch { breakpoint: breakpoint.number, step, reason: explanation });
             }
         }
         found
     }
 
     fn compiled(&self, text: &str) -> Option<Arc<CompiledCondition>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = kept.get(text) {
-            return known.clone();
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = cache.get(text) {
+            return cached.clone();
         }
-        if kept.len() >= Self::MAX_CACHED {
-            kept.clear();
+        if cache.len() >= Self::MAX_CACHED {
+            cache.clear();
         }
-        let ready = parse(text).ok().map(|spec| {
+        let entry = parse(text).ok().map(|spec| {
             let regex = match &spec.condition {
                 Condition::Text(_, pattern) => compile_pattern(pattern).ok(),
                 _ => None,
             };
             Arc::new(CompiledCondition { condition: spec.condition, regex })
         });
-        kept.insert(text.to_owned(), ready.clone());
-        ready
+        cache.insert(text.to_owned(), entry.clone());
+        entry
     }
 }
 
@@ -95,9 +96,9 @@ struct BreakpointCheck<'a> {
 type Hit = Option<(u32, String)>;
 
 impl<'a> BreakpointCheck<'a> {
-    fn check(&self, ready: &CompiledCondition) -> Hit {
-        match &ready.condition {
-            Condition::Text(part, _) => self.check_text(*part, ready.regex.as_ref()?),
+    fn check(&self, compiled: &CompiledCondition) -> Hit {
+        match &compiled.condition {
+            Condition::Text(part, _) => self.check_text(*part, compiled.regex.as_ref()?),
             Condition::Repeated(RepeatedPart::Action, n) => {
                 self.check_repeated_proposal(*n, self.state_after.breakpoints.streaks.action, step_action)
             }
@@ -113,14 +114,14 @@ impl<'a> BreakpointCheck<'a> {
             Condition::NothingHappened(_)
             | Condition::GoingInCircles
             | Condition::Mistake
-            | Condition::Note(_) => self.check_notes(&ready.condition),
+            | Condition::Note(_) => self.check_notes(&compiled.condition),
             Condition::Invalid(_)
             | Condition::Repeated(RepeatedPart::Observation, _)
             | Condition::Won
             | Condition::RewardChanged
             | Condition::ProgressChanged
             | Condition::Stalled(_)
-            | Condition::Step(_) => self.check_observation(&ready.condition),
+            | Condition::Step(_) => self.check_observation(&compiled.condition),
         }
     }
 
@@ -136,18 +137,18 @@ impl<'a> BreakpointCheck<'a> {
             (TextPart::Thought, Event::Proposed { step, thought: Some(thought), .. }) => {
                 (*step, thought.as_str())
             }
-            (TextPart::Observation, Event::WorldReset { result: turn, agent_view: seen, .. }) => {
-                (0, seen.as_deref().unwrap_or(&turn.observation))
+            (TextPart::Observation, Event::WorldReset { result, agent_view, .. }) => {
+                (0, agent_view.as_deref().unwrap_or(&result.observation))
             }
             (TextPart::Observation, Event::Observed { step, .. }) => {
-                // An environment's answer to a thought carries no information.
-                let answered = self.state_after.last_step().filter(|s| !s.is_thought_only())?;
-                (*step, answered.observation()?)
+                // The environment's answer to a thought carries no information.
+                let last_step = self.state_after.last_step().filter(|s| !s.is_thought_only())?;
+                (*step, last_step.observation()?)
             }
             _ => return None,
         };
-        let at = regex.find(text)?.start();
-        let line = reason::line_at(text, at);
+        let offset = regex.find(text)?.start();
+        let line = reason::line_at(text, offset);
         Some((
             step,
             match part {
@@ -164,42 +165,46 @@ impl<'a> BreakpointCheck<'a> {
     fn check_repeated_proposal<'s>(
         &'s self,
         n: u32,
-        row: Streak,
-        of: impl Fn(&'s Step) -> Option<&'s str>,
+        streak: Streak,
+        part_of: impl Fn(&'s Step) -> Option<&'s str>,
     ) -> Hit {
         let Event::Proposed { step, .. } = self.event else { return None };
         let episode = self.episode()?;
-        let now = of(episode.last_step()?)?.trim();
-        let before = episode.step(row.last).and_then(of)?.trim();
-        let count = row.count + 1;
-        if row.count == 0 || now != before || !self.is_due(n, count, row.first) {
+        let current = part_of(episode.last_step()?)?.trim();
+        let previous = episode.step(streak.last).and_then(part_of)?.trim();
+        let count = streak.count + 1;
+        if streak.count == 0 || current != previous || !self.is_due(n, count, streak.first) {
             return None;
         }
         Some((
             *step,
-            format!("{} time in a row at step {step}: `{}`", reason::ordinal(count), reason::shorten(now)),
+            format!(
+                "{} time in a row at step {step}: `{}`",
+                reason::ordinal(count),
+                reason::shorten(current)
+            ),
         ))
     }
 
     fn check_observation(&self, condition: &Condition) -> Hit {
-        let Event::Observed { step, result: turn, .. } = self.event else { return None };
-        let (step, episode, rows) = (*step, self.episode()?, &self.state_after.breakpoints.streaks);
-        let words = match condition {
-            Condition::Invalid(n) if self.is_streak_due(*n, rows.invalid, step) => {
+        let Event::Observed { step, result, .. } = self.event else { return None };
+        let (step, episode, streaks) = (*step, self.episode()?, &self.state_after.breakpoints.streaks);
+        let explanation = match condition {
+            Condition::Invalid(n) if self.is_streak_due(*n, streaks.invalid, step) => {
                 format!(
                     "the environment rejected the action {}",
-                    reason::format_streak_steps(episode, rows.invalid, *n)
+                    reason::format_streak_steps(episode, streaks.invalid, *n)
                 )
             }
-            Condition::Repeated(_, n) if self.is_streak_due(*n, rows.observation, step) => {
+            Condition::Repeated(_, n) if self.is_streak_due(*n, streaks.observation, step) => {
                 let observation = episode.last_step().and_then(Step::observation).unwrap_or_default();
                 format!(
                     "same observation {}: \"{}\"",
-                    reason::format_streak_steps(episode, rows.observation, *n),
+                    reason::format_streak_steps(episode, streaks.observation, *n),
                     reason::shorten(observation)
                 )
             }
-            Condition::Won if turn.won => format!("goal reached at step {step}"),
+            Condition::Won if result.won => format!("goal reached at step {step}"),
             Condition::Step(n) if *n == step => format!("step {step} is complete"),
             Condition::RewardChanged | Condition::ProgressChanged => {
                 return self.check_change(condition, step);
@@ -216,35 +221,35 @@ impl<'a> BreakpointCheck<'a> {
             }
             _ => return None,
         };
-        Some((step, words))
+        Some((step, explanation))
     }
 
     fn check_change(&self, condition: &Condition, step: u32) -> Hit {
-        let was = self.state_before.open_episode()?;
-        let old = was
-            .step(was.answered_steps())
+        let previous = self.state_before.open_episode()?;
+        let old = previous
+            .step(previous.answered_steps())
             .and_then(|s| s.answer.as_ref())
-            .or(was.first_observation.as_ref())?;
+            .or(previous.first_observation.as_ref())?;
         let new = self.state_after.last_step()?.answer.as_ref()?;
         let (name, from, to) = match condition {
             Condition::RewardChanged => ("reward", old.reward, new.reward),
             _ => ("progress rate", old.progress, new.progress),
         };
-        let other = (from - to).abs() > f64::EPSILON;
-        other.then(|| {
+        let differs = (from - to).abs() > f64::EPSILON;
+        differs.then(|| {
             (step, format!("{name} changed from {} to {} at step {step}", format_rate(from), format_rate(to)))
         })
     }
 
     fn check_notes(&self, condition: &Condition) -> Hit {
         let Event::Noted { step, notes } = self.event else { return None };
-        let (step, nothing) = (*step, self.state_after.breakpoints.streaks.nothing);
+        let (step, streak) = (*step, self.state_after.breakpoints.streaks.nothing);
         if let Condition::NothingHappened(n) = condition {
-            let due = self.is_streak_due(*n, nothing, step);
-            return due.then(|| {
+            let is_due = self.is_streak_due(*n, streak, step);
+            return is_due.then(|| {
                 Some((
                     step,
-                    format!("nothing happened {}", reason::format_streak_steps(self.episode()?, nothing, *n)),
+                    format!("nothing happened {}", reason::format_streak_steps(self.episode()?, streak, *n)),
                 ))
             })?;
         }
@@ -254,8 +259,8 @@ impl<'a> BreakpointCheck<'a> {
             Condition::Note(name) => note.detector == *name,
             _ => false,
         })?;
-        let named = note.detector.replace('_', " ");
-        Some((step, format!("{named} at step {step}: {}", reason::shorten(&note.evidence))))
+        let detector = note.detector.replace('_', " ");
+        Some((step, format!("{detector} at step {step}: {}", reason::shorten(&note.evidence))))
     }
 
     fn check_reflection(&self, kind: Option<ReflectionKind>) -> Hit {
@@ -263,36 +268,39 @@ impl<'a> BreakpointCheck<'a> {
         if kind.is_some_and(|k| k != reflection.kind) {
             return None;
         }
-        let says = reflection
+        let text = reflection
             .items
             .first()
             .map(|i| format!(": {}", reason::shorten(&i.text.text)))
             .unwrap_or_default();
         let step = reflection.step;
-        Some((step, format!("reflection ({}) written after step {step}{says}", reflection.question().name())))
+        Some((step, format!("reflection ({}) written after step {step}{text}", reflection.question().name())))
     }
 
     fn check_lesson(&self, number: u32) -> Hit {
         let Event::PromptSent { prompt } = self.event else { return None };
         let id = &self.state_after.pool.by_number(number)?.id;
-        let in_it = |p: &PromptRecord| {
-            p.segments.iter().any(|s| matches!(&s.origin, SegmentOrigin::Lesson { id: of, .. } if of == id))
+        let has_lesson = |p: &PromptRecord| {
+            p.segments
+                .iter()
+                .any(|s| matches!(&s.origin, SegmentOrigin::Lesson { id: other, .. } if other == id))
         };
         let last = match prompt.question {
             None => self.state_before.actor_prompts.0.as_deref(),
-            Some(asked) => {
-                let of = self.state_before.mentor_prompts.iter().find(|(q, ..)| *q == asked);
-                of.map(|(_, last, _)| last.as_ref())
+            Some(question) => {
+                let sent = self.state_before.mentor_prompts.iter().find(|(q, ..)| *q == question);
+                sent.map(|(_, last, _)| last.as_ref())
             }
         };
-        let stays = last.is_some_and(|p| p.episode == prompt.episode && in_it(p));
-        let to = prompt.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
-        (in_it(prompt) && !stays).then(|| {
-            (prompt.step, format!("lesson {number} is new in the prompt{to} of step {}", prompt.step))
+        let was_in_last = last.is_some_and(|p| p.episode == prompt.episode && has_lesson(p));
+        let recipient =
+            prompt.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
+        (has_lesson(prompt) && !was_in_last).then(|| {
+            (prompt.step, format!("lesson {number} is new in the prompt{recipient} of step {}", prompt.step))
         })
     }
 
-    /// Fires once per scope: a budget that is used up stays used up.
+    /// Fires once per scope, because a limit once exceeded stays exceeded.
     fn check_spend(&self, scope: SpendScope, spend: SpendLimit) -> Hit {
         let number = self.episode().map_or(0, |e| e.number);
         let has_fired = match scope {
@@ -303,27 +311,28 @@ impl<'a> BreakpointCheck<'a> {
         if has_fired || !(replied || matches!(spend, SpendLimit::Time(_))) {
             return None;
         }
-        let (state, meter) = (self.state_after, &self.state_after.breakpoints.baseline);
-        let whole = scope == SpendScope::Run;
-        let less = |all: u64, begun: u64| if whole { all } else { all.saturating_sub(begun) };
-        let words = match spend {
-            SpendLimit::Tokens(bound) => {
-                let now = less(state.usage.tokens(), meter.tokens_at_start);
-                (now > bound).then(|| format!("used {now} tokens"))
+        let (state, baseline) = (self.state_after, &self.state_after.breakpoints.baseline);
+        let is_whole_run = scope == SpendScope::Run;
+        let spent =
+            |total: u64, at_start: u64| if is_whole_run { total } else { total.saturating_sub(at_start) };
+        let text = match spend {
+            SpendLimit::Tokens(limit) => {
+                let used = spent(state.usage.tokens(), baseline.tokens_at_start);
+                (used > limit).then(|| format!("used {used} tokens"))
             }
-            SpendLimit::Cost(bound) => {
-                let now = less(state.usage.cost_nano(), meter.cost_at_start);
-                (now > bound).then(|| format!("cost {}", number::format_billionths(now)))
+            SpendLimit::Cost(limit) => {
+                let cost = spent(state.usage.cost_nano(), baseline.cost_at_start);
+                (cost > limit).then(|| format!("cost {}", number::format_billionths(cost)))
             }
-            SpendLimit::Time(bound) => {
-                let before = if whole { meter.earlier_time } else { std::time::Duration::ZERO };
-                let now = before.saturating_add(state.clock.elapsed);
-                let describe = || format!("been running for {}", number::format_seconds(now.as_secs()));
-                (now > std::time::Duration::from_secs(bound)).then(describe)
+            SpendLimit::Time(limit) => {
+                let before = if is_whole_run { baseline.earlier_time } else { std::time::Duration::ZERO };
+                let elapsed = before.saturating_add(state.clock.elapsed);
+                let describe = || format!("been running for {}", number::format_seconds(elapsed.as_secs()));
+                (elapsed > std::time::Duration::from_secs(limit)).then(describe)
             }
         }?;
-        let of = if whole { "the run".to_owned() } else { format!("episode {number}") };
-        Some((reason::step_number(state.last_step()), format!("{of} has {words}")))
+        let subject = if is_whole_run { "the run".to_owned() } else { format!("episode {number}") };
+        Some((reason::step_number(state.last_step()), format!("{subject} has {text}")))
     }
 
     fn check_episode_end(&self, won: Option<bool>) -> Hit {
@@ -331,11 +340,11 @@ impl<'a> BreakpointCheck<'a> {
         if won.is_some_and(|won| won != summary.won) {
             return None;
         }
-        let how = if summary.won { "won" } else { "ended without success" };
+        let outcome = if summary.won { "won" } else { "ended without success" };
         Some((
             reason::step_number(self.state_after.last_step()),
             format!(
-                "episode {} {how} after {} steps, progress {}",
+                "episode {} {outcome} after {} steps, progress {}",
                 summary.number,
                 summary.steps,
                 format_rate(summary.progress)
@@ -343,8 +352,8 @@ impl<'a> BreakpointCheck<'a> {
         ))
     }
 
-    fn is_streak_due(&self, n: u32, row: Streak, step: u32) -> bool {
-        row.last == step && self.is_due(n, row.count, row.first)
+    fn is_streak_due(&self, n: u32, streak: Streak, step: u32) -> bool {
+        streak.last == step && self.is_due(n, streak.count, streak.first)
     }
 
     /// Returns whether a streak fires: when it reaches length `n`, and again at every multiple of `n`. A streak that

@@ -1,27 +1,27 @@
-//! Parses and formats numbers in conditions: counts, token sums, costs and times. Never panics; parsing a formatted
-//! number gives the same number.
+//! Parses and formats the numbers in conditions: counts, numbers of tokens, costs and times. Never panics. Parsing a
+//! formatted number returns the same number.
 
 use std::fmt::Write as _;
 
-/// The highest count that a condition may ask for.
+/// The highest count that a condition may contain.
 const MAX_COUNT: u64 = 1_000_000;
 
-/// Parses a count of at least `least`.
-pub(super) fn parse_count(text: &str, least: u32) -> Option<u32> {
+/// Parses a count of at least `min`.
+pub(super) fn parse_count(text: &str, min: u32) -> Option<u32> {
     let n: u64 = text.parse().ok().filter(|n| *n <= MAX_COUNT)?;
-    u32::try_from(n).ok().filter(|n| *n >= least)
+    u32::try_from(n).ok().filter(|n| *n >= min)
 }
 
 /// Parses a number of tokens: `20000`, `20_000`, `20k`, `1.5M`.
 pub(super) fn parse_tokens(text: &str) -> Option<u64> {
     let text = text.replace('_', "");
-    let (digits, nought) = match text.strip_suffix(['k', 'K']) {
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(thousands) => (thousands, 1_000),
         None => text.strip_suffix(['m', 'M']).map_or((text.as_str(), 1), |millions| (millions, 1_000_000)),
     };
-    let nano = parse_billionths(digits)?;
-    let exact = nano.checked_mul(nought)?;
-    (exact % BILLION == 0).then_some(exact / BILLION)
+    let billionths = parse_billionths(digits)?;
+    let product = billionths.checked_mul(factor)?;
+    (product % BILLION == 0).then_some(product / BILLION)
 }
 
 /// Parses a cost, in billionths: `0.5`, `$2`.
@@ -43,8 +43,8 @@ fn parse_billionths(text: &str) -> Option<u64> {
 }
 
 /// Formats billionths as the shortest decimal number.
-pub(super) fn format_billionths(nano: u64) -> String {
-    let (whole, part) = (nano / BILLION, nano % BILLION);
+pub(super) fn format_billionths(billionths: u64) -> String {
+    let (whole, part) = (billionths / BILLION, billionths % BILLION);
     let text = format!("{whole}.{part:09}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -54,7 +54,7 @@ pub(super) fn parse_seconds(text: &str) -> Option<u64> {
     if text.is_empty() {
         return None;
     }
-    let (mut all, mut digits, mut least) = (0_u64, String::new(), u64::MAX);
+    let (mut total, mut digits, mut previous_unit) = (0_u64, String::new(), u64::MAX);
     for c in text.chars().filter(|c| *c != ' ') {
         if c.is_ascii_digit() {
             digits.push(c);
@@ -67,16 +67,16 @@ pub(super) fn parse_seconds(text: &str) -> Option<u64> {
             _ => return None,
         };
         // Larger units come first, and each at most once.
-        if unit >= least {
+        if unit >= previous_unit {
             return None;
         }
-        least = unit;
-        all = all.checked_add(digits.parse::<u64>().ok()?.checked_mul(unit)?)?;
+        previous_unit = unit;
+        total = total.checked_add(digits.parse::<u64>().ok()?.checked_mul(unit)?)?;
         digits.clear();
     }
     match digits.as_str() {
-        "" => Some(all),
-        bare if least == u64::MAX => bare.parse().ok(),
+        "" => Some(total),
+        number if previous_unit == u64::MAX => number.parse().ok(),
         _ => None,
     }
 }

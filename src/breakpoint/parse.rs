@@ -1,4 +1,4 @@
-//! Parses conditions. Never panics: returns a condition, or what is wrong with the text and what to write instead.
+//! Parses conditions. Never panics: returns a condition, or an error with a hint about what to write instead.
 
 use super::condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
 use super::similar::{most_similar, similar_names};
@@ -17,7 +17,7 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 pub struct ParseError {
     /// What is wrong.
     pub message: String,
-    /// What to do.
+    /// What to write instead.
     pub hint: String,
 }
 
@@ -56,7 +56,7 @@ const FIRST_WORDS: &[&str] = &[
 /// Returns a [`ParseError`] that explains what is wrong.
 pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
     let text = text.trim();
-    let bad = |what: String, word: &str| ParseError {
+    let error = |what: String, word: &str| ParseError {
         message: format!("{:?}: {what}", shorten(text)),
         hint: hint(word),
     };
@@ -64,7 +64,10 @@ pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
         return Err(ParseError { message: "missing condition".to_owned(), hint: hint("") });
     }
     if text.chars().count() > MAX_CONDITION_CHARS || text.chars().any(char::is_control) {
-        return Err(bad(format!("a condition is one line of at most {MAX_CONDITION_CHARS} characters"), ""));
+        return Err(error(
+            format!("a condition is one line of at most {MAX_CONDITION_CHARS} characters"),
+            "",
+        ));
     }
     let (mut rest, mut warn, mut once) = (text, false, false);
     loop {
@@ -85,12 +88,12 @@ pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
         rest = before.trim_end();
     }
     let (_, arguments) = split_word(rest);
-    let condition = parse_condition(&word, arguments).map_err(|what| bad(what, &word))?;
+    let condition = parse_condition(&word, arguments).map_err(|what| error(what, &word))?;
     Ok(BreakpointSpec { condition, warn, once })
 }
 
-/// Parses like [`parse`], but requires that a detector in the condition is one of these. Conditions from a journal are
-/// not checked: a detector of another program never notes anything here.
+/// Parses like [`parse`], but fails if the condition names a detector that isn't one of these. Conditions from a
+/// journal are not checked this way: one that names an unknown detector never becomes true.
 ///
 /// # Errors
 /// Returns a [`ParseError`] that lists similar names.
@@ -100,9 +103,13 @@ pub fn parse_checked(text: &str, detectors: &[&str]) -> Result<BreakpointSpec, P
     if detectors.contains(&name.as_str()) {
         return Ok(spec);
     }
-    let near: Vec<String> = similar_names(name, detectors).into_iter().map(|d| format!("`{d}`")).collect();
-    let suggestion =
-        if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+    let near_names: Vec<String> =
+        similar_names(name, detectors).into_iter().map(|d| format!("`{d}`")).collect();
+    let suggestion = if near_names.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", near_names.join(" or "))
+    };
     Err(ParseError {
         message: format!("{:?}: unknown detector `{}`{suggestion}", shorten(text.trim()), shorten(name)),
         hint: "detectors are listed in docs/SYMBOLIC.md, those of planning problems in docs/PDDL.md"
@@ -120,47 +127,50 @@ fn split_word(text: &str) -> (&str, &str) {
 
 fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
     // The old spelling has an equals sign before every argument.
-    let given = rest.strip_prefix('=').map_or(rest, str::trim_start);
-    let bare = |condition: Condition| match rest {
+    let argument = rest.strip_prefix('=').map_or(rest, str::trim_start);
+    let without_argument = |condition: Condition| match rest {
         "" => Ok(condition),
         more => Err(format!("`{word}` takes no argument, got {more:?}")),
     };
-    let counted = |least: u32, or: Option<u32>| match (given, or) {
+    let count = |min: u32, default: Option<u32>| match (argument, default) {
         ("", Some(n)) => Ok(n),
         ("", None) => Err(format!("missing number, such as `{word} 3`")),
-        (n, _) => number::parse_count(n, least)
-            .ok_or_else(|| format!("{n:?} is not a number from {least} to 1000000")),
+        (n, _) => {
+            number::parse_count(n, min).ok_or_else(|| format!("{n:?} is not a number from {min} to 1000000"))
+        }
     };
     Ok(match word {
         "action" => parse_text(TextPart::Action, rest)?,
         "observation" | "seen" => parse_text(TextPart::Observation, rest)?,
         "thought" => parse_text(TextPart::Thought, rest)?,
-        "nothing" => Condition::NothingHappened(counted(1, Some(1))?),
-        "invalid" => Condition::Invalid(counted(1, Some(1))?),
-        "stalled" => Condition::Stalled(counted(1, None)?),
-        "step" | "turn" => Condition::Step(counted(1, None)?),
+        "nothing" => Condition::NothingHappened(count(1, Some(1))?),
+        "invalid" => Condition::Invalid(count(1, Some(1))?),
+        "stalled" => Condition::Stalled(count(1, None)?),
+        "step" | "turn" => Condition::Step(count(1, None)?),
         "lesson" => {
-            let n = given.strip_prefix('#').unwrap_or(given);
+            let n = argument.strip_prefix('#').unwrap_or(argument);
             let number = number::parse_count(n, 1);
             Condition::Lesson(number.ok_or("expected the number of a lesson, such as `lesson 6`")?)
         }
         "same" => parse_repeated(rest)?,
-        "cycle" => bare(Condition::GoingInCircles)?,
-        "won" => bare(Condition::Won)?,
-        "mistake" => bare(Condition::Mistake)?,
-        "note" if given.is_empty() => return Err("missing detector, such as `note wrong_object`".to_owned()),
+        "cycle" => without_argument(Condition::GoingInCircles)?,
+        "won" => without_argument(Condition::Won)?,
+        "mistake" => without_argument(Condition::Mistake)?,
+        "note" if argument.is_empty() => {
+            return Err("missing detector, such as `note wrong_object`".to_owned());
+        }
         "note" => {
-            let name = given.split_whitespace().collect::<Vec<_>>().join("_").to_ascii_lowercase();
+            let name = argument.split_whitespace().collect::<Vec<_>>().join("_").to_ascii_lowercase();
             if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-                return Err(format!("{given:?} is not a detector name, such as `note wrong_object`"));
+                return Err(format!("{argument:?} is not a detector name, such as `note wrong_object`"));
             }
             Condition::Note(name)
         }
         "reward" if rest == "changed" => Condition::RewardChanged,
         "progress" if rest == "changed" => Condition::ProgressChanged,
         "reward" | "progress" => return Err(format!("expected `{word} changed`")),
-        "reflection" if given.is_empty() => Condition::Reflection(None),
-        "reflection" => Condition::Reflection(Some(parse_kind(given)?)),
+        "reflection" if argument.is_empty() => Condition::Reflection(None),
+        "reflection" => Condition::Reflection(Some(parse_kind(argument)?)),
         "tokens" | "cost" | "time" => Condition::SpentMoreThan(SpendScope::Run, parse_spend(word, rest)?),
         "episode" => {
             let (what, rest) = split_word(rest);
@@ -179,7 +189,7 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
         "" => return Err("a condition begins with a word".to_owned()),
         other => {
             return Err(match most_similar(other, FIRST_WORDS) {
-                Some(near) => format!("unknown condition `{other}`; did you mean `{near}`?"),
+                Some(similar) => format!("unknown condition `{other}`; did you mean `{similar}`?"),
                 None => format!("unknown condition `{other}`"),
             });
         }
@@ -189,17 +199,18 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
 fn parse_text(part: TextPart, rest: &str) -> Result<Condition, String> {
     let name = part.name();
     let missing = || format!("missing pattern: write `{name} ~ REGEX` or `{name} = WORDS`");
-    let (sign, wanted) = (rest.chars().next().ok_or_else(missing)?, rest.get(1..).unwrap_or_default().trim());
-    if wanted.is_empty() {
+    let sign = rest.chars().next().ok_or_else(missing)?;
+    let pattern_text = rest.get(1..).unwrap_or_default().trim();
+    if pattern_text.is_empty() {
         return Err(missing());
     }
     match sign {
         '~' => {
-            let pattern = Pattern::Regex(wanted.to_owned());
+            let pattern = Pattern::Regex(pattern_text.to_owned());
             compile_pattern(&pattern).map_err(|why| format!("invalid pattern: {why}"))?;
             Ok(Condition::Text(part, pattern))
         }
-        '=' => Ok(Condition::Text(part, Pattern::Words(wanted.to_owned()))),
+        '=' => Ok(Condition::Text(part, Pattern::Words(pattern_text.to_owned()))),
         _ => Err(missing()),
     }
 }
@@ -223,7 +234,8 @@ pub(super) fn compile_pattern(pattern: &Pattern) -> Result<Regex, String> {
     })
 }
 
-/// Returns whether a pattern contains a capital letter that is meant literally; one after a backslash is a class.
+/// Returns whether a pattern contains a literal capital letter. One after a backslash belongs to an escape such as
+/// `\S`.
 fn is_case_sensitive(source: &str) -> bool {
     let mut escaped = false;
     source.chars().any(|c| {
@@ -234,8 +246,8 @@ fn is_case_sensitive(source: &str) -> bool {
 }
 
 fn parse_repeated(rest: &str) -> Result<Condition, String> {
-    let (what, n) = split_word(rest);
-    let what = match what.to_ascii_lowercase().as_str() {
+    let (part, n) = split_word(rest);
+    let part = match part.to_ascii_lowercase().as_str() {
         "action" => RepeatedPart::Action,
         "observation" => RepeatedPart::Observation,
         "thought" => RepeatedPart::Thought,
@@ -244,11 +256,11 @@ fn parse_repeated(rest: &str) -> Result<Condition, String> {
         }
     };
     if n.is_empty() {
-        return Ok(Condition::Repeated(what, 2));
+        return Ok(Condition::Repeated(part, 2));
     }
     let count =
         number::parse_count(n, 2).ok_or_else(|| format!("{n:?} is not a number from 2 to 1000000"))?;
-    Ok(Condition::Repeated(what, count))
+    Ok(Condition::Repeated(part, count))
 }
 
 fn parse_kind(text: &str) -> Result<ReflectionKind, String> {
@@ -257,7 +269,7 @@ fn parse_kind(text: &str) -> Result<ReflectionKind, String> {
         let names: Vec<String> = ReflectionKind::ALL.iter().map(|k| k.name().to_lowercase()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         match most_similar(&wanted, &known) {
-            Some(near) => format!("unknown kind of reflection {text:?}; did you mean `{near}`?"),
+            Some(similar) => format!("unknown kind of reflection {text:?}; did you mean `{similar}`?"),
             None => format!("unknown kind of reflection {text:?}; known: {}", known.join(", ")),
         }
     })
@@ -269,14 +281,14 @@ fn parse_spend(word: &str, rest: &str) -> Result<SpendLimit, String> {
         "cost" => "cost > 0.5",
         _ => "time > 10m",
     };
-    let bound = rest.strip_prefix('>').map(str::trim).filter(|b| !b.is_empty());
-    let bound = bound.ok_or_else(|| format!("missing limit, such as `{example}`"))?;
-    let read = match word {
-        "tokens" => number::parse_tokens(bound).map(SpendLimit::Tokens),
-        "cost" => number::parse_cost(bound).map(SpendLimit::Cost),
-        _ => number::parse_seconds(bound).map(SpendLimit::Time),
+    let limit_text = rest.strip_prefix('>').map(str::trim).filter(|b| !b.is_empty());
+    let limit_text = limit_text.ok_or_else(|| format!("missing limit, such as `{example}`"))?;
+    let limit = match word {
+        "tokens" => number::parse_tokens(limit_text).map(SpendLimit::Tokens),
+        "cost" => number::parse_cost(limit_text).map(SpendLimit::Cost),
+        _ => number::parse_seconds(limit_text).map(SpendLimit::Time),
     };
-    read.ok_or_else(|| format!("{bound:?} is not a valid limit; write for example `{example}`"))
+    limit.ok_or_else(|| format!("{limit_text:?} is not a valid limit; write for example `{example}`"))
 }
 
 fn shorten(text: &str) -> String {

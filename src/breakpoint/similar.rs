@@ -1,12 +1,12 @@
-//! Finds similar names for mistyped ones.
+//! Finds known names that are similar to a mistyped one.
 
 /// Returns the most similar word, or `None` if no word is similar enough.
 pub(super) fn most_similar<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     if word.chars().count() > 24 {
         return None;
     }
-    let near = known.iter().map(|k| (edit_distance(word, k), *k)).min();
-    near.filter(|(d, k)| *d <= 2.min(k.len() / 2)).map(|n| n.1)
+    let closest = known.iter().map(|k| (edit_distance(word, k), *k)).min();
+    closest.filter(|(d, k)| *d <= 2.min(k.len() / 2)).map(|n| n.1)
 }
 
 /// Returns the edit distance (Levenshtein) between two words.
@@ -14,16 +14,16 @@ fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, c) in a.chars().enumerate() {
-        let mut corner = i;
+        let mut diagonal = i;
         let mut left = i + 1;
         for (j, d) in b.iter().enumerate() {
             let above = row.get(j + 1).copied().unwrap_or(0);
-            let here = (corner + usize::from(c != *d)).min(above + 1).min(left + 1);
-            corner = above;
+            let distance = (diagonal + usize::from(c != *d)).min(above + 1).min(left + 1);
+            diagonal = above;
             if let Some(cell) = row.get_mut(j) {
                 *cell = left;
             }
-            left = here;
+            left = distance;
         }
         if let Some(cell) = row.last_mut() {
             *cell = left;
@@ -39,16 +39,16 @@ pub(super) fn similar_names<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     if name.chars().count() > 40 {
         return Vec::new();
     }
-    let shares = |k: &str| {
+    let shares_word = |k: &str| {
         let mut words = name.split('_').filter(|w| w.len() >= MIN_CHARS);
-        words.any(|word| k.split('_').any(|own| own == word))
+        words.any(|word| k.split('_').any(|other| other == word))
     };
-    let mut near: Vec<(usize, &str)> = known.iter().map(|k| (edit_distance(name, k), *k)).collect();
-    near.retain(|(d, k)| *d <= (k.len() / 3).max(1) || shares(k));
-    near.sort_unstable();
+    let mut candidates: Vec<(usize, &str)> = known.iter().map(|k| (edit_distance(name, k), *k)).collect();
+    candidates.retain(|(d, k)| *d <= (k.len() / 3).max(1) || shares_word(k));
+    candidates.sort_unstable();
     // If one name is nearly identical, the others are noise.
-    if near.first().is_some_and(|n| n.0 <= 2) {
-        near.retain(|n| n.0 <= 2);
+    if candidates.first().is_some_and(|n| n.0 <= 2) {
+        candidates.retain(|n| n.0 <= 2);
     }
-    near.into_iter().take(MAX_NAMES).map(|(_, k)| k).collect()
+    candidates.into_iter().take(MAX_NAMES).map(|(_, k)| k).collect()
 }

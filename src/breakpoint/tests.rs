@@ -1,4 +1,5 @@
-//! Parsing and formatting of conditions. `tests/breakpoints.rs` covers where each kind fires on recorded sessions.
+//! Tests parsing and formatting of conditions. `tests/breakpoints.rs` tests when each kind becomes true in recorded
+//! sessions.
 
 use super::condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
 use super::{CompletionContext, FORMS, MAX_CONDITION_CHARS, parse, parse_checked, suggestions};
@@ -6,7 +7,7 @@ use crate::domain::ReflectionKind;
 use proptest::prelude::*;
 
 fn parse_ok(text: &str) -> Condition {
-    parse(text).unwrap_or_else(|bad| panic!("{text}: {bad:?}")).condition
+    parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}")).condition
 }
 
 fn text_regex(part: TextPart, pattern: &str) -> Condition {
@@ -59,18 +60,18 @@ fn conditions_parse_and_format() {
     ];
     for (text, spec) in cases {
         assert_eq!(parse_ok(text), spec, "{text}");
-        assert_eq!(parse_ok(&spec.to_string()), spec, "written and read again: {spec}");
+        assert_eq!(parse_ok(&spec.to_string()), spec, "formatted and parsed again: {spec}");
     }
 }
 
 #[test]
 fn warn_and_once_are_prefixes_and_once_also_a_suffix() {
-    let of = |text: &str| parse(text).map(|m| (m.to_record().to_string(), m.warn, m.once)).unwrap();
-    assert_eq!(of("warn action ~ heat"), ("warn action ~ heat".to_owned(), true, false));
-    assert_eq!(of("once  warn nothing 3"), ("warn once nothing 3".to_owned(), true, true));
-    assert_eq!(of("nothing 3 once"), ("once nothing 3".to_owned(), false, true));
+    let parsed = |text: &str| parse(text).map(|m| (m.to_record().to_string(), m.warn, m.once)).unwrap();
+    assert_eq!(parsed("warn action ~ heat"), ("warn action ~ heat".to_owned(), true, false));
+    assert_eq!(parsed("once  warn nothing 3"), ("warn once nothing 3".to_owned(), true, true));
+    assert_eq!(parsed("nothing 3 once"), ("once nothing 3".to_owned(), false, true));
     // A pattern extends to the end of the line.
-    assert_eq!(of("action ~ only once"), ("action ~ only once".to_owned(), false, false));
+    assert_eq!(parsed("action ~ only once"), ("action ~ only once".to_owned(), false, false));
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn parse_errors_explain_the_problem_and_give_a_hint() {
         ("time > 3y", "is not a valid limit"),
         ("reward", "`reward changed`"),
         ("end badly", "`end failure` or `end success`"),
-        // A name that would be parsed differently after being written.
+        // A name that would be parsed differently after formatting.
         ("note==", "is not a detector name"),
         ("cycle 3", "`cycle` takes no argument"),
         ("episode nothing 3", "after `episode`"),
@@ -104,39 +105,42 @@ fn parse_errors_explain_the_problem_and_give_a_hint() {
         ("action ~ a\nb", "one line"),
         ("3", "a condition begins with a word"),
     ];
-    for (text, part) in cases {
-        let bad = parse(text).expect_err(text);
-        assert!(bad.message.contains(part), "{text:?}: {}", bad.message);
-        // A hint, not the whole grammar, which is in the document and behind `--help`.
-        assert!(bad.hint.contains("docs/BREAKPOINTS.md") && bad.hint.chars().count() < 200, "{}", bad.hint);
+    for (text, expected) in cases {
+        let error = parse(text).expect_err(text);
+        assert!(error.message.contains(expected), "{text:?}: {}", error.message);
+        // The hint is short; the whole grammar is in the document and in `--help`.
+        let hint = &error.hint;
+        assert!(hint.contains("docs/BREAKPOINTS.md") && hint.chars().count() < 200, "{hint}");
     }
     assert!(parse(&"x".repeat(MAX_CONDITION_CHARS + 1)).is_err());
 }
 
 #[test]
 fn hint_lists_the_forms_of_the_typed_word() {
-    let next = |text: &str| parse(text).expect_err(text).hint;
-    assert!(next("same").starts_with("write `same action N` or `same observation N` or `same thought N`;"));
-    assert!(next("nothing x").starts_with("write `nothing [N]`;"));
-    assert!(next("end badly").starts_with("write `end [failure|success]`;"));
-    assert!(next("xyzzy").starts_with("such as `nothing 3`,"));
+    let hint_for = |text: &str| parse(text).expect_err(text).hint;
+    assert!(
+        hint_for("same").starts_with("write `same action N` or `same observation N` or `same thought N`;")
+    );
+    assert!(hint_for("nothing x").starts_with("write `nothing [N]`;"));
+    assert!(hint_for("end badly").starts_with("write `end [failure|success]`;"));
+    assert!(hint_for("xyzzy").starts_with("such as `nothing 3`,"));
 }
 
 #[test]
 fn unknown_detectors_are_rejected_with_suggestions() {
     let known = ["left_closed", "repeat", "wrong_object"];
-    let bad = |text: &str| parse_checked(text, &known).expect_err(text);
-    for (text, part) in [
+    let error_for = |text: &str| parse_checked(text, &known).expect_err(text);
+    for (text, expected) in [
         ("note wrong_objct", "unknown detector `wrong_objct`; did you mean `wrong_object`?"),
         ("warn note reapet", "did you mean `repeat`?"),
         ("note closed once", "did you mean `left_closed`?"),
     ] {
-        assert!(bad(text).message.contains(part), "{:?}", bad(text));
-        assert!(parse(text).is_ok(), "a journal may hold it");
+        assert!(error_for(text).message.contains(expected), "{:?}", error_for(text));
+        assert!(parse(text).is_ok(), "a condition from a journal may name an unknown detector");
     }
-    assert!(bad("note zzz").message.ends_with("unknown detector `zzz`"), "{:?}", bad("note zzz"));
-    assert!(bad("note zzz").hint.contains("docs/SYMBOLIC.md"));
-    assert_eq!(bad("note"), parse("note").unwrap_err());
+    assert!(error_for("note zzz").message.ends_with("unknown detector `zzz`"), "{:?}", error_for("note zzz"));
+    assert!(error_for("note zzz").hint.contains("docs/SYMBOLIC.md"));
+    assert_eq!(error_for("note"), parse("note").unwrap_err());
     assert!(parse_checked("note = Wrong Object", &known).is_ok() && parse_checked("nothing 3", &[]).is_ok());
 }
 
@@ -159,13 +163,13 @@ fn every_form_has_a_valid_example_and_is_documented() {
 
 #[test]
 fn capital_letters_make_a_pattern_case_sensitive() {
-    let matches = |text: &str, seen: &str| match parse_ok(text) {
-        Condition::Text(_, pattern) => super::parse::compile_pattern(&pattern).unwrap().is_match(seen),
+    let matches = |text: &str, observation: &str| match parse_ok(text) {
+        Condition::Text(_, pattern) => super::parse::compile_pattern(&pattern).unwrap().is_match(observation),
         other => panic!("{other}"),
     };
     assert!(matches("observation ~ nothing", "Nothing happens."));
     assert!(!matches("observation ~ Nothing", "you see nothing."));
-    assert!(matches(r"observation ~ \Sothing", "you see nothing."), "a class is no capital letter");
+    assert!(matches(r"observation ~ \Sothing", "you see nothing."), "the letter in an escape doesn't count");
     assert!(matches("action = (1)", "take it (1)") && !matches("action = (1)", "take it 1"));
 }
 
@@ -191,7 +195,7 @@ fn completion_offers_known_values_and_keeps_modifiers() {
 
 fn any_condition() -> impl Strategy<Value = Condition> {
     let part = prop_oneof![Just(TextPart::Action), Just(TextPart::Observation), Just(TextPart::Thought)];
-    let same =
+    let repeated_part =
         prop_oneof![Just(RepeatedPart::Action), Just(RepeatedPart::Observation), Just(RepeatedPart::Thought)];
     let pattern = prop_oneof![
         "[a-z0-9][ -~]{0,20}[a-z0-9]".prop_map(Pattern::Words),
@@ -207,7 +211,7 @@ fn any_condition() -> impl Strategy<Value = Condition> {
         (part, pattern).prop_map(|(part, pattern)| Condition::Text(part, pattern)),
         (1u32..=1_000_000).prop_map(Condition::NothingHappened),
         (1u32..=1_000_000).prop_map(Condition::Invalid),
-        (same, 2u32..=1_000_000).prop_map(|(same, n)| Condition::Repeated(same, n)),
+        (repeated_part, 2u32..=1_000_000).prop_map(|(part, n)| Condition::Repeated(part, n)),
         Just(Condition::GoingInCircles),
         Just(Condition::Won),
         Just(Condition::Mistake),
@@ -231,10 +235,12 @@ proptest! {
     fn formatted_conditions_parse_to_the_same_condition(condition in any_condition(), warn: bool, once: bool) {
         let spec = BreakpointSpec { condition, warn, once };
         let text = spec.to_record().to_string();
-        // A pattern that is not a valid regular expression (`+` first) is rejected; others never are.
+        // Only patterns that are not valid regular expressions (such as `+a`) are rejected.
         match parse(&text) {
-            Ok(read) => prop_assert_eq!(read, spec),
-            Err(bad) => prop_assert!(bad.message.contains("invalid pattern"), "{}: {}", text, bad.message),
+            Ok(parsed) => prop_assert_eq!(parsed, spec),
+            Err(error) => {
+                prop_assert!(error.message.contains("invalid pattern"), "{}: {}", text, error.message);
+            }
         }
     }
 
@@ -242,7 +248,7 @@ proptest! {
     fn any_text_is_parsed_or_rejected_with_a_message(text in "\\PC{0,80}|(warn |once )?(action|same|time|nothing|cost|end|note) ?[~=>]? ?\\PC{0,30}") {
         match parse(&text) {
             Ok(spec) => prop_assert_eq!(parse(&spec.to_record().to_string()), Ok(spec)),
-            Err(bad) => prop_assert!(!bad.message.is_empty() && !bad.hint.is_empty()),
+            Err(error) => prop_assert!(!error.message.is_empty() && !error.hint.is_empty()),
         }
     }
 }

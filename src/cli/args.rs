@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
 ///
-/// Without a verb, shows the start screen with the built-in episode preselected. Without a terminal, plays that episode
+/// Without a command, shows the start screen with the built-in episode preselected. Without a terminal, plays that episode
 /// and prints the transcript.
 #[derive(Debug, Parser)]
 #[command(
@@ -19,7 +19,7 @@ use std::path::PathBuf;
     max_term_width = 100,
     disable_help_subcommand = true,
     after_help = "Exit codes: 0 finished (also when tasks failed), 1 error, 2 usage, 3 stopped by a limit or the error \
-                  policy, 130 interrupted.\nHelp for a verb: retrospect run --help"
+                  policy, 130 interrupted.\nHelp for a command: retrospect run --help"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -127,7 +127,7 @@ pub struct PddlFiles {
     /// PDDL domain file (requires --problem).
     #[arg(long, value_name = "F", requires = "problem")]
     pub domain: Option<PathBuf>,
-    /// PDDL problem file; without --domain, of a built-in domain.
+    /// PDDL problem file; without --domain, for a built-in domain.
     #[arg(long, value_name = "F")]
     pub problem: Option<PathBuf>,
 }
@@ -219,9 +219,9 @@ pub struct Run {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The tasks come from ALFWorld's train split, or from the built-in generator's tasks that no list contains, \
-                  unless --task, --tasks or --split names others. Lessons stay in the session until `lessons promote` or \
-                  --out promotes them.\nExamples:\n  retrospect calibrate --env household --out constitution.jsonl\n  \
+    after_help = "The tasks come from ALFWorld's train split, or from the built-in generator's tasks that are in no task \
+                  list, unless --task, --tasks or --split names others. Lessons stay in the session until `lessons promote` or \
+                  --out adds them to a pool.\nExamples:\n  retrospect calibrate --env household --out constitution.jsonl\n  \
                   retrospect run --env household --only 10 --method react --constitution constitution.jsonl --headless"
 )]
 pub struct Calibrate {
@@ -232,7 +232,7 @@ pub struct Calibrate {
     /// Number of tasks to play per task type (the paper uses 1, 3 and 5).
     #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub per_type: Option<u64>,
-    /// Number of these per task type that are also explored without a goal.
+    /// Number of these tasks per type to explore without a goal as well.
     #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u64).range(0..=1000))]
     pub explore: Option<u64>,
     /// Pool file to add the constitution to at the end.
@@ -299,7 +299,7 @@ pub struct DriveArgs {
     /// Print only the summary.
     #[arg(long, short, conflicts_with_all = ["plain", "json"], help_heading = "Run control")]
     pub quiet: bool,
-    /// Number of independent runs in parallel, one per task; rejected if lessons cross tasks.
+    /// Number of independent runs in parallel, one per task; rejected if tasks share lessons.
     #[arg(long, value_name = "N", help_heading = "Run control", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: Option<u16>,
     /// What to do without a screen when a call fails: stop (exit 3, resumable) or skip the task.

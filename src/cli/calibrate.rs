@@ -35,8 +35,8 @@ pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Out
     };
     if plan.spec.actor == "human" || args.drive.jobs.is_some() {
         return Err(CliError::usage(
-            "--out needs a single session without a person: not with --jobs or --actor human",
-            "leave out --out and promote the lessons with `retrospect lessons promote SESSION`",
+            "--out writes the lessons of one unattended session: it can't be combined with --jobs or --actor human",
+            "omit --out, then promote the lessons with `retrospect lessons promote SESSION`",
         ));
     }
     // Rejects a file that isn't a pool before the run, not after it.

@@ -121,7 +121,7 @@ impl Config {
             return Ok(());
         };
         let value = read::parse_value(entry, text).map_err(|why| {
-            CliError::usage(format!("{} {text:?}: {why}", entry.flag), "see `--help` of this verb")
+            CliError::usage(format!("{} {text:?}: {why}", entry.flag), "see `--help` of this command")
         })?;
         self.values.insert(entry.name, (value, ValueOrigin::Flag(entry.flag)));
         Ok(())

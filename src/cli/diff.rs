@@ -86,7 +86,10 @@ fn require_counterpart(
     find_counterpart(task_and_trial, &among.head()).ok_or_else(|| {
         let name = &among.name;
         CliError::usage(
-            format!("{name} has no episode of the task of episode {number} ({})", task_and_trial.0.id),
+            format!(
+                "{name} has no episode of the same task and trial as episode {number} ({})",
+                task_and_trial.0.id
+            ),
             format!("name the episode, such as `{name}#1`"),
         )
     })

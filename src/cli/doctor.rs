@@ -110,11 +110,9 @@ pub(super) fn doctor(
     match lines.iter().find(|l| l.state == CheckStatus::Broken) {
         None => Ok(()),
         Some(_) if args.json => Err(CliError::new(CliErrorKind::Check, "", "")),
-        Some(line) => Err(CliError::new(
-            CliErrorKind::Check,
-            format!("{} doesn't work here", line.name),
-            line.hint.clone(),
-        )),
+        Some(line) => {
+            Err(CliError::new(CliErrorKind::Check, format!("check failed: {}", line.name), line.hint.clone()))
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
         Some(text) => text.parse().map_err(|e: InvalidStepRef| {
-            CliError::usage(format!("--at: {e}"), "give EPISODE.STEP, such as --at 1.14")
+            CliError::usage(format!("--at: {e}"), "write EPISODE.STEP, such as --at 1.14")
         })?,
         None => opened.position.or(bookmark).unwrap_or_else(|| record.default_step()),
     };
@@ -68,7 +68,10 @@ fn write_reflexion_directory(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let Some(folder) = folder else {
-        return Err(CliError::usage("--format reflexion writes a folder", "name the folder with --out DIR"));
+        return Err(CliError::usage(
+            "--format reflexion writes several files and needs --out",
+            "name a folder with --out DIR",
+        ));
     };
     let files = reflexion_files(events);
     if files.len() < 2 {
@@ -113,7 +116,7 @@ fn parse_size(text: &str) -> Result<(u16, u16), CliError> {
     let bad = || {
         CliError::usage(
             format!("--size {text:?}: expected COLUMNSxROWS"),
-            "give 20x5 to 500x200, such as 120x36",
+            "choose a size from 20x5 to 500x200, such as 120x36",
         )
     };
     let (columns, rows) = text.split_once('x').ok_or_else(bad)?;

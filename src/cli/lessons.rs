@@ -1,4 +1,4 @@
-//! `lessons`: manages a pool file.
+//! `lessons`: lists, edits, imports, exports and promotes the lessons of a pool file.
 
 use super::args::{self, LessonSubcommand, PoolFormat};
 use super::config::Config;
@@ -45,7 +45,7 @@ pub(super) fn run_lessons_command(
     }
 }
 
-/// Loads the lessons of the pool, of another pool file or of a session; returns them with the name of the source.
+/// Loads lessons from the pool, or from the pool file or session `from`. Returns them with the name of their source.
 fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<(String, Vec<Lesson>), CliError> {
     let from_pool = |path: &Path| -> Result<_, CliError> {
         Ok((path.display().to_string(), PoolFile::read(path)?.lessons().cloned().collect()))
@@ -84,11 +84,11 @@ fn list_lessons(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let (source, lessons) = load_lessons(config, pool, from)?;
-    let shown: Vec<&Lesson> = lessons.iter().filter(|l| all || l.status != LessonStatus::Retired).collect();
-    if shown.is_empty() && !json {
+    let listed: Vec<&Lesson> = lessons.iter().filter(|l| all || l.status != LessonStatus::Retired).collect();
+    if listed.is_empty() && !json {
         out.print_note(&format!("{source}: no lessons yet; `retrospect lessons add` adds one"));
     }
-    for lesson in shown {
+    for lesson in listed {
         let text = lesson.text();
         if json {
             let row = LessonRow {
@@ -143,7 +143,10 @@ fn edit_lesson(
     let pool = PoolFile::read(path)?;
     let lesson = pool.find(lesson)?;
     if text.is_none() && solution.is_none() {
-        return Err(CliError::usage("nothing to change", "give the new text or --solution"));
+        return Err(CliError::usage(
+            "lessons edit: no new text and no new solution",
+            "give the new text, or --solution TEXT",
+        ));
     }
     let previous = lesson.text().clone();
     let new_text = LessonText {
@@ -220,9 +223,10 @@ fn import_lessons(config: &Config, path: &Path, file: &Path, out: &mut Output) -
             .collect()
     };
     let all = incoming.len();
-    let fresh: Vec<PoolLine> = incoming.into_iter().filter(|line| pool.merge_line(line.clone())).collect();
-    append_and_report(config, path, &fresh, out)?;
-    out.print_line(&format!("{} of {all} changes were new; saved in {}", fresh.len(), path.display()))
+    let new_lines: Vec<PoolLine> =
+        incoming.into_iter().filter(|line| pool.merge_line(line.clone())).collect();
+    append_and_report(config, path, &new_lines, out)?;
+    out.print_line(&format!("{} of {all} changes were new; saved in {}", new_lines.len(), path.display()))
 }
 
 fn export_lessons(
@@ -233,7 +237,7 @@ fn export_lessons(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let (source, lessons) = load_lessons(config, pool, from)?;
-    let of_session = from.is_some_and(|f| Path::new(f).extension().is_none_or(|x| x != "jsonl"));
+    let is_session = from.is_some_and(|f| Path::new(f).extension().is_none_or(|x| x != "jsonl"));
     for lesson in lessons.iter().filter(|l| l.is_active()) {
         match format {
             PoolFormat::Text => out.print_line(&crate::text::one_line(&format_lesson(lesson.text())))?,
@@ -242,7 +246,7 @@ fn export_lessons(
                 out.print_line(&format!("- **{}** {text}", lesson.kind.name()))?;
             }
             PoolFormat::Pool => {
-                for line in promote_lines(wall_clock_now(), if of_session { &source } else { "" }, lesson) {
+                for line in promote_lines(wall_clock_now(), if is_session { &source } else { "" }, lesson) {
                     out.print_json(&serde_json::to_string(&line).unwrap_or_default())?;
                 }
             }
@@ -269,12 +273,12 @@ fn promote_lessons(
     if chosen.is_empty() {
         return Err(CliError::new(
             CliErrorKind::Session,
-            format!("{}: no lessons of a scope above episode", opened.meta.session),
-            "choose lessons with --lesson; `retrospect lessons list SESSION --all` shows them",
+            format!("{}: nothing to promote: no active lessons outlast an episode", opened.meta.session),
+            "name lessons with --lesson N; `retrospect lessons list SESSION --all` lists them",
         ));
     }
     let mut pool = PoolFile::read(path)?;
-    let mut fresh = Vec::new();
+    let mut new_lines = Vec::new();
     let (mut added, mut changed) = (0, 0);
     for lesson in &chosen {
         let lines = pool::missing_lines(&pool, wall_clock_now(), &opened.meta.session, lesson);
@@ -283,12 +287,12 @@ fn promote_lessons(
             Some(_) => changed += 1,
             None => {}
         }
-        fresh.extend(lines);
+        new_lines.extend(lines);
     }
-    calibration_setup::record_calibration_tasks(&mut fresh, &state);
-    fresh.retain(|line| pool.merge_line(line.clone()));
-    append_and_report(config, path, &fresh, out)?;
-    let reworded = if changed > 0 { format!(", {changed} had a new text") } else { String::new() };
+    calibration_setup::record_calibration_tasks(&mut new_lines, &state);
+    new_lines.retain(|line| pool.merge_line(line.clone()));
+    append_and_report(config, path, &new_lines, out)?;
+    let reworded = if changed > 0 { format!(", {changed} changed") } else { String::new() };
     out.print_line(&format!(
         "{added} of {} lessons were new{reworded}; saved in {}",
         chosen.len(),
@@ -296,62 +300,63 @@ fn promote_lessons(
     ))
 }
 
-/// Appends lines to the pool and reports if an incomplete last line was removed.
+/// Appends lines to the pool, and prints a note if that removed an incomplete last line.
 ///
 /// # Errors
-/// Fails if a line contains a model server's key, because pools are shared, and if writing fails.
+/// Fails if a line contains a model server's key, because pools are meant to be shared, or if writing fails.
 fn append_and_report(
     config: &Config,
     path: &Path,
     lines: &[PoolLine],
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let new_text = |line: &PoolLine| match &line.operation {
-        // The previous text is in the pool already.
+    let added_text = |line: &PoolLine| match &line.operation {
+        // Leave out the previous text: it is already in the pool.
         LessonOp::Edit { text, .. } => format!("{text:?}"),
         op => format!("{op:?}"),
     };
-    if models::contains_model_server_secret(config, &lines.iter().map(new_text).collect::<Vec<_>>()) {
+    if models::contains_model_server_secret(config, &lines.iter().map(added_text).collect::<Vec<_>>()) {
         return Err(CliError::new(
             CliErrorKind::Config,
-            "the text contains the key of a model server, which must not go into the pool",
-            "remove the key; set it in OPENAI_API_KEY, or in the variable named by key_env of a profile",
+            "the text contains the key of a model server, which must not be saved in a lesson pool",
+            "remove the key; set it in OPENAI_API_KEY, or in the variable that key_env of a profile names",
         ));
     }
-    let cut = pool::append(path, lines)?;
-    if cut > 0 {
+    let removed_bytes = pool::append(path, lines)?;
+    if removed_bytes > 0 {
         out.print_note(&format!(
-            "{}: removed an incomplete last line ({cut} bytes) left by a killed program",
+            "{}: removed an incomplete last line ({removed_bytes} bytes) left by a killed program",
             path.display()
         ));
     }
     Ok(())
 }
 
-/// Parses a typed lesson. `mistake -> solution` is an Error lesson here, in `--constitution` and in `--plain`.
+/// Parses a lesson from the command line. `mistake -> solution` is an Error lesson, as in `--constitution` and
+/// `--plain`.
 fn parse_typed_lesson(
     text: &str,
     solution: Option<&str>,
     kind: Option<&str>,
 ) -> Result<(ReflectionKind, LessonText), CliError> {
-    let named = kind.map(parse_kind).transpose()?;
+    let kind = kind.map(parse_kind).transpose()?;
     let text = non_empty_text(text)?;
     let arrow = text.split_once(" -> ").or_else(|| text.split_once(" → "));
     Ok(match (solution, arrow) {
         (Some(solution), _) => {
-            (named.unwrap_or(ReflectionKind::Error), LessonText { text, solution: Some(solution.to_owned()) })
+            (kind.unwrap_or(ReflectionKind::Error), LessonText { text, solution: Some(solution.to_owned()) })
         }
-        (None, Some((mistake, solution))) if named.is_none_or(|k| k == ReflectionKind::Error) => {
+        (None, Some((mistake, solution))) if kind.is_none_or(|k| k == ReflectionKind::Error) => {
             (ReflectionKind::Error, LessonText::error(non_empty_text(mistake)?, non_empty_text(solution)?))
         }
-        (None, _) => (named.unwrap_or(ReflectionKind::Abstract), LessonText { text, solution: None }),
+        (None, _) => (kind.unwrap_or(ReflectionKind::Abstract), LessonText { text, solution: None }),
     })
 }
 
 fn non_empty_text(text: &str) -> Result<String, CliError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(CliError::usage("the lesson is empty", "write at least one sentence"));
+        return Err(CliError::usage("the lesson is empty", "give its text, at least one sentence"));
     }
     Ok(text.to_owned())
 }

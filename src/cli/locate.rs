@@ -175,7 +175,7 @@ pub(super) fn split_position(text: &str) -> Result<(&str, Option<StepRef>), CliE
     match text.rsplit_once('#') {
         Some((path, at)) if !Path::new(text).exists() => {
             let at = at.parse().map_err(|e: InvalidStepRef| {
-                CliError::usage(e.to_string(), "give PATH#EPISODE.STEP, such as sessions/NAME#1.14")
+                CliError::usage(e.to_string(), "write PATH#EPISODE.STEP, such as sessions/NAME#1.14")
             })?;
             Ok((path, Some(at)))
         }

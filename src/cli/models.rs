@@ -1,9 +1,9 @@
-//! Resolves names, flags and profiles to the model servers of a run.
+//! Resolves flags, profiles and configuration to the model servers of a run.
 //!
-//! The run's settings record the address, the profiles, the sampling parameters and which of the papers' settings are
-//! not sent. They never contain keys, headers or query parameters, which are read again each time. A session from
-//! somebody else can therefore name an address but never receives a key for it: on resume, requests go only to the
-//! address configured here or to a server on this machine.
+//! The run's settings record the address, the profiles, the sampling parameters, and which of the papers' parameters
+//! are not sent to this server. They never contain keys, headers or query parameters, which are read again each time. A
+//! session from somebody else can name an address, but that must not be enough to send it your key: on resume, requests
+//! go only to the address that you have configured, or to a server on your machine.
 
 mod shared_options;
 
@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// Server used when only `OPENAI_API_KEY` is set.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Copies the flags of the model servers into the configuration.
+/// Copies the model server flags into the configuration.
 pub(super) fn apply_flags(config: &mut Config, models: &ModelArgs) -> Result<(), CliError> {
     for (name, text) in [
         ("run.base_url", &models.base_url),
@@ -47,7 +47,7 @@ pub(super) fn apply_flags(config: &mut Config, models: &ModelArgs) -> Result<(),
     Ok(())
 }
 
-/// Resolves the endpoint of a model from the configuration; `resumed` holds the settings of a resumed run.
+/// Resolves the endpoint of a model from the configuration, and for a resumed run from its settings (`resumed`).
 pub(super) fn resolve_endpoint(
     config: &Config,
     role: ModelRole,
@@ -64,21 +64,21 @@ fn resolve_endpoint_with(
     resumed: Option<&Settings>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Endpoint, CliError> {
-    let (role_name, mentor) = (role.name(), role == ModelRole::Mentor);
+    let (role_name, is_mentor) = (role.name(), role == ModelRole::Mentor);
     let recorded = |name: &str| resumed.map_or("", |s| s.text(&format!("{role_name}.{name}"), ""));
     let mut profile = Profile::default();
-    let names = profile_names(config, role);
-    // A profile that a person chose during the run is newer than the flags of its start.
-    let chosen = resumed.and_then(|s| s.0.get(&format!("{role_name}.profile")));
-    let chosen = chosen.is_some_and(|s| s.origin == SettingOrigin::Person);
-    let stays = recorded("profile").is_empty() || (is_set_by_flag(config, "run.profile") && !chosen);
-    let names = if stays { names } else { recorded("profile") };
-    // A built-in profile for a server on this machine knows only its usual address.
-    let mut usual = false;
+    // A profile that a person chose during the run is newer than the flags that started it.
+    let recorded_profile = resumed.and_then(|s| s.0.get(&format!("{role_name}.profile")));
+    let chosen_by_person = recorded_profile.is_some_and(|s| s.origin == SettingOrigin::Person);
+    let use_configured =
+        recorded("profile").is_empty() || (is_set_by_flag(config, "run.profile") && !chosen_by_person);
+    let names = if use_configured { profile_names(config, role) } else { recorded("profile") };
+    // The address in a built-in profile for a server on this machine is only a default.
+    let mut is_default_address = false;
     for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
         let next = config.profile(name)?;
         if let Some(address) = &next.base_url {
-            usual = config.is_shipped(name) && Endpoint::new(address, "").is_loopback();
+            is_default_address = config.is_shipped(name) && Endpoint::new(address, "").is_loopback();
         }
         profile = next.merge_over(profile);
     }
@@ -90,38 +90,56 @@ fn resolve_endpoint_with(
     if !model.is_empty() {
         profile.model = Some(model.to_owned());
     }
-    // A flag overrides a profile, a profile overrides the general address; the mentor's own overrides the shared one.
-    let own_address = mentor && !config.text("run.mentor_base_url").is_empty();
-    let own_profile = mentor && (chosen || !config.text("run.mentor_profile").is_empty());
-    let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
-    let set = config.text(name);
-    let by_flag = is_set_by_flag(config, name);
-    // Flags of the start don't count if a person has chosen a profile since.
-    let usual = usual && !set.is_empty() && !(chosen && by_flag);
-    let over = usual || (by_flag && !chosen);
-    let over_profile = if own_address { over || !own_profile } else { over && !own_profile };
-    let of_profile = profile.base_url.clone().filter(|_| !over_profile);
-    let from_profile = of_profile.is_some();
-    let hosted = config.text("run.key_env").is_empty();
+    // An address from a flag wins over a profile's, which wins over one from the configuration file or the environment.
+    // The mentor's own address and profile win over those shared with the actor.
+    let has_mentor_address = is_mentor && !config.text("run.mentor_base_url").is_empty();
+    let has_mentor_profile = is_mentor && (chosen_by_person || !config.text("run.mentor_profile").is_empty());
+    let address_setting = if has_mentor_address { "run.mentor_base_url" } else { "run.base_url" };
+    let configured_address = config.text(address_setting);
+    let is_flag = is_set_by_flag(config, address_setting);
+    // A profile that a person has chosen since the start also wins over the flags.
+    let replaces_default =
+        is_default_address && !configured_address.is_empty() && !(chosen_by_person && is_flag);
+    let wins_over_shared_profile = replaces_default || (is_flag && !chosen_by_person);
+    let wins_over_profile = if has_mentor_address {
+        wins_over_shared_profile || !has_mentor_profile
+    } else {
+        wins_over_shared_profile && !has_mentor_profile
+    };
+    let profile_address = profile.base_url.clone().filter(|_| !wins_over_profile);
+    let is_from_profile = profile_address.is_some();
+    let uses_default_key = config.text("run.key_env").is_empty();
     let key = shared_options::read_key(config, variable)?;
-    let here = of_profile.or_else(|| (!set.is_empty()).then(|| set.to_owned()));
+    let configured =
+        profile_address.or_else(|| (!configured_address.is_empty()).then(|| configured_address.to_owned()));
     // Only a key from `OPENAI_API_KEY` may go to the default server.
-    let here =
-        here.or_else(|| (hosted && key.is_some() && resumed.is_none()).then(|| DEFAULT_BASE_URL.to_owned()));
-    let base_url = match (here, recorded("base_url")) {
-        (Some(here), "") => here,
-        (Some(here), was) if is_set_by_flag(config, name) || Endpoint::new(&here, "").base_url == was => here,
-        (here, was) if !was.is_empty() => {
-            let recorded_endpoint = Endpoint::new(was, "");
-            let hosted = was == DEFAULT_BASE_URL && here.is_none();
-            if !recorded_endpoint.is_loopback() && !hosted {
-                let here = here.map_or_else(String::new, |h| format!("; configured here: {h}"));
+    let configured = configured.or_else(|| {
+        (uses_default_key && key.is_some() && resumed.is_none()).then(|| DEFAULT_BASE_URL.to_owned())
+    });
+    let base_url = match (configured, recorded("base_url")) {
+        (Some(configured), "") => configured,
+        (Some(configured), recorded_url)
+            if is_set_by_flag(config, address_setting)
+                || Endpoint::new(&configured, "").base_url == recorded_url =>
+        {
+            configured
+        }
+        (configured, recorded_url) if !recorded_url.is_empty() => {
+            let is_default_server = recorded_url == DEFAULT_BASE_URL && configured.is_none();
+            if !Endpoint::new(recorded_url, "").is_loopback() && !is_default_server {
+                let other = configured.map_or_else(
+                    || "no server is configured now".to_owned(),
+                    |url| format!("configured now: {url}"),
+                );
                 return Err(CliError::usage(
-                    format!("the {role_name} of this run used the server {was}{here}"),
-                    format!("choose one with --base-url, such as --base-url {was}"),
+                    format!("the {role_name} of this run used the server {recorded_url}; {other}"),
+                    format!(
+                        "choose a server with --base-url; `--base-url {recorded_url}` accepts the recorded one, \
+                         which then receives your API key, if you have set one"
+                    ),
                 ));
             }
-            was.to_owned()
+            recorded_url.to_owned()
         }
         _ => {
             return Err(CliError::usage(
@@ -131,10 +149,10 @@ fn resolve_endpoint_with(
         }
     };
     profile.base_url = Some(base_url);
-    let keyed = profile.key_env.is_some() || profile.key_file.is_some();
+    let has_own_key = profile.key_env.is_some() || profile.key_file.is_some();
     let mut endpoint = profile.to_endpoint(variable).map_err(|e| profile_error(names, &e))?;
-    if !from_profile || endpoint.is_loopback() {
-        if !keyed {
+    if !is_from_profile || endpoint.is_loopback() {
+        if !has_own_key {
             endpoint.key = key;
             endpoint.key_source = shared_options::key_source(config);
         }
@@ -155,8 +173,8 @@ fn is_set_by_flag(config: &Config, name: &str) -> bool {
 
 /// Returns the profiles of a role, separated by commas.
 fn profile_names(config: &Config, role: ModelRole) -> &str {
-    let mentors = config.text("run.mentor_profile");
-    if role == ModelRole::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
+    let for_mentor = config.text("run.mentor_profile");
+    if role == ModelRole::Mentor && !for_mentor.is_empty() { for_mentor } else { config.text("run.profile") }
 }
 
 /// Returns whether any of the texts contains a secret of the configured model servers.
@@ -166,8 +184,8 @@ pub(super) fn contains_model_server_secret(config: &Config, texts: &[String]) ->
     let mut endpoints: Vec<Endpoint> =
         [ModelRole::Actor, ModelRole::Mentor].into_iter().filter_map(endpoint).collect();
     // A key is secret even if no configured server would receive it.
-    let keyed = |key| Endpoint { key: Some(key), ..Endpoint::new(DEFAULT_BASE_URL, "") };
-    endpoints.extend(shared_options::read_key(config, &variable).ok().flatten().map(keyed));
+    let with_key = |key| Endpoint { key: Some(key), ..Endpoint::new(DEFAULT_BASE_URL, "") };
+    endpoints.extend(shared_options::read_key(config, &variable).ok().flatten().map(with_key));
     let providers = endpoints.into_iter().map(|endpoint| OpenAi::with_quirks(endpoint, Arc::default()));
     providers.into_iter().any(|provider| texts.iter().any(|text| provider.contains_secret(text)))
 }
@@ -199,8 +217,8 @@ pub(super) fn model_provider(
     })
 }
 
-/// Returns the sources of replies that a person may use instead of a model's: a session by name or path, or the cached
-/// replies of the role's model.
+/// Returns a function that opens a source of replies which a person may use instead of calling the model:
+/// `recorded:SESSION` (by name or path), or `cache` for the cached replies of the role's model.
 pub(super) fn reply_override(spec: &RunSpec, config: &Config) -> ReplyOverride {
     let (spec, config) = (spec.clone(), config.clone());
     Arc::new(move |role, source| {
@@ -213,18 +231,18 @@ pub(super) fn reply_override(spec: &RunSpec, config: &Config) -> ReplyOverride {
             };
             return Ok(Arc::new(open_recording(role_name, name, find)?) as Arc<dyn Provider>);
         }
-        let actor = if role == ModelRole::Actor { &spec.actor } else { &spec.mentor };
-        let Some(model) = actor.strip_prefix("openai:").filter(|_| source == "cache") else {
+        let model_name = if role == ModelRole::Actor { &spec.actor } else { &spec.mentor };
+        let Some(model) = model_name.strip_prefix("openai:").filter(|_| source == "cache") else {
             return Err(DriverError::Refused(
-                format!("{source}: {actor} has no cached replies"),
-                "take the reply from a recorded session".to_owned(),
+                format!("can't take the reply from {source:?}: {model_name} has no reply cache"),
+                "take it from a recorded session: recorded:SESSION".to_owned(),
             ));
         };
         cached_provider(&config, role, model, &spec.settings).map_err(driver_error)
     })
 }
 
-/// Returns a provider that reads only the cache of a role's model and never sends a request.
+/// Returns a provider that only reads the cache of a role's model: it never sends a request.
 fn cached_provider(
     config: &Config,
     role: ModelRole,
@@ -244,7 +262,7 @@ fn cache_folder(config: &Config) -> PathBuf {
     })
 }
 
-/// Returns the sampling parameters of an endpoint as recorded in the run's settings.
+/// Returns the sampling parameters of an endpoint in the form that the run's settings record.
 fn sampling_json(endpoint: &Endpoint, role: ModelRole) -> Value {
     let (sampling, number) = (&endpoint.sampling, |name: &str| endpoint.sampling_number(name));
     json!({
@@ -253,10 +271,10 @@ fn sampling_json(endpoint: &Endpoint, role: ModelRole) -> Value {
     })
 }
 
-/// Returns the server settings that a run lacks after its model was switched; all come from the profiles. A server that
-/// cannot be resolved is skipped here and reported when it is called.
+/// Returns the server settings to record after a run's model was switched. A server that can't be resolved is skipped
+/// here; the error is reported when the model is called.
 pub(super) fn missing_server_settings(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
-    let mut noted = Vec::new();
+    let mut missing = Vec::new();
     for (role, name) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
         let Some(model) = name.strip_prefix("openai:") else { continue };
         let Ok(endpoint) = resolve_endpoint(config, role, model, Some(&spec.settings)) else { continue };
@@ -266,10 +284,10 @@ pub(super) fn missing_server_settings(spec: &RunSpec, config: &Config) -> Vec<(S
             ("unsent", json!(endpoint.unsent_settings())),
         ] {
             let setting = Setting { value, origin: SettingOrigin::Config };
-            noted.push((format!("{}.{part}", role.name()), setting));
+            missing.push((format!("{}.{part}", role.name()), setting));
         }
     }
-    noted
+    missing
 }
 
 /// Records which servers a new run uses, without secrets.
@@ -284,21 +302,20 @@ pub(super) fn record_servers(
         let endpoint = resolve_endpoint(config, role, model, None)?;
         let role_name = role.name();
         let profile = profile_names(config, role);
-        let from =
-            if profile.is_empty() { config.origin("run.base_url") } else { config.origin("run.profile") };
-        let from = setting_origin(from);
-        let mut record = |name: &str, value: Value, from: SettingOrigin| {
-            settings.set(&format!("{role_name}.{name}"), value, from);
+        let origin_setting = if profile.is_empty() { "run.base_url" } else { "run.profile" };
+        let origin = setting_origin(config.origin(origin_setting));
+        let mut record = |name: &str, value: Value, origin: SettingOrigin| {
+            settings.set(&format!("{role_name}.{name}"), value, origin);
         };
-        record("base_url", json!(endpoint.display_url()), from);
+        record("base_url", json!(endpoint.display_url()), origin);
         if !profile.is_empty() {
-            record("profile", json!(profile), from);
+            record("profile", json!(profile), origin);
         }
         if config.origin("run.api") != &ValueOrigin::Default {
             record("api", json!(config.text("run.api")), setting_origin(config.origin("run.api")));
         }
         record("sampling", sampling_json(&endpoint, role), SettingOrigin::Config);
-        record("unsent", json!(endpoint.unsent_settings()), from);
+        record("unsent", json!(endpoint.unsent_settings()), origin);
     }
     Ok(())
 }

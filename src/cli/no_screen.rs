@@ -12,7 +12,7 @@ use crate::report::StepRef;
 pub(super) fn no_screen_error() -> CliError {
     CliError::usage(
         "this program was built without the screen",
-        "use --plain or --headless, or build with the feature `tui`",
+        "use --plain or --headless, or rebuild it with the cargo feature `tui`",
     )
 }
 

@@ -1,5 +1,5 @@
-//! `--plain`: an interactive session line by line. Commands are the palette's action names, replies are lines of text.
-//! The cursor never moves, so screen readers and logs see everything.
+//! `--plain`: an interactive session line by line. Commands are the palette's action names, and output is lines of
+//! text. The cursor is never moved back, so screen readers and logs get everything.
 
 mod branches;
 mod interpret;
@@ -49,7 +49,7 @@ pub(super) fn interact(
     let exit = with_session(handle, Some(thread), || new_runtime()?.block_on(session.run()));
     let path = dir.display().to_string();
     let resume = format!("resume with `{}`", resume_command(&path));
-    // Closing the session may be what reveals that it can't be written.
+    // Check after closing: the failed write may only show up then.
     if let Health::Halted(halt) = handle.store.live().health {
         return Err(halt_error(&halt, &path));
     }
@@ -82,10 +82,11 @@ struct PlainSession {
     out: Arc<Mutex<Output>>,
     /// Number of the last driver signal that was printed.
     last_signal: u64,
+    /// The status line printed last.
     last_status: String,
-    /// The past step being viewed, and the last event that belongs to it; `None` in the present.
+    /// The past step being viewed and its last event; `None` in the present.
     viewed_step: Option<(u32, Seq)>,
-    /// Label edits that can be undone; the journal doesn't have them.
+    /// Label edits that can be undone. Labels are not journaled, so the journal's undo doesn't cover them.
     label_history: LabelHistory,
 }
 
@@ -100,13 +101,13 @@ impl PlainSession {
         self.print_line("retrospect, plain mode: `help` lists the commands")?;
         print_new_events(&self.handle, &mut self.printer)?;
         if is_piped {
-            // Piped commands apply to the restored environment. The action list is answered only after the environment
-            // has been rebuilt, and the pause (a no-op here) only after the result of that has been processed.
+            // Piped commands must apply to the restored environment, so wait for it twice: the action list arrives once
+            // the environment is rebuilt, and the reply to the pause (a no-op here) once the engine has processed that.
             self.handle.admissible().await;
             let _ = self.handle.send_and_wait(Command::Pause).await;
         }
         if self.handle.store.head().open_episode().is_none() {
-            // Go to the first proposal. If the command is rejected, `print_signals` prints why.
+            // Start an episode, up to its first proposal. If the command is rejected, `print_signals` prints why.
             let _ = self.handle.send_and_wait(Command::Step).await;
         }
         let mut running = false;
@@ -115,15 +116,15 @@ impl PlainSession {
             self.print_signals()?;
             match self.handle.store.live().health {
                 Health::Halted(_) => return Ok(ExitReason::Halted),
-                // Quitting returns from this loop before the driver ends.
+                // When the person quits, this loop returns before the driver ends.
                 Health::Ended => return Ok(ExitReason::DriverFailed),
                 Health::Running | Health::ReadOnly => {}
             }
             let state = self.printer.state.clone();
             running &= !needs_decision(&state) && state.breakpoints.current_hit.is_none();
-            let waiting =
+            let is_waiting =
                 is_waiting_for_input(&state, running) && self.handle.store.head().head == state.head;
-            if waiting {
+            if is_waiting {
                 self.print_status(&state)?;
             }
             tokio::select! {
@@ -139,7 +140,7 @@ impl PlainSession {
                     self.handle.send(Command::Pause);
                     self.print_line("pausing; press Ctrl-C again to quit")?;
                 }
-                line = input.recv(), if !is_piped || waiting => {
+                line = input.recv(), if !is_piped || is_waiting => {
                     let Some(line) = line else { return Ok(ExitReason::Quit) };
                     let line = line.map_err(|e| {
                         CliError::file(std::path::Path::new("standard input"), "could not be read", &e)
@@ -165,7 +166,7 @@ impl PlainSession {
         running: &mut bool,
     ) -> Result<std::ops::ControlFlow<()>, CliError> {
         use std::ops::ControlFlow::{Break, Continue};
-        // While viewing the past, queries read the state of that step; commands that would act are rejected below.
+        // While a past step is viewed, queries read its state, and commands that change the run are rejected below.
         let store = self.handle.store.clone();
         let state = self.viewed_step.map_or_else(|| store.head(), |(_, until)| store.state_at(until));
         let rewritten = self.rewrite_for_past(line);
@@ -245,8 +246,8 @@ impl PlainSession {
                     commands
                 }
             },
-            Err(why) => {
-                self.print_line(&why)?;
+            Err(message) => {
+                self.print_line(&message)?;
                 return Ok(Continue(()));
             }
         };
@@ -304,24 +305,25 @@ impl PlainSession {
     }
 }
 
-/// Returns whether nothing more happens until a person types a command.
+/// Returns whether the session waits for a person's command.
 fn is_waiting_for_input(state: &State, running: bool) -> bool {
-    let over = state.run_over && state.open_episode().is_none();
-    over || (state.is_waiting()
-        && (needs_decision(state) || !(running && state.run_status == RunStatus::Running)))
+    let is_over = state.run_over && state.open_episode().is_none();
+    is_over
+        || (state.is_waiting()
+            && (needs_decision(state) || !(running && state.run_status == RunStatus::Running)))
 }
 
-/// Returns whether a decision is due that blocks the session even while it runs.
+/// Returns whether the person must decide something before the run can continue.
 fn needs_decision(state: &State) -> bool {
-    let summary = !state.waiting_summaries.is_empty() && state.autonomy != Autonomy::Auto;
-    state.divergence.is_some() || state.failed_call.is_some() || summary
+    let has_summary_to_review = !state.waiting_summaries.is_empty() && state.autonomy != Autonomy::Auto;
+    state.divergence.is_some() || state.failed_call.is_some() || has_summary_to_review
 }
 
 fn is_idle(state: &State) -> bool {
     state.calls.is_empty() && state.run_status == RunStatus::Paused && state.grant.is_none()
 }
 
-/// Reads lines of standard input on a separate thread, so that nothing else blocks on them.
+/// Reads lines of standard input on a separate thread, so that the session doesn't block while it waits for one.
 fn read_lines() -> mpsc::Receiver<std::io::Result<String>> {
     let (sender, lines) = mpsc::channel(16);
     std::thread::spawn(move || {
@@ -331,7 +333,7 @@ fn read_lines() -> mpsc::Receiver<std::io::Result<String>> {
             line.clear();
             match bounded::read_line(&mut input, &mut line) {
                 Err(e) if e.kind() == std::io::ErrorKind::FileTooLarge => {
-                    // The rest of an oversized line is not a line, so reading stops here. A closed receiver is fine.
+                    // Stop, or the rest of the oversized line would be read as a command. The receiver may be closed.
                     let _ = sender.blocking_send(Err(e));
                     break;
                 }

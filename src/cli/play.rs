@@ -95,7 +95,7 @@ fn task_from_file(config: &Config, args: &args::Play, file: &std::path::Path) ->
     if env != "babyai" || args.task.is_some() || args.tasks.is_some() {
         return Err(CliError::usage(
             "--state takes a babyai level file and can't be combined with --task or --tasks",
-            "use it as in `retrospect play --env babyai --state FILE`",
+            "for example `retrospect play --env babyai --state FILE`",
         ));
     }
     // The full path is used, so that a file named like a built-in level is still read as a file.

@@ -314,7 +314,7 @@ pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, Cl
         if lessons.is_empty() {
             return Err(CliError::new(
                 CliErrorKind::File,
-                format!("{source} has no Abstract or Error lesson of scope environment"),
+                format!("{source} contains no Abstract or Error lessons of scope environment"),
                 "`retrospect lessons list` shows its lessons; --pool loads lessons of every kind",
             ));
         }
@@ -341,7 +341,7 @@ pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, Cl
     if lessons.is_empty() {
         return Err(CliError::new(
             CliErrorKind::File,
-            format!("{source} has no lesson"),
+            format!("{source} contains no lessons"),
             "write one lesson per line; `mistake -> solution` is an Error lesson",
         ));
     }

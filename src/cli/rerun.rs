@@ -19,8 +19,8 @@ pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Output) -> Resu
 fn parse_path(text: &str) -> Result<(Option<&str>, u32), CliError> {
     let invalid = || {
         CliError::usage(
-            format!("{text:?} names no episode: expected PATH#EPISODE"),
-            "use it as in `retrospect rerun sessions/NAME#3` or `retrospect rerun --last#3`",
+            format!("{text:?}: no episode given, expected PATH#EPISODE"),
+            "for example `retrospect rerun sessions/NAME#3` or `retrospect rerun --last#3`",
         )
     };
     let (path, at) = text.rsplit_once('#').ok_or_else(invalid)?;

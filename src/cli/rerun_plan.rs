@@ -30,7 +30,7 @@ pub(super) fn plan_rerun(
     let first_seq = past.map(|p| p.seq_range.0).or(open.map(|e| e.first_seq.0)).ok_or_else(|| {
         CliError::usage(
             format!("{session}: no episode {number}; the session has {}", head.ended_episodes.len()),
-            "`retrospect open` shows the episodes; the run view lists them",
+            "choose an existing episode; `retrospect open` lists them in the run view",
         )
     })?;
     // The state before its first event has the lessons and settings that were current then.

@@ -95,7 +95,7 @@ pub(super) fn start_run(
     }
     if plan.spec.actor == "human" {
         return Err(CliError::usage(
-            "--actor human needs a person, and there is no screen here",
+            "--actor human is interactive, but there is no screen here",
             "add --plain to play line by line",
         ));
     }

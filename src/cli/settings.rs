@@ -28,7 +28,7 @@ pub(super) fn changes(set: &[String], others: &[&str]) -> Result<Vec<(String, Va
         let (name, typed) = text.split_once('=').ok_or_else(|| {
             CliError::usage(
                 format!("--set {text:?}: expected NAME=VALUE"),
-                "such as --set actor.max_tokens=1024",
+                "for example --set actor.max_tokens=1024",
             )
         })?;
         let name = name.trim();

@@ -23,76 +23,91 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A run that hasn't started.
+/// A run that is ready to start.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) spec: RunSpec,
     pub(super) lessons: Vec<(String, LessonCommand)>,
     pub(super) run_config: RunConfig,
     pub(super) world_options: WorldOptions,
-    /// Warnings to show before it starts.
+    /// Warnings to show before the run starts.
     pub(super) warnings: Vec<String>,
 }
 
 /// Plans a run.
-pub(super) fn plan_run(config: &mut Config, world: &TaskArgs, how: &MethodArgs) -> Result<Plan, CliError> {
-    plan_run_with_calibration(config, world, how, None)
+pub(super) fn plan_run(
+    config: &mut Config,
+    task_args: &TaskArgs,
+    method_args: &MethodArgs,
+) -> Result<Plan, CliError> {
+    plan_run_with_calibration(config, task_args, method_args, None)
 }
 
-/// Plans a run that starts with calibration if `learn` is given; otherwise like [`plan_run`].
+/// Plans a run that starts with calibration if `calibration` is given; otherwise like [`plan_run`].
 pub(super) fn plan_run_with_calibration(
     config: &mut Config,
-    world: &TaskArgs,
-    how: &MethodArgs,
-    learn: Option<&CalibrationOptions>,
+    task_args: &TaskArgs,
+    method_args: &MethodArgs,
+    calibration: Option<&CalibrationOptions>,
 ) -> Result<Plan, CliError> {
     for (name, text) in [
-        ("run.env", &world.files.implied_env(world.env.as_ref())),
-        ("run.method", &how.method),
-        ("run.actor", &how.actor),
-        ("run.mentor", &how.mentor),
-        ("run.interface", &how.interface),
-        ("run.seed", &how.seed.map(|n| n.to_string())),
-        ("run.trials", &how.trials.map(|n| n.to_string())),
-        ("run.prompts", &how.prompts.as_ref().map(|p| p.display().to_string())),
-        ("run.exemplars", &how.exemplars.as_ref().map(|p| p.display().to_string())),
-        ("run.as", &how.reading.map(|r| format!("{r:?}").to_lowercase())),
+        ("run.env", &task_args.files.implied_env(task_args.env.as_ref())),
+        ("run.method", &method_args.method),
+        ("run.actor", &method_args.actor),
+        ("run.mentor", &method_args.mentor),
+        ("run.interface", &method_args.interface),
+        ("run.seed", &method_args.seed.map(|n| n.to_string())),
+        ("run.trials", &method_args.trials.map(|n| n.to_string())),
+        ("run.prompts", &method_args.prompts.as_ref().map(|p| p.display().to_string())),
+        ("run.exemplars", &method_args.exemplars.as_ref().map(|p| p.display().to_string())),
+        ("run.as", &method_args.reading.map(|r| format!("{r:?}").to_lowercase())),
     ] {
         config.set_flag(name, text.as_deref())?;
     }
-    let row = config.built_in_preset(how.preset.as_deref());
+    let row = config.built_in_preset(method_args.preset.as_deref());
     if let Some(row) = row {
         config.apply_preset_row(row)?;
-        if row.starts_with_lessons && how.pool.is_none() && how.constitution.is_none() {
+        if row.starts_with_lessons && method_args.pool.is_none() && method_args.constitution.is_none() {
             return Err(CliError::usage(
-                format!("--preset {} starts with lessons made beforehand", row.preset),
-                "name them with --pool FILE or --constitution FILE",
+                format!("--preset {} needs initial lessons, but none were given", row.preset),
+                "load some with --pool FILE or --constitution FILE; `retrospect calibrate --out FILE` writes them",
             ));
         }
     }
     let worlds = world_options(config);
     let env = config.text("run.env");
-    let alone = learn.is_some_and(|l| l.is_calibration_only);
-    let tasks = if alone { Vec::new() } else { worlds::select_tasks(env, &task_selection(world), &worlds)? };
-    let mut spec = build_spec(config, how, tasks, learn)?;
-    if let Some(learn) = learn {
-        calibration_setup::add_calibration_tasks(&mut spec, learn, config.text("run.env"), world, &worlds)?;
+    let is_calibration_only = calibration.is_some_and(|c| c.is_calibration_only);
+    let tasks = if is_calibration_only {
+        Vec::new()
+    } else {
+        worlds::select_tasks(env, &task_selection(task_args), &worlds)?
+    };
+    let mut spec = build_spec(config, method_args, tasks, calibration)?;
+    if let Some(calibration) = calibration {
+        calibration_setup::add_calibration_tasks(
+            &mut spec,
+            calibration,
+            config.text("run.env"),
+            task_args,
+            &worlds,
+        )?;
     }
-    // A task's seeds must not depend on how many trials the tasks before it needed, which is unknown with --jobs.
+    // A task's seeds must not depend on how many trials earlier tasks took: with --jobs that number is unknown.
     if spec.trials > 1 && spec.tasks.len() > 1 && spec.test_tasks().len() == spec.tasks.len() {
         spec.settings.set(SEED_TASK_COUNT_SETTING, spec.tasks.len() as u64, SettingOrigin::BuiltIn);
     }
     let run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
     let mut lessons = Vec::new();
-    if let Some(file) = &how.pool {
+    if let Some(file) = &method_args.pool {
         lessons.extend(pool::load_commands(file)?);
     }
-    if let Some(file) = &how.constitution {
+    if let Some(file) = &method_args.constitution {
         lessons.extend(pool::load_constitution(file)?);
     }
     reject_secrets(&run_config, &lessons, &spec)?;
     let unbound = reflexion::bind_to_tasks(&mut lessons, &spec);
-    let mut warnings = calibration_setup::tasks_seen_in_calibration(&spec, &[&how.pool, &how.constitution])?;
+    let mut warnings =
+        calibration_setup::tasks_seen_in_calibration(&spec, &[&method_args.pool, &method_args.constitution])?;
     if unbound > 0 {
         warnings.push(format!("skipped {unbound} lessons about tasks that are not in this run"));
     }
@@ -115,15 +130,15 @@ fn reject_secrets(
         CliError::new(
             CliErrorKind::Config,
             format!("{place} contains the API key of a model server, which would be written to the journal"),
-            "remove the key; set OPENAI_API_KEY, or key_env in a profile, instead",
+            "remove the key; set it in OPENAI_API_KEY, or in the variable that key_env of a profile names",
         )
     };
     if let Some((file, _)) = lessons.iter().find(|(_, lesson)| holds_secret(&format!("{lesson:?}"))) {
         return Err(error(file.clone()));
     }
-    // The settings that record the servers are written by this program, without secrets.
-    let own = |name: &str| !name.starts_with("actor.") && !name.starts_with("mentor.");
-    let settings = spec.settings.0.iter().filter(|(name, _)| own(name));
+    // The program itself writes the settings that record the servers, without secrets.
+    let is_chosen_by_user = |name: &str| !name.starts_with("actor.") && !name.starts_with("mentor.");
+    let settings = spec.settings.0.iter().filter(|(name, _)| is_chosen_by_user(name));
     let mut texts = settings.filter_map(|(name, setting)| Some((name, setting.value.as_str()?)));
     match texts.find(|(_, text)| holds_secret(text)) {
         Some((name, _)) => Err(error(format!("setting {name}"))),
@@ -131,11 +146,11 @@ fn reject_secrets(
     }
 }
 
-/// Checks that the first task can be played, before a session is created: a broken game must not leave an empty
-/// session.
+/// Checks that the first task can be played. Called before the session is created, so that a broken game doesn't leave
+/// an empty session behind.
 ///
 /// # Errors
-/// A [`CliError`] that says what is wrong with the game, and where.
+/// Fails with a [`CliError`] that says what is wrong with the game, and where.
 pub(super) fn check_first_task_playable(plan: &Plan) -> Result<(), CliError> {
     let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
     let started = (plan.run_config.open_world)(task).and_then(|mut world| world.reset());
@@ -144,23 +159,23 @@ pub(super) fn check_first_task_playable(plan: &Plan) -> Result<(), CliError> {
 
 fn build_spec(
     config: &Config,
-    how: &MethodArgs,
+    method_args: &MethodArgs,
     tasks: Vec<Task>,
-    learn: Option<&CalibrationOptions>,
+    calibration: Option<&CalibrationOptions>,
 ) -> Result<RunSpec, CliError> {
     let method = config.text("run.method").to_owned();
     let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
     let (mut limits, mut settings, mut loop_detector) = method::defaults(&method, reading);
-    if learn.is_some() {
-        // OmniReflect reflects on the calibration episodes, whatever method the tests use.
+    if calibration.is_some() {
+        // OmniReflect reflects on the calibration episodes, no matter which method the tests use.
         for (name, setting) in method::defaults("omnireflect", reading).1.0 {
             settings.0.entry(name).or_insert(setting);
         }
     }
-    apply_preset(config, how.preset.as_deref(), reading, &mut settings, &mut limits)?;
-    for text in &how.set {
+    apply_preset(config, method_args.preset.as_deref(), reading, &mut settings, &mut limits)?;
+    for text in &method_args.set {
         let (name, value) = text.split_once('=').ok_or_else(|| {
-            CliError::usage(format!("--set {text:?}: expected NAME=VALUE"), "such as --set r_freq=5")
+            CliError::usage(format!("--set {text:?}: expected NAME=VALUE"), "for example --set r_freq=5")
         })?;
         let name = name.trim();
         let value = match sampling_param(name) {
@@ -170,23 +185,23 @@ fn build_spec(
         set_setting(&mut settings, name, &value, SettingOrigin::Flag)?;
     }
     method::apply_limits(&settings, &mut limits, &mut loop_detector);
-    if let Some(steps) = how.max_steps {
+    if let Some(steps) = method_args.max_steps {
         limits.steps = steps;
     }
-    let reflects = if learn.is_some() { "omnireflect" } else { method.as_str() };
-    let mentor = choose_mentor(config, reflects, &settings)?;
+    let reflecting_method = if calibration.is_some() { "omnireflect" } else { method.as_str() };
+    let mentor = choose_mentor(config, reflecting_method, &settings)?;
     method::derive_generation(&mentor, &mut settings);
-    if mentor == "none" && reflects == "omnireflect" {
+    if mentor == "none" && reflecting_method == "omnireflect" {
         settings.set("reflect", "never", setting_origin(config.origin("run.mentor")));
     }
     for name in ["override.shown_as", "override.thought"] {
         let choice = config.text(name);
-        // With `ask`, the first override asks, and the answer becomes a setting of the session.
+        // With `ask`, the person chooses at the first override, and the choice becomes a setting of the session.
         if choice != "ask" {
             settings.set(name, choice, setting_origin(config.origin(name)));
         }
     }
-    // The templates are part of a run's record.
+    // Resuming with different templates must be noticed, so their hash is recorded.
     let prompts = load_templates(config)?;
     settings.set("templates", prompts.hash(), setting_origin(config.origin("run.prompts")));
     let actor = config.text("run.actor").to_owned();
@@ -211,10 +226,10 @@ fn build_spec(
     Ok(spec)
 }
 
-/// Checks that the models of a run support the sampling parameters that are set.
+/// Checks that the models of a run support its sampling parameters.
 ///
 /// # Errors
-/// A usage [`CliError`] about the first unsupported one.
+/// Fails with a usage [`CliError`] for the first unsupported parameter.
 fn check_sampling(spec: &RunSpec) -> Result<(), CliError> {
     for (name, setting) in &spec.settings.0 {
         let Some((role, param)) = sampling_param(name) else { continue };
@@ -232,7 +247,7 @@ fn check_sampling(spec: &RunSpec) -> Result<(), CliError> {
 /// Applies a preset to the settings of its method.
 ///
 /// # Errors
-/// A usage [`CliError`] if there is no such preset, or it has a setting that the method doesn't have.
+/// Fails with a usage [`CliError`] if there is no such preset, or if it sets something that the method doesn't have.
 pub(super) fn apply_preset(
     config: &Config,
     name: Option<&str>,
@@ -259,28 +274,28 @@ pub(super) fn apply_preset(
     Ok(())
 }
 
-/// Chooses the mentor. Unless it is set, an actor model is also the mentor (self-sustaining) if the method needs a
-/// model.
+/// Chooses the mentor. If none is configured and the method needs a model as mentor, the actor's model also acts as the
+/// mentor (the papers' self-sustaining setup).
 fn choose_mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, CliError> {
-    let (named, actor) = (config.text("run.mentor"), config.text("run.actor"));
-    let by_model = method == "omnireflect" && settings.text("generation", "symbolic") != "symbolic";
-    let wants_model = by_model || !matches!(method, "omnireflect" | "react");
+    let (configured, actor) = (config.text("run.mentor"), config.text("run.actor"));
+    let is_neural = method == "omnireflect" && settings.text("generation", "symbolic") != "symbolic";
+    let needs_model = is_neural || !matches!(method, "omnireflect" | "react");
     let use_actor = matches!(config.origin("run.mentor"), ValueOrigin::Default)
-        && wants_model
+        && needs_model
         && actor.starts_with("openai:");
     if use_actor {
         return Ok(actor.to_owned());
     }
-    if by_model && matches!(named, "symbolic" | "none") {
+    if is_neural && matches!(configured, "symbolic" | "none") {
         return Err(CliError::usage(
             format!(
-                "generation={} needs a model as mentor, but the mentor is {named}",
+                "generation={} needs a model as mentor, but the mentor is {configured}",
                 settings.text("generation", "")
             ),
             "choose one with --mentor openai:MODEL or --mentor recorded:PATH, or set generation=symbolic",
         ));
     }
-    Ok(named.to_owned())
+    Ok(configured.to_owned())
 }
 
 fn invalid_value(name: &str, value: &str, why: &str) -> CliError {
@@ -306,7 +321,7 @@ fn set_setting(
     if !settings.0.contains_key(name) {
         return Err(CliError::usage(
             format!("setting {name} applies to {}, not to this method", spec.methods.join(", ")),
-            "choose another method with --method",
+            "omit the setting, or choose one of these methods with --method",
         ));
     }
     spec.validate(value).map_err(|why| invalid_value(name, &value.to_string(), &why))?;
@@ -314,18 +329,17 @@ fn set_setting(
     Ok(())
 }
 
-/// Builds the run configuration of a new or resumed run. `typing` is the delay before each word of the rule-based
-/// actor.
+/// Builds the configuration of a new or resumed run. `typing_delay` is the rule-based actor's pause before each word.
 pub(super) fn build_run_config(
     spec: &RunSpec,
     config: &Config,
     worlds: &WorldOptions,
-    typing: Duration,
+    typing_delay: Duration,
 ) -> Result<RunConfig, CliError> {
-    let mut run_config = assemble_run_config(spec, config, worlds, typing)?;
+    let mut run_config = assemble_run_config(spec, config, worlds, typing_delay)?;
     let (config, worlds) = (config.clone(), worlds.clone());
     run_config.run_factory = Some(Arc::new(move |spec| {
-        self::build_run_config(spec, &config, &worlds, typing)
+        self::build_run_config(spec, &config, &worlds, typing_delay)
             .map_err(|error| DriverError::Refused(error.message, error.hint))
     }));
     Ok(run_config)
@@ -335,13 +349,13 @@ fn assemble_run_config(
     spec: &RunSpec,
     config: &Config,
     worlds: &WorldOptions,
-    typing: Duration,
+    typing_delay: Duration,
 ) -> Result<RunConfig, CliError> {
     let templates = Arc::new(load_templates(config)?);
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut recording_error = None;
-    let find = |name: &str| match locate::open_session(config, Some(name)) {
+    let find_recording = |name: &str| match locate::open_session(config, Some(name)) {
         Ok(opened) => Ok((opened.meta.session, opened.timeline)),
         Err(error) => {
             let driver_error = DriverError::Refused(error.message.clone(), error.hint.clone());
@@ -350,7 +364,7 @@ fn assemble_run_config(
         }
     };
     let mut server_error = None;
-    let serve = |role, model: &str| {
+    let create_provider = |role, model: &str| {
         models::model_provider(config, role, model, Some(&spec.settings)).map_err(|error| {
             let driver_error = DriverError::Refused(error.message.clone(), error.hint.clone());
             server_error = Some(error);
@@ -358,12 +372,14 @@ fn assemble_run_config(
         })
     };
     let built =
-        RunConfig::from_spec_with(spec, templates, open, typing, find, serve).map(|run_config| RunConfig {
-            reply_override: Some(models::reply_override(spec, config)),
-            prefetch: config.is_on("run.prefetch"),
-            recorded_settings: models::missing_server_settings(spec, config),
-            ..run_config
-        });
+        RunConfig::from_spec_with(spec, templates, open, typing_delay, find_recording, create_provider).map(
+            |run_config| RunConfig {
+                reply_override: Some(models::reply_override(spec, config)),
+                prefetch: config.is_on("run.prefetch"),
+                recorded_settings: models::missing_server_settings(spec, config),
+                ..run_config
+            },
+        );
     built.map_err(|error| match (recording_error.or(server_error), error) {
         (Some(error), _) => error,
         (None, DriverError::Refused(why, next)) => CliError::usage(why, next),
@@ -371,7 +387,7 @@ fn assemble_run_config(
     })
 }
 
-/// Returns a task's goal if it is cheap to know, else the last meaningful part of its id.
+/// Returns a task's goal if it is known without opening the game, else the part of its id that describes the task.
 fn task_label(task: &Task) -> String {
     if !task.goal.is_empty() {
         return task.goal.clone();

@@ -32,7 +32,7 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -
     let env = config.text("run.env").to_owned();
     if args.write.is_some() && env != "household" {
         return Err(CliError::usage(
-            format!("--write: the games of {env} are files on disk already"),
+            format!("--write: {env} games are already files on disk"),
             "--write works with the built-in environment: --env household",
         ));
     }

@@ -154,7 +154,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
             found.problems.len(),
             if found.problems.len() == 1 { "problem" } else { "problems" }
         ),
-        "usual causes: an edited journal, or another version of the program or the environment",
+        "see the problems above; usual causes are an edited journal, or another version of the program or the environment",
     ))
 }
 

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A breakpoint is a condition that pauses the run when it becomes true; a watch is one that only marks the step. The
-/// condition is journaled as the person typed it.
+/// A breakpoint is a condition that pauses the run when it becomes true; a watch is a breakpoint that only marks the
+/// step. The condition is journaled as the person typed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakpointConfig {
     /// The condition in the syntax of `docs/BREAKPOINTS.md`, such as `nothing 3`.
     pub condition: String,
-    /// Whether this is a watch, which marks the step and reports the hit but doesn't pause.
+    /// Whether this is a watch (typed as `warn`), which marks the step and reports the hit but doesn't pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "warn")]
     pub is_watch: bool,

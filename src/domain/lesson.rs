@@ -63,10 +63,9 @@ pub struct LessonVersion {
     pub text: LessonText,
 }
 
-/// A lesson is a reflection's item, or a person's sentence, kept for reuse in later prompts.
+/// A lesson is an item of a reflection, or a sentence a person wrote, that is kept for reuse in later prompts.
 ///
-/// Every prompt increments `uses` of the lessons it contains, which copies the lesson; the texts are shared between the
-/// copies.
+/// Every prompt increments `uses` of its lessons, which copies each lesson; `Arc` lets the copies share their texts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lesson {
     pub id: LessonId,
@@ -96,8 +95,7 @@ pub struct Lesson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "moment")]
     pub transition: Option<Arc<Transition>>,
-    /// The task it is about ([`Task::key`](crate::domain::Task::key)), if it was loaded rather than learnt in that
-    /// task.
+    /// The task it is about ([`Task::key`](crate::domain::Task::key)), if it was loaded from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "about")]
     pub task_key: Option<Arc<str>>,
@@ -146,7 +144,7 @@ pub enum LessonOp {
         #[serde(rename = "about")]
         task_key: Option<String>,
     },
-    /// Counts that new evidence has led to the same lesson again.
+    /// Increments the count of times that new evidence led to the same lesson.
     Recur { id: LessonId },
     /// Replaces the text.
     Edit {
@@ -178,7 +176,7 @@ pub enum LessonOp {
     },
 }
 
-/// A pool change item is one entry of a proposed [`PoolChange`]: a lesson to retire or to add.
+/// A pool change item is a lesson that a [`PoolChange`] proposes to retire or to add.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum PoolChangeItem {
@@ -198,7 +196,7 @@ pub enum PoolChangeItem {
     },
 }
 
-/// A pool change is a mentor's summary of the lesson pool that waits for a person's approval, entry by entry.
+/// A pool change is a mentor's summary of the lesson pool, whose items wait for a person's approval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PoolChange {
     /// The question the mentor answered.
@@ -213,8 +211,8 @@ pub struct PoolChange {
 }
 
 impl Lesson {
-    /// Returns the name of the file it was loaded from, without folders. Returns `None` if it was learnt in this
-    /// session, or in the session that this one replays.
+    /// Returns the name, without folders, of the file it was loaded from. Returns `None` if it was learnt in this
+    /// session or in the session that this one replays.
     pub fn file_name(&self) -> Option<&str> {
         let file = self.file.as_deref().filter(|_| self.learnt_at == (0, 0))?;
         Some(file.rsplit(['/', '\\']).next().unwrap_or(file))
@@ -246,8 +244,8 @@ impl LessonText {
     /// Returns the text by which lessons are compared: the solution, or else the lesson, in lower case and without the
     /// final full stop.
     pub fn normalized(&self) -> String {
-        let words = self.solution.as_deref().unwrap_or(&self.text);
-        words.trim().trim_end_matches('.').to_lowercase()
+        let text = self.solution.as_deref().unwrap_or(&self.text);
+        text.trim().trim_end_matches('.').to_lowercase()
     }
 
     /// Creates the text of an Error: a mistake and what to do instead.

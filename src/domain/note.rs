@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A note's kind says whether a finding is progress, a mistake or a neutral fact; timeline marks, reflections and
-/// breakpoints select by it.
+/// A note's kind says whether a finding is progress, a mistake or a neutral fact. Timeline marks, reflections and
+/// breakpoints select notes by their kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteKind {

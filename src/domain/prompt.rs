@@ -38,7 +38,7 @@ pub enum SegmentLabel {
     Cue,
 }
 
-/// A message role says in whose name a segment is sent to a chat model: system, user or assistant.
+/// A message role is the role of the chat message in which a segment is sent: system, user or assistant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
@@ -138,7 +138,7 @@ pub struct DroppedSegment {
     pub tokens: u32,
 }
 
-/// The text forms version says in which version of the fixed line formats (`prompt::forms`) a record's segments are
+/// The text forms version is the version of the fixed line formats (`prompt::forms`) in which a record's segments are
 /// written. A record is always rendered with its own version, so that formats can improve without changing what an old
 /// session's prompts say. Stored as a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,7 +195,7 @@ pub struct PromptRecord {
     pub question: Option<Question>,
     pub episode: u32,
     pub step: u32,
-    /// How many times this step was asked before.
+    /// How many times the actor was asked before in this step.
     #[serde(default)]
     pub retry: u32,
     /// Level of the temperature ladder: 0 is the run's own temperature, each further level adds 0.2 (Reflexion's public
@@ -227,7 +227,7 @@ pub struct PromptRecord {
     pub edited: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }

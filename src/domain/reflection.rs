@@ -3,7 +3,7 @@
 use super::{CallId, LessonText, Scope, Seq, Truncation};
 use serde::{Deserialize, Serialize};
 
-/// A reflection's kind says what it contains, such as a mistake or a plan; the lessons kept from it have the same kind.
+/// A reflection's kind says what it contains, such as a mistake or a plan. Lessons kept from it have the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReflectionKind {
@@ -55,14 +55,14 @@ pub enum Purpose {
     Choose,
     /// Build a plan from earlier reflections (FCRF's construction).
     Build,
-    /// Find what made the difference between a failed and a corrected attempt (FCRF's pool).
+    /// Compare a failed with a corrected attempt and find the decisive difference (FCRF's pool).
     Contrast,
     /// Write the actions of a whole attempt before its first step (planning-only).
     #[serde(rename = "actions")]
     PlanActions,
 }
 
-/// A question is what a mentor is asked: a purpose and the kind of reflection it answers with.
+/// A question to the mentor has a purpose and the kind of reflection expected in reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Question {
     pub kind: ReflectionKind,
@@ -70,8 +70,8 @@ pub struct Question {
     pub purpose: Purpose,
 }
 
-/// A transition is one observation, action and reward of a trajectory that a memory is about (Sweet&Sour's tuple,
-/// without its reflection).
+/// A transition is one observation, action and reward of a trajectory, stored with a reflection about it (Sweet&Sour's
+/// tuple without the reflection).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transition {
     /// What the agent saw before the action.
@@ -127,7 +127,7 @@ pub struct Reflection {
     /// Descriptions of the parts of the mentor's reply that could not be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
-    /// Texts of the reply that weren't kept, each as the lesson it would have become, so that a person can add it.
+    /// Rejected parts of the reply in the form of lessons, so that a person can still add them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<LessonText>,
     /// What ended the mentor's reply early; `None` if it is complete.
@@ -160,9 +160,9 @@ impl Question {
         match self.purpose {
             Purpose::Reflect => kind.to_owned(),
             Purpose::Summarise => format!("summary of {kind}"),
-            Purpose::Choose => format!("{kind} that fits"),
-            Purpose::Build => format!("{kind} built of both"),
-            Purpose::Contrast => format!("{kind} by contrast"),
+            Purpose::Choose => format!("best-fitting {kind}"),
+            Purpose::Build => format!("{kind} from reflections"),
+            Purpose::Contrast => format!("{kind} from comparison"),
             Purpose::PlanActions => format!("{kind} of actions"),
         }
     }
@@ -188,7 +188,7 @@ impl Purpose {
         }
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_reflect(&self) -> bool {
         *self == Self::Reflect
     }

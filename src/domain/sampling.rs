@@ -1,11 +1,10 @@
-//! Sampling parameters of a role that differ from its server's profile: settings of the run, named `actor.temperature`,
-//! `mentor.max_tokens` and so on.
+//! Sampling parameters of a role. A run can override the values of the role's server profile with settings named
+//! `actor.temperature`, `mentor.max_tokens` and so on.
 
 use super::{ModelRole, PromptRecord, RunSpec, SettingOrigin, Settings};
 use serde_json::{Map, Value, json};
 
-/// A sampling parameter is a value such as `temperature` that controls how a model samples its replies; a run can
-/// override the server profile's.
+/// A sampling parameter is a value such as `temperature` that controls how a model samples its replies.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SamplingParam {
     /// The name without the role.
@@ -29,7 +28,7 @@ enum ValueKind {
     PositiveInteger,
     /// A non-empty string or a list of them.
     Strings,
-    /// A whole number, or a boolean that says whether the run's seed is sent.
+    /// An unsigned number, or a boolean: whether the run's seed is used.
     Seed,
 }
 
@@ -70,7 +69,7 @@ pub const SAMPLING_PARAMS: [SamplingParam; 7] = [
     ),
     param(
         "max_tokens",
-        "maximum tokens of a reply",
+        "maximum tokens per reply",
         "a whole number, at least 1; off (not sent: the server's own) or own (the profile's)",
         ValueKind::PositiveInteger,
     ),
@@ -104,42 +103,43 @@ pub fn describe_setting_value(setting: &str, value: &Value) -> String {
     if sampling_param(setting).is_some() { SamplingParam::format_value(value) } else { value.to_string() }
 }
 
-/// Returns the limit sent instead of `value`, if it was raised for the model. `reason` is what follows the colon in the
-/// line about it.
+/// Returns the limit that is sent instead of `value` because the model needs a higher one, if `reason` says so.
+/// `reason` is the part after the colon of a line of [`State::unsent_settings`](crate::engine::State::unsent_settings).
 fn raised_value(reason: &str, value: &Value) -> Option<u64> {
     let number = |words: &str| words.split(' ').next().and_then(|n| n.parse::<u64>().ok());
     let value = value.as_u64()?;
     if let Some(least) = reason.strip_prefix("at least ").and_then(number) {
         return Some(value.max(least));
     }
-    let (bound, cut) = reason.split_once(" in place of ")?;
-    (number(cut) == Some(value)).then(|| number(bound)).flatten()
+    let (raised, original) = reason.split_once(" in place of ")?;
+    (number(original) == Some(value)).then(|| number(raised)).flatten()
 }
 
 impl SamplingParam {
     /// Returns the name of its setting.
-    pub fn setting_name(&self, asked: ModelRole) -> String {
-        format!("{}.{}", asked.name(), self.name)
+    pub fn setting_name(&self, role: ModelRole) -> String {
+        format!("{}.{}", role.name(), self.name)
     }
 
-    /// Returns what a server is sent instead of `value`, given what was learned about its model: the lines of
-    /// [`State::unsent_settings`](crate::engine::State::unsent_settings). Returns `None` if the parameter isn't sent.
+    /// Returns the value that is actually sent for `value`, or `None` if the parameter isn't sent. `unsent` is what was
+    /// learned about the model: the lines of [`State::unsent_settings`](crate::engine::State::unsent_settings).
     pub fn sent_value(&self, value: &Value, unsent: &[String]) -> Option<Value> {
         // Older sessions have "the server refused" or "not sent".
-        const LEFT_OUT: [&str; 4] = ["rejected by the server", "the server refused", "left out", "not sent"];
+        const NOT_SENT: [&str; 4] = ["rejected by the server", "the server refused", "left out", "not sent"];
         let lines = unsent.iter().filter_map(|line| line.split_once(": "));
-        let mine = lines.filter(|(head, _)| head.split(' ').next() == Some(self.name)).map(|(_, why)| why);
+        let reasons =
+            lines.filter(|(head, _)| head.split(' ').next() == Some(self.name)).map(|(_, reason)| reason);
         let mut raised = None;
-        for why in mine {
-            if LEFT_OUT.iter().any(|words| why.starts_with(words)) {
+        for reason in reasons {
+            if NOT_SENT.iter().any(|start| reason.starts_with(start)) {
                 return None;
             }
-            raised = raised.max(raised_value(why, value));
+            raised = raised.max(raised_value(reason, value));
         }
         Some(raised.map_or_else(|| value.clone(), Value::from))
     }
 
-    /// Returns whether this is a number from which seeds are derived. Actors that are not models use it too.
+    /// Returns whether this is a number from which seeds are derived. The rule-based actor uses it too.
     pub fn is_seed_number(&self, value: &Value) -> bool {
         self.kind == ValueKind::Seed && (value.is_null() || value.is_u64())
     }
@@ -165,20 +165,20 @@ impl SamplingParam {
     pub fn validate(&self, value: &Value) -> Result<(), String> {
         let whole = || value.as_u64().is_some_and(|n| u32::try_from(n).is_ok());
         let number = || value.as_f64().is_some_and(|n| n.is_finite() && n >= 0.0);
-        let unsent = *value == json!(false);
+        let is_off = *value == json!(false);
         let fits = value.is_null()
             || match self.kind {
-                ValueKind::Number => unsent || number(),
-                ValueKind::Fraction => unsent || (number() && value.as_f64() <= Some(1.0)),
-                ValueKind::Integer => unsent || whole(),
-                ValueKind::PositiveInteger => unsent || whole() && value.as_u64() > Some(0),
-                ValueKind::Strings => unsent || !non_empty_strings(value).is_empty(),
+                ValueKind::Number => is_off || number(),
+                ValueKind::Fraction => is_off || (number() && value.as_f64() <= Some(1.0)),
+                ValueKind::Integer => is_off || whole(),
+                ValueKind::PositiveInteger => is_off || whole() && value.as_u64() > Some(0),
+                ValueKind::Strings => is_off || !non_empty_strings(value).is_empty(),
                 ValueKind::Seed => value.is_boolean() || value.is_u64(),
             };
         if fits { Ok(()) } else { Err(format!("expected {}", self.allowed)) }
     }
 
-    /// Formats a value as it is typed.
+    /// Formats a value as a person types it.
     pub fn format_value(value: &Value) -> String {
         match value {
             Value::Null => "own".to_owned(),
@@ -201,9 +201,9 @@ fn non_empty_strings(value: &Value) -> Vec<String> {
 impl Settings {
     /// Returns the overridden sampling parameters of a role, by the names of the request's fields; `false` means not
     /// sent. Parameters that are absent keep the profile's value.
-    pub fn sampling_overrides(&self, asked: ModelRole) -> Map<String, Value> {
-        let chosen = SAMPLING_PARAMS.iter().filter_map(|param| {
-            let value = &self.0.get(&param.setting_name(asked))?.value;
+    pub fn sampling_overrides(&self, role: ModelRole) -> Map<String, Value> {
+        let overrides = SAMPLING_PARAMS.iter().filter_map(|param| {
+            let value = &self.0.get(&param.setting_name(role))?.value;
             let value = match (&param.kind, value) {
                 (_, Value::Null) => return None,
                 // Seeds are derived from the number; each request has its own.
@@ -213,23 +213,23 @@ impl Settings {
             };
             Some((param.name.to_owned(), value))
         });
-        chosen.collect()
+        overrides.collect()
     }
 
     /// Returns the number from which a role's seeds are derived instead of the run's seed, if one is set.
-    pub fn seed_override(&self, asked: ModelRole) -> Option<u64> {
-        self.0.get(&format!("{}.seed", asked.name()))?.value.as_u64()
+    pub fn seed_override(&self, role: ModelRole) -> Option<u64> {
+        self.0.get(&format!("{}.seed", role.name()))?.value.as_u64()
     }
 }
 
 /// Raises a temperature by `increase`, up to 1. A temperature that is already higher stays.
-pub fn raised_temperature(own: f64, increase: f64) -> f64 {
-    // Computed in fifths, the size of an increase, so that the results from 0 are exactly 0.2, 0.4, 0.6 and so on.
-    ((own * 5.0 + increase * 5.0) / 5.0).min(1.0).max(own)
+pub fn raised_temperature(base: f64, increase: f64) -> f64 {
+    // Computed in fifths, because each retry adds 0.2: starting at 0, the results are exactly 0.2, 0.4, 0.6 and so on.
+    ((base * 5.0 + increase * 5.0) / 5.0).min(1.0).max(base)
 }
 
 impl PromptRecord {
-    /// Returns by how much its temperature is raised: 0.2 for each retry (Reflexion's public code), up to 1.
+    /// Returns the increase of its temperature: 0.2 for each retry (Reflexion's public code), up to 1.
     pub fn temperature_increase(&self) -> f64 {
         f64::from(self.temperature_level.min(5)) / 5.0
     }
@@ -237,74 +237,75 @@ impl PromptRecord {
 
 impl RunSpec {
     /// Returns the provider of a role, as written on the command line.
-    pub fn provider_spec(&self, asked: ModelRole) -> &str {
-        match asked {
+    pub fn provider_spec(&self, role: ModelRole) -> &str {
+        match role {
             ModelRole::Actor => &self.actor,
             ModelRole::Mentor => &self.mentor,
         }
     }
 
-    /// Checks that the provider of a role uses a value of a parameter.
+    /// Checks that the provider of a role supports a value of a parameter.
     ///
     /// # Errors
     /// Returns why it doesn't.
     pub fn check_param_supported(
         &self,
-        asked: ModelRole,
+        role: ModelRole,
         param: &SamplingParam,
         value: &Value,
     ) -> Result<(), String> {
-        Err(match self.provider_spec(asked) {
+        Err(match self.provider_spec(role) {
             model if model.starts_with("openai:") => return Ok(()),
             "rules" if param.is_seed_number(value) => return Ok(()),
             "rules" => {
-                "the rule-based actor has no sampling parameters; it depends on the prompt and the seed only"
+                "the rule-based actor has no sampling parameters; it uses only the prompt and the seed"
                     .to_owned()
             }
             "symbolic" => "symbolic rules call no model, so nothing is sampled".to_owned(),
             "none" => "there is no mentor".to_owned(),
             "human" => "a person plays, so nothing is sampled".to_owned(),
             recorded if recorded.starts_with("recorded:") => {
-                "a recording replies as it was recorded, whatever is set".to_owned()
+                "a recording replies as it was recorded; settings don't change it".to_owned()
             }
             other => format!("{other} has no sampling parameters"),
         })
     }
 
     /// Describes the known sampling parameters of a role, or says why it has none.
-    pub fn describe_sampling(&self, asked: ModelRole) -> String {
+    pub fn describe_sampling(&self, role: ModelRole) -> String {
         let Some(first) = SAMPLING_PARAMS.first() else { return String::new() };
-        if let Err(why) = self.check_param_supported(asked, first, &Value::Bool(false)) {
-            return why;
+        if let Err(reason) = self.check_param_supported(role, first, &Value::Bool(false)) {
+            return reason;
         }
         let known = SAMPLING_PARAMS.iter().filter_map(|param| {
-            let (value, _) = self.effective_value(asked, param);
+            let (value, _) = self.effective_value(role, param);
             Some(format!("{} {}", param.name, SamplingParam::format_value(&value?)))
         });
         let known: Vec<String> = known.collect();
         if known.is_empty() { "as in its profile".to_owned() } else { known.join(", ") }
     }
 
-    /// Returns the current value of a parameter for a role (`None` if only the server's profile knows it), and whether
-    /// a setting overrides it.
-    pub fn effective_value(&self, asked: ModelRole, param: &SamplingParam) -> (Option<Value>, bool) {
-        if let Some(chosen) = self.settings.0.get(&param.setting_name(asked)).filter(|s| !s.value.is_null()) {
-            return (Some(chosen.value.clone()), true);
+    /// Returns the current value of a parameter for a role, and whether a setting overrides it. The value is `None` if
+    /// it is the profile's and the run didn't record it.
+    pub fn effective_value(&self, role: ModelRole, param: &SamplingParam) -> (Option<Value>, bool) {
+        if let Some(set) = self.settings.0.get(&param.setting_name(role)).filter(|s| !s.value.is_null()) {
+            return (Some(set.value.clone()), true);
         }
-        let noted = self.settings.0.get(&format!("{}.sampling", asked.name()));
-        let own = noted.and_then(|s| s.value.get(param.name)).filter(|v| !v.is_null());
-        (own.cloned(), false)
+        let profile = self.settings.0.get(&format!("{}.sampling", role.name()));
+        let value = profile.and_then(|s| s.value.get(param.name)).filter(|v| !v.is_null());
+        (value.cloned(), false)
     }
 
-    /// Says who chose a value that was sent. The setting says so only while it still has that value.
+    /// Says who chose a value that was sent. If the setting has changed since, its origin no longer describes that
+    /// value, and a person must have chosen it.
     fn describe_override_origin(
         &self,
-        asked: ModelRole,
+        role: ModelRole,
         param: &SamplingParam,
         sent: Option<&Value>,
     ) -> &'static str {
-        let in_force = self.settings.sampling_overrides(asked).get(param.name) == sent;
-        let setting = self.settings.0.get(&param.setting_name(asked)).filter(|_| in_force);
+        let unchanged = self.settings.sampling_overrides(role).get(param.name) == sent;
+        let setting = self.settings.0.get(&param.setting_name(role)).filter(|_| unchanged);
         match setting.map(|setting| setting.origin) {
             Some(SettingOrigin::Flag) => " (by a flag)",
             Some(SettingOrigin::Config) => " (by the configuration)",
@@ -312,18 +313,18 @@ impl RunSpec {
         }
     }
 
-    /// Describes the sampling parameters of a prompt's request: overridden values, and those of the server's profile if
-    /// they were recorded, adjusted by what was learned about the model by then (`unsent`). Returns `None` if the role
-    /// has no model.
+    /// Describes the sampling parameters of a prompt's request: the overrides, and the profile's values if they were
+    /// recorded. `unsent` is what was known about the model at that time (see [`SamplingParam::sent_value`]). Returns
+    /// `None` if the role has no model.
     pub fn describe_request_sampling(&self, record: &PromptRecord, unsent: &[String]) -> Option<String> {
         self.provider_spec(record.role).strip_prefix("openai:")?;
         let increase = record.temperature_increase();
         let parts = SAMPLING_PARAMS.iter().filter_map(|param| {
             let sent = record.sampling.get(param.name);
-            let own =
+            let profile_value =
                 || self.settings.0.get(&format!("{}.sampling", record.role.name()))?.value.get(param.name);
-            let value = sent.or_else(own).filter(|v| !v.is_null())?;
-            let by =
+            let value = sent.or_else(profile_value).filter(|v| !v.is_null())?;
+            let origin =
                 if sent.is_some() { self.describe_override_origin(record.role, param, sent) } else { "" };
             let value = &match param.sent_value(value, unsent) {
                 None => return None,
@@ -335,13 +336,13 @@ impl RunSpec {
             let value = match value {
                 Value::Bool(true) => record.seed.to_string(),
                 other => match other.as_f64().filter(|_| increase > 0.0 && param.name == "temperature") {
-                    Some(own) => {
-                        format!("{} ({increase} above {own}, up to 1)", raised_temperature(own, increase))
+                    Some(base) => {
+                        format!("{} ({increase} above {base}, up to 1)", raised_temperature(base, increase))
                     }
                     None => SamplingParam::format_value(other),
                 },
             };
-            Some(format!("{} {value}{by}", param.name))
+            Some(format!("{} {value}{origin}", param.name))
         });
         let mut parts: Vec<String> = parts.collect();
         if !self.settings.0.contains_key(&format!("{}.sampling", record.role.name())) {
@@ -395,15 +396,15 @@ mod tests {
             ("seed", "seven", None),
         ];
         for (name, typed, want) in cases {
-            let (asked, param) = sampling_param(&format!("mentor.{name}")).unwrap();
-            assert_eq!((asked, param.parse(typed).ok()), (ModelRole::Mentor, want), "{name} {typed}");
+            let (role, param) = sampling_param(&format!("mentor.{name}")).unwrap();
+            assert_eq!((role, param.parse(typed).ok()), (ModelRole::Mentor, want), "{name} {typed}");
         }
         assert_eq!(sampling_param("actor.base_url"), None);
         assert_eq!(sampling_param("critic.seed"), None);
         assert_eq!(sampling_param("temperature"), None);
     }
 
-    /// Regression: it said "0.2 higher" for a profile's 0.6 when 0.2 was sent, and when nothing was sent.
+    /// Regression: the description was "0.2 higher" for a profile's 0.6 although 0.2 or no temperature was sent.
     #[test]
     fn description_of_a_retry_has_the_raised_temperature() {
         let cases = [
@@ -422,12 +423,12 @@ mod tests {
                 "temperature 0.2 above its profile's, up to 1, the rest as in its profile",
             ),
         ];
-        for (chosen, noted, want) in cases {
-            let sampling = chosen.as_object().unwrap().clone();
+        for (overrides, profile, want) in cases {
+            let sampling = overrides.as_object().unwrap().clone();
             let record = PromptRecord { temperature_level: 1, sampling, ..PromptRecord::default() };
             let mut run = run_with_actor("openai:m");
-            if !noted.is_null() {
-                run.settings.set("actor.sampling", noted, SettingOrigin::Config);
+            if !profile.is_null() {
+                run.settings.set("actor.sampling", profile, SettingOrigin::Config);
             }
             assert_eq!(run.describe_request_sampling(&record, &[]).unwrap(), format!("sampling: {want}"));
         }
@@ -439,7 +440,7 @@ mod tests {
             (json!(64), SettingOrigin::Flag, "max_tokens 64 (by a flag)"),
             (json!(64), SettingOrigin::Config, "max_tokens 64 (by the configuration)"),
             (json!(64), SettingOrigin::Person, "max_tokens 64 (by a person)"),
-            // Changed since.
+            // The setting was changed after the request.
             (json!(65), SettingOrigin::Flag, "max_tokens 64 (by a person)"),
         ];
         for (value, origin, want) in cases {
@@ -447,8 +448,8 @@ mod tests {
             run.settings.set("actor.max_tokens", value, origin);
             let sampling = json!({"max_tokens": 64}).as_object().unwrap().clone();
             let record = PromptRecord { sampling, ..PromptRecord::default() };
-            let words = run.describe_request_sampling(&record, &[]).unwrap();
-            assert!(words.contains(want), "{words}");
+            let description = run.describe_request_sampling(&record, &[]).unwrap();
+            assert!(description.contains(want), "{description}");
         }
     }
 

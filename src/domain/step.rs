@@ -31,7 +31,7 @@ pub enum DecidedBy {
     Person,
 }
 
-/// How an overriding action is shown says whether later prompts present it as the agent's own or as a human edit.
+/// A presentation says whether later prompts show an overriding action as the agent's own or as a human edit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShownAs {
@@ -60,7 +60,8 @@ pub enum ThoughtDisposition {
 pub struct ExecutedAction {
     /// The action as the trajectory shows it.
     pub action: String,
-    /// What was sent to the environment, if a rule of the interface rewrote the action.
+    /// What was sent to the environment, if a rule of the interface ([`RunSpec::interface`](super::RunSpec)) rewrote
+    /// the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
     /// The rule that rewrote it.
@@ -130,7 +131,7 @@ pub struct Step {
     /// The action that ran; `None` for a thought that wasn't sent to the environment.
     #[serde(default)]
     pub executed: Option<ExecutedAction>,
-    /// Whether the environment was stepped. False for thoughts that aren't sent to it and for actions that the
+    /// Whether the action was sent to the environment. False for thoughts that aren't sent and for actions that the
     /// interface answers itself.
     #[serde(default)]
     #[serde(rename = "reached_world")]
@@ -144,13 +145,13 @@ pub struct Step {
     #[serde(default)]
     #[serde(rename = "noted")]
     pub detectors_ran: bool,
-    /// Indices into the state's reflections of those written after this step.
+    /// The reflections written after this step, as indices into `State::reflections`.
     #[serde(default)]
     pub reflections: Vec<u32>,
-    /// Number of the step whose override dropped this one, which only had a thought. Prompts that show that step don't
-    /// show this one.
+    /// For a step with only a thought: the later step whose override removed it from prompts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_by: Option<u32>,
+    /// A person's comments on the step.
     #[serde(default)]
     pub remarks: Vec<String>,
     /// Breakpoints and watches that were hit at this step.
@@ -173,11 +174,12 @@ pub struct Step {
     /// How many times the actor was asked again in this step.
     #[serde(default)]
     pub retry: u32,
-    /// How many replies could not be used and were requested again.
+    /// How many unusable replies were discarded and requested again.
     #[serde(default)]
     #[serde(rename = "unusable")]
     pub unusable_replies: u32,
-    /// Request fields that are no longer sent because its calls showed that the actor's server rejects them, in words.
+    /// Settings that the actor's server rejected during this step and that are no longer sent, each as a phrase such as
+    /// `top_k: rejected by the server`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "unsent")]
     pub unsent_settings: Vec<String>,
@@ -189,7 +191,7 @@ pub struct Step {
     pub lesson_count: u32,
     #[serde(default)]
     pub usage: Usage,
-    /// The event of the reply.
+    /// The event of the observation.
     #[serde(default, skip_serializing_if = "Seq::is_unset")]
     pub answered_seq: Seq,
     /// The source of the reply if a person used a recorded one in place of the actor's: `recorded:SESSION` or `cache`.
@@ -208,15 +210,16 @@ impl Step {
     /// Returns whether the step has only a thought.
     pub fn is_thought_only(&self) -> bool {
         match &self.executed {
-            Some(done) => done.action.trim_start().starts_with("think:"),
+            Some(executed) => executed.action.trim_start().starts_with("think:"),
             None => self.proposed.is_none() && self.thought.is_some(),
         }
     }
 
     /// Returns the thought, whether it accompanied an action or was the whole reply.
     pub fn thought_text(&self) -> Option<&str> {
-        let alone = || self.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
-        self.thought.as_deref().or_else(alone).map(str::trim)
+        let think_action =
+            || self.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
+        self.thought.as_deref().or_else(think_action).map(str::trim)
     }
 
     /// Returns the executed action, or the proposed one if none was executed.

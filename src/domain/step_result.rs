@@ -37,13 +37,13 @@ pub struct EnvInfo {
     pub enumeration: Enumeration,
 }
 
-/// Enumeration is the listing of all admissible actions; its value says what that costs in an environment.
+/// Enumeration is the cost of listing all admissible actions of an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Enumeration {
     /// At most as much as a step.
     Free,
-    /// So much that it is done only when a person asks for it.
+    /// So high that they are listed only at a person's request.
     Costly,
     /// Listing is itself an action.
     ChangesWorld,

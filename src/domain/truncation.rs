@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A truncation is what ended a reply early, as its server reports it (`finish_reason`). A reply without one is complete.
+/// A truncation is the reason why a reply ended early, as reported by the server (`finish_reason`). A complete reply
+/// has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Truncation {

@@ -79,12 +79,12 @@ pub struct TokenCounts {
     pub cost_nano: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(switch: &bool) -> bool {
     !switch
 }
@@ -100,7 +100,7 @@ impl Usage {
         self.prompt_tokens.saturating_sub(self.earlier.prompt_tokens)
     }
 
-    /// Returns whether only earlier replies are counted: the last one hasn't arrived, or never did.
+    /// Returns whether only earlier replies are counted, because the last one hasn't arrived.
     pub fn has_only_earlier(&self) -> bool {
         !self.earlier.is_empty() && self.tokens() <= self.earlier.tokens()
     }
@@ -142,7 +142,7 @@ impl EarlierUsage {
 impl TokenCounts {
     /// Adds the usage of a call.
     pub fn add(&mut self, usage: &Usage) {
-        let add = |place: &mut u64, tokens: u64| *place = place.saturating_add(tokens);
+        let add = |count: &mut u64, tokens: u64| *count = count.saturating_add(tokens);
         let (all, earlier) = (usage.tokens(), &usage.earlier);
         let last = all.saturating_sub(earlier.tokens());
         // For a cached or recorded reply it doesn't matter who counted the earlier replies.
@@ -195,7 +195,7 @@ impl TokenCounts {
             (self.recorded, "from a recording"),
         ];
         let counted = parts.iter().filter(|(tokens, _)| *tokens > 0);
-        counted.map(|(tokens, who)| format!("{tokens} {who}")).collect::<Vec<_>>().join(", ")
+        counted.map(|(tokens, source)| format!("{tokens} {source}")).collect::<Vec<_>>().join(", ")
     }
 
     /// Formats the cost in currency units. Returns `None` if it is 0, as without configured prices.

@@ -35,10 +35,10 @@ struct ActiveBranch {
     run_config: RunConfig,
 }
 
-/// The maximum number of left branches kept in memory, so that switching back does not open them again.
+/// The maximum number of inactive branches kept in memory, so that switching back to one does not reopen it.
 const MAX_CACHED_BRANCHES: usize = 2;
 
-/// A branch that was left. Valid as long as its file has not changed since.
+/// An inactive branch in memory. Valid as long as its file has not changed since.
 pub(super) struct CachedBranch {
     branch: BranchId,
     /// The length of its file in bytes.
@@ -84,7 +84,7 @@ impl Driver {
                 "free some disk space, then retry",
             )
         };
-        // What the new branch depends on must reach the disk before it does.
+        // Events that the new branch depends on must reach the disk before the branch does.
         self.check_journal()?;
         self.writer.sync().map_err(|e| disk(&e))?;
         let parents = match &opened {
@@ -188,8 +188,8 @@ impl Driver {
                 engine.state.apply(&Envelope { seq, timestamp: at, cause, batch_continues: false, event });
             }
         };
-        let begun = std::iter::once(&Event::Reopened).chain(breakpoint_events);
-        fold(&mut engine, begun.map(|event| (Cause::Policy, event.clone())).collect());
+        let first_events = std::iter::once(&Event::Reopened).chain(breakpoint_events);
+        fold(&mut engine, first_events.map(|event| (Cause::Policy, event.clone())).collect());
         for command in commands {
             loop {
                 let events = engine.advance();
@@ -207,8 +207,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Closes the active branch. If even that can't be written, leaves it as after a crash; it can still be resumed
-    /// later.
+    /// Closes the active branch. If the closing events can't be written, the branch is left as after a crash and can
+    /// still be resumed.
     fn close_active_branch(&mut self) {
         self.close_prefetches();
         let mut closing = Vec::new();
@@ -237,7 +237,7 @@ impl Driver {
         self.write_summary();
     }
 
-    /// Makes a branch active from its last state on: writes its first commands and starts restoring its environment.
+    /// Makes a branch active at its last state: writes its first commands and starts restoring its environment.
     /// The breakpoint events are in the branch's first batch, so that no crash can separate the branch from its
     /// breakpoints.
     fn activate_branch(&mut self, active: ActiveBranch, breakpoint_events: Vec<Event>, commands: &[Command]) {
@@ -266,12 +266,12 @@ impl Driver {
             self.cached_branches.pop_front();
         }
         self.store.edit_live(|live| live.calls.clear());
-        // No call is made before the environment is restored. The commands are written now, so that they survive a
-        // crash. A failed write halts the session here as anywhere; the environment is restored meanwhile.
+        // No call is started before the environment is restored. The commands are written now, so that they survive a
+        // crash. If the write fails, the session halts as usual, and the environment is restored in the meantime.
         self.pending_requests.is_rebuilding = true;
-        let mut begun = self.engine.decide(&Input::Command(Command::Reopen)).unwrap_or_default();
-        begun.extend(breakpoint_events.into_iter().map(|event| (Cause::Policy, event)));
-        let _ = self.commit_and_advance(begun);
+        let mut first_events = self.engine.decide(&Input::Command(Command::Reopen)).unwrap_or_default();
+        first_events.extend(breakpoint_events.into_iter().map(|event| (Cause::Policy, event)));
+        let _ = self.commit_and_advance(first_events);
         for command in commands {
             if !self.unwritten_events.is_empty() {
                 self.queued_messages.push_back(Message::Command(command.clone(), None));
@@ -287,13 +287,13 @@ impl Driver {
 
     /// Fails the queued commands and reports it to their senders.
     pub(super) fn fail_queued(&mut self, why: &str, next: &str) {
-        for held in std::mem::take(&mut self.queued_messages) {
+        for message in std::mem::take(&mut self.queued_messages) {
             let error = Err(CommandError::new(format!("the command was not executed: {why}"), next));
-            match held {
+            match message {
                 Message::Command(_, reply_to) => self.respond(reply_to, |_| error.map(|()| Seq(0))),
                 Message::Fork(_, reply_to) => self.respond(reply_to, |_| error.map(|()| BranchId::trunk())),
                 Message::Switch(_, reply_to) => self.respond(reply_to, |_| error),
-                // Belongs to the branch that is left.
+                // Belongs to the branch that is being closed.
                 _ => {}
             }
         }
@@ -327,13 +327,13 @@ impl Driver {
     /// Returns the configuration of a run of this session: the current one if it is the same run, otherwise a new
     /// one.
     fn run_config_for(&self, run: &RunSpec) -> Result<RunConfig, CommandError> {
-        let here = self.engine.state.run.as_deref();
-        let same = |here: &RunSpec| {
-            (&here.method, &here.actor, &here.mentor) == (&run.method, &run.actor, &run.mentor)
+        let current_run = self.engine.state.run.as_deref();
+        let has_same_models = |current: &RunSpec| {
+            (&current.method, &current.actor, &current.mentor) == (&run.method, &run.actor, &run.mentor)
         };
-        match (&self.run_config.run_factory, here) {
-            (_, Some(here)) if here == run => Ok(self.run_config.clone()),
-            (None, Some(here)) if same(here) => Ok(self.run_config.clone()),
+        match (&self.run_config.run_factory, current_run) {
+            (_, Some(current)) if current == run => Ok(self.run_config.clone()),
+            (None, Some(current)) if has_same_models(current) => Ok(self.run_config.clone()),
             _ => self.make_run_config(run),
         }
     }

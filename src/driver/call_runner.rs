@@ -30,7 +30,7 @@ pub(super) struct CallRunner {
 }
 
 impl CallRunner {
-    /// Calls a provider; its deltas and its reply arrive in the inbox. Does nothing if the call is already in flight.
+    /// Calls a provider. Its deltas and its reply are sent to the inbox. Does nothing if the call is already in flight.
     /// If the request was prefetched, the prefetched reply is used instead, even if it is still arriving.
     pub(super) fn start_call(
         &mut self,
@@ -79,7 +79,7 @@ impl CallRunner {
                 // After a panic the provider is not called again. The call must not wait for it forever.
                 Err(_) => Reply::Failed { call, failure: panic_failure(provider_name(&provider)) },
             };
-            // A driver that has ended ignores the reply.
+            // If the driver has ended, nobody receives the reply.
             let settings =
                 panic::catch_unwind(AssertUnwindSafe(|| provider.unsent_settings())).unwrap_or_default();
             let _ = inbox.send(Message::Reply(epoch, Reply::UnsentSettings { call, settings }));
@@ -166,7 +166,7 @@ async fn collect_reply(
             Delta::Text(piece) => text.push_str(piece),
             Delta::Reasoning(piece) => reasoning.push_str(piece),
             Delta::Usage(reported) => usage = Some(*reported),
-            // Reasoning is never taken for the reply.
+            // Reasoning is never used as the reply.
             Delta::WasReasoning => reasoning.push_str(&std::mem::take(&mut text)),
             Delta::Restarted => {
                 text.clear();
@@ -198,7 +198,7 @@ fn panic_failure(source: String) -> Failure {
     Failure {
         message: "the part of this program that calls it panicked".to_owned(),
         source,
-        hint: "retry; if it panics again, play by hand or switch the model, and report the bug".to_owned(),
+        hint: "retry; if it panics again, act yourself or switch the model, and report the bug".to_owned(),
         kind: Some(FailureKind::Panicked),
         partial_text: String::new(),
         usage: None,

@@ -24,7 +24,7 @@ impl Driver {
     fn dispatch_message(&mut self, message: Message) {
         match message {
             Message::Delta(epoch, call, delta, _) if epoch == self.epoch => self.on_delta(call, delta),
-            // Belongs to a branch that was left.
+            // Belongs to a branch that is no longer active.
             Message::Delta(..) => {}
             Message::Reply(epoch, _) if epoch != self.epoch => {}
             Message::Admissible(reply_to) => self.request_actions(reply_to),
@@ -75,7 +75,7 @@ impl Driver {
         }
     }
 
-    /// Executes a command. Returns the number of the last event then.
+    /// Executes a command. Returns the number of the last event afterwards.
     pub(super) fn run_command(&mut self, command: &Command) -> Result<Seq, CommandError> {
         if matches!(command, Command::Close) {
             self.close_prefetches();
@@ -116,7 +116,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Writes the events of a command and advances as far as possible. Returns the number of the last event then.
+    /// Writes the events of a command and advances as far as possible. Returns the number of the last event afterwards.
     pub(super) fn commit_and_advance(&mut self, events: Vec<(Cause, Event)>) -> Result<Seq, CommandError> {
         self.commit(events);
         self.advance();
@@ -256,7 +256,7 @@ impl Driver {
                     // There is no environment to accept, so the retry restores it.
                     _ if self.pending_requests.has_lost_world => self.start_rebuild(),
                     Some(effect) => self.issue_call(&effect),
-                    // The difference is accepted; the waiting calls are made.
+                    // The difference is accepted, so the waiting calls are started.
                     None => self.issue_all_calls(),
                 }
             }
@@ -301,7 +301,7 @@ impl Driver {
         }
     }
 
-    /// Makes all calls in flight, again if need be.
+    /// Starts all calls in flight, even those that have been started before.
     pub(super) fn issue_all_calls(&mut self) {
         let calls: Vec<Effect> = self.engine.state.calls.values().cloned().collect();
         for effect in &calls {

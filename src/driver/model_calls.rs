@@ -1,4 +1,4 @@
-//! Model calls before they are sent: which provider is called, and which calls cannot be made at all.
+//! Prepares model calls (chooses the provider, rejects calls that cannot be made) and cancels calls in progress.
 
 use super::reply_override::OverrideProvider;
 use super::request::build_request;
@@ -9,7 +9,7 @@ use crate::provider::{Phase, Provider};
 use std::sync::Arc;
 
 impl Driver {
-    /// Calls the role's model, or replies with the reason why that is not possible.
+    /// Calls the role's model. If that is not possible, sends a failed reply with the reason.
     pub(super) fn ask_model(&mut self, call: CallId, prompt: &PromptRecord) {
         let reply_source = self.engine.state.reply_override(call).map(str::to_owned);
         let provider = match prompt.role {
@@ -56,26 +56,27 @@ impl Driver {
                 failure
             }
         };
-        // The driver holds a sender itself, so its inbox is open.
+        // The driver holds a sender of its inbox itself, so the inbox is open.
         let _ = inbox.send(Message::Reply(self.epoch, Reply::Failed { call, failure }));
     }
 
-    /// Adds the partial replies to the events of calls that a person cancels, because the engine doesn't know about
-    /// replies in progress.
+    /// Adds the partial replies to the given cancel events, because the engine has no access to replies in progress.
     pub(super) fn record_partial_replies(&self, events: &mut [(Cause, Event)]) {
         for (_, event) in events {
             let Event::CallCancelled { call, partial_reply } = event else { continue };
             let Some(Effect::Ask { prompt, .. }) = self.engine.state.calls.get(call) else { continue };
             let live = self.store.live();
-            let Some(answer) = live.calls.iter().find(|c| c.call == *call) else { continue };
-            let recorded = self.engine.state.reply_override(*call).is_some();
-            **partial_reply =
-                PartialReply { usage: usage_so_far(answer, prompt, recorded), ..answer.partial_reply() };
+            let Some(live_call) = live.calls.iter().find(|c| c.call == *call) else { continue };
+            let is_recorded = self.engine.state.reply_override(*call).is_some();
+            **partial_reply = PartialReply {
+                usage: usage_so_far(live_call, prompt, is_recorded),
+                ..live_call.partial_reply()
+            };
         }
     }
 
-    /// Before a session is closed: cancels each call whose request has been sent, so that its partial reply is kept
-    /// and its tokens are counted. Requests that have not been sent are made when the session is resumed.
+    /// Cancels each call whose request has been sent, before the session is closed, so that its partial reply is kept
+    /// and its tokens are counted. Requests that have not been sent are sent when the session is resumed.
     pub(super) fn cancel_calls_before_close(&self, closing: &mut Vec<(Cause, Event)>) {
         if closing.is_empty() {
             return;
@@ -87,15 +88,15 @@ impl Driver {
             }
             _ => false,
         };
-        let begun = live.calls.iter().filter(was_sent).map(|c| c.call);
-        let cancelled =
-            begun.map(|call| (Cause::Policy, Event::CallCancelled { call, partial_reply: Box::default() }));
+        let sent_calls = live.calls.iter().filter(was_sent).map(|c| c.call);
+        let cancelled = sent_calls
+            .map(|call| (Cause::Policy, Event::CallCancelled { call, partial_reply: Box::default() }));
         closing.splice(..0, cancelled.collect::<Vec<_>>());
     }
 
-    /// Rejects a prompt that exceeds the token budget, because a server would truncate it silently. If only the parts
-    /// that are never dropped are left (task, lessons, examples, the newest step), a prompt drafted now would be as
-    /// long.
+    /// Rejects a prompt that exceeds the token budget, because a server would truncate it silently. Drafting the prompt
+    /// again makes it shorter unless it has only the parts that are never dropped (task, lessons, examples, the newest
+    /// step).
     pub(super) fn check_prompt_size(&self, prompt: &PromptRecord) -> Option<Failure> {
         let state = &self.engine.state;
         let budget = state.setting_number("context_tokens", crate::prompt::DEFAULT_CONTEXT_TOKENS);
@@ -106,7 +107,7 @@ impl Driver {
         let (role, question, step, retry) = (prompt.role, prompt.question, prompt.step, prompt.retry);
         let redrafted =
             (self.engine.policy.draft_prompt)(state, &PromptRequest { role, question, step, retry }).record;
-        let (why, hint) = if redrafted.tokens < prompt.tokens {
+        let (reason, hint) = if redrafted.tokens < prompt.tokens {
             (
                 "a prompt drafted now would be shorter",
                 "continue without the reply and ask again; or raise context_tokens and retry",
@@ -118,7 +119,9 @@ impl Driver {
             )
         };
         Some(Failure {
-            message: format!("the prompt has about {tokens} tokens, more than the {budget} allowed: {why}"),
+            message: format!(
+                "the prompt has about {tokens} tokens, more than the {budget} allowed: {reason}"
+            ),
             source: "prompt".to_owned(),
             hint: hint.to_owned(),
             kind: Some(FailureKind::TooLong),
@@ -128,27 +131,27 @@ impl Driver {
     }
 }
 
-/// Returns the cost of a call in progress so far: as reported, otherwise estimated; `None` if its request has not
-/// been sent.
-fn usage_so_far(answer: &LiveCall, prompt: &PromptRecord, recorded: bool) -> Option<Usage> {
-    let millis = answer.started.elapsed().as_millis() as u64;
-    let marked = |usage: Usage| Usage { millis, recorded: usage.recorded || recorded, ..usage };
-    let earlier = answer.usage.filter(Usage::has_only_earlier);
-    if earlier.is_none() && answer.usage.is_some() {
-        return answer.usage.map(marked);
+/// Returns the usage of a call in progress, as reported by the provider or else estimated. Returns `None` if its request
+/// has not been sent.
+fn usage_so_far(live_call: &LiveCall, prompt: &PromptRecord, is_recorded: bool) -> Option<Usage> {
+    let millis = live_call.started.elapsed().as_millis() as u64;
+    let annotate = |usage: Usage| Usage { millis, recorded: usage.recorded || is_recorded, ..usage };
+    let earlier = live_call.usage.filter(Usage::has_only_earlier);
+    if earlier.is_none() && live_call.usage.is_some() {
+        return live_call.usage.map(annotate);
     }
-    // What had arrived before belongs to a reply that is counted already.
-    if answer.phase == Phase::Connecting && (answer.delta_count == 0 || earlier.is_some()) {
-        return earlier.map(marked);
+    // Text that arrived before this attempt belongs to a discarded reply, which is counted in `earlier`.
+    if live_call.phase == Phase::Connecting && (live_call.delta_count == 0 || earlier.is_some()) {
+        return earlier.map(annotate);
     }
-    let len = answer.text.len() as u64 + answer.reasoning.len() as u64;
-    let last = Usage {
+    let len = live_call.text.len() as u64 + live_call.reasoning.len() as u64;
+    let estimate = Usage {
         prompt_tokens: u64::from(prompt.tokens),
         reply_tokens: len.div_ceil(4),
         estimated: true,
         millis,
-        recorded,
+        recorded: is_recorded,
         ..Usage::default()
     };
-    Some(last.with_earlier(&earlier.unwrap_or_default()))
+    Some(estimate.with_earlier(&earlier.unwrap_or_default()))
 }

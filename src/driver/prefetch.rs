@@ -169,7 +169,7 @@ impl Driver {
         }
     }
 
-    /// Takes the prefetched reply to exactly this request, unless it has failed.
+    /// Removes and returns the prefetched reply to exactly this request, unless it has failed.
     pub(super) fn take_prefetch(&mut self, request: &Request) -> Option<PrefetchCall> {
         let place = self.prefetcher.prefetches.iter().position(|early| early.is_same_request(request))?;
         if self.prefetcher.prefetches[place].has_failed() {

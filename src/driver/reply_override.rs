@@ -27,7 +27,7 @@ impl Provider for OverrideProvider {
         let (open_source, role, source) = (self.open_source.clone(), self.role, self.source.clone());
         let opened = async move {
             let Some(open_source) = open_source else {
-                return error_stream(format!("{source}: recordings are not available here"), "play by hand");
+                return error_stream(format!("{source}: recordings are not available here"), "act yourself");
             };
             let name = source.clone();
             match tokio::task::spawn_blocking(move || open_source(role, &name)).await {

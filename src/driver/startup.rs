@@ -92,11 +92,11 @@ pub struct Driver {
     pub(super) unwritten_events: Vec<Arc<crate::engine::Envelope>>,
     /// Whether another program removed, replaced or truncated the journal.
     pub(super) journal_changed: bool,
-    /// Where its events were saved then.
+    /// Where its events were saved in that case.
     pub(super) rescue: Option<RescueOutcome>,
     pub(super) last_sync: std::time::Instant,
     pub(super) timer: Option<tokio::task::JoinHandle<()>>,
-    /// How often another branch was made active. Replies of an earlier epoch are ignored.
+    /// Incremented when another branch is made active. Replies from an earlier epoch are ignored.
     pub(super) epoch: u64,
     /// The configuration of a changed run, until its event is acknowledged.
     pub(super) next_run_config: Option<RunConfig>,
@@ -106,7 +106,7 @@ pub struct Driver {
     pub(super) prefetcher: Prefetcher,
     /// Calls that are repeated because their reply was unusable, and bypass the cache.
     pub(super) calls_to_refresh: HashSet<CallId>,
-    /// The branches left most recently.
+    /// The inactive branches kept in memory, for switching back.
     pub(super) cached_branches: VecDeque<CachedBranch>,
     pub(super) has_quit: bool,
 }

@@ -208,8 +208,8 @@ impl Store {
 
     /// Sets the initial timeline and its branch.
     pub fn set_timeline(&self, timeline: Timeline, branch: BranchId) {
-        let mut here = self.lock_timeline();
-        *here = timeline;
+        let mut current = self.lock_timeline();
+        *current = timeline;
         self.lock_branch_epoch().0 = branch;
     }
 

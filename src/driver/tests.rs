@@ -245,18 +245,18 @@ fn a_file_truncated_anywhere_resumes_to_the_same_events() {
     run_to_end(&handle, thread);
     let bytes = std::fs::read(session.trunk()).unwrap();
     let unbroken = comparable_events(&read_branch(&session.trunk()).unwrap().events);
-    let header = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
-    let first = header + bytes[header..].iter().position(|b| *b == b'\n').unwrap() + 1;
-    for cut in (first..bytes.len()).step_by(61) {
+    let header_len = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
+    let first_event_end = header_len + bytes[header_len..].iter().position(|b| *b == b'\n').unwrap() + 1;
+    for cut in (first_event_end..bytes.len()).step_by(61) {
         let copy = tempfile::tempdir().unwrap();
         let (broken, writer) = Session::create(copy.path(), meta("s")).unwrap();
         drop(writer);
         std::fs::write(broken.trunk(), &bytes[..cut]).unwrap();
-        let kept = read_branch_bytes(&broken.trunk(), &bytes[..cut]).unwrap().events.len();
+        let kept_events = read_branch_bytes(&broken.trunk(), &bytes[..cut]).unwrap().events.len();
         let resumed = Driver::resume(&broken.dir, |_| Ok(test_config(2, false))).unwrap();
         run_to_end(&resumed.handle, resumed.thread);
         let events = read_branch(&broken.trunk()).unwrap().events;
-        assert!(events.len() >= kept);
+        assert!(events.len() >= kept_events);
         assert_eq!(comparable_events(&events), unbroken, "cut at byte {cut}");
     }
 }
@@ -371,17 +371,17 @@ fn a_diverged_environment_is_not_stepped_until_it_is_accepted() {
     run_to_end(&handle, thread);
     // Truncates after the second action, whose step is in flight.
     let text = std::fs::read_to_string(session.trunk()).unwrap();
-    let mut kept = String::new();
-    let mut taken = 0;
+    let mut truncated = String::new();
+    let mut action_count = 0;
     for line in text.lines() {
-        kept.push_str(line);
-        kept.push('\n');
-        taken += u32::from(line.contains("\"type\":\"action_taken\""));
-        if taken == 2 {
+        truncated.push_str(line);
+        truncated.push('\n');
+        action_count += u32::from(line.contains("\"type\":\"action_taken\""));
+        if action_count == 2 {
             break;
         }
     }
-    std::fs::write(session.trunk(), kept).unwrap();
+    std::fs::write(session.trunk(), truncated).unwrap();
     let resumed = Driver::resume(&session.dir, |_| Ok(test_config(4, true))).unwrap();
     wait_until(&resumed.handle, |h| h.store.head().divergence.is_some());
     let before = resumed.handle.store.head();

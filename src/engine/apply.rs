@@ -1,4 +1,5 @@
-//! Folds events into the state. The fold cannot fail, calls nothing, and its match has no wildcard.
+//! Folds events into the state. The fold cannot fail and has no side effects. Its match has no wildcard, so that the
+//! compiler reports an event that isn't handled.
 
 mod breakpoints;
 mod cancelled;
@@ -28,7 +29,7 @@ impl State {
             let call = effect.call();
             if !matches!(envelope.event, Event::CallCancelled { .. }) {
                 self.next_call = self.next_call.max(call.0.saturating_add(1));
-                // The draft has been sent; in old sessions another call may have taken its number.
+                // The draft has been sent. (In old sessions, another call may have been given its id.)
                 self.draft.take_if(|draft| draft.call == call);
                 self.clear_cancelled(&effect);
                 self.calls.insert(call, effect);
@@ -56,15 +57,15 @@ impl State {
                 self.run_over = false;
                 self.episode = Some(Arc::new(Episode::new(*episode, task, *trial, *role, seq)));
             }
-            Event::WorldReset { call, result: turn, agent_view: seen, goal } => {
+            Event::WorldReset { call, result, agent_view, goal } => {
                 self.calls.remove(call);
                 self.edit_episode(|e| {
                     // An exploring agent isn't shown the goal.
                     if e.role != EpisodeRole::Explore {
                         e.task.goal.clone_from(goal);
                     }
-                    e.record_result(turn);
-                    e.first_observation = Some(to_observation(turn, seen.as_ref()));
+                    e.record_result(result);
+                    e.first_observation = Some(to_observation(result, agent_view.as_ref()));
                 });
             }
             Event::PromptDrafted { prompt } => self.draft_prompt(prompt, seq),
@@ -87,9 +88,9 @@ impl State {
                 self.record_unsent_settings(seq, *call, *role, settings);
             }
             Event::ReplyReceived { call, usage, truncated, reply_source, .. } => {
-                // An actor's call stays in flight until its proposal follows, so that it is repeated if the program is
-                // killed in between. The events that follow from a mentor's reply are in the same batch.
-                let asked = match self.calls.get(call) {
+                // An actor's call stays in flight until its proposal arrives, so that it is repeated if the program is
+                // killed in between. A mentor's reply is in the same batch as the events that result from it.
+                let role = match self.calls.get(call) {
                     Some(Effect::Ask { prompt, .. }) => {
                         let prompt = prompt.clone();
                         self.record_token_count(&prompt, usage);
@@ -97,9 +98,9 @@ impl State {
                     }
                     _ => ModelRole::Actor,
                 };
-                self.count_tokens(asked, usage);
+                self.count_tokens(role, usage);
                 self.reply_overrides.retain(|s| s.0 != *call);
-                if asked == ModelRole::Mentor {
+                if role == ModelRole::Mentor {
                     self.calls.remove(call);
                 } else {
                     self.actor_replies.truncated = truncated.is_some();
@@ -128,14 +129,14 @@ impl State {
             Event::ActionOverridden {
                 step, action, shown_as, thought_disposition, thoughts_from, ..
             } => {
-                if let Some(from) = *thoughts_from {
-                    self.drop_thoughts(from, *step);
+                if let Some(first_thought) = *thoughts_from {
+                    self.drop_thoughts(first_thought, *step);
                 }
                 // The person acts instead of the actor.
                 self.draft.take_if(|draft| draft.role == ModelRole::Actor);
                 self.edit_step(seq, |s| {
                     s.approved = true;
-                    // The call of this step may have been cancelled; this decision replaces its proposal.
+                    // Even if the call of this step was cancelled: the person's action replaces its proposal.
                     s.stage = Stage::Decision;
                     s.executed = Some(ExecutedAction {
                         action: action.clone(),
@@ -147,32 +148,32 @@ impl State {
                     });
                 });
             }
-            Event::ProposalRejected { proposed: was, reason, .. } => self.edit_step(seq, |s| {
-                s.rejections.push((was.clone(), reason.clone()));
+            Event::ProposalRejected { proposed, reason, .. } => self.edit_step(seq, |s| {
+                s.rejections.push((proposed.clone(), reason.clone()));
                 s.clear_proposal();
             }),
-            Event::AskedAgain { unusable_reason: unusable, .. } => {
+            Event::AskedAgain { unusable_reason, .. } => {
                 self.draft = None;
                 self.remove_actor_call();
                 self.edit_step(seq, |s| {
                     s.clear_proposal();
-                    s.unusable_replies += u32::from(unusable.is_some());
+                    s.unusable_replies += u32::from(unusable_reason.is_some());
                 });
-                if unusable.is_some() {
+                if unusable_reason.is_some() {
                     self.actor_replies.count_unusable();
                 }
             }
             Event::ActionTaken { executed, call, is_listing: list_only, .. } => {
                 self.last_pool_use = seq;
-                let moved = call.is_some() && !list_only;
+                let is_env_step = call.is_some() && !list_only;
                 self.edit_step(seq, |s| {
-                    s.sent_to_env = moved;
+                    s.sent_to_env = is_env_step;
                     s.executed = Some(executed.clone());
                     s.stage = Stage::Observation;
                 });
                 let action = executed.action.clone();
                 self.edit_episode(|e| {
-                    if moved && !action.trim_start().starts_with("think:") {
+                    if is_env_step && !action.trim_start().starts_with("think:") {
                         e.moves += 1;
                     }
                     let step = e.steps.len() as u32;
@@ -180,16 +181,16 @@ impl State {
                     e.action_counts.insert_mut(action, (count, step));
                 });
             }
-            Event::Observed { call, result: turn, agent_view: seen, .. } => {
+            Event::Observed { call, result, agent_view, .. } => {
                 if let Some(call) = call {
                     self.calls.remove(call);
                 }
                 self.edit_step(seq, |s| {
-                    s.answer = Some(to_observation(turn, seen.as_ref()));
+                    s.answer = Some(to_observation(result, agent_view.as_ref()));
                     s.answered_seq = seq;
                     s.stage = Stage::Reflection;
                 });
-                self.edit_episode(|e| e.record_result(turn));
+                self.edit_episode(|e| e.record_result(result));
                 self.update_streaks();
                 self.use_stage_grant();
             }
@@ -222,35 +223,39 @@ impl State {
                 self.edit_step(seq, |s| s.reflections.push(index));
                 self.use_stage_grant();
             }
-            Event::LessonChanged { op, author: by } => self.change_lesson(seq, op, *by),
+            Event::LessonChanged { op, author } => self.change_lesson(seq, op, *author),
             Event::PoolProposed { change } => {
                 self.waiting_summaries.push(PoolChange { seq, ..(**change).clone() });
             }
             Event::PoolSettled { refused } => self.settle_summary(refused),
-            Event::LessonUndone { target_seq: of, op } => self.undo_lesson(seq, *of, op),
-            Event::LessonRedone { target_seq: of, op } => self.redo_lesson(seq, *of, op),
-            Event::ThoughtEdited { step, previous: was, text } => {
-                let (was, text) = (was.clone(), text.clone());
+            Event::LessonUndone { target_seq, op } => self.undo_lesson(seq, *target_seq, op),
+            Event::LessonRedone { target_seq, op } => self.redo_lesson(seq, *target_seq, op),
+            Event::ThoughtEdited { step, previous, text } => {
+                let (previous, text) = (previous.clone(), text.clone());
                 self.apply_edit(&ManualEdit::Thought {
                     step: *step,
-                    previous: was,
+                    previous,
                     previous_edited: false,
                     text,
                     edited: true,
                 });
             }
-            Event::ObservationEdited { step, previous: was, text } => {
-                let (was, text) = (was.clone(), Some(text.clone()));
+            Event::ObservationEdited { step, previous, text } => {
+                let (previous, text) = (previous.clone(), Some(text.clone()));
                 self.apply_edit(&ManualEdit::Observation {
                     step: *step,
-                    previous: was,
+                    previous,
                     previous_edited: false,
                     text,
                     edited: true,
                 });
             }
-            Event::EditUndone { target_seq: of, change } => self.apply_undo_or_redo(seq, *of, change, true),
-            Event::EditRedone { target_seq: of, change } => self.apply_undo_or_redo(seq, *of, change, false),
+            Event::EditUndone { target_seq, change } => {
+                self.apply_undo_or_redo(seq, *target_seq, change, true);
+            }
+            Event::EditRedone { target_seq, change } => {
+                self.apply_undo_or_redo(seq, *target_seq, change, false);
+            }
             Event::ReplaySeedLoaded { replay_seed } => self.apply_replay_seed(replay_seed),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
@@ -274,10 +279,10 @@ impl State {
                 if self.run.as_ref().is_none_or(|run| run.actor != spec.actor) {
                     self.actor_replies = ReplyTally::default();
                 }
-                // What was learned about the previous servers doesn't apply to the new ones.
+                // What is known about the previous servers doesn't apply to the new ones.
                 self.unsent_settings.clear();
                 self.token_ratios.clear();
-                // Cancelled calls of another method can't be given up in this one.
+                // The new method can't give up cancelled calls of the previous one.
                 if self.run.as_ref().is_none_or(|run| run.method != spec.method) {
                     self.cancelled_calls.clear();
                 }
@@ -312,28 +317,29 @@ impl State {
                 }
             }
             Event::CallCancelled { call, partial_reply } => self.cancel_call(seq, *call, partial_reply),
-            Event::Retried { call, reply_source: from } => {
-                // Without a call this settles the divergence or, in the oldest sessions, retries the failed call.
-                let failed = || self.failed_call.as_ref().map(|(effect, _)| effect.call());
-                let failed = if self.divergence.is_some() { *call } else { call.or_else(failed) };
-                if let Some((effect, failure)) = failed.and_then(|call| self.take_failed_call(call)) {
+            Event::Retried { call, reply_source } => {
+                // Without a call id, this accepts the divergence or, in the oldest sessions, retries the failed call.
+                let failed_call = || self.failed_call.as_ref().map(|(effect, _)| effect.call());
+                let retried = if self.divergence.is_some() { *call } else { call.or_else(failed_call) };
+                if let Some((effect, failure)) = retried.and_then(|call| self.take_failed_call(call)) {
                     self.count_retry(&effect, &failure);
                     self.mark_run_change_used();
-                    self.reply_overrides.extend(from.clone().map(|from| (effect.call(), from)));
+                    self.reply_overrides.extend(reply_source.clone().map(|source| (effect.call(), source)));
                     self.calls.insert(effect.call(), effect);
-                } else if let (Some(call), Some(from)) = (*call, from) {
+                } else if let (Some(call), Some(source)) = (*call, reply_source) {
                     // The call was sent again in the same batch.
-                    self.reply_overrides.extend(self.calls.contains_key(&call).then(|| (call, from.clone())));
+                    self.reply_overrides
+                        .extend(self.calls.contains_key(&call).then(|| (call, source.clone())));
                 }
                 self.divergence = None;
             }
             Event::CallGivenUp { call } => {
                 self.cancelled_calls.retain(|(e, _)| e.call() != *call);
-                let asked_actor = matches!(
+                let is_actor_call = matches!(
                     self.take_failed_call(*call),
                     Some((Effect::Ask { prompt, .. }, _)) if prompt.role == ModelRole::Actor
                 );
-                if asked_actor {
+                if is_actor_call {
                     self.edit_step(seq, Step::clear_proposal);
                 }
             }
@@ -370,7 +376,7 @@ impl State {
             }
             Event::Closed => self.closed = true,
             Event::Reopened => {
-                // Calls that are sent again go to the model.
+                // Calls that are repeated go to the model, not to a recorded reply.
                 self.reply_overrides.clear();
                 self.closed = false;
                 self.run_status = RunStatus::Paused;

@@ -2,36 +2,36 @@
 
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
 
-/// The settings that describe a role's server, without the role's prefix.
+/// The settings that describe a role's server, without the prefix `actor.` or `mentor.`.
 const SERVER_SETTINGS: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
 
-/// Returns the same run with another model for a role: `openai:MODEL`, `openai:MODEL profile NAME`, `rules`,
-/// `symbolic`, `none` or `recorded:SESSION`.
+/// Returns a copy of the run in which a role has another provider: `openai:MODEL`, `openai:MODEL profile NAME`,
+/// `rules`, `symbolic`, `none` or `recorded:SESSION`.
 ///
-/// A model keeps the address of the role's current server. If the role had no server, it takes the other role's; if a
-/// profile is named, the profile has the address. Sampling parameters that a person set are kept, except that a named
-/// profile, or anything that isn't a model, removes them.
-pub fn with_model(run: &RunSpec, role: ModelRole, words: &str) -> RunSpec {
+/// `openai:MODEL` keeps the address of the role's current server or, if the role has none, takes the other role's. A
+/// named profile supplies its own address. Sampling parameters that a person set are kept only for `openai:MODEL`
+/// without a profile.
+pub fn with_model(run: &RunSpec, role: ModelRole, provider: &str) -> RunSpec {
     let mut run = run.clone();
-    let words = words.trim();
-    let (model, profile) = match words.split_once(" profile ") {
+    let provider = provider.trim();
+    let (model, profile) = match provider.split_once(" profile ") {
         Some((model, profile)) => (model.trim(), Some(profile.trim())),
-        None => (words, None),
+        None => (provider, None),
     };
-    let (own, other) = match role {
+    let (prefix, other_prefix) = match role {
         ModelRole::Actor => ("actor", "mentor"),
         ModelRole::Mentor => ("mentor", "actor"),
     };
-    let has_server = run.settings.0.contains_key(&format!("{own}.base_url"));
+    let has_server = run.settings.0.contains_key(&format!("{prefix}.base_url"));
     for part in SERVER_SETTINGS {
-        let name = format!("{own}.{part}");
+        let name = format!("{prefix}.{part}");
         let is_kept =
             profile.is_none() && model.starts_with("openai:") && part != "sampling" && part != "unsent";
         if is_kept && has_server {
             continue;
         }
         run.settings.0.remove(&name);
-        if is_kept && let Some(value) = run.settings.0.get(&format!("{other}.{part}")).cloned() {
+        if is_kept && let Some(value) = run.settings.0.get(&format!("{other_prefix}.{part}")).cloned() {
             run.settings.0.insert(name, value);
         }
     }
@@ -41,7 +41,7 @@ pub fn with_model(run: &RunSpec, role: ModelRole, words: &str) -> RunSpec {
         }
     }
     if let Some(profile) = profile {
-        run.settings.set(&format!("{own}.profile"), profile, SettingOrigin::Person);
+        run.settings.set(&format!("{prefix}.profile"), profile, SettingOrigin::Person);
     }
     match role {
         ModelRole::Actor => model.clone_into(&mut run.actor),
@@ -114,11 +114,11 @@ mod tests {
                 ],
             ),
         ];
-        for (role, words, want) in cases {
-            let other = with_model(&run, role, words);
-            assert_eq!(setting_lines(&other), want, "{words}");
-            let model = words.trim().split(" profile ").next().unwrap_or_default();
-            assert_eq!(if role == ModelRole::Actor { &other.actor } else { &other.mentor }, model);
+        for (role, provider, want) in cases {
+            let switched = with_model(&run, role, provider);
+            assert_eq!(setting_lines(&switched), want, "{provider}");
+            let model = provider.trim().split(" profile ").next().unwrap_or_default();
+            assert_eq!(if role == ModelRole::Actor { &switched.actor } else { &switched.mentor }, model);
         }
     }
 }

@@ -19,7 +19,8 @@ pub struct Branch {
     pub header: BranchHeader,
     /// Its name and note.
     pub label: Label,
-    /// Describes what changed at its root: a person's first action there, otherwise the reason for the fork.
+    /// Describes how it first differs from its parent: a person's first action on it, otherwise the reason for the
+    /// fork.
     pub root_change: String,
     /// Its last event.
     pub head: Seq,
@@ -70,8 +71,7 @@ impl Session {
 
     /// Returns the headers of all readable branches: the trunk first, then the forks in the order of their creation. A
     /// file without a complete header is a fork that was never created; [`Session::unreadable_branches`] returns the
-    /// other
-    /// unreadable files.
+    /// other unreadable files.
     ///
     /// # Errors
     /// Returns an error if the folder or the trunk's header cannot be read.
@@ -89,20 +89,20 @@ impl Session {
 
     /// Returns the readable headers, and the errors of the other files.
     fn read_headers(&self) -> Result<(Vec<BranchHeader>, UnreadableBranches), JournalError> {
-        let (mut headers, mut bad) = (Vec::new(), Vec::new());
+        let (mut headers, mut unreadable) = (Vec::new(), Vec::new());
         for id in self.branch_ids()? {
             match self.read_header(&id) {
                 Ok(header) => headers.push(header),
                 // Every branch depends on the trunk.
                 Err(error) if id == BranchId::trunk() => return Err(error),
-                Err(error) => bad.push((id, error)),
+                Err(error) => unreadable.push((id, error)),
             }
         }
         headers.sort_by(|a, b| {
             let key = |h: &BranchHeader| (h.id != BranchId::trunk(), h.created, fork_number(&h.id));
             key(a).cmp(&key(b))
         });
-        Ok((headers, bad))
+        Ok((headers, unreadable))
     }
 
     fn read_header(&self, id: &BranchId) -> Result<BranchHeader, JournalError> {
@@ -132,26 +132,26 @@ impl Session {
     }
 
     /// Returns the branches with their summaries: the trunk first, then the forks in the order of their creation. An
-    /// unreadable branch has a `fault`.
+    /// unreadable branch has a `read_error`.
     ///
     /// # Errors
     /// Returns an error if the folder, the trunk's header or the labels cannot be read.
     pub fn branches(&self) -> Result<Vec<Branch>, JournalError> {
         let mut labels = self.labels()?;
-        let (headers, bad) = self.read_headers()?;
+        let (headers, unreadable) = self.read_headers()?;
         let newest = headers.iter().map(|h| h.created).max().unwrap_or_default();
         let mut branch = |header: BranchHeader| {
-            let (summary, fault) = match Summary::load_branch(self, &header.id) {
+            let (summary, read_error) = match Summary::load_branch(self, &header.id) {
                 Ok(summary) => (Some(summary), None),
                 Err(error) => (None, Some(error.to_string())),
             };
             let head = summary.as_ref().map_or(header.at_seq, |s| s.head);
-            let standing = summary.as_ref().map_or(SessionStatus::Crashed, |s| s.status(self));
+            let status = summary.as_ref().map_or(SessionStatus::Crashed, |s| s.status(self));
             Branch {
                 label: labels.remove(&header.id).unwrap_or_default(),
                 root_change: self.describe_root_change(&header),
                 head,
-                status: standing,
+                status,
                 outcome: summary.as_ref().map_or_else(|| UNREADABLE.to_owned(), outcome_text),
                 goal: summary.as_ref().map_or_else(String::new, |s| s.goal.clone()),
                 tasks: summary.as_ref().map_or_else(Vec::new, |s| s.tasks.clone()),
@@ -159,13 +159,13 @@ impl Session {
                 won: summary.as_ref().map_or(0, |s| s.won),
                 steps: summary.as_ref().map_or(0, |s| s.steps),
                 tokens: summary.as_ref().map_or(0, |s| s.tokens),
-                read_error: fault,
+                read_error,
                 header,
             }
         };
         let mut all: Vec<Branch> = headers.into_iter().map(&mut branch).collect();
-        for (id, error) in bad {
-            // Nothing is known about it; it is listed last.
+        for (id, error) in unreadable {
+            // Nothing is known about the branch, so it is listed last.
             let header =
                 BranchHeader { id: id.clone(), reason: UNREADABLE.to_owned(), ..BranchHeader::trunk(newest) };
             all.push(Branch {
@@ -200,9 +200,9 @@ impl Session {
             return BranchId::trunk();
         }
         let headers = self.headers().unwrap_or_default();
-        let stamped =
+        let timestamped =
             headers.into_iter().map(|h| (last_event_time(&self.branch_file(&h.id)).unwrap_or(h.created), h));
-        last_written_branch(stamped)
+        last_written_branch(timestamped)
     }
 
     /// Fails if the branch has so many ancestors that a fork of it could not be read back.
@@ -232,10 +232,10 @@ impl Session {
     ) -> Result<(BranchHeader, Writer), JournalError> {
         let parent = self.owning_branch(parent, at)?;
         self.check_fork_depth(&parent)?;
-        // A power cut must not leave a branch whose parent ends before it begins.
-        let below = self.branch_file(&parent);
-        let synced = files::open(&below).and_then(|f| f.sync_all());
-        synced.map_err(JournalError::io(&below, "could not be synced"))?;
+        // A power failure must not leave a branch whose parent ends before the fork event.
+        let parent_file = self.branch_file(&parent);
+        let synced = files::open(&parent_file).and_then(|f| f.sync_all());
+        synced.map_err(JournalError::io(&parent_file, "could not be synced"))?;
         let mut next = self.branch_ids()?.iter().map(fork_number).max().unwrap_or(0) + 1;
         loop {
             let id = BranchId(format!("b{next}"));
@@ -278,7 +278,7 @@ impl Session {
         Ok(id)
     }
 
-    /// Describes what a person did on a branch before its first step was answered.
+    /// Describes a person's first action on a branch before its first step was answered.
     fn describe_root_change(&self, header: &BranchHeader) -> String {
         if header.parent.is_none() {
             return header.reason.clone();
@@ -286,18 +286,18 @@ impl Session {
         let path = self.branch_file(&header.id);
         let lines = open_regular(&path).and_then(|(file, _)| EventLines::from_file(&path, file));
         let Ok((_, mut lines)) = lines else { return header.reason.clone() };
-        let mut left = MAX_ROOT_EVENTS;
-        while left > 0 {
+        let mut remaining = MAX_ROOT_EVENTS;
+        while remaining > 0 {
             let Ok(Some((envelope, _))) = lines.next_event() else { break };
-            left -= u32::from(!is_inherited_breakpoint(&envelope));
-            // Later actions no longer belong to the root.
+            remaining -= u32::from(!is_inherited_breakpoint(&envelope));
+            // Actions after the first observation are not the reason for the fork.
             if matches!(envelope.event, Event::Observed { .. }) {
                 break;
             }
             if envelope.cause == Cause::Person
-                && let Some(words) = describe_intervention(&envelope.event)
+                && let Some(description) = describe_intervention(&envelope.event)
             {
-                return words;
+                return description;
             }
         }
         header.reason.clone()
@@ -307,7 +307,7 @@ impl Session {
 /// The outcome shown for an unreadable branch.
 const UNREADABLE: &str = "cannot be read";
 
-/// The number of events searched for a person's action at the root of a branch.
+/// The number of events at the start of a branch that are searched for a person's action.
 const MAX_ROOT_EVENTS: u32 = 32;
 
 /// Returns whether an event sets a breakpoint inherited from the previous branch. There may be many before the first
@@ -321,8 +321,8 @@ fn is_inherited_breakpoint(envelope: &Envelope) -> bool {
 }
 
 /// Returns the branch written last, given the headers with the times of their last events.
-pub(super) fn last_written_branch(stamped: impl Iterator<Item = (Timestamp, BranchHeader)>) -> BranchId {
-    let newest = stamped.max_by_key(|(last, h)| (*last, h.created, fork_number(&h.id)));
+pub(super) fn last_written_branch(timestamped: impl Iterator<Item = (Timestamp, BranchHeader)>) -> BranchId {
+    let newest = timestamped.max_by_key(|(timestamp, h)| (*timestamp, h.created, fork_number(&h.id)));
     newest.map_or_else(BranchId::trunk, |(_, h)| h.id)
 }
 
@@ -348,12 +348,12 @@ fn last_event_time(path: &std::path::Path) -> Option<Timestamp> {
     }
     const TAIL_BYTES: u64 = 64 << 10;
     let (mut file, metadata) = open_regular(path).ok()?;
-    let mut most = TAIL_BYTES;
+    let mut tail_len = TAIL_BYTES;
     loop {
-        let from = metadata.len().saturating_sub(most);
-        file.seek(SeekFrom::Start(from)).ok()?;
+        let start = metadata.len().saturating_sub(tail_len);
+        file.seek(SeekFrom::Start(start)).ok()?;
         let mut bytes = Vec::new();
-        (&file).take(most).read_to_end(&mut bytes).ok()?;
+        (&file).take(tail_len).read_to_end(&mut bytes).ok()?;
         let mut stamps =
             bytes.split(|b| *b == b'\n').rev().filter_map(|l| serde_json::from_slice::<Stamp>(l).ok());
         let last = stamps.next();
@@ -362,10 +362,10 @@ fn last_event_time(path: &std::path::Path) -> Option<Timestamp> {
             Some(at) => stamps.find(|s| s.at != at),
             None => last,
         };
-        if stamp.is_some() || from == 0 {
+        if stamp.is_some() || start == 0 {
             return stamp.map(|s| s.at);
         }
-        most = most.saturating_mul(8);
+        tail_len = tail_len.saturating_mul(8);
     }
 }
 
@@ -382,7 +382,7 @@ fn outcome_text(summary: &Summary) -> String {
 
 /// Describes a person's action in a few words. Returns `None` for actions that only continue the session.
 fn describe_intervention(event: &Event) -> Option<String> {
-    let lesson = |op: &LessonOp| match op {
+    let describe_lesson_op = |op: &LessonOp| match op {
         LessonOp::Add { text, .. } => format!("lesson added: {}", text.text),
         LessonOp::Edit { text, .. } => format!("lesson edited: {}", text.text),
         LessonOp::Status { status, .. } => match status {
@@ -397,11 +397,11 @@ fn describe_intervention(event: &Event) -> Option<String> {
     };
     Some(match event {
         Event::ActionOverridden { action, .. } => format!("override: {action}"),
-        Event::ProposalRejected { proposed: was, .. } => format!("rejected: {was}"),
+        Event::ProposalRejected { proposed: proposal, .. } => format!("rejected: {proposal}"),
         Event::AskedAgain { .. } => "asked again".to_owned(),
-        Event::LessonChanged { op, .. } => lesson(op),
-        Event::LessonUndone { op, .. } => format!("undone: {}", lesson(op)),
-        Event::LessonRedone { op, .. } => format!("redone: {}", lesson(op)),
+        Event::LessonChanged { op, .. } => describe_lesson_op(op),
+        Event::LessonUndone { op, .. } => format!("undone: {}", describe_lesson_op(op)),
+        Event::LessonRedone { op, .. } => format!("redone: {}", describe_lesson_op(op)),
         Event::SettingChanged { name, value } => {
             format!("setting {name} = {}", describe_setting_value(name, value))
         }

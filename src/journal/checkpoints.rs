@@ -20,14 +20,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The distance between checkpoints, in events or bytes, whichever comes first.
+/// The distance between checkpoints, as (events, bytes); reaching either is enough.
 #[derive(Clone, Copy, Debug)]
 struct Spacing {
     /// From this distance, a state is stored if an episode has just begun, because it is small then.
     at_episode_start: (u64, u64),
     /// From this distance, a state is stored at any point of an episode.
     anywhere: (u64, u64),
-    /// A shorter distance is folded as fast as a checkpoint is read.
+    /// The shortest distance for which a checkpoint pays off; fewer events are folded as fast as a checkpoint is read.
     min_tail: (u64, u64),
 }
 
@@ -68,17 +68,17 @@ pub(super) struct ParentFiles {
 impl ParentFiles {
     /// Returns bindings to these files as they are now.
     fn bind(&self) -> Option<Vec<FileBinding>> {
-        let bound =
+        let capture =
             |(path, offset): &(PathBuf, u64)| FileBinding::capture(&files::open(path).ok()?, *offset, false);
-        self.files.iter().map(bound).collect()
+        self.files.iter().map(capture).collect()
     }
 
     /// Returns `Some` if these files still match their bindings.
-    fn check(&self, bounds: &[FileBinding]) -> Option<()> {
-        (bounds.len() == self.files.len()).then_some(())?;
-        self.files.iter().zip(bounds).try_for_each(|((path, offset), bound)| {
-            (bound.offset == *offset).then_some(())?;
-            bound.check(&files::open(path).ok()?)
+    fn check(&self, bindings: &[FileBinding]) -> Option<()> {
+        (bindings.len() == self.files.len()).then_some(())?;
+        self.files.iter().zip(bindings).try_for_each(|((path, offset), binding)| {
+            (binding.offset == *offset).then_some(())?;
+            binding.check(&files::open(path).ok()?)
         })
     }
 }
@@ -104,21 +104,21 @@ impl Checkpoints {
     }
 
     /// Sets the branch's ancestors.
-    pub(super) fn set_parents(&mut self, under: ParentFiles) {
-        (self.newest, self.last_written) = ((under.fork_seq, 0), (under.fork_seq, 0));
-        self.parents = under;
+    pub(super) fn set_parents(&mut self, parents: ParentFiles) {
+        (self.newest, self.last_written) = ((parents.fork_seq, 0), (parents.fork_seq, 0));
+        self.parents = parents;
     }
 
     /// Returns the checkpoints of a fork that continues from an event of this branch, given the branch's offsets. There
     /// are none if the event belongs to an ancestor; opening the fork writes them.
-    pub fn for_fork(&self, fork: &Path, places: &EventFile, at: Seq) -> Self {
-        let offset = if at > self.parents.fork_seq { places.end_offset(at) } else { None };
+    pub fn for_fork(&self, fork: &Path, events: &EventFile, at: Seq) -> Self {
+        let offset = if at > self.parents.fork_seq { events.end_offset(at) } else { None };
         let Some(offset) = offset.filter(|_| self.dir.is_some()) else { return Self::default() };
         let mut files = self.parents.files.clone();
         files.push((self.branch.clone(), offset));
-        let mut kept = Self::for_branch(fork);
-        kept.set_parents(ParentFiles { fork_seq: at, files });
-        kept
+        let mut checkpoints = Self::for_branch(fork);
+        checkpoints.set_parents(ParentFiles { fork_seq: at, files });
+        checkpoints
     }
 
     /// Returns the ancestors' files.
@@ -130,13 +130,17 @@ impl Checkpoints {
     pub(super) fn load_newest(&mut self, file: &File) -> Option<LoadedCheckpoint> {
         let shared: u64 = self.parents.files.iter().map(|(_, bytes)| bytes).sum();
         let len = file.metadata().ok()?.len().saturating_add(shared);
-        let page = NewestCheckpoint::read(self.dir.as_deref()?, len, self.parents.fork_seq)?;
-        page.binding.check(file)?;
-        self.parents.check(&page.parent_bindings)?;
-        self.newest = (page.state.head, page.binding.offset);
+        let newest = NewestCheckpoint::read(self.dir.as_deref()?, len, self.parents.fork_seq)?;
+        newest.binding.check(file)?;
+        self.parents.check(&newest.parent_bindings)?;
+        self.newest = (newest.state.head, newest.binding.offset);
         self.last_written = self.newest;
-        self.older = page.older;
-        Some(LoadedCheckpoint { state: page.state, offset: page.binding.offset, positions: page.positions })
+        self.older = newest.older;
+        Some(LoadedCheckpoint {
+            state: newest.state,
+            offset: newest.binding.offset,
+            positions: newest.positions,
+        })
     }
 
     /// Returns the last event of the newest checkpoint and the offset after it, even if the branch file no longer has
@@ -149,8 +153,8 @@ impl Checkpoints {
     pub fn is_due(&self, state: &State, offset: u64) -> bool {
         let since = distance(self.last_written, state, offset);
         let steps = state.episode.as_ref().map_or(0, |e| e.steps.len());
-        // States are large within a very long episode, so they are stored less and less often. All together then stay
-        // within a few times the size of the journal.
+        // The states of a very long episode are large, so they are stored ever less often. Their total size then stays
+        // within a few times that of the journal.
         (steps <= MAX_STARTING_STEPS && exceeds(since, self.spacing.at_episode_start))
             || (exceeds(since, self.spacing.anywhere) && since.0 >= 4 * steps as u64)
     }
@@ -175,25 +179,26 @@ impl Checkpoints {
         }
     }
 
-    /// Stores the newest state, with the list of all older ones. `rest` says that the file is closed, so that a later
-    /// difference means it was changed. A failure is harmless: the next opening reads more.
-    pub fn write_newest(&mut self, state: &State, offset: u64, places: &EventFile, rest: bool) {
+    /// Stores the newest state, with the list of all older ones. `at_rest` says that the file is closed, so that any
+    /// later difference means that it was changed. A failure is ignored; the next opening then reads more events.
+    pub fn write_newest(&mut self, state: &State, offset: u64, events: &EventFile, at_rest: bool) {
         (self.newest, self.last_written) = ((state.head, offset), (state.head, offset));
         let Some(dir) = &self.dir else { return };
-        let bound = files::open(&self.branch).ok().and_then(|file| FileBinding::capture(&file, offset, rest));
-        if let Some((bound, under)) = bound.zip(self.parents.bind()) {
-            let bound = (&bound, under.as_slice());
+        let binding =
+            files::open(&self.branch).ok().and_then(|file| FileBinding::capture(&file, offset, at_rest));
+        if let Some((binding, parent_bindings)) = binding.zip(self.parents.bind()) {
+            let binding = (&binding, parent_bindings.as_slice());
             let _ = checkpoint_file::write_newest(
                 dir,
                 state,
-                bound,
+                binding,
                 &self.older,
-                &places.positions_up_to(state.head),
+                &events.positions_up_to(state.head),
             );
         }
     }
 
-    /// Discards all checkpoints; `rebuild` says that they will be rebuilt and so are removed from disk.
+    /// Discards all checkpoints; with `rebuild`, also removes them from disk, because they will be rebuilt.
     pub(super) fn clear(&mut self, rebuild: bool) {
         self.older.clear();
         (self.newest, self.last_written) = ((self.parents.fork_seq, 0), (self.parents.fork_seq, 0));
@@ -202,7 +207,7 @@ impl Checkpoints {
         }
     }
 
-    /// Assumes that this state has been stored by another thread.
+    /// Records that another thread has stored this state.
     pub fn mark_written(&mut self, state: &State, offset: u64) {
         self.last_written = (state.head, offset);
     }
@@ -210,8 +215,8 @@ impl Checkpoints {
     /// Returns the older states for a timeline whose head is at or after this one.
     pub fn index(&self, head: &Arc<State>) -> CheckpointIndex {
         let (dir, older, head) = (self.dir.clone(), self.older.clone(), head.clone());
-        let at = older.iter().map(|o| o.seq).collect();
-        let recall = move |seq| {
+        let seqs = older.iter().map(|o| o.seq).collect();
+        let load = move |seq| {
             let dir = dir.as_deref()?;
             older
                 .iter()
@@ -219,18 +224,18 @@ impl Checkpoints {
                 .filter(|o| o.seq <= seq)
                 .find_map(|o| checkpoint_file::read_older(dir, o, &head))
         };
-        CheckpointIndex { seqs: at, load: Arc::new(recall) }
+        CheckpointIndex { seqs, load: Arc::new(load) }
     }
 }
 
-/// A distance from a checkpoint, in events and bytes.
-fn distance(kept: (Seq, u64), state: &State, offset: u64) -> (u64, u64) {
-    (state.head.0.saturating_sub(kept.0.0), offset.saturating_sub(kept.1))
+/// Returns the distance from a checkpoint, in events and bytes.
+fn distance(checkpoint: (Seq, u64), state: &State, offset: u64) -> (u64, u64) {
+    (state.head.0.saturating_sub(checkpoint.0.0), offset.saturating_sub(checkpoint.1))
 }
 
 /// Returns whether either the events or the bytes reach this distance.
-fn exceeds(since: (u64, u64), than: (u64, u64)) -> bool {
-    since.0 >= than.0 || since.1 >= than.1
+fn exceeds(distance: (u64, u64), limit: (u64, u64)) -> bool {
+    distance.0 >= limit.0 || distance.1 >= limit.1
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ impl Read for PositionedReader {
         #[cfg(not(unix))]
         let read = {
             use std::io::{Seek as _, SeekFrom};
-            (&*self.file).seek(SeekFrom::Start(self.at))?;
+            (&*self.file).seek(SeekFrom::Start(self.offset))?;
             (&*self.file).read(buffer)?
         };
         self.offset += read as u64;
@@ -63,7 +63,7 @@ impl EventFile {
         &self.path
     }
 
-    /// Returns whether its first event is at or before this one.
+    /// Returns whether the file's first event is this one or an earlier one.
     pub(super) fn starts_at_or_before(&self, seq: Seq) -> bool {
         self.base_seq < seq.0
     }
@@ -79,28 +79,28 @@ impl EventFile {
         *self.open_file.lock().unwrap_or_else(PoisonError::into_inner) = open;
     }
 
-    fn reader_at(&self, at: u64) -> io::Result<PositionedReader> {
+    fn reader_at(&self, offset: u64) -> io::Result<PositionedReader> {
         let open = self.open_file.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let file = match open {
             Some(file) => file,
             None => Arc::new(files::open(&self.path)?),
         };
-        Ok(PositionedReader { file, offset: at })
+        Ok(PositionedReader { file, offset })
     }
 
     /// Records the offset of an event. Events must come in order; one that is already known is ignored.
     pub(super) fn record_position(&self, seq: Seq, offset: u64) {
-        let place = seq.0.saturating_sub(self.base_seq + 1);
-        let mut places = self.lock_positions();
-        if place.is_multiple_of(POSITION_INTERVAL) && places.len() as u64 == place / POSITION_INTERVAL {
-            places.push(offset);
+        let index = seq.0.saturating_sub(self.base_seq + 1);
+        let mut positions = self.lock_positions();
+        if index.is_multiple_of(POSITION_INTERVAL) && positions.len() as u64 == index / POSITION_INTERVAL {
+            positions.push(offset);
         }
     }
 
     /// Discards the offsets of all events after this one, which were truncated.
     pub(super) fn truncate_positions_after(&self, seq: Seq) {
-        let kept = self.position_count(seq);
-        self.lock_positions().truncate(kept);
+        let count = self.position_count(seq);
+        self.lock_positions().truncate(count);
     }
 
     /// Reads the events after `after` up to `to`, inclusive; fewer if the file ends earlier.
@@ -108,26 +108,26 @@ impl EventFile {
     /// # Errors
     /// Returns an error if the file cannot be read or an event is not at its offset.
     pub fn read_events(&self, after: Seq, to: Seq) -> io::Result<Vec<Arc<Envelope>>> {
-        let place = after.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
-        let Some(offset) = self.lock_positions().get(usize::try_from(place).unwrap_or(usize::MAX)).copied()
+        let block = after.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
+        let Some(offset) = self.lock_positions().get(usize::try_from(block).unwrap_or(usize::MAX)).copied()
         else {
             return Ok(Vec::new());
         };
         let mut file = BufReader::new(self.reader_at(offset)?);
         let mut events = Vec::new();
         let mut line = Vec::new();
-        let mut due = self.base_seq + place * POSITION_INTERVAL + 1;
-        while due <= to.0 {
+        let mut next_seq = self.base_seq + block * POSITION_INTERVAL + 1;
+        while next_seq <= to.0 {
             line.clear();
             if file.read_until(b'\n', &mut line)? == 0 {
                 break;
             }
             let envelope: Envelope = serde_json::from_slice(&line)?;
-            if envelope.seq.0 != due {
-                let moved = format!("found event {} where event {due} was", envelope.seq);
-                return Err(io::Error::new(io::ErrorKind::InvalidData, moved));
+            if envelope.seq.0 != next_seq {
+                let mismatch = format!("found event {} where event {next_seq} was", envelope.seq);
+                return Err(io::Error::new(io::ErrorKind::InvalidData, mismatch));
             }
-            due += 1;
+            next_seq += 1;
             if envelope.seq > after {
                 events.push(Arc::new(envelope));
             }
@@ -135,12 +135,12 @@ impl EventFile {
         Ok(events)
     }
 
-    /// Returns a function that does the same for a timeline, with errors as text. Missing acknowledged events are an
-    /// error too.
+    /// Returns a fetcher of these events for a timeline. Its errors are texts; missing acknowledged events are an error
+    /// too.
     pub fn fetcher(self: &Arc<Self>) -> EventFetcher {
-        let (file, searched) = (self.clone(), self.clone());
+        let (file, search_file) = (self.clone(), self.clone());
         let all = EventFetcher::new(move |after, to| {
-            let lost = |what: &dyn Display| {
+            let describe_error = |what: &dyn Display| {
                 format!(
                     "{}: the events from {} to {} could not be read again: {what}; was the file changed or moved \
                      while it was open? close the session and run `retrospect verify`",
@@ -149,18 +149,18 @@ impl EventFile {
                     to.0
                 )
             };
-            let events = file.read_events(after, to).map_err(|e| lost(&e))?;
+            let events = file.read_events(after, to).map_err(|e| describe_error(&e))?;
             if events.len() as u64 == to.0.saturating_sub(after.0) {
                 Ok(events)
             } else {
-                Err(lost(&format_args!("only {} of them exist", events.len())))
+                Err(describe_error(&format_args!("only {} of them exist", events.len())))
             }
         });
         all.with_matching(move |after, to, pattern| {
-            searched.read_matching(after, to, pattern).map_err(|e| {
+            search_file.read_matching(after, to, pattern).map_err(|e| {
                 format!(
                     "{}: the events could not be searched: {e}; is the file still there?",
-                    searched.path.display()
+                    search_file.path.display()
                 )
             })
         })
@@ -169,17 +169,17 @@ impl EventFile {
     /// Returns the events after `after` up to `to`, inclusive, whose lines match the pattern. Only these lines are
     /// parsed, so that searching gigabytes takes only as long as scanning their bytes.
     fn read_matching(&self, after: Seq, to: Seq, pattern: &Regex) -> io::Result<Vec<Arc<Envelope>>> {
-        let place = |seq: Seq| seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
-        let (begin, end) = {
-            let places = self.lock_positions();
-            let at = |place: u64| places.get(usize::try_from(place).unwrap_or(usize::MAX)).copied();
-            let Some(begin) = at(place(after)) else { return Ok(Vec::new()) };
-            (begin, at(place(to) + 1))
+        let block = |seq: Seq| seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
+        let (start, end) = {
+            let positions = self.lock_positions();
+            let at = |block: u64| positions.get(usize::try_from(block).unwrap_or(usize::MAX)).copied();
+            let Some(start) = at(block(after)) else { return Ok(Vec::new()) };
+            (start, at(block(to) + 1))
         };
-        let mut file = self.reader_at(begin)?;
+        let mut file = self.reader_at(start)?;
         let mut bytes = Vec::new();
         match end {
-            Some(end) => file.take(end - begin).read_to_end(&mut bytes)?,
+            Some(end) => file.take(end - start).read_to_end(&mut bytes)?,
             None => file.read_to_end(&mut bytes)?,
         };
         let mut events = Vec::new();
@@ -202,31 +202,32 @@ impl EventFile {
         let (offset, before) = self.position_before(Seq(seq.0.checked_sub(1)?))?;
         let mut file = BufReader::new(self.reader_at(offset).ok()?);
         let mut line = Vec::new();
-        let mut at = offset;
+        let mut end = offset;
         for _ in before.0..seq.0 {
             line.clear();
-            at += file.read_until(b'\n', &mut line).ok()? as u64;
+            end += file.read_until(b'\n', &mut line).ok()? as u64;
         }
-        (line.last() == Some(&b'\n')).then_some(at)
+        (line.last() == Some(&b'\n')).then_some(end)
     }
 
     /// Returns the recorded offset at or before the event after this one, and the number of the event that precedes
     /// that offset.
     pub(super) fn position_before(&self, seq: Seq) -> Option<(u64, Seq)> {
-        let place = seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
-        let offset = *self.lock_positions().get(usize::try_from(place).ok()?)?;
-        Some((offset, Seq(self.base_seq + place * POSITION_INTERVAL)))
+        let block = seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
+        let offset = *self.lock_positions().get(usize::try_from(block).ok()?)?;
+        Some((offset, Seq(self.base_seq + block * POSITION_INTERVAL)))
     }
 
-    /// Returns the recorded offsets up to an event: those of the first event and of every [`POSITION_INTERVAL`]th after it.
+    /// Returns the recorded offsets up to an event: those of the first event and of every [`POSITION_INTERVAL`]th after
+    /// it.
     pub(super) fn positions_up_to(&self, seq: Seq) -> Vec<u64> {
-        let places = self.lock_positions();
-        places.get(..self.position_count(seq).min(places.len())).unwrap_or_default().to_vec()
+        let positions = self.lock_positions();
+        positions.get(..self.position_count(seq).min(positions.len())).unwrap_or_default().to_vec()
     }
 
-    /// Restores recorded offsets.
-    pub(super) fn set_positions(&self, noted: Vec<u64>) {
-        *self.lock_positions() = noted;
+    /// Sets offsets that were recorded earlier.
+    pub(super) fn set_positions(&self, positions: Vec<u64>) {
+        *self.lock_positions() = positions;
     }
 
     fn position_count(&self, seq: Seq) -> usize {

@@ -34,7 +34,7 @@ pub struct Summary {
     pub branches: u32,
     /// The length in bytes of the file it summarizes. If the file has grown, the summary is rebuilt.
     pub bytes: u64,
-    /// A hash of the last of these bytes, which detects a journal that was edited; empty until the summary is stored.
+    /// A hash of the end of the file, which detects an edited journal; empty until the summary is stored.
     #[serde(default)]
     pub tail: String,
     /// The last event.
@@ -44,7 +44,7 @@ pub struct Summary {
     pub acknowledged: Seq,
     /// The goal of the open or last episode.
     pub goal: String,
-    /// The tasks of its episodes ([`crate::domain::Task::key`]), each once, the newest 1,000 of them.
+    /// Hashes of the newest 1,000 distinct tasks of its episodes ([`crate::domain::Task::key_hash`]).
     pub tasks: Vec<u64>,
     /// The number of ended episodes.
     pub episodes: u32,
@@ -97,19 +97,19 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
 const MAX_TASKS: usize = 1000;
 
 fn task_hashes(state: &State) -> Vec<u64> {
-    let all = state.ended_episodes.iter().map(|p| &p.task).chain(state.open_episode().map(|e| &e.task));
-    let mut marks: Vec<u64> = Vec::new();
-    let mut known = HashSet::new();
-    for task in all.collect::<Vec<_>>().into_iter().rev() {
-        if marks.len() == MAX_TASKS {
+    let tasks = state.ended_episodes.iter().map(|p| &p.task).chain(state.open_episode().map(|e| &e.task));
+    let mut hashes: Vec<u64> = Vec::new();
+    let mut seen = HashSet::new();
+    for task in tasks.collect::<Vec<_>>().into_iter().rev() {
+        if hashes.len() == MAX_TASKS {
             break;
         }
-        let mark = task.key_hash();
-        if known.insert(mark) {
-            marks.push(mark);
+        let hash = task.key_hash();
+        if seen.insert(hash) {
+            hashes.push(hash);
         }
     }
-    marks
+    hashes
 }
 
 impl Summary {
@@ -149,8 +149,8 @@ impl Summary {
         Ok(Self { branches: session.branch_count(), ..summary })
     }
 
-    /// Returns the stored summary if it is up to date, otherwise one built from the journal. That is stored only if
-    /// `index/` exists, because reading a session that was archived without one must not create folders.
+    /// Returns the stored summary if it is up to date, otherwise a new one from the journal. The new one is
+    /// stored only if `index/` exists, because reading a session that was archived without it must not create folders.
     ///
     /// # Errors
     /// Returns an error if the journal cannot be read.
@@ -158,11 +158,11 @@ impl Summary {
         let file = session.branch_file(branch);
         let len = super::stream::open_regular(&file)?.1.len();
         let tail = tail_hash(&file, len).map_err(JournalError::io(&file, "could not be read"))?;
-        if let Some(kept) = Self::read_saved(&session.dir, branch)
-            && kept.bytes == len
-            && kept.tail == tail
+        if let Some(saved) = Self::read_saved(&session.dir, branch)
+            && saved.bytes == len
+            && saved.tail == tail
         {
-            return Ok(kept);
+            return Ok(saved);
         }
         let opened = open_branch(&file, OpenMode::Read)?;
         let mut summary = Self { tail, ..summarize(opened.timeline.head(), branch, len) };
@@ -170,7 +170,7 @@ impl Summary {
             summary.acknowledged = missing.last;
         }
         if session.dir.join("index").is_dir() {
-            // A session that isn't writable is read again each time.
+            // If the session isn't writable, the summary is rebuilt each time.
             let _ = summary.save(&session.dir);
         }
         Ok(summary)
@@ -179,7 +179,7 @@ impl Summary {
     /// Returns the stored summary, even if it is outdated.
     fn read_saved(dir: &Path, branch: &BranchId) -> Option<Self> {
         let bytes = read_small(&Self::path(dir, branch)).ok()?;
-        serde_json::from_slice::<Self>(&bytes).ok().filter(|kept| kept.branch == *branch)
+        serde_json::from_slice::<Self>(&bytes).ok().filter(|saved| saved.branch == *branch)
     }
 
     /// Returns the acknowledged events that are missing from the branch, if any.
@@ -200,15 +200,16 @@ impl Summary {
 
 /// Returns the last event that a branch file is known to have contained, according to its summary; 0 without one.
 pub(super) fn acknowledged(branch: &Path) -> Seq {
-    let branches = branch.parent().filter(|p| p.file_name().is_some_and(|n| n == "branches"));
-    let kept = branches
+    let branch_folder = branch.parent().filter(|p| p.file_name().is_some_and(|n| n == "branches"));
+    let saved = branch_folder
         .and_then(Path::parent)
         .zip(branch.file_stem())
         .and_then(|(dir, stem)| Summary::read_saved(dir, &BranchId(stem.to_string_lossy().into_owned())));
-    kept.map_or(Seq(0), |kept| kept.acknowledged.max(kept.head))
+    saved.map_or(Seq(0), |saved| saved.acknowledged.max(saved.head))
 }
 
-/// Returns a hash of at most the last 16 KiB before `len`, which contain the last line of nearly every journal.
+/// Returns a hash of the last 16 KiB before the offset `len`, or of all bytes before it if they are fewer. They contain
+/// the last line of nearly every journal.
 fn tail_hash(path: &Path, len: u64) -> std::io::Result<String> {
     const MAX_BYTES: u64 = 16 * 1024;
     let mut file = files::open(path)?;
@@ -218,7 +219,7 @@ fn tail_hash(path: &Path, len: u64) -> std::io::Result<String> {
     Ok(hex(&Sha256::digest(&bytes)[..8]))
 }
 
-/// A session's folder with its summary, or the error.
+/// A session's folder, with its summary or the error of reading it.
 pub type ListedSession = (PathBuf, Result<(Session, Summary), JournalError>);
 
 /// Sorts session folders by their start, newest first. Names begin with the start in seconds; for equal seconds the
@@ -230,12 +231,15 @@ pub fn sort_newest_first(dirs: &mut [PathBuf]) {
         name.get(..STAMP_LEN).map_or(name.clone(), str::to_owned)
     };
     dirs.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
-    for same in dirs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|same| same.len() > 1) {
-        same.sort_by_cached_key(|dir| std::cmp::Reverse(Session::open(dir).ok().map(|s| s.meta.created)));
+    for same_second in
+        dirs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|same_second| same_second.len() > 1)
+    {
+        same_second
+            .sort_by_cached_key(|dir| std::cmp::Reverse(Session::open(dir).ok().map(|s| s.meta.created)));
     }
 }
 
-/// Returns the sessions below a folder, newest first; broken ones with the error.
+/// Returns the sessions in a folder, newest first; an unreadable one has the error instead of a summary.
 pub fn list_sessions(root: &Path) -> Vec<ListedSession> {
     let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
     let mut dirs: Vec<PathBuf> = entries

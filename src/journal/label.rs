@@ -91,25 +91,26 @@ impl Session {
         file.sync_all().map_err(io("could not be synced"))
     }
 
-    /// Fails for a name that refers to another branch, now or later, and for one that no command line could express.
+    /// Fails for a name that is or may become the id or name of another branch, and for one that `SESSION@NAME#EPISODE`
+    /// can't express.
     fn check_name(&self, branch: &BranchId, name: &str) -> Result<(), JournalError> {
-        let refused = |why: String| Err(JournalError::BadName { name: name.to_owned(), why });
+        let bad_name = |why: String| Err(JournalError::BadName { name: name.to_owned(), why });
         if let Some(mark) = name.chars().find(|c| RESERVED_CHARS.contains(c)) {
-            return refused(format!("`{mark}` has a meaning in SESSION@NAME#EPISODE"));
+            return bad_name(format!("`{mark}` has a meaning in SESSION@NAME#EPISODE"));
         }
         if name == branch.0 {
             return Ok(());
         }
         if self.branch_file(&BranchId(name.to_owned())).is_file() || name == BranchId::trunk().0 {
-            return refused("another branch has this id".to_owned());
+            return bad_name("another branch has this id".to_owned());
         }
         // Later forks get these names.
         if name.strip_prefix('b').is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit())) {
-            return refused("names such as b1 and b2 are reserved for new branches".to_owned());
+            return bad_name("names such as b1 and b2 are reserved for new branches".to_owned());
         }
         let labels = self.labels()?;
         match labels.iter().find(|(id, label)| *id != branch && label.name.as_deref() == Some(name)) {
-            Some((other, _)) => refused(format!("branch {other} has this name")),
+            Some((other, _)) => bad_name(format!("branch {other} has this name")),
             None => Ok(()),
         }
     }
@@ -136,12 +137,12 @@ impl Session {
 ///
 /// # Errors
 /// Returns the error of the reader.
-pub fn parse_labels(mut from: impl BufRead) -> std::io::Result<BTreeMap<BranchId, Label>> {
+pub fn parse_labels(mut reader: impl BufRead) -> std::io::Result<BTreeMap<BranchId, Label>> {
     let mut labels: BTreeMap<BranchId, Label> = BTreeMap::new();
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        if (&mut from).take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes)? == 0 {
+        if (&mut reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes)? == 0 {
             return Ok(labels);
         }
         // The pieces of an overlong line are not lines.
@@ -168,14 +169,14 @@ fn has_torn_line(path: &std::path::Path) -> bool {
 
 /// Fails for a name or note that is too long.
 fn check_length(change: &LabelChange) -> Result<(), JournalError> {
-    let (what, text, most) = match change {
+    let (what, text, max) = match change {
         LabelChange::Name(Some(name)) => ("name", name, MAX_NAME_CHARS),
         LabelChange::Note(Some(note)) => ("note", note, MAX_NOTE_CHARS),
         _ => return Ok(()),
     };
     match text.chars().count() {
-        fine if fine <= most => Ok(()),
-        chars => Err(JournalError::TooLong { what, chars, most }),
+        len if len <= max => Ok(()),
+        chars => Err(JournalError::TooLong { what, chars, most: max }),
     }
 }
 

@@ -4,22 +4,22 @@ use jiff::{Timestamp, tz::TimeZone};
 use sha2::{Digest, Sha256};
 
 /// Returns the name of a new session's folder. `salt` distinguishes sessions of the same second and title.
-pub fn session_name(at: Timestamp, words: &str, salt: u64) -> String {
-    let stamp = at.to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
+pub fn session_name(created: Timestamp, title: &str, salt: u64) -> String {
+    let stamp = created.to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
     let mut hash = Sha256::new();
-    hash.update(at.as_nanosecond().to_le_bytes());
+    hash.update(created.as_nanosecond().to_le_bytes());
     hash.update(salt.to_le_bytes());
-    hash.update(words.as_bytes());
+    hash.update(title.as_bytes());
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let digest = hash.finalize();
     let id: String = digest.iter().take(6).map(|b| LETTERS[usize::from(b & 31)] as char).collect();
-    format!("{stamp}-{}-{id}", slug(words))
+    format!("{stamp}-{}-{id}", slug(title))
 }
 
 /// Returns the text as lower-case words joined by hyphens, at most 40 bytes; `session` if nothing is left.
-pub fn slug(words: &str) -> String {
+pub fn slug(text: &str) -> String {
     let mut slug = String::new();
-    for c in words.chars() {
+    for c in text.chars() {
         if slug.len() >= 40 {
             break;
         }

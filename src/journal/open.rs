@@ -1,5 +1,5 @@
-//! Opens a branch file by folding the events after its newest valid checkpoint. A fork reads as its parent up to the
-//! event after which it begins, followed by its own events.
+//! Opens a branch file by folding the events after its newest valid checkpoint. The events of a fork are its parent's
+//! up to the fork event, followed by its own.
 
 mod ancestry;
 
@@ -38,7 +38,7 @@ pub struct OpenBranch {
     pub timeline: Timeline,
     /// The length in bytes of the header and the complete batches.
     pub valid_len: u64,
-    /// What follows them, if anything.
+    /// The incomplete end after them, if any.
     pub torn_tail: Option<TornTail>,
     /// The offsets of the events in the file.
     pub event_file: Arc<EventFile>,
@@ -57,31 +57,36 @@ pub struct OpenBranch {
 ///
 /// # Errors
 /// Returns an error with file, line and reason, which may concern an ancestor. Invalid checkpoints are never an error.
-pub fn open_branch(path: &Path, how: OpenMode) -> Result<OpenBranch, JournalError> {
+pub fn open_branch(path: &Path, mode: OpenMode) -> Result<OpenBranch, JournalError> {
     let checkpoints =
-        if how == OpenMode::Verify { Checkpoints::default() } else { Checkpoints::for_branch(path) };
-    open_with_checkpoints(path, how, checkpoints)
+        if mode == OpenMode::Verify { Checkpoints::default() } else { Checkpoints::for_branch(path) };
+    open_with_checkpoints(path, mode, checkpoints)
 }
 
 /// Opens a branch file with these checkpoints.
 pub(super) fn open_with_checkpoints(
     path: &Path,
-    how: OpenMode,
+    mode: OpenMode,
     checkpoints: Checkpoints,
 ) -> Result<OpenBranch, JournalError> {
-    // Checked before the journal is read, because it may still grow.
-    let noted = acknowledged(path);
-    let mut opening = BranchOpener::new(path, how, checkpoints)?;
-    let found = opening.checkpoints.load_newest(&opening.file);
-    let kept = if found.is_some() { None } else { Checkpoints::for_branch(path).newest_seq() };
-    let len = opening.file.metadata().map_err(JournalError::io(path, "size could not be read"))?.len();
-    // The last trace of the truncated events is not removed.
-    opening.is_truncated = kept.is_some_and(|(_, bytes)| bytes > len);
-    let mut opened = opening.open(found, None)?;
-    let (head, noted) = (opened.timeline.head().head, noted.max(kept.map_or(Seq(0), |(seq, _)| seq)));
-    if noted > head {
-        opened.missing =
-            Some(Missing { branch: opened.header.id.clone(), first: Seq(head.0 + 1), last: noted });
+    // Read before the journal, which may still grow.
+    let acknowledged_seq = acknowledged(path);
+    let mut opener = BranchOpener::new(path, mode, checkpoints)?;
+    let checkpoint = opener.checkpoints.load_newest(&opener.file);
+    let stale_checkpoint =
+        if checkpoint.is_some() { None } else { Checkpoints::for_branch(path).newest_seq() };
+    let len = opener.file.metadata().map_err(JournalError::io(path, "size could not be read"))?.len();
+    // This checkpoint is the last trace of the truncated events, so it is not removed.
+    opener.is_truncated = stale_checkpoint.is_some_and(|(_, bytes)| bytes > len);
+    let mut opened = opener.open(checkpoint, None)?;
+    let (head, acknowledged_seq) =
+        (opened.timeline.head().head, acknowledged_seq.max(stale_checkpoint.map_or(Seq(0), |(seq, _)| seq)));
+    if acknowledged_seq > head {
+        opened.missing = Some(Missing {
+            branch: opened.header.id.clone(),
+            first: Seq(head.0 + 1),
+            last: acknowledged_seq,
+        });
         if let Some(torn) = &mut opened.torn_tail {
             torn.description =
                 format!("{} bytes at the truncated end of the file are not a complete batch", torn.bytes);
@@ -111,9 +116,9 @@ impl std::fmt::Display for Missing {
 
 /// Returns the checkpoints of a branch file and the newest state among them.
 fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<LoadedCheckpoint>)> {
-    let mut opening = BranchOpener::new(path, OpenMode::Read, Checkpoints::for_branch(path)).ok()?;
-    let newest = opening.checkpoints.load_newest(&opening.file);
-    Some((opening.checkpoints, newest))
+    let mut opener = BranchOpener::new(path, OpenMode::Read, Checkpoints::for_branch(path)).ok()?;
+    let newest = opener.checkpoints.load_newest(&opener.file);
+    Some((opener.checkpoints, newest))
 }
 
 /// Returns every valid checkpointed state of a branch file, including the newest, for a caller that folds all events
@@ -124,10 +129,10 @@ pub fn stored_checkpoints(branch: &Path) -> CheckpointIndex {
     let Some(newest) = newest.map(|found| Arc::new(found.state)) else {
         return CheckpointIndex { seqs: Vec::new(), load: Arc::new(|_| None) };
     };
-    let CheckpointIndex { seqs: mut at, load: recall } = checkpoints.index(&newest);
-    at.push(newest.head);
-    let recall = move |seq| if seq >= newest.head { Some(State::clone(&newest)) } else { recall(seq) };
-    CheckpointIndex { seqs: at, load: Arc::new(recall) }
+    let CheckpointIndex { mut seqs, load } = checkpoints.index(&newest);
+    seqs.push(newest.head);
+    let load = move |seq| if seq >= newest.head { Some(State::clone(&newest)) } else { load(seq) };
+    CheckpointIndex { seqs, load: Arc::new(load) }
 }
 
 /// A branch file that is being opened.
@@ -145,16 +150,16 @@ struct BranchOpener<'p> {
 
 impl<'p> BranchOpener<'p> {
     /// Opens the file and the branch's ancestors.
-    fn new(path: &'p Path, how: OpenMode, checkpoints: Checkpoints) -> Result<Self, JournalError> {
+    fn new(path: &'p Path, mode: OpenMode, checkpoints: Checkpoints) -> Result<Self, JournalError> {
         let header = read_header(path)?;
-        let base = open_base(path, &header, how)?;
-        Self::with_base(path, how, checkpoints, base)
+        let base = open_base(path, &header, mode)?;
+        Self::with_base(path, mode, checkpoints, base)
     }
 
     /// Opens the file of a branch with these ancestors.
     fn with_base(
         path: &'p Path,
-        how: OpenMode,
+        mode: OpenMode,
         mut checkpoints: Checkpoints,
         base: Option<ForkBase>,
     ) -> Result<Self, JournalError> {
@@ -163,47 +168,47 @@ impl<'p> BranchOpener<'p> {
         if let Some(base) = &base {
             checkpoints.set_parents(base.parents.clone());
         }
-        Ok(Self { path, mode: how, file, header, checkpoints, base, is_truncated: false })
+        Ok(Self { path, mode, file, header, checkpoints, base, is_truncated: false })
     }
 
     /// Folds from a checkpoint, if one was found, to the end or up to an event, inclusive.
     fn open(
         &mut self,
-        found: Option<LoadedCheckpoint>,
+        checkpoint: Option<LoadedCheckpoint>,
         upto: Option<Seq>,
     ) -> Result<OpenBranch, JournalError> {
-        let jumped = found.is_some();
-        match self.fold_file(found, upto) {
-            // If the journal contradicts its checkpoint, it is read from the start, and the journal counts.
-            Err(_) if jumped => self.fold_file(None, upto),
+        let has_checkpoint = checkpoint.is_some();
+        match self.fold_file(checkpoint, upto) {
+            // If the journal contradicts its checkpoint, the journal is authoritative and is read from the start.
+            Err(_) if has_checkpoint => self.fold_file(None, upto),
             opened => opened,
         }
     }
 
     fn fold_file(
         &mut self,
-        found: Option<LoadedCheckpoint>,
+        checkpoint: Option<LoadedCheckpoint>,
         upto: Option<Seq>,
     ) -> Result<OpenBranch, JournalError> {
         use std::io::Seek as _;
-        let mut from = clone_handle(self.path, &self.file)?;
-        from.rewind().map_err(JournalError::io(self.path, "could not be read"))?;
-        let (header, mut lines) = EventLines::from_file(self.path, from)?;
-        let begins = header.at_seq;
-        let event_file = Arc::new(EventFile::new(self.path, begins));
+        let mut reader = clone_handle(self.path, &self.file)?;
+        reader.rewind().map_err(JournalError::io(self.path, "could not be read"))?;
+        let (header, mut lines) = EventLines::from_file(self.path, reader)?;
+        let base_seq = header.at_seq;
+        let event_file = Arc::new(EventFile::new(self.path, base_seq));
         let writes_checkpoints = self.mode != OpenMode::Verify
             && upto.is_none()
             && !self.is_truncated
             && (self.mode == OpenMode::Resume || is_unlocked(&self.file));
         let fetch = match &self.base {
-            Some(base) => chain_fetchers(base.fetcher.clone(), begins, event_file.fetcher()),
+            Some(base) => chain_fetchers(base.fetcher.clone(), base_seq, event_file.fetcher()),
             None => event_file.fetcher(),
         };
-        let mut known = Seq(0);
-        let start = found.and_then(|found| self.start_state(found, upto, &event_file));
+        let mut skipped_through = Seq(0);
+        let start = checkpoint.and_then(|checkpoint| self.start_state(checkpoint, upto, &event_file));
         let (state, timeline) = if let Some((state, offset, before)) = start {
-            known = state.head;
-            lines.seek_to(offset, before.0, begins.0)?;
+            skipped_through = state.head;
+            lines.seek_to(offset, before.0, base_seq.0)?;
             (State::clone(&state), Timeline::from_head(state.clone(), fetch, self.checkpoint_index(&state)))
         } else {
             if upto.is_none() {
@@ -211,33 +216,33 @@ impl<'p> BranchOpener<'p> {
             }
             match &self.base {
                 Some(base) => {
-                    let stored = base.checkpoint_index.clone().chain(begins, CheckpointIndex::empty());
+                    let stored = base.checkpoint_index.clone().chain(base_seq, CheckpointIndex::empty());
                     (State::clone(&base.state), Timeline::from_head(base.state.clone(), fetch, stored))
                 }
                 None => (State::default(), Timeline::with_fetcher(fetch)),
             }
         };
-        let mut unfolding = BatchFolder { state, timeline, batch: Vec::new(), folded_count: 0 };
+        let mut folder = BatchFolder { state, timeline, batch: Vec::new(), folded_count: 0 };
         let mut valid_len = lines.offset;
         while upto.is_none_or(|upto| lines.next_seq <= upto.0)
             && let Some((envelope, at)) = lines.next_event()?
         {
             event_file.record_position(envelope.seq, at);
-            if envelope.seq > known && unfolding.push_event(envelope) {
+            if envelope.seq > skipped_through && folder.push_event(envelope) {
                 valid_len = lines.offset;
-                if writes_checkpoints && self.checkpoints.is_due(&unfolding.state, valid_len) {
-                    self.checkpoints.write_older(&unfolding.state, valid_len);
+                if writes_checkpoints && self.checkpoints.is_due(&folder.state, valid_len) {
+                    self.checkpoints.write_older(&folder.state, valid_len);
                 }
             } else {
-                valid_len = if unfolding.batch.is_empty() { lines.offset } else { valid_len };
+                valid_len = if folder.batch.is_empty() { lines.offset } else { valid_len };
             }
         }
-        let cut = unfolding.batch.len() - unfolding.folded_count;
-        let torn_tail = if upto.is_none() { lines.torn_tail(valid_len, cut) } else { None };
-        let mut timeline = unfolding.finish();
+        let unfinished_events = folder.batch.len() - folder.folded_count;
+        let torn_tail = if upto.is_none() { lines.torn_tail(valid_len, unfinished_events) } else { None };
+        let mut timeline = folder.finish();
         let head = timeline.head().clone();
         if upto.is_none() {
-            event_file.truncate_positions_after(head.head.max(begins));
+            event_file.truncate_positions_after(head.head.max(base_seq));
         }
         if writes_checkpoints && self.checkpoints.is_tail_long_enough(&head, valid_len) {
             self.checkpoints.write_newest(
@@ -260,7 +265,7 @@ impl<'p> BranchOpener<'p> {
             checkpoints,
             parents,
             missing,
-            skipped_through: known,
+            skipped_through,
         })
     }
 
@@ -268,15 +273,15 @@ impl<'p> BranchOpener<'p> {
     /// read, and the event before that offset.
     fn start_state(
         &self,
-        found: LoadedCheckpoint,
+        checkpoint: LoadedCheckpoint,
         upto: Option<Seq>,
         event_file: &EventFile,
     ) -> Option<(Arc<State>, u64, Seq)> {
-        let newest = Arc::new(found.state);
-        event_file.set_positions(found.positions);
+        let newest = Arc::new(checkpoint.state);
+        event_file.set_positions(checkpoint.positions);
         let Some(upto) = upto.filter(|upto| *upto < newest.head) else {
             let head = newest.head;
-            return Some((newest, found.offset, head));
+            return Some((newest, checkpoint.offset, head));
         };
         let older = (self.checkpoints.index(&newest).load)(upto)?;
         let (offset, before) = event_file.position_before(older.head)?;
@@ -297,7 +302,7 @@ fn clone_handle(path: &Path, file: &File) -> Result<File, JournalError> {
     file.try_clone().map_err(JournalError::io(path, "could not be opened"))
 }
 
-/// No program is writing the file now. One that starts just after this writes the same checkpoints.
+/// Returns whether no program is writing the file now. One that starts just after this writes the same checkpoints.
 fn is_unlocked(file: &File) -> bool {
     let lock = file.try_lock_shared();
     let _ = file.unlock();

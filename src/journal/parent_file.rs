@@ -9,8 +9,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The maximum number of files held open, since a process may open about a thousand. Changes of further files are
-/// detected too, but their events are read from the path.
+/// The maximum number of files held open, because a process can open only about a thousand. Changes to further files
+/// are still detected, but their events are read from the path.
 const MAX_HELD_FILES: usize = 64;
 
 /// The file of an ancestor of a fork.
@@ -25,49 +25,51 @@ pub struct ParentFile {
 }
 
 impl ParentFile {
-    /// Holds a file whose first `bytes` bytes belong to a fork; `below` ancestors are held already.
+    /// Holds a file open whose first `bytes` bytes belong to a fork; `held_count` ancestors are held already.
     pub(super) fn hold(
         events: Arc<EventFile>,
         file: File,
         bytes: u64,
-        below: usize,
+        held_count: usize,
     ) -> Result<Arc<Self>, JournalError> {
         let opened = file.metadata().map_err(JournalError::io(events.path(), "size could not be read"))?;
-        let held = (below < MAX_HELD_FILES).then(|| Arc::new(file));
+        let held = (held_count < MAX_HELD_FILES).then(|| Arc::new(file));
         if let Some(file) = held.as_ref().filter(|_| cfg!(unix)) {
             events.set_open_file(Some(file.clone()));
         }
         Ok(Arc::new(Self { events, opened, held, bytes }))
     }
 
-    /// Checks that the path still leads to the file, and that the file still has the part that belongs to the fork.
+    /// Checks that the path still refers to the file, and that the file still has the part that belongs to the fork.
     pub(super) fn check(&self) -> Result<(), JournalError> {
         let path = self.events.path();
-        let now = self.held.as_ref().and_then(|file| file.metadata().ok());
-        let mut change = path_change(path, now.as_ref().unwrap_or(&self.opened));
+        let metadata = self.held.as_ref().and_then(|file| file.metadata().ok());
+        let mut change = path_change(path, metadata.as_ref().unwrap_or(&self.opened));
         if change.is_none() {
-            let is = now.or_else(|| std::fs::metadata(path).ok()).map_or(self.bytes, |m| m.len());
-            change = (is < self.bytes).then_some(FileChange::Shortened { current: is, expected: self.bytes });
+            let len = metadata.or_else(|| std::fs::metadata(path).ok()).map_or(self.bytes, |m| m.len());
+            change =
+                (len < self.bytes).then_some(FileChange::Shortened { current: len, expected: self.bytes });
         }
         change.map_or(Ok(()), |change| Err(JournalError::Changed { path: path.to_owned(), change }))
     }
 }
 
-/// Returns what happened to the path of an open file, or `None` if it still leads to the file.
+/// Returns what happened to the path of an open file, or `None` if it still refers to the file.
 pub(super) fn path_change(path: &Path, open: &Metadata) -> Option<FileChange> {
     let removed = files::is_removed(open);
     match std::fs::metadata(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Some(if removed { FileChange::Removed } else { FileChange::Moved })
         }
-        Ok(there) if !files::is_same_file(&there, open) => Some(FileChange::Replaced),
+        Ok(metadata) if !files::is_same_file(&metadata, open) => Some(FileChange::Replaced),
         Ok(_) if removed => Some(FileChange::Removed),
         // A path that cannot be inspected doesn't mean that the file is gone.
         Ok(_) | Err(_) => None,
     }
 }
 
-/// Returns the ancestors' files of a fork at an event of a branch with the ancestors `parents` and the file `own`.
+/// Returns the files of a new fork's ancestors. The fork begins after the event `at` of a branch whose file is `own`
+/// and whose ancestors are `parents`.
 ///
 /// # Errors
 /// Returns [`JournalError::Io`] if a file cannot be opened.
@@ -76,18 +78,18 @@ pub fn parents_of_fork(
     own: &Arc<EventFile>,
     at: Seq,
 ) -> Result<Vec<Arc<ParentFile>>, JournalError> {
-    let mut line: Vec<&Arc<EventFile>> = parents.iter().map(|parent| &parent.events).collect();
-    line.push(own);
+    let mut chain: Vec<&Arc<EventFile>> = parents.iter().map(|parent| &parent.events).collect();
+    chain.push(own);
     // The event may belong to an ancestor.
-    let last = line.iter().rposition(|events| events.starts_at_or_before(at)).unwrap_or(0);
-    let events = line[last].clone();
+    let last = chain.iter().rposition(|events| events.starts_at_or_before(at)).unwrap_or(0);
+    let events = chain[last].clone();
     let io = |action| JournalError::io(events.path(), action);
     let file = files::open(events.path()).map_err(io("could not be opened"))?;
     let bytes = match events.end_offset(at) {
         Some(bytes) => bytes,
         None => file.metadata().map_err(io("size could not be read"))?.len(),
     };
-    let mut under = parents[..last.min(parents.len())].to_vec();
-    under.push(ParentFile::hold(events.clone(), file, bytes, last)?);
-    Ok(under)
+    let mut fork_parents = parents[..last.min(parents.len())].to_vec();
+    fork_parents.push(ParentFile::hold(events.clone(), file, bytes, last)?);
+    Ok(fork_parents)
 }

@@ -27,7 +27,7 @@ pub struct BranchHeader {
     pub parent: Option<BranchId>,
     /// The last event it shares with its parent.
     pub at_seq: Seq,
-    /// Why it was made.
+    /// Why it was created.
     pub reason: String,
     /// When it was created.
     pub created: Timestamp,
@@ -48,31 +48,29 @@ impl BranchHeader {
     }
 }
 
-/// The end of a file that was never acknowledged.
+/// The end of a file that is incomplete, because its write was never acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornTail {
     /// Its length in bytes.
     pub bytes: u64,
-    /// A description.
+    /// What was lost, for a message.
     pub description: String,
 }
 
 /// The content of a branch file.
 #[derive(Clone, Debug)]
 pub struct ReadBranch {
-    /// Its header.
     pub header: BranchHeader,
-    /// Its events.
     pub events: Vec<Arc<Envelope>>,
     /// The length in bytes of the header and the complete batches.
     pub valid_len: u64,
-    /// What follows them, if anything.
+    /// The incomplete end after them, if any.
     pub torn_tail: Option<TornTail>,
     /// The offsets of the events in the file.
     pub event_file: Arc<EventFile>,
 }
 
-/// Reads a branch file with all its events into memory. [`super::open_branch`] opens one without that.
+/// Reads a branch file with all its events into memory; [`super::open_branch`] doesn't load them all.
 ///
 /// # Errors
 /// Returns an error with file, line and reason.
@@ -91,8 +89,8 @@ pub fn read_branch_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, Journa
     read_all_events(path, header, lines)
 }
 
-/// Reads a branch and its ancestors from bytes; `files` returns those of a branch, and `path` is the folder named in
-/// errors.
+/// Reads a branch and its ancestors from bytes. `files` returns the bytes of a branch's file; `path` is the folder that
+/// errors name.
 ///
 /// # Errors
 /// Returns an error with file, line and reason.
@@ -108,35 +106,35 @@ pub fn read_with_parents<'b>(
     let mut joined = read(branch)?;
     let mut next = joined.header.parent.clone().map(|parent| (parent, joined.header.at_seq));
     let mut depth = 0;
-    while let Some((id, at)) = next {
+    while let Some((id, fork_seq)) = next {
         depth += 1;
         let mut parent = read(&id)?;
-        parent.events.retain(|e| e.seq <= at);
-        let has = parent.events.last().map_or(parent.header.at_seq.min(at), |e| e.seq);
-        if has < at || depth > MAX_PARENTS {
+        parent.events.retain(|e| e.seq <= fork_seq);
+        let last_seq = parent.events.last().map_or(parent.header.at_seq.min(fork_seq), |e| e.seq);
+        if last_seq < fork_seq || depth > MAX_PARENTS {
             return Err(JournalError::Malformed {
                 path: path.join(format!("branches/{id}.jsonl")),
                 line: 1,
                 reason: format!(
-                    "branch {branch} continues from event {at}, but this one ends at event {has}"
+                    "branch {branch} continues from event {fork_seq}, but this one ends at event {last_seq}"
                 ),
             });
         }
-        next = parent.header.parent.map(|id| (id, parent.header.at_seq.min(at)));
+        next = parent.header.parent.map(|id| (id, parent.header.at_seq.min(fork_seq)));
         parent.events.append(&mut joined.events);
         joined.events = parent.events;
     }
     Ok(joined)
 }
 
-/// Returns the branch written last, like [`super::Session::last_written`], given the contents of the branch files.
+/// Returns the branch written last, as [`super::Session::last_written`] does, from the contents of the branch files.
 pub fn last_written_from_files<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
-    let stamped = files.filter(|(id, _)| is_branch_name(id)).filter_map(|(id, bytes)| {
-        let read = read_branch_bytes(Path::new(&id.0), bytes).ok()?;
-        let last = read.events.last().map_or(read.header.created, |e| e.timestamp);
-        (read.header.id == id).then_some((last, read.header))
+    let timestamped_headers = files.filter(|(id, _)| is_branch_name(id)).filter_map(|(id, bytes)| {
+        let branch = read_branch_bytes(Path::new(&id.0), bytes).ok()?;
+        let timestamp = branch.events.last().map_or(branch.header.created, |e| e.timestamp);
+        (branch.header.id == id).then_some((timestamp, branch.header))
     });
-    last_written_branch(stamped)
+    last_written_branch(timestamped_headers)
 }
 
 fn read_all_events<R: BufRead>(
@@ -178,9 +176,9 @@ impl ReadBranch {
 fn fold_into(mut timeline: Timeline, events: Vec<Arc<Envelope>>) -> Timeline {
     const BATCH: usize = 64;
     let mut state = State::default();
-    let mut rest = events.into_iter().peekable();
-    while rest.peek().is_some() {
-        let batch: Vec<_> = rest.by_ref().take(BATCH).collect();
+    let mut remaining = events.into_iter().peekable();
+    while remaining.peek().is_some() {
+        let batch: Vec<_> = remaining.by_ref().take(BATCH).collect();
         for envelope in &batch {
             state.apply(envelope);
         }

@@ -1,5 +1,5 @@
-//! Saves a branch whose file another program removed, replaced or truncated: all events that the process still has are
-//! written to a new session beside it.
+//! Saves a branch whose file another program removed, replaced or truncated: writes all events that the process still
+//! holds to a new session in the same folder.
 
 use super::session::branch_path;
 use super::{JournalError, Session, Writer};
@@ -17,7 +17,7 @@ pub struct Rescue {
 }
 
 impl Rescue {
-    /// Creates the session `NAME-saved` beside `session`, with a number if that name exists.
+    /// Creates the session `NAME-saved` in the folder of `session`; a number is appended if that name exists.
     ///
     /// # Errors
     /// Returns [`JournalError::Io`] if a file cannot be created or written.
@@ -25,10 +25,10 @@ impl Rescue {
         let root = session.dir.parent().unwrap_or(Path::new("."));
         let name = session.dir.file_name().map(|n| n.to_string_lossy().into_owned());
         let name = name.unwrap_or_else(|| session.meta.session.clone());
-        let free = |name: &String| std::fs::symlink_metadata(root.join(name)).is_err();
+        let is_free = |name: &String| std::fs::symlink_metadata(root.join(name)).is_err();
         let names =
             (1..u32::MAX).map(|n| if n == 1 { format!("{name}-saved") } else { format!("{name}-saved-{n}") });
-        let name = names.into_iter().find(free).unwrap_or_else(|| format!("{name}-saved"));
+        let name = names.into_iter().find(is_free).unwrap_or_else(|| format!("{name}-saved"));
         let (session, writer) = Session::create(root, super::Meta { session: name, ..session.meta.clone() })?;
         Ok(Self { session, writer, state: State::default() })
     }

@@ -100,25 +100,26 @@ impl Session {
         write_private(&self.dir.join("meta.toml"), to_toml(&self.meta).as_bytes())
     }
 
-    /// Rewrites the meta file if another program removed it or, with `read`, if it is no longer valid. Returns whether
-    /// it was written.
+    /// Rewrites the meta file if another program removed it or, with `check_content`, if it is no longer valid. Returns
+    /// whether it was written.
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn restore_meta(&self, read: bool) -> Result<bool, JournalError> {
-        let gone = match self.dir.join("meta.toml").metadata() {
+    pub fn restore_meta(&self, check_content: bool) -> Result<bool, JournalError> {
+        let needs_rewrite = match self.dir.join("meta.toml").metadata() {
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
             Ok(_) => {
-                read && matches!(
-                    Self::open(&self.dir),
-                    Err(JournalError::NoSession { .. } | JournalError::Malformed { .. })
-                )
+                check_content
+                    && matches!(
+                        Self::open(&self.dir),
+                        Err(JournalError::NoSession { .. } | JournalError::Malformed { .. })
+                    )
             }
         };
-        if gone {
+        if needs_rewrite {
             self.save_meta()?;
         }
-        Ok(gone)
+        Ok(needs_rewrite)
     }
 
     /// Returns the path of the trunk.

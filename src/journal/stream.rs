@@ -14,7 +14,7 @@ const MAX_LINE_BYTES: usize = 64 << 20;
 /// The largest event number after which a branch may begin: the largest integer that every JSON parser keeps exactly.
 const MAX_SEQ: u64 = 1 << 53;
 
-/// The size of a read in bytes.
+/// The size of the read buffer in bytes.
 const BUFFER_BYTES: usize = 128 << 10;
 
 /// Opens a regular file for reading. Pipes and devices are rejected, because reading one may never end.
@@ -66,9 +66,9 @@ impl<R: BufRead> EventLines<R> {
     ///
     /// # Errors
     /// Returns [`JournalError::Malformed`] or [`JournalError::Io`].
-    pub(super) fn new(path: &Path, from: R) -> Result<(BranchHeader, Self), JournalError> {
+    pub(super) fn new(path: &Path, reader: R) -> Result<(BranchHeader, Self), JournalError> {
         let mut lines = Self {
-            reader: from,
+            reader,
             path: path.to_owned(),
             line: Vec::new(),
             offset: 0,
@@ -110,12 +110,13 @@ impl<R: BufRead> EventLines<R> {
         Ok(header)
     }
 
-    /// Returns the next event and the offset of its line, or `None` at the end, complete or torn.
+    /// Returns the next event and the offset of its line, or `None` at the end of the file, even if the last line is
+    /// torn.
     ///
     /// # Errors
     /// Returns [`JournalError::Malformed`] or [`JournalError::Io`].
     pub(super) fn next_event(&mut self) -> Result<Option<(Envelope, u64)>, JournalError> {
-        let begins = self.offset;
+        let start = self.offset;
         match self.read_line()? {
             LineRead::EndOfFile => return Ok(None),
             LineRead::Broken(bytes) => {
@@ -134,7 +135,7 @@ impl<R: BufRead> EventLines<R> {
                 if serde_json::from_slice::<serde::de::IgnoredAny>(&self.line).is_err()
                     && self.is_at_end()? =>
             {
-                self.broken_tail = Some(self.offset - begins);
+                self.broken_tail = Some(self.offset - start);
                 return Ok(None);
             }
             Err(e) => return Err(self.malformed(explain_error(&self.line, &e))),
@@ -146,22 +147,23 @@ impl<R: BufRead> EventLines<R> {
             )));
         }
         self.next_seq += 1;
-        Ok(Some((envelope, begins)))
+        Ok(Some((envelope, start)))
     }
 
-    /// Describes what follows the last complete batch; `cut` is the number of events read from an unfinished one.
-    pub(super) fn torn_tail(&self, valid_len: u64, cut: usize) -> Option<TornTail> {
-        let broken = match self.broken_tail {
-            // `at` already includes an invalid line that has a line break.
+    /// Describes the bytes after the last complete batch; `unfinished_events` is the number of events read from an
+    /// unfinished one.
+    pub(super) fn torn_tail(&self, valid_len: u64, unfinished_events: usize) -> Option<TornTail> {
+        let broken_bytes = match self.broken_tail {
+            // `offset` already includes an invalid line that has a line break.
             Some(bytes) if self.line.last() != Some(&b'\n') => bytes,
             _ => 0,
         };
-        let bytes = self.offset + broken - valid_len;
+        let bytes = self.offset + broken_bytes - valid_len;
         (bytes > 0).then(|| TornTail {
             bytes,
-            description: if cut > 0 {
+            description: if unfinished_events > 0 {
                 format!(
-                    "{cut} events of an unfinished batch at the end were never acknowledged and are ignored"
+                    "{unfinished_events} events of an unfinished batch at the end were never acknowledged and are ignored"
                 )
             } else {
                 format!("{bytes} bytes of a torn last line were never acknowledged and are ignored")
@@ -169,11 +171,11 @@ impl<R: BufRead> EventLines<R> {
         })
     }
 
-    /// Reads a line. Only a complete one advances `at`.
+    /// Reads a line. Only a complete one advances `offset`.
     fn read_line(&mut self) -> Result<LineRead, JournalError> {
         self.line.clear();
-        let most = MAX_LINE_BYTES as u64 + 1;
-        let read = (&mut self.reader).take(most).read_until(b'\n', &mut self.line);
+        let max_bytes = MAX_LINE_BYTES as u64 + 1;
+        let read = (&mut self.reader).take(max_bytes).read_until(b'\n', &mut self.line);
         let mut bytes = read.map_err(JournalError::io(&self.path, "could not be read"))? as u64;
         if bytes == 0 {
             return Ok(LineRead::EndOfFile);
@@ -183,20 +185,20 @@ impl<R: BufRead> EventLines<R> {
             self.offset += bytes;
             return Ok(LineRead::Complete);
         }
-        if bytes < most {
+        if bytes < max_bytes {
             return Ok(LineRead::Broken(bytes));
         }
         // This program never writes such a line, but a power failure can leave that many zeros.
         self.line.clear();
         loop {
-            let piece = self.reader.fill_buf().map_err(JournalError::io(&self.path, "could not be read"))?;
-            if piece.is_empty() {
+            let buffer = self.reader.fill_buf().map_err(JournalError::io(&self.path, "could not be read"))?;
+            if buffer.is_empty() {
                 return Ok(LineRead::Broken(bytes));
             }
-            let end = piece.iter().position(|b| *b == b'\n');
-            let used = end.map_or(piece.len(), |at| at + 1);
-            bytes += used as u64;
-            self.reader.consume(used);
+            let end = buffer.iter().position(|b| *b == b'\n');
+            let consumed = end.map_or(buffer.len(), |at| at + 1);
+            bytes += consumed as u64;
+            self.reader.consume(consumed);
             if end.is_some() {
                 return Ok(LineRead::TooLong(bytes - 1));
             }
@@ -204,8 +206,8 @@ impl<R: BufRead> EventLines<R> {
     }
 
     fn is_at_end(&mut self) -> Result<bool, JournalError> {
-        let rest = self.reader.fill_buf().map_err(JournalError::io(&self.path, "could not be read"))?;
-        Ok(rest.is_empty())
+        let buffer = self.reader.fill_buf().map_err(JournalError::io(&self.path, "could not be read"))?;
+        Ok(buffer.is_empty())
     }
 
     fn malformed(&self, reason: String) -> JournalError {
@@ -222,15 +224,18 @@ impl EventLines<BufReader<File>> {
         Self::new(path, BufReader::with_capacity(BUFFER_BYTES, file))
     }
 
-    /// Continues at the offset of the event after `seq`.
+    /// Continues with the event after `seq`, whose line begins at `offset`. `before_first` is the number of the last
+    /// event before the file's first.
     ///
     /// # Errors
     /// Returns [`JournalError::Io`] if the file cannot be read.
-    pub(super) fn seek_to(&mut self, at: u64, seq: u64, before: u64) -> Result<(), JournalError> {
-        self.reader.seek(SeekFrom::Start(at)).map_err(JournalError::io(&self.path, "could not be read"))?;
-        self.offset = at;
+    pub(super) fn seek_to(&mut self, offset: u64, seq: u64, before_first: u64) -> Result<(), JournalError> {
+        self.reader
+            .seek(SeekFrom::Start(offset))
+            .map_err(JournalError::io(&self.path, "could not be read"))?;
+        self.offset = offset;
         self.next_seq = seq + 1;
-        self.line_number = seq - before + 1;
+        self.line_number = seq - before_first + 1;
         self.broken_tail = None;
         Ok(())
     }

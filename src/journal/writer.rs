@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often, and for how long in total, a held lock is tried.
+/// How often locking is tried while another program holds the lock, and for how long in total.
 const LOCK_TRIES: u32 = 20;
 const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
@@ -129,7 +129,7 @@ impl Writer {
     ///
     /// # Errors
     /// Returns the system's error, or [`JournalError::Changed`]. The file then ends with its last complete line, and
-    /// the same bytes wait for [`Writer::retry`].
+    /// the same bytes stay pending for [`Writer::retry`].
     pub fn append(&mut self, batch: &[Envelope]) -> Result<(), JournalError> {
         debug_assert!(self.pending.is_empty(), "a failed write must be retried first");
         let mut bytes = std::mem::take(&mut self.line);
@@ -152,7 +152,7 @@ impl Writer {
     /// Retries the failed write with the same bytes.
     ///
     /// # Errors
-    /// The same as [`Writer::append`]; the bytes keep waiting.
+    /// The same as [`Writer::append`]; the bytes stay pending.
     pub fn retry(&mut self) -> Result<(), JournalError> {
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() {
@@ -171,12 +171,12 @@ impl Writer {
         self.parents = parents;
     }
 
-    /// The files of the branch's ancestors.
+    /// Returns the files of the branch's ancestors.
     pub fn parents(&self) -> &[Arc<ParentFile>] {
         &self.parents
     }
 
-    /// Checks that the path still leads to the open file, that its length is what was written, and that the files of
+    /// Checks that the path still refers to the open file, that its length is what was written, and that the files of
     /// the branch's ancestors are unchanged.
     ///
     /// # Errors
@@ -188,11 +188,12 @@ impl Writer {
 
     fn check_own_file(&self) -> Result<(), JournalError> {
         let changed = |change| Err(JournalError::Changed { path: self.path.clone(), change });
-        let held = self.file.metadata().map_err(JournalError::io(&self.path, "size could not be read"))?;
-        if let Some(change) = path_change(&self.path, &held) {
+        let metadata =
+            self.file.metadata().map_err(JournalError::io(&self.path, "size could not be read"))?;
+        if let Some(change) = path_change(&self.path, &metadata) {
             return changed(change);
         }
-        let (is, was) = (held.len(), self.valid_len);
+        let (is, was) = (metadata.len(), self.valid_len);
         match is.cmp(&was) {
             std::cmp::Ordering::Less => changed(FileChange::Shortened { current: is, expected: was }),
             std::cmp::Ordering::Greater if !self.has_partial_line => {
@@ -243,8 +244,8 @@ impl Writer {
         }
         match self.write_to_file(bytes) {
             Ok(()) => {
-                for (seq, begins) in self.batch_offsets.drain(..) {
-                    self.event_file.record_position(seq, self.valid_len + begins);
+                for (seq, offset) in self.batch_offsets.drain(..) {
+                    self.event_file.record_position(seq, self.valid_len + offset);
                 }
                 self.valid_len += bytes.len() as u64;
                 self.unsynced = true;

@@ -13,7 +13,7 @@ pub(super) fn apply_summary(state: &State, reply: &MentorReply<'_>) -> Vec<Inten
         return vec![Intent::Reflect(Box::new(reflection))];
     }
     // A lesson repeated verbatim stays the same lesson, with its number and uses; an equal duplicate is retired.
-    let mut again: Vec<&LessonText> = Vec::new();
+    let mut repeated_texts: Vec<&LessonText> = Vec::new();
     let replaced: Vec<LessonId> = reply
         .shown_lessons()
         .filter(|(id, version)| {
@@ -28,19 +28,20 @@ pub(super) fn apply_summary(state: &State, reply: &MentorReply<'_>) -> Vec<Inten
         .map(|(id, _)| id)
         .filter(|id| {
             let text = state.pool.get(id).map(crate::domain::Lesson::text);
-            let repeated =
-                text.filter(|text| reply.items.iter().any(|i| i.text == **text) && !again.contains(text));
-            again.extend(repeated);
+            let repeated = text.filter(|text| {
+                reply.items.iter().any(|i| i.text == **text) && !repeated_texts.contains(text)
+            });
+            repeated_texts.extend(repeated);
             repeated.is_none()
         })
         .cloned()
         .collect();
-    let kept = |text: &LessonText| {
+    let is_kept = |text: &LessonText| {
         state.pool.visible_of_kind(reply.question.kind).any(|l| l.text() == text && !replaced.contains(&l.id))
     };
     let mut intents = vec![Intent::Reflect(Box::new(reflection))];
     intents.extend(replaced.iter().map(retire_lesson));
-    for item in reply.items.iter().filter(|item| !kept(&item.text)) {
+    for item in reply.items.iter().filter(|item| !is_kept(&item.text)) {
         let mut command = reply.lesson_command(item);
         if let LessonCommand::Add { parents, .. } = &mut command {
             parents.clone_from(&replaced);

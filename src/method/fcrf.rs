@@ -1,6 +1,6 @@
-//! FCRF (methods.md 2.4): Reflexion's runner with reflections that deepen with the difficulty of the task. The first
-//! trials are followed by a simple one (experience, plan), the later ones by an in-depth one (experience, a tip from
-//! the pool of lessons, a plan built from both); a corrected task adds a lesson to the pool.
+//! FCRF (methods.md 2.4): Reflexion with reflections whose depth follows the difficulty of the task. The first trials
+//! are followed by a simple one (experience, plan), the later ones by an in-depth one (experience, a tip from the
+//! lesson pool, a plan built from both). A task that is solved after a failed attempt adds a lesson to the pool.
 
 mod difficulty;
 
@@ -10,17 +10,17 @@ use super::{mentor, reflexion, schedule};
 use crate::domain::{LessonText, Purpose, Question, ReflectionKind, Scope};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep_all_items};
 
-/// What was worth keeping from the attempt.
+/// Asks what is worth keeping from the attempt.
 const EXPERIENCE: Question = Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect };
-/// The tip from the pool that fits best.
+/// Asks which lesson of the pool fits best.
 const TIP: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Choose };
-/// A plan from the experience.
+/// Asks for a plan based on the experience.
 const SIMPLE_PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect };
-/// A plan built from experience and tip.
+/// Asks for a plan based on the experience and the tip.
 const BUILT_PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::Build };
-/// What made the difference between the failed and the corrected attempt.
+/// Asks what made the difference between the failed attempt and the successful one.
 const CONTRAST: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Contrast };
-/// A shorter pool.
+/// Asks for a shorter list of the pool's lessons.
 const SUMMARY: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Summarise };
 
 /// The method `fcrf`.
@@ -36,12 +36,16 @@ impl Method for Fcrf {
             Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(_) => vec![Intent::AskActor],
             None => {
-                let due = question_rounds(state).into_iter().find_map(|round| {
-                    let open: Vec<Question> = round.into_iter().filter(|q| !state.is_answered(*q)).collect();
-                    (!open.is_empty()).then_some(open)
+                let due_questions = question_rounds(state).into_iter().find_map(|round| {
+                    let unanswered: Vec<Question> =
+                        round.into_iter().filter(|q| !state.is_answered(*q)).collect();
+                    (!unanswered.is_empty()).then_some(unanswered)
                 });
-                let mut intents: Vec<Intent> =
-                    due.into_iter().flatten().flat_map(|q| mentor::ask_mentor(self, state, q)).collect();
+                let mut intents: Vec<Intent> = due_questions
+                    .into_iter()
+                    .flatten()
+                    .flat_map(|q| mentor::ask_mentor(self, state, q))
+                    .collect();
                 intents.extend(schedule::next_by_trial(state));
                 intents
             }
@@ -61,7 +65,8 @@ impl Method for Fcrf {
     }
 }
 
-/// Returns the rounds of questions about the episode that has just ended; each round waits for the previous one.
+/// Returns the questions about the episode that has just ended, in rounds; a round is asked after the previous one has
+/// been answered.
 fn question_rounds(state: &State) -> Vec<Vec<Question>> {
     let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else { return Vec::new() };
     let mut rounds = Vec::new();
@@ -77,12 +82,12 @@ fn question_rounds(state: &State) -> Vec<Vec<Question>> {
         rounds.push(first);
         rounds.push(vec![if depth == Depth::Simple { SIMPLE_PLAN } else { BUILT_PLAN }]);
     }
-    let grows = state.run.as_ref().map_or("append", |r| r.settings.text("lesson_pool", "append"));
+    let pool_mode = state.run.as_ref().map_or("append", |r| r.settings.text("lesson_pool", "append"));
     let corrected = ended.won && state.last_attempt(&ended.task).is_some();
-    if corrected && grows != "person" {
+    if corrected && pool_mode != "person" {
         rounds.push(vec![CONTRAST]);
     }
-    if grows == "summary" && is_trial_over(state) && environment_lessons(state).len() > 1 {
+    if pool_mode == "summary" && is_trial_over(state) && environment_lessons(state).len() > 1 {
         rounds.push(vec![SUMMARY]);
     }
     rounds
@@ -97,7 +102,7 @@ pub enum Depth {
     InDepth,
 }
 
-/// Returns the pool: lessons from corrected tasks, and a person's lessons.
+/// Returns the lessons of FCRF's pool: those from corrected tasks, and a person's.
 fn environment_lessons(state: &State) -> Vec<&crate::domain::Lesson> {
     state.pool.active_of_kind(ReflectionKind::Lesson).filter(|l| l.scope == Scope::Environment).collect()
 }
@@ -111,8 +116,8 @@ fn is_trial_over(state: &State) -> bool {
     }
 }
 
-/// Stores the chosen tip with scope task. The mentor names the lesson that the tip was taken from by its number in the
-/// list it was shown; that lesson becomes the tip's parent. If the mentor names none, a complaint is recorded and the
+/// Stores the chosen tip with scope task. The mentor was shown a numbered list of lessons and names the tip's source by
+/// its number there; that lesson becomes the tip's parent. If the mentor names none, a complaint is recorded and the
 /// tip has no parent.
 fn store_chosen_tip(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     let mut reflection = reply.reflection();
@@ -130,10 +135,10 @@ fn store_chosen_tip(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
                 .push(format!("the tip names lesson {n}, but only {} were shown", shown.len())),
             _ => {}
         }
-        let own = source.as_ref().filter(|_| rest.is_empty()).and_then(|id| state.pool.get(id));
+        let adopted = source.as_ref().filter(|_| rest.is_empty()).and_then(|id| state.pool.get(id));
         let mut item = item.clone();
-        // A number alone adopts the lesson unchanged.
-        item.text = own.map_or_else(|| LessonText::plain(rest), |lesson| lesson.text().clone());
+        // A reply that is only a number adopts the lesson unchanged.
+        item.text = adopted.map_or_else(|| LessonText::plain(rest), |lesson| lesson.text().clone());
         (item, source)
     });
     let tip = tip.filter(|(item, _)| !item.text.text.is_empty());
@@ -156,17 +161,20 @@ fn store_chosen_tip(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
 /// Splits the number at the beginning of a tip (`2: ...`, `Lesson 2 - ...`, `[2] ...`) from the text after it.
 fn split_number(text: &str) -> (Option<usize>, &str) {
     let text = text.trim();
-    let bare = text.trim_start_matches(['#', '[', '(', '*', '"', ' ']);
-    let named = bare.get(..6).filter(|w| w.eq_ignore_ascii_case("lesson")).map_or(bare, |w| &bare[w.len()..]);
-    let named = named.trim_start_matches(['#', '[', '(', ' ']);
-    let digits = named.find(|c: char| !c.is_ascii_digit()).unwrap_or(named.len());
-    let (number, rest) = named.split_at(digits);
+    let unquoted = text.trim_start_matches(['#', '[', '(', '*', '"', ' ']);
+    let after_word = unquoted
+        .get(..6)
+        .filter(|w| w.eq_ignore_ascii_case("lesson"))
+        .map_or(unquoted, |w| &unquoted[w.len()..]);
+    let after_word = after_word.trim_start_matches(['#', '[', '(', ' ']);
+    let digits = after_word.find(|c: char| !c.is_ascii_digit()).unwrap_or(after_word.len());
+    let (number, rest) = after_word.split_at(digits);
     let rest = rest.trim_start_matches([']', ')', '*', '"']);
     // `2 apples are needed` doesn't name a lesson.
-    let parted =
-        rest.trim_start().starts_with([':', '.', '-', '–', '—']) || rest.len() < named.len() - digits;
+    let is_separated =
+        rest.trim_start().starts_with([':', '.', '-', '–', '—']) || rest.len() < after_word.len() - digits;
     match number.parse() {
-        Ok(number) if parted || rest.trim().is_empty() => {
+        Ok(number) if is_separated || rest.trim().is_empty() => {
             (Some(number), rest.trim_start_matches([':', '.', '-', '–', '—', '*', '"', ' ']).trim_end())
         }
         _ => (None, text),

@@ -9,7 +9,7 @@ use crate::prompt::Templates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A receptacle and its contents.
+/// A receptacle with its contents.
 #[derive(Clone, Debug)]
 struct Receptacle {
     container: bool,
@@ -17,8 +17,7 @@ struct Receptacle {
     things: Vec<String>,
 }
 
-/// A fake household that answers with the texts of the real games, of the current version or of 2.1.1
-/// (`old_wording`).
+/// A fake household with the real games' wording, that of their current version or of version 2.1.1 (`old_wording`).
 #[derive(Clone, Debug)]
 pub(crate) struct FakeHousehold {
     pub(crate) old_wording: bool,
@@ -68,9 +67,9 @@ impl FakeHousehold {
     }
 
     pub(crate) fn step(&mut self, action: &str) -> StepResult {
-        let said = self.answer_action(action.trim());
-        let valid = said.is_some();
-        let observation = said.unwrap_or_else(|| "Nothing happens.".to_owned());
+        let answer = self.answer_action(action.trim());
+        let valid = answer.is_some();
+        let observation = answer.unwrap_or_else(|| "Nothing happens.".to_owned());
         StepResult { observation, valid, ..StepResult::default() }
     }
 
@@ -109,8 +108,8 @@ impl FakeHousehold {
                 return None;
             }
             self.location = Some(place.to_owned());
-            let whereto = if self.old_wording { "loc 7" } else { place };
-            return Some(format!("You arrive at {whereto}. {}", self.describe_place(place)));
+            let destination = if self.old_wording { "loc 7" } else { place };
+            return Some(format!("You arrive at {destination}. {}", self.describe_place(place)));
         }
         if let Some(name) = action.strip_prefix("open ") {
             let place = self.current_place(name)?;
@@ -125,13 +124,13 @@ impl FakeHousehold {
                 return None;
             }
             let place = self.current_place(name).filter(|p| p.open)?;
-            let found = place.things.iter().position(|t| t == thing)?;
-            place.things.remove(found);
+            let index = place.things.iter().position(|t| t == thing)?;
+            place.things.remove(index);
             self.holding = Some(thing.to_owned());
             return Some(format!("You pick up the {thing} from the {name}."));
         }
-        let (verb, sep) = if self.old_wording { ("put ", " in/on ") } else { ("move ", " to ") };
-        if let Some((thing, name)) = action.strip_prefix(verb).and_then(|r| r.split_once(sep)) {
+        let (verb, preposition) = if self.old_wording { ("put ", " in/on ") } else { ("move ", " to ") };
+        if let Some((thing, name)) = action.strip_prefix(verb).and_then(|r| r.split_once(preposition)) {
             if self.holding.as_deref() != Some(thing) {
                 return None;
             }
@@ -157,10 +156,10 @@ impl FakeHousehold {
                 return Some(format!("You {verb} the {thing} using the {name}."));
             }
         }
-        if let Some(lamp) = action.strip_prefix("use ") {
+        if let Some(name) = action.strip_prefix("use ") {
             let here = self.location.clone()?;
-            return (lamp.starts_with("desklamp") && self.places[&here].things.iter().any(|t| t == lamp))
-                .then(|| format!("You turn on the {lamp}."));
+            return (name.starts_with("desklamp") && self.places[&here].things.iter().any(|t| t == name))
+                .then(|| format!("You turn on the {name}."));
         }
         None
     }
@@ -177,7 +176,7 @@ fn list_names(names: &[&str]) -> String {
     }
 }
 
-/// Returns a run over tasks in the household, with an empty pool.
+/// Returns the specification of a run with the defaults of a method; `tasks` are pairs of id and task type.
 pub(crate) fn test_spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
     let (limits, settings, loop_detector) = defaults(method, PaperOrCode::Paper);
     let task = |(id, kind): &(&str, &str)| Task {
@@ -259,11 +258,11 @@ impl TestRun {
         }
     }
 
-    /// Advances by one batch, or answers one effect in flight. Returns `false` if there is nothing to do or no reply
-    /// left.
+    /// Advances by one batch, or answers one effect in flight. Returns `false` if there is nothing to do or the
+    /// script is exhausted.
     pub(crate) fn advance(
         &mut self,
-        world_of: &mut dyn FnMut(Option<&str>) -> StepResult,
+        environment: &mut dyn FnMut(Option<&str>) -> StepResult,
         actor: &mut dyn FnMut(&State) -> Option<String>,
     ) -> bool {
         let events = self.engine.advance();
@@ -273,12 +272,12 @@ impl TestRun {
         }
         let Some(effect) = self.engine.state.calls.values().next().cloned() else { return false };
         let reply = match effect {
-            Effect::ResetWorld { call, .. } => environment_reply(call, world_of(None)),
-            Effect::StepWorld { call, action, list_only: list, .. } => {
-                if list {
+            Effect::ResetWorld { call, .. } => environment_reply(call, environment(None)),
+            Effect::StepWorld { call, action, list_only, .. } => {
+                if list_only {
                     Reply::World { call, result: Box::default(), admissible: vec!["go to desk 1".to_owned()] }
                 } else {
-                    environment_reply(call, world_of(Some(&action)))
+                    environment_reply(call, environment(Some(&action)))
                 }
             }
             Effect::Ask { call, prompt } if prompt.role == ModelRole::Mentor => {
@@ -298,39 +297,38 @@ impl TestRun {
 
     /// Plays these replies in the household, then stops with the next actor call open.
     pub(crate) fn play_script(&mut self, house: &mut FakeHousehold, replies: &[&str]) {
-        let mut answer = |action: Option<&str>| match action {
+        let mut environment = |action: Option<&str>| match action {
             None => house.reset(),
             Some(action) => house.step(action),
         };
-        self.play_script_in(&mut answer, replies);
+        self.play_script_in(&mut environment, replies);
     }
 
     /// Like [`TestRun::play_script`], with an environment given as a function; `None` stands for the reset.
     pub(crate) fn play_script_in(
         &mut self,
-        world_of: &mut dyn FnMut(Option<&str>) -> StepResult,
+        environment: &mut dyn FnMut(Option<&str>) -> StepResult,
         replies: &[&str],
     ) {
         self.command(Command::Run);
-        let mut left = replies.iter();
-        let mut actor = |_: &State| left.next().map(|r| (*r).to_owned());
+        let mut remaining = replies.iter();
+        let mut actor = |_: &State| remaining.next().map(|r| (*r).to_owned());
         for _ in 0..100_000 {
-            if !self.advance(world_of, &mut actor) {
+            if !self.advance(environment, &mut actor) {
                 return;
             }
         }
-        panic!("the run doesn't come to rest");
+        panic!("the run doesn't finish");
     }
 }
 
-/// Marks a scripted reply as cut off by the token limit; it is the last character.
+/// A scripted reply that ends with this character was cut off by the token limit.
 pub(crate) const TRUNCATION_MARK: char = '✂';
 
-/// Marks a scripted reply as a refusal; it is the last character.
+/// A scripted reply that ends with this character is a refusal.
 pub(crate) const REFUSAL_MARK: char = '⛔';
 
-/// Returns a model's reply. One that ends with [`TRUNCATION_MARK`] was cut off there, and one that ends with
-/// [`REFUSAL_MARK`] is a refusal.
+/// Returns a model's reply, truncated if the text ends with [`TRUNCATION_MARK`] or [`REFUSAL_MARK`].
 fn model_reply(call: CallId, mut text: String) -> Reply {
     let truncated = match text.chars().next_back() {
         Some(TRUNCATION_MARK) => Some(Truncation::Length),
@@ -343,6 +341,6 @@ fn model_reply(call: CallId, mut text: String) -> Reply {
     Reply::Model { call, text, reasoning: String::new(), usage: Usage::default(), truncated }
 }
 
-fn environment_reply(call: CallId, turn: StepResult) -> Reply {
-    Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
+fn environment_reply(call: CallId, result: StepResult) -> Reply {
+    Reply::World { call, result: Box::new(result), admissible: Vec::new() }
 }

@@ -1,5 +1,5 @@
-//! Calls the mentor: a model, or the symbolic rules in its place. Also relates the mentor to a run's settings: which
-//! follow from the choice of mentor, and which mean that the mentor is never called.
+//! Calls the mentor: a model, or the symbolic rules in its place. Also derives settings from the choice of mentor, and
+//! explains which settings prevent the mentor from being called.
 
 use crate::domain::{Author, ModelRole, PromptRecord, Question, RunSpec, SettingOrigin, Settings};
 use crate::engine::{Intent, MentorReply, Method, State, with_model};
@@ -38,23 +38,23 @@ fn is_model(mentor: &str) -> bool {
     mentor.starts_with("openai:") || mentor.starts_with("recorded:")
 }
 
-/// Returns the value of `generation` implied by the mentor if nobody has set it, or `None` if it stays unchanged. `now`
-/// is the origin of its value, `preset` whether a preset was chosen.
+/// Returns the value of `generation` implied by the mentor if nobody has set it, or `None` if it stays unchanged.
+/// `origin` is the origin of its current value, `preset` whether a preset was chosen.
 pub fn derived_generation(
     mentor: &str,
-    now: SettingOrigin,
+    origin: SettingOrigin,
     preset: bool,
 ) -> Option<(&'static str, SettingOrigin)> {
-    let open = match now {
+    let is_default = match origin {
         SettingOrigin::BuiltIn | SettingOrigin::Mentor => true,
         // Sessions of version 0.1 label our default with the paper's origin, which today marks a preset of a paper's
         // row.
         SettingOrigin::Paper => !preset,
         _ => false,
     };
-    match (open, is_model(mentor)) {
+    match (is_default, is_model(mentor)) {
         (true, true) => Some(("neural", SettingOrigin::Mentor)),
-        (true, false) if now == SettingOrigin::Mentor => Some(("symbolic", SettingOrigin::BuiltIn)),
+        (true, false) if origin == SettingOrigin::Mentor => Some(("symbolic", SettingOrigin::BuiltIn)),
         _ => None,
     }
 }
@@ -62,16 +62,18 @@ pub fn derived_generation(
 /// Derives `generation` from the mentor if nobody has set it: naming a model means that it should be called.
 pub fn derive_generation(mentor: &str, settings: &mut Settings) {
     let preset = settings.0.contains_key("preset");
-    let now = settings.0.get("generation").map(|s| s.origin);
-    if let Some((value, origin)) = now.and_then(|now| derived_generation(mentor, now, preset)) {
+    let current_origin = settings.0.get("generation").map(|s| s.origin);
+    if let Some((value, origin)) =
+        current_origin.and_then(|current_origin| derived_generation(mentor, current_origin, preset))
+    {
         settings.set("generation", value, origin);
     }
 }
 
-/// Returns the run with another model for a role, and the settings that follow from it; [`with_model`] explains
-/// `words`.
-pub fn switch_model(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
-    let mut run = with_model(run, asked, words);
+/// Returns the run with another model for a role, and the settings that follow from it; [`with_model`] documents
+/// the form of `model`.
+pub fn switch_model(run: &RunSpec, role: ModelRole, model: &str) -> RunSpec {
+    let mut run = with_model(run, role, model);
     derive_generation(&run.mentor, &mut run.settings);
     run
 }
@@ -84,14 +86,14 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
     }
     let settings = &run.settings;
     let (on, is) = (|name: &str| settings.flag(name, true), |name, word| settings.text(name, "") == word);
-    let learns = !run.calibration_tasks().is_empty() || !run.exploration_tasks().is_empty();
-    let silent =
+    let has_calibration = !run.calibration_tasks().is_empty() || !run.exploration_tasks().is_empty();
+    let never_reflects =
         is("reflect", "never") || !["kind_abstract", "kind_error", "kind_progress"].into_iter().any(on);
-    let summaries = settings.number("s_freq", 10);
+    let summary_period = settings.number("s_freq", 10);
     let summarised =
-        run.method == "omnireflect" && summaries > 0 && run.test_tasks().len() as u64 >= summaries;
+        run.method == "omnireflect" && summary_period > 0 && run.test_tasks().len() as u64 >= summary_period;
     let after_last = settings.flag("reflect_after_last", false);
-    let once = run.trials <= 1 && !after_last;
+    let has_one_trial = run.trials <= 1 && !after_last;
     const ONE_TRIAL: (&str, &str) = (
         "there is only one trial, and nothing is written after the last one",
         "--trials 2 (or more) or --set reflect_after_last=true",
@@ -101,8 +103,8 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
             "generation is symbolic, so rules write the reflections",
             "--set generation=neural (or neuro-symbolic)",
         ),
-        _ if learns && !silent => return None,
-        "omnireflect" if silent && !summarised => (
+        _ if has_calibration && !never_reflects => return None,
+        "omnireflect" if never_reflects && !summarised => (
             "no reflections are written",
             "--set reflect=periodic with a kind switched on (kind_abstract ...)",
         ),
@@ -110,8 +112,8 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
         "reflexion" if is("strategy", "none") || is("strategy", "last-attempt") => {
             ("this strategy writes no plans", "--set strategy=reflexion (or both)")
         }
-        "reflexion" if once => ONE_TRIAL,
-        "fcrf" if once && !is("lesson_pool", "summary") => ONE_TRIAL,
+        "reflexion" if has_one_trial => ONE_TRIAL,
+        "fcrf" if has_one_trial && !is("lesson_pool", "summary") => ONE_TRIAL,
         "sweet_sour" if !on("positive") && !on("negative") => {
             ("positive and negative reflections are both off", "--set positive=true or --set negative=true")
         }

@@ -61,13 +61,13 @@ fn kinds_to_write(state: &State) -> Vec<ReflectionKind> {
         (ReflectionKind::Progress, "kind_progress"),
     ];
     let role = state.episode.as_ref().map(|e| e.role).unwrap_or_default();
-    let fits = |kind: ReflectionKind| match role {
+    let is_allowed = |kind: ReflectionKind| match role {
         EpisodeRole::Test => true,
         EpisodeRole::Calibrate => kind != ReflectionKind::Progress,
         EpisodeRole::Explore => kind == ReflectionKind::Abstract,
     };
     all.into_iter()
-        .filter(|(kind, switch)| fits(*kind) && state.setting_flag(switch, true))
+        .filter(|(kind, switch)| is_allowed(*kind) && state.setting_flag(switch, true))
         .map(|(k, _)| k)
         .collect()
 }
@@ -82,9 +82,9 @@ fn reflection_trigger(state: &State) -> &str {
     }
 }
 
-/// Returns whether to reflect after the last settled step. With `conditions` the rules decide at every step; with
-/// `periodic`, reflections are due after every `r_freq`-th step from `offset` on, counting from 0 as Algorithm 1 counts
-/// turns.
+/// Returns whether to reflect after the last step, once its detectors ran. With `conditions` the rules decide at every
+/// step; with `periodic`, reflections are due after every `r_freq`-th step from `offset` on, counting steps from 0 like
+/// Algorithm 1.
 fn is_reflection_due(state: &State) -> bool {
     let Some(step) = state.last_step().filter(|s| s.detectors_ran) else { return false };
     if state.is_episode_ending() && !state.setting_flag("reflect_at_end", true) {
@@ -94,8 +94,8 @@ fn is_reflection_due(state: &State) -> bool {
         "periodic" => {
             let (every, offset) =
                 (state.setting_number("r_freq", 10).max(1), state.setting_number("offset", 0));
-            let turn = u64::from(step.number.saturating_sub(1));
-            turn >= offset && (turn - offset).is_multiple_of(every)
+            let step_index = u64::from(step.number.saturating_sub(1));
+            step_index >= offset && (step_index - offset).is_multiple_of(every)
         }
         "never" => false,
         _ => true,
@@ -109,6 +109,6 @@ fn note_range(state: &State) -> NoteRange {
         return NoteRange::LastStep;
     }
     let step = state.last_step().map_or(0, |s| u64::from(s.number));
-    let before = step.saturating_sub(state.setting_number("r_freq", 10).max(1));
-    NoteRange::AfterStep(u32::try_from(before).unwrap_or(u32::MAX))
+    let last_excluded = step.saturating_sub(state.setting_number("r_freq", 10).max(1));
+    NoteRange::AfterStep(u32::try_from(last_excluded).unwrap_or(u32::MAX))
 }

@@ -1,7 +1,6 @@
-//! Planning-only (FCRF V-A: ProgPrompt as the baseline without reasoning): the whole attempt is written beforehand,
-//! from the task alone, as a list of actions; each step then takes the next of them, whatever the environment answers.
-//! One call per attempt. An impossible action is answered by the environment like any other, and at the end of the plan
-//! the attempt ends.
+//! Planning-only (FCRF V-A: ProgPrompt as the baseline without reasoning): the mentor writes all actions of an attempt
+//! in advance, from the task alone, in one call. Each step then takes the next action, whatever the environment
+//! answers. An impossible action is sent like any other, and at the end of the plan the attempt ends.
 //!
 //! The plan is a lesson of scope episode, so a person can edit it like any other: line n is the action of step n.
 
@@ -78,13 +77,13 @@ impl Planning {
     /// Returns [`UnknownMethod::NoPlanner`] if there is no mentor, or if the mentor is the rules and they cannot plan
     /// these tasks.
     pub fn for_run(run: &RunSpec) -> Result<Self, UnknownMethod> {
-        let unplanned = run.tasks.iter().find(|t| !PLANNABLE_ENVS.contains(&t.env.as_str()));
-        let why = match (run.mentor.as_str(), unplanned) {
+        let unplannable_task = run.tasks.iter().find(|t| !PLANNABLE_ENVS.contains(&t.env.as_str()));
+        let reason = match (run.mentor.as_str(), unplannable_task) {
             ("none", _) => "the mentor writes the plans, and none is set".to_owned(),
             ("symbolic", Some(task)) => format!("{NO_RULE_BASED_PLAN}; this is a task of {}", task.env),
             _ => return Ok(Self),
         };
-        Err(UnknownMethod::NoPlanner(why))
+        Err(UnknownMethod::NoPlanner(reason))
     }
 
     /// Returns the plan's next action, a request for a plan if there is none, or the end of the attempt if no action is
@@ -106,8 +105,9 @@ impl Planning {
 
 /// Returns the active plan: the newest of this episode.
 fn active_plan<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)> {
-    let here = |l: &&crate::domain::Lesson| l.scope == Scope::Episode && l.learnt_at.0 == open.number;
-    let lesson = state.pool.active_of_kind(ReflectionKind::Plan).rfind(here)?;
+    let is_of_episode =
+        |l: &&crate::domain::Lesson| l.scope == Scope::Episode && l.learnt_at.0 == open.number;
+    let lesson = state.pool.active_of_kind(ReflectionKind::Plan).rfind(is_of_episode)?;
     Some((&lesson.id, lesson.text().text.as_str()))
 }
 
@@ -138,8 +138,8 @@ pub fn current_plan_line(state: &State) -> Option<(&LessonId, u32)> {
 
 /// Returns the step after which the plan was written: 0, unless a person requested a new one.
 fn plan_written_after(state: &State, open: &Episode) -> u32 {
-    let here = state.reflections.iter().rev().take_while(|r| r.episode == open.number);
-    let mut plans = here.filter(|r| r.question() == PLAN && !r.items.is_empty());
+    let of_episode = state.reflections.iter().rev().take_while(|r| r.episode == open.number);
+    let mut plans = of_episode.filter(|r| r.question() == PLAN && !r.items.is_empty());
     plans.next().map_or(0, |r| r.step)
 }
 

@@ -64,6 +64,6 @@ fn writes_plans(state: &State) -> bool {
 /// setting `reflect_after_last` is on.
 pub(super) fn failed_attempt(state: &State) -> Option<&EpisodeSummary> {
     let ended = state.episode.as_deref()?.outcome.as_deref()?;
-    let last = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);
-    (!ended.won && (!last || state.setting_flag("reflect_after_last", false))).then_some(ended)
+    let is_last_trial = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);
+    (!ended.won && (!is_last_trial || state.setting_flag("reflect_after_last", false))).then_some(ended)
 }

@@ -37,12 +37,13 @@ pub(super) fn next_by_trial(state: &State) -> Vec<Intent> {
 /// then those without.
 fn next_calibration(state: &State) -> Option<Intent> {
     let run = state.run.as_deref()?;
-    let (learned, explored) = (run.calibration_tasks().len(), run.exploration_tasks().len());
-    if learned + explored == 0 {
+    let (calibration_count, exploration_count) =
+        (run.calibration_tasks().len(), run.exploration_tasks().len());
+    if calibration_count + exploration_count == 0 {
         return None;
     }
     let played = state.ended_episodes.iter().filter(|p| p.role.is_calibration()).count();
-    let role = if played < learned { EpisodeRole::Calibrate } else { EpisodeRole::Explore };
+    let role = if played < calibration_count { EpisodeRole::Calibrate } else { EpisodeRole::Explore };
     let task = run.calibration_tasks().iter().chain(run.exploration_tasks()).nth(played)?;
     let task = Box::new(Task { goal: String::new(), ..task.clone() });
     Some(Intent::StartEpisode { task, trial: 1, role })

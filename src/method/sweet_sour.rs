@@ -1,4 +1,4 @@
-//! Sweet&Sour (methods.md 2.5): a positive reflection at each sub-goal, shown from the next step on, and a negative one
+//! Sweet&Sour (methods.md 2.5): a positive reflection at each subgoal, shown from the next step on, and a negative one
 //! after a failed attempt. Memories are tuples (reflection, observation, action, reward). Short-term memory is the
 //! lessons of scope episode; at the end of an attempt it becomes long-term memory or is forgotten.
 
@@ -49,8 +49,8 @@ impl Method for SweetSour {
             item.transition.clone_from(&transition);
         }
         // Lessons learned within an attempt start as short-term memory.
-        let short = reply.question == POSITIVE && state.setting_flag("managed", true);
-        let target_scope = if short { Scope::Episode } else { long_term_scope(state) };
+        let is_short_term = reply.question == POSITIVE && state.setting_flag("managed", true);
+        let target_scope = if is_short_term { Scope::Episode } else { long_term_scope(state) };
         let mut intents = vec![Intent::Reflect(Box::new(reflection.clone()))];
         for item in &reflection.items {
             let mut command = reply.lesson_command(item);
@@ -70,13 +70,14 @@ impl SweetSour {
         let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else {
             return Vec::new();
         };
-        let always = state.run.as_ref().is_some_and(|r| r.settings.text("transfer", "success") == "always");
+        let transfers_always =
+            state.run.as_ref().is_some_and(|r| r.settings.text("transfer", "success") == "always");
         let mut intents: Vec<Intent> = carried_reward(state).map(Intent::SetMemory).into_iter().collect();
-        if ended.won || always {
-            let short =
+        if ended.won || transfers_always {
+            let short_term =
                 state.pool.visible_of_kind(ReflectionKind::Positive).filter(|l| l.scope == Scope::Episode);
-            let kept = short.filter(|l| l.status != LessonStatus::Off);
-            intents.extend(kept.map(|l| {
+            let transferred = short_term.filter(|l| l.status != LessonStatus::Off);
+            intents.extend(transferred.map(|l| {
                 Intent::Lesson(LessonCommand::Rescope { id: l.id.clone(), scope: long_term_scope(state) })
             }));
         }
@@ -90,37 +91,38 @@ impl SweetSour {
 /// Returns the reward over all attempts so far. Returns `None` if the memory already includes the last attempt.
 fn carried_reward(state: &State) -> Option<serde_json::Value> {
     let episode = state.episode.as_deref()?;
-    let counted = state.memory.get("episode").and_then(serde_json::Value::as_u64);
-    if counted == Some(u64::from(episode.number)) || !state.setting_flag("reward_carries", true) {
+    let counted_episode = state.memory.get("episode").and_then(serde_json::Value::as_u64);
+    if counted_episode == Some(u64::from(episode.number)) || !state.setting_flag("reward_carries", true) {
         return None;
     }
-    let before = state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-    Some(serde_json::json!({ "episode": episode.number, "reward": before + episode.total_reward() }))
+    let earlier_reward = state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+    Some(serde_json::json!({ "episode": episode.number, "reward": earlier_reward + episode.total_reward() }))
 }
 
-/// Returns whether the last step reached a sub-goal: the progress rate, or the reward, is higher than before it.
+/// Returns whether the last step reached a subgoal: the progress rate, or the reward, is higher than before it.
 fn has_reached_subgoal(state: &State, episode: &Episode) -> bool {
     let Some(step) = episode.last_step().filter(|s| s.detectors_ran) else { return false };
     let by_reward = state.run.as_ref().is_some_and(|r| r.settings.text("subgoal", "progress") == "reward");
-    let measure = |seen: &crate::domain::Observation| if by_reward { seen.reward } else { seen.progress };
-    let before = match step.number.checked_sub(1) {
+    let measure =
+        |answer: &crate::domain::Observation| if by_reward { answer.reward } else { answer.progress };
+    let previous = match step.number.checked_sub(1) {
         None | Some(0) => episode.first_observation.as_ref(),
         Some(n) => episode.step(n).and_then(|s| s.answer.as_ref()),
     };
-    step.answer.as_ref().is_some_and(|now| measure(now) > before.map_or(0.0, measure))
+    step.answer.as_ref().is_some_and(|current| measure(current) > previous.map_or(0.0, measure))
 }
 
 /// Returns the transition a memory is about: what the agent saw, what it did, and the reward.
 fn last_transition(episode: &Episode) -> Option<Transition> {
     let step = episode.step(episode.answered_steps())?;
-    let before = step
+    let previous = step
         .number
         .checked_sub(1)
         .and_then(|n| episode.step(n))
         .and_then(|s| s.answer.as_ref())
         .or(episode.first_observation.as_ref())?;
     Some(Transition {
-        observation: before.agent_view.clone().unwrap_or_else(|| before.raw.clone()),
+        observation: previous.agent_view.clone().unwrap_or_else(|| previous.raw.clone()),
         action: step.action().unwrap_or_default().to_owned(),
         reward: step.answer.as_ref().map_or(0.0, |a| a.reward),
     })

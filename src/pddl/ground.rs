@@ -30,7 +30,7 @@ impl Task {
         ground_model(model, &[])
     }
 
-    /// Grounds a model and adds a condition for each of [`Model::goal_parts`], so that a state can report which of them
+    /// Grounds a model and adds a condition for each of [`Model::goal_conjuncts`], so that a state can report which of them
     /// hold ([`State::holds_part`]).
     ///
     /// # Errors
@@ -133,7 +133,7 @@ fn visit_terms(formula: &Formula, each: &mut impl FnMut(&Term)) {
 }
 
 /// Sorts the facts, assigns all final indexes and connects the gates.
-#[expect(clippy::too_many_arguments, reason = "the one place where all the parts meet")]
+#[expect(clippy::too_many_arguments, reason = "combines all parts of the task")]
 fn assemble(
     model: &Model,
     objects: Vec<Arc<str>>,
@@ -154,36 +154,36 @@ fn assemble(
             arguments.get(3..),
         )
     });
-    let mut new = vec![0; order.len()];
+    let mut new_indexes = vec![0; order.len()];
     let mut fact_starts = Vec::with_capacity(order.len() + 1);
     let mut fact_arguments = Vec::new();
     let mut fact_predicates = Vec::with_capacity(order.len());
-    let mut first_of = vec![0_u32; model.predicates.len() + 1];
+    let mut first_fact_of = vec![0_u32; model.predicates.len() + 1];
     fact_starts.push(0);
     for (at, &atom) in order.iter().enumerate() {
-        new[atom as usize] = at as u32;
+        new_indexes[atom as usize] = at as u32;
         fact_predicates.push(atoms.predicate(atom));
         fact_arguments.extend_from_slice(atoms.arguments(atom));
         fact_starts.push(fact_arguments.len() as u32);
-        first_of[usize::from(atoms.predicate(atom)) + 1] += 1;
+        first_fact_of[usize::from(atoms.predicate(atom)) + 1] += 1;
     }
     for at in 0..model.predicates.len() {
-        first_of[at + 1] += first_of[at];
+        first_fact_of[at + 1] += first_fact_of[at];
     }
     let mut keys: AtomKeys = atoms.keys;
-    keys.renumber(&new);
+    keys.renumber(&new_indexes);
 
     let first_sub = ops.inputs.len();
-    ops.inputs.renumber(&new, first_sub as u32);
-    subs.renumber(&new, first_sub as u32);
+    ops.inputs.renumber(&new_indexes, first_sub as u32);
+    subs.renumber(&new_indexes, first_sub as u32);
     for input in &mut ops.conditions {
-        *input = input.renumbered(&new, first_sub as u32);
+        *input = input.renumbered(&new_indexes, first_sub as u32);
     }
     for effect in &mut ops.effects {
-        effect.fact.0 = new[effect.fact.index()];
+        effect.fact.0 = new_indexes[effect.fact.index()];
     }
     let renumbered = |condition| match condition {
-        Condition::Input(input) => Condition::Input(input.renumbered(&new, first_sub as u32)),
+        Condition::Input(input) => Condition::Input(input.renumbered(&new_indexes, first_sub as u32)),
         constant @ Condition::Constant(_) => constant,
     };
     let goal = renumbered(goals.goal);
@@ -226,7 +226,7 @@ fn assemble(
         fact_predicates,
         fact_starts,
         fact_arguments,
-        first_fact_of: first_of,
+        first_fact_of,
         keys,
         op_actions: ops.actions,
         op_starts: ops.argument_starts,

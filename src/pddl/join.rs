@@ -61,72 +61,73 @@ impl JoinPlan {
         let mut pairs: Vec<(Argument, Argument, bool)> =
             clause.equal.iter().map(|&(l, r)| (l, r, true)).collect();
         pairs.extend(clause.unequal.iter().map(|&(l, r)| (l, r, false)));
-        let mut moves = Vec::new();
+        let mut steps = Vec::new();
         loop {
-            push_determined_steps(&mut moves, &mut pairs, &mut literals, &mut known);
+            push_determined_steps(&mut steps, &mut pairs, &mut literals, &mut known);
             let best = literals.iter().enumerate().max_by_key(|(at, pattern)| {
                 let bound = pattern.arguments.iter().filter(|argument| is_known(**argument, &known)).count();
                 (bound > 0, is_static[usize::from(pattern.predicate)], bound, std::cmp::Reverse(*at))
             });
             if let Some((at, _)) = best {
                 let pattern = literals.remove(at).clone();
-                let through = pattern.arguments.iter().position(|&argument| is_known(argument, &known));
+                let index_place = pattern.arguments.iter().position(|&argument| is_known(argument, &known));
                 pattern
                     .arguments
                     .iter()
                     .filter_map(|&argument| as_slot(argument))
                     .for_each(|slot| known[usize::from(slot)] = true);
-                moves.push(JoinStep::Scan { pattern, index_place: through });
+                steps.push(JoinStep::Scan { pattern, index_place });
                 continue;
             }
-            let open = clause.bound_variables.iter().chain(wanted).find(|&&slot| !known[usize::from(slot)]);
-            let Some(&slot) = open else { break };
+            let unbound_slot =
+                clause.bound_variables.iter().chain(wanted).find(|&&slot| !known[usize::from(slot)]);
+            let Some(&slot) = unbound_slot else { break };
             known[usize::from(slot)] = true;
-            let matters = wanted.contains(&slot)
+            let is_used = wanted.contains(&slot)
                 || pairs.iter().any(|&(l, r, _)| l == Argument::Slot(slot) || r == Argument::Slot(slot))
                 || clause.negative.iter().any(|pattern| pattern.arguments.contains(&Argument::Slot(slot)))
                 || !clause.negated_disjunctions.is_empty();
-            moves.push(if matters {
+            steps.push(if is_used {
                 JoinStep::ForEachObject { slot }
             } else {
                 JoinStep::RequireNonEmptyType { slot }
             });
         }
-        Self { steps: moves }
+        Self { steps }
     }
 }
 
 /// Appends the steps that involve no choice: checks, comparisons and assignments whose sides are bound.
 fn push_determined_steps(
-    moves: &mut Vec<JoinStep>,
+    steps: &mut Vec<JoinStep>,
     pairs: &mut Vec<(Argument, Argument, bool)>,
     literals: &mut Vec<&Pattern>,
     known: &mut [bool],
 ) {
     loop {
-        let before = moves.len();
+        let before = steps.len();
         pairs.retain(|&(left, right, same)| {
             let (l, r) = (is_known(left, known), is_known(right, known));
             match (l, r, left, right) {
-                (true, true, _, _) => moves.push(JoinStep::Compare { left, right, same }),
+                (true, true, _, _) => steps.push(JoinStep::Compare { left, right, same }),
                 (true, false, from, Argument::Slot(slot)) | (false, true, Argument::Slot(slot), from)
                     if same =>
                 {
                     known[usize::from(slot)] = true;
-                    moves.push(JoinStep::Assign { slot, from });
+                    steps.push(JoinStep::Assign { slot, from });
                 }
                 _ => return true,
             }
             false
         });
         literals.retain(|pattern| {
-            let all = pattern.arguments.iter().all(|&argument| is_known(argument, known));
-            if all {
-                moves.push(JoinStep::Check((*pattern).clone()));
+            let is_determined = pattern.arguments.iter().all(|&argument| is_known(argument, known));
+            if is_determined {
+                steps.push(JoinStep::Check((*pattern).clone()));
             }
-            !all
+            !is_determined
         });
-        if moves.len() == before {
+        if steps.len() == before {
             return;
         }
     }
@@ -207,13 +208,13 @@ impl Joiner<'_> {
     /// slots.
     fn run_steps(
         &mut self,
-        mut moves: &[JoinStep],
+        mut steps: &[JoinStep],
         binding: &mut [ObjectId],
         found: &mut Vec<ObjectId>,
     ) -> Result<(), PddlError> {
         let mut assigned = Vec::new();
         let done = loop {
-            let Some((first, rest)) = moves.split_first() else {
+            let Some((first, rest)) = steps.split_first() else {
                 found.extend_from_slice(binding);
                 if found.len() > limits::INSTANCES * 16 {
                     return Err(too_large("bindings of one condition", limits::INSTANCES));
@@ -222,7 +223,7 @@ impl Joiner<'_> {
             };
             *self.work += 1;
             if *self.work > limits::JOIN_WORK {
-                return Err(too_large("facts to look at", limits::JOIN_WORK as usize));
+                return Err(too_large("facts to examine", limits::JOIN_WORK as usize));
             }
             match first {
                 JoinStep::Check(pattern) => {
@@ -267,11 +268,11 @@ impl Joiner<'_> {
                     binding[usize::from(*slot)] = UNBOUND;
                     break result;
                 }
-                JoinStep::Scan { pattern, index_place: through } => {
-                    break self.run_scan(pattern, *through, rest, binding, found);
+                JoinStep::Scan { pattern, index_place } => {
+                    break self.run_scan(pattern, *index_place, rest, binding, found);
                 }
             }
-            moves = rest;
+            steps = rest;
         };
         for slot in assigned {
             binding[usize::from(slot)] = UNBOUND;
@@ -282,13 +283,13 @@ impl Joiner<'_> {
     fn run_scan(
         &mut self,
         pattern: &Pattern,
-        through: Option<usize>,
+        index_place: Option<usize>,
         rest: &[JoinStep],
         binding: &mut [ObjectId],
         found: &mut Vec<ObjectId>,
     ) -> Result<(), PddlError> {
         let atoms = self.atoms;
-        let chain = match through {
+        let chain = match index_place {
             Some(place) => {
                 atoms.entered_with(pattern.predicate, place, resolve(pattern.arguments[place], binding))
             }
@@ -297,8 +298,8 @@ impl Joiner<'_> {
         let mut undo = Vec::new();
         for atom in chain {
             *self.work += 1;
-            let fits = self.match_atom(pattern, atom, binding, &mut undo);
-            let result = if fits { self.run_steps(rest, binding, found) } else { Ok(()) };
+            let matches = self.match_atom(pattern, atom, binding, &mut undo);
+            let result = if matches { self.run_steps(rest, binding, found) } else { Ok(()) };
             for slot in undo.drain(..) {
                 binding[usize::from(slot)] = UNBOUND;
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A parsed domain and problem.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    /// Every word of both texts.
+    /// The interned words of both texts.
     pub names: Names,
     /// Name of the domain.
     pub domain: Option<Name>,
@@ -26,7 +26,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Returns the conjuncts of the goal in the order written, including those of nested conjunctions.
+    /// Returns the conjuncts of the goal in the order written, with nested conjunctions flattened.
     pub fn goal_conjuncts(&self) -> Vec<&Formula> {
         let mut parts = Vec::new();
         collect_conjuncts(&self.goal, &mut parts);
@@ -43,7 +43,7 @@ impl Model {
     /// Appends a formula. Recurses once per level of nesting, which the parser bounds.
     fn write_formula(&self, formula: &Formula, out: &mut String) {
         let word = |name: Name| self.names.text(name);
-        let term = |of: &Term| match of {
+        let format_term = |term: &Term| match term {
             Term::Variable(name) => format!(" ?{}", word(*name)),
             Term::Constant(name) => format!(" {}", word(*name)),
         };
@@ -69,9 +69,11 @@ impl Model {
             }
             Formula::Atom(predicate, terms) => {
                 let name = word(self.predicates[*predicate].name);
-                nest(&terms.iter().fold(name.to_owned(), |text, of| text + &term(of)), &[]);
+                nest(&terms.iter().fold(name.to_owned(), |text, term| text + &format_term(term)), &[]);
             }
-            Formula::Equal(left, right) => nest(&format!("={}{}", term(left), term(right)), &[]),
+            Formula::Equal(left, right) => {
+                nest(&format!("={}{}", format_term(left), format_term(right)), &[]);
+            }
         }
     }
 }
@@ -87,7 +89,7 @@ fn collect_conjuncts<'m>(formula: &'m Formula, parts: &mut Vec<&'m Formula>) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Predicate {
     pub name: Name,
-    /// Number of arguments. Argument types are not checked, as in the reference.
+    /// Number of arguments. Argument types are not checked, as in the reference implementation.
     pub arity: usize,
 }
 
@@ -105,7 +107,7 @@ pub struct Action {
     pub name: Name,
     pub parameters: Vec<Variable>,
     pub precondition: Formula,
-    /// Effects; costs are omitted.
+    /// Effects, without changes of costs.
     pub effects: Vec<Effect>,
 }
 

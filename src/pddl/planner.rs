@@ -1,8 +1,8 @@
 //! Best-first search for a plan on the grounded task, guided by the size of a delete-relaxed plan.
 //!
-//! Guarantees: the outcome is a valid plan, a proof that no plan exists, or an explicit "gave up". Effort is bounded by
-//! counters rather than a clock, so the same query returns the same result on every machine. Plans are short, but not
-//! necessarily shortest.
+//! Guarantees: the outcome is a valid plan, a proof that no plan exists, or [`SearchOutcome::GaveUp`]. Effort is
+//! limited by counters rather than a clock, so the same search returns the same result on every machine. Plans are
+//! short, but not necessarily shortest.
 
 mod relaxed_plan;
 mod shorten;
@@ -16,7 +16,7 @@ use relaxed_plan::RelaxedPlanHeuristic;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The effort after which a search gives up.
+/// The limits at which a search gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
     /// Maximum number of distinct states generated.
@@ -26,18 +26,18 @@ pub struct SearchLimits {
 }
 
 impl SearchLimits {
-    /// Enough for any problem that people would play by hand; takes a few tenths of a second at most.
+    /// Enough for the problems that people play by hand; takes a few tenths of a second at most.
     pub const INTERACTIVE: Self = Self { states: 20_000, work: 60_000_000 };
 }
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchOutcome {
-    /// Applying these instances in order reaches the goal. Empty if the goal already holds.
+    /// Applying these action instances in order reaches the goal. Empty if the goal already holds.
     Found(Vec<OpId>),
-    /// The goal is unreachable with the usable instances.
+    /// No sequence of usable action instances reaches the goal.
     Impossible,
-    /// The search ran out of effort.
+    /// The search exceeded its limits.
     GaveUp {
         /// Number of distinct states generated.
         states: usize,
@@ -52,7 +52,7 @@ struct SearchStrategy {
     /// After progress, the next `20 * preferred_boost` nodes come from the preferred queue, otherwise every second one
     /// does. At 0 the preferred queue is not used.
     preferred_boost: u32,
-    /// Divides the total effort to give the strategy's limit.
+    /// The strategy's limits are the total limits divided by this number.
     limit_divisor: u32,
 }
 
@@ -71,16 +71,16 @@ pub struct Planner<'t> {
 /// A state reached by the search.
 struct Node {
     facts: Bits,
-    /// The parent node and the instance that leads from it; the root is its own parent.
+    /// The parent node, and the action instance that leads from it to this node. The root is its own parent.
     parent: (u32, OpId),
     steps: u32,
 }
 
-/// An open node: total estimate, heuristic value, whether it was *not* reached by a preferred operator, index.
+/// An open node: estimated total cost, heuristic value, whether it was *not* reached by a preferred operator, index.
 type QueueEntry = Reverse<(u32, u32, bool, u32)>;
 
 impl<'t> Planner<'t> {
-    /// Prepares for a task in which only the instances accepted by `usable` may be applied.
+    /// Creates a planner that applies only the action instances accepted by `usable`.
     pub fn new(task: &'t Task, usable: impl Fn(OpId) -> bool) -> Self {
         let mut bits = Bits::new(task.op_count());
         for op in task.ops().filter(|&op| usable(op)) {
@@ -90,14 +90,14 @@ impl<'t> Planner<'t> {
     }
 
     /// Searches for a plan from a state of the task.
-    pub fn find_plan(&mut self, from: &State, effort: SearchLimits) -> SearchOutcome {
+    pub fn find_plan(&mut self, from: &State, limits: SearchLimits) -> SearchOutcome {
         let mut states = 0;
         for strategy in STRATEGIES {
-            let part = SearchLimits {
-                states: effort.states / strategy.limit_divisor as usize,
-                work: effort.work / u64::from(strategy.limit_divisor),
+            let strategy_limits = SearchLimits {
+                states: limits.states / strategy.limit_divisor as usize,
+                work: limits.work / u64::from(strategy.limit_divisor),
             };
-            match self.search(from, part, strategy) {
+            match self.search(from, strategy_limits, strategy) {
                 SearchOutcome::Found(plan) => {
                     return SearchOutcome::Found(shorten::shorten(self.task, from, plan));
                 }
@@ -108,7 +108,7 @@ impl<'t> Planner<'t> {
         SearchOutcome::GaveUp { states }
     }
 
-    fn search(&mut self, from: &State, effort: SearchLimits, strategy: SearchStrategy) -> SearchOutcome {
+    fn search(&mut self, from: &State, limits: SearchLimits, strategy: SearchStrategy) -> SearchOutcome {
         if from.is_goal(self.task) {
             return SearchOutcome::Found(Vec::new());
         }
@@ -129,32 +129,33 @@ impl<'t> Planner<'t> {
         };
         queues.all.push(Reverse((0, 0, false, 0)));
         let mut seen = vec![false];
-        while let Some(number) = queues.pop(strategy) {
-            if std::mem::replace(&mut seen[number as usize], true) {
+        while let Some(node) = queues.pop(strategy) {
+            if std::mem::replace(&mut seen[node as usize], true) {
                 continue;
             }
-            let (facts, steps) = (nodes[number as usize].facts.clone(), nodes[number as usize].steps);
+            let (facts, steps) = (nodes[node as usize].facts.clone(), nodes[node as usize].steps);
             state.restore(self.task, &facts);
             // Recomputes the preferred operators: storing them for every node would cost more than it saves.
             self.heuristic.estimate(self.task, &state, &mut work);
-            let proposed: Vec<OpId> = self.heuristic.preferred_ops().collect();
-            let open: Vec<OpId> =
+            let preferred: Vec<OpId> = self.heuristic.preferred_ops().collect();
+            let applicable: Vec<OpId> =
                 state.applicable(self.task).filter(|op| self.usable.get(op.index())).collect();
-            for op in open {
+            for op in applicable {
                 state.apply(self.task, op);
                 if known.insert(state.facts().clone()) {
                     let next = nodes.len() as u32;
-                    nodes.push(Node { facts: state.facts().clone(), parent: (number, op), steps: steps + 1 });
+                    nodes.push(Node { facts: state.facts().clone(), parent: (node, op), steps: steps + 1 });
                     seen.push(false);
                     if state.is_goal(self.task) {
                         return SearchOutcome::Found(plan_to(&nodes, next));
                     }
-                    if let Some(rest) = self.heuristic.estimate(self.task, &state, &mut work) {
-                        let (past, future) = strategy.weights;
-                        let whole = (past * (steps + 1)).saturating_add(future.saturating_mul(rest));
-                        queues.push(Reverse((whole, rest, !proposed.contains(&op), next)), strategy);
+                    if let Some(estimate) = self.heuristic.estimate(self.task, &state, &mut work) {
+                        let (cost_weight, estimate_weight) = strategy.weights;
+                        let weighted_cost = cost_weight * (steps + 1);
+                        let total = weighted_cost.saturating_add(estimate_weight.saturating_mul(estimate));
+                        queues.push(Reverse((total, estimate, !preferred.contains(&op), next)), strategy);
                     }
-                    if nodes.len() >= effort.states || work >= effort.work {
+                    if nodes.len() >= limits.states || work >= limits.work {
                         return SearchOutcome::GaveUp { states: nodes.len() };
                     }
                 }
@@ -175,36 +176,37 @@ struct Queues {
 }
 
 impl Queues {
-    fn push(&mut self, waiting: QueueEntry, strategy: SearchStrategy) {
-        let Reverse((_, rest, unfavoured, _)) = waiting;
-        self.all.push(waiting);
-        if strategy.preferred_boost > 0 && !unfavoured {
-            self.preferred.push(waiting);
+    fn push(&mut self, entry: QueueEntry, strategy: SearchStrategy) {
+        let Reverse((_, estimate, is_not_preferred, _)) = entry;
+        self.all.push(entry);
+        if strategy.preferred_boost > 0 && !is_not_preferred {
+            self.preferred.push(entry);
         }
-        if rest < self.best_estimate {
-            self.best_estimate = rest;
+        if estimate < self.best_estimate {
+            self.best_estimate = estimate;
             self.boost_left = strategy.preferred_boost * 20;
         }
     }
 
     fn pop(&mut self, strategy: SearchStrategy) -> Option<u32> {
-        let favour =
+        let use_preferred =
             self.boost_left > 0 || (strategy.preferred_boost > 0 && self.popped_count.is_multiple_of(2));
         self.popped_count += 1;
         self.boost_left = self.boost_left.saturating_sub(1);
-        let first = if favour { self.preferred.pop().or_else(|| self.all.pop()) } else { self.all.pop() };
-        first.or_else(|| self.preferred.pop()).map(|Reverse((.., number))| number)
+        let first =
+            if use_preferred { self.preferred.pop().or_else(|| self.all.pop()) } else { self.all.pop() };
+        first.or_else(|| self.preferred.pop()).map(|Reverse((.., node))| node)
     }
 }
 
-/// Returns the instances on the path to a node.
+/// Returns the action instances on the path to a node.
 fn plan_to(nodes: &[Node], last: u32) -> Vec<OpId> {
     let mut plan = Vec::new();
-    let mut at = last;
-    while at != 0 {
-        let (before, op) = nodes[at as usize].parent;
+    let mut node = last;
+    while node != 0 {
+        let (parent, op) = nodes[node as usize].parent;
         plan.push(op);
-        at = before;
+        node = parent;
     }
     plan.reverse();
     plan

@@ -1,6 +1,7 @@
-//! Finds the facts that can become true and the action instances that can apply under delete relaxation.
+//! Finds the facts that can become true and the action instances that can become applicable under delete relaxation.
 //!
-//! Semi-naive evaluation: facts are entered one at a time, and each new fact is joined only with what it completes.
+//! Uses semi-naive evaluation: facts are entered one at a time, and each new fact is joined only with the rules that
+//! have a literal it may match.
 
 use super::atoms::Atoms;
 use super::condition::{Clause, Slot};
@@ -12,7 +13,7 @@ use super::limits;
 use super::schema::Schema;
 use super::types::Types;
 
-/// The instances of one disjunct of one action: rows of bindings, one object per slot.
+/// The instances of one disjunct of one action's precondition: rows of bindings, one object per slot.
 pub(super) struct InstanceRows {
     pub(super) action: usize,
     pub(super) clause: usize,
@@ -28,7 +29,7 @@ enum RuleHead {
     Effect(usize),
 }
 
-/// A clause whose bindings are needed, with one join plan for each literal that may complete it.
+/// A clause whose bindings are searched for.
 struct Rule {
     action: usize,
     head: RuleHead,
@@ -38,14 +39,14 @@ struct Rule {
     seen: FastSet<Box<[ObjectId]>>,
 }
 
-/// Completes a rule starting from one literal.
+/// Searches for the bindings of a rule in which one literal matches a newly entered fact.
 struct Trigger {
     rule: usize,
     literal: usize,
     plan: JoinPlan,
 }
 
-/// Runs to the fixpoint and returns the instances found.
+/// Runs until no new fact can be derived and returns the instances found.
 pub(super) fn find_instances(
     schemas: &[Schema],
     types: &Types,
@@ -64,17 +65,18 @@ pub(super) fn find_instances(
     for (predicate, arguments) in init.iter().filter(|(predicate, _)| !is_static[usize::from(*predicate)]) {
         atoms.add_known(*predicate, arguments)?;
     }
-    let planned: usize = explorer.rules.iter().map(|rule| rule.body.positive.len() * rule.body.size()).sum();
-    if planned > limits::JOIN_PLAN_LITERALS {
-        return Err(too_large("literals to plan joins for", limits::JOIN_PLAN_LITERALS));
+    let plan_work: usize =
+        explorer.rules.iter().map(|rule| rule.body.positive.len() * rule.body.size()).sum();
+    if plan_work > limits::JOIN_PLAN_LITERALS {
+        return Err(too_large("literals in join plans", limits::JOIN_PLAN_LITERALS));
     }
     let mut triggers: Vec<Vec<Trigger>> = is_static.iter().map(|_| Vec::new()).collect();
-    let mut at_once = Vec::new();
-    for at in 0..explorer.rules.len() {
-        explorer.plan_joins(at, &mut triggers, &mut at_once);
+    let mut static_rules = Vec::new();
+    for rule in 0..explorer.rules.len() {
+        explorer.plan_joins(rule, &mut triggers, &mut static_rules);
     }
     let mut found = Vec::new();
-    for (rule, plan) in at_once {
+    for (rule, plan) in static_rules {
         let width = explorer.binding_width(rule);
         let mut binding = vec![UNBOUND; width];
         explorer.new_joiner(atoms, work, rule).run(&plan, &mut binding, &mut found)?;
@@ -110,19 +112,25 @@ struct Explorer<'a> {
 impl Explorer<'_> {
     fn build_rules(&mut self) {
         for (action, schema) in self.schemas.iter().enumerate() {
-            for (at, clause) in schema.clauses.iter().enumerate() {
+            for (clause_index, clause) in schema.clauses.iter().enumerate() {
                 let head = RuleHead::Instance(self.instances.len());
                 let width = schema.scope.width();
-                self.instances.push(InstanceRows { action, clause: at, width, rows: Vec::new(), count: 0 });
+                self.instances.push(InstanceRows {
+                    action,
+                    clause: clause_index,
+                    width,
+                    rows: Vec::new(),
+                    count: 0,
+                });
                 self.add_rule(action, head, clause.clone());
-                for (at, effect) in schema.effects.iter().enumerate() {
+                for (effect_index, effect) in schema.effects.iter().enumerate() {
                     if !effect.is_add || effect.is_unconditional() {
                         continue;
                     }
                     for when in &effect.conditions {
                         let mut body = clause.clone();
                         body.merge(when);
-                        self.add_rule(action, RuleHead::Effect(at), body);
+                        self.add_rule(action, RuleHead::Effect(effect_index), body);
                     }
                 }
             }
@@ -130,14 +138,14 @@ impl Explorer<'_> {
     }
 
     fn add_rule(&mut self, action: usize, head: RuleHead, body: Clause) {
-        let mut changing: Vec<u16> = body
+        let mut fluents: Vec<u16> = body
             .positive
             .iter()
             .map(|pattern| pattern.predicate)
-            .filter(|&at| !self.is_static[usize::from(at)])
+            .filter(|&predicate| !self.is_static[usize::from(predicate)])
             .collect();
-        changing.sort_unstable();
-        let may_repeat = changing.windows(2).any(|pair| pair[0] == pair[1]);
+        fluents.sort_unstable();
+        let may_repeat = fluents.windows(2).any(|pair| pair[0] == pair[1]);
         self.rules.push(Rule {
             action,
             head,
@@ -147,22 +155,28 @@ impl Explorer<'_> {
         });
     }
 
-    fn plan_joins(&self, at: usize, triggers: &mut [Vec<Trigger>], at_once: &mut Vec<(usize, JoinPlan)>) {
-        let rule = &self.rules[at];
+    fn plan_joins(
+        &self,
+        rule_index: usize,
+        triggers: &mut [Vec<Trigger>],
+        static_rules: &mut Vec<(usize, JoinPlan)>,
+    ) {
+        let rule = &self.rules[rule_index];
         let schema = &self.schemas[rule.action];
         let slots = schema.scope.variable_types.len();
         let wanted: Vec<Slot> = schema.parameters.iter().chain(&rule.body.bound_variables).copied().collect();
-        let mut changing = false;
+        let mut has_fluents = false;
         for (literal, pattern) in rule.body.positive.iter().enumerate() {
             if self.is_static[usize::from(pattern.predicate)] {
                 continue;
             }
-            changing = true;
+            has_fluents = true;
             let plan = JoinPlan::new(&rule.body, slots, &[], &wanted, Some(literal), self.is_static);
-            triggers[usize::from(pattern.predicate)].push(Trigger { rule: at, literal, plan });
+            triggers[usize::from(pattern.predicate)].push(Trigger { rule: rule_index, literal, plan });
         }
-        if !changing {
-            at_once.push((at, JoinPlan::new(&rule.body, slots, &[], &wanted, None, self.is_static)));
+        if !has_fluents {
+            let plan = JoinPlan::new(&rule.body, slots, &[], &wanted, None, self.is_static);
+            static_rules.push((rule_index, plan));
         }
     }
 
@@ -178,26 +192,26 @@ impl Explorer<'_> {
     /// Records the bindings found as instances, and adds the facts they produce to the known ones.
     fn record_bindings(
         &mut self,
-        at: usize,
+        rule_index: usize,
         found: &mut Vec<ObjectId>,
         atoms: &mut Atoms,
     ) -> Result<(), PddlError> {
-        let width = self.binding_width(at);
-        let rule = &mut self.rules[at];
+        let width = self.binding_width(rule_index);
+        let rule = &mut self.rules[rule_index];
         let schema = &self.schemas[rule.action];
         let mut arguments = Vec::new();
         for row in found.chunks_exact(width) {
             if rule.may_find_duplicates && !rule.seen.insert(row.into()) {
                 continue;
             }
-            let refuted = rule.body.negative.iter().any(|pattern| {
+            let is_refuted = rule.body.negative.iter().any(|pattern| {
                 self.is_static[usize::from(pattern.predicate)] && {
                     arguments.clear();
                     arguments.extend(pattern.arguments.iter().map(|&argument| resolve(argument, row)));
                     atoms.is_entered(pattern.predicate, &arguments)
                 }
             });
-            if refuted {
+            if is_refuted {
                 continue;
             }
             let mut add = |effect: usize| {
@@ -211,9 +225,9 @@ impl Explorer<'_> {
                     add(effect)?;
                 }
                 RuleHead::Instance(instances) => {
-                    for (effect, of) in schema.effects.iter().enumerate() {
-                        if of.is_add && of.is_unconditional() {
-                            add(effect)?;
+                    for (index, effect) in schema.effects.iter().enumerate() {
+                        if effect.is_add && effect.is_unconditional() {
+                            add(index)?;
                         }
                     }
                     self.count += 1;

@@ -10,8 +10,9 @@ use super::names::Name;
 use super::normalize::{Normalizer, Polarity};
 use super::types::Types;
 
-/// An action in disjunctive normal form. As in the reference, an `exists` in a precondition adds a variable to the
-/// instance, and each disjunct produces instances of its own; those with the same arguments count as one action.
+/// An action in disjunctive normal form. As in the reference implementation, an `exists` in a precondition adds a
+/// variable to the instance, and each disjunct produces instances of its own; those with the same arguments count as
+/// one action.
 pub(super) struct Schema {
     pub(super) scope: Scope,
     pub(super) parameters: Vec<Slot>,

@@ -87,7 +87,7 @@ impl State {
     }
 
     /// Returns whether a part of the goal holds. Parts are numbered from 0 in the order of
-    /// [`super::Model::goal_parts`]; out of range is false.
+    /// [`super::Model::goal_conjuncts`]; out of range is false.
     pub fn holds_part(&self, task: &Task, part: usize) -> bool {
         task.goal_parts.get(part).is_some_and(|&condition| self.holds_condition(condition))
     }

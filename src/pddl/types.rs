@@ -14,7 +14,8 @@ pub struct TypeId(pub(super) u16);
 
 /// The type hierarchy of one task.
 ///
-/// An undeclared type name is a type without objects (so a condition over it is never true), as in the reference.
+/// An undeclared type name is a type without objects (so a condition over it is never true), as in the reference
+/// implementation.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     names: Vec<String>,
@@ -29,7 +30,7 @@ impl Types {
     /// The root type, an ancestor of every declared type.
     pub const OBJECT: TypeId = TypeId(0);
 
-    /// Builds the hierarchy of a model; `objects` maps its objects to their indexes.
+    /// Builds the hierarchy of a model. `objects` maps the names of its objects to their indexes.
     pub(super) fn from_model(model: &Model, objects: &FastMap<Name, ObjectId>) -> Result<Self, PddlError> {
         let mut types = Self::default();
         types.intern("object", objects.len());
@@ -53,10 +54,10 @@ impl Types {
         }
         parents.resize(types.names.len(), Vec::new());
         // Types without a parent become children of the root.
-        for (at, above) in parents.iter_mut().enumerate().skip(1) {
-            if above.is_empty() {
-                above.push(Self::OBJECT);
-                types.children[0].push(TypeId(at as u16));
+        for (index, supertypes) in parents.iter_mut().enumerate().skip(1) {
+            if supertypes.is_empty() {
+                supertypes.push(Self::OBJECT);
+                types.children[0].push(TypeId(index as u16));
             }
         }
         for children in &mut types.children {
@@ -70,15 +71,15 @@ impl Types {
             let Some(&id) = objects.get(&object.name) else { continue };
             let Some(&kind) = types.by_name.get(word(object.type_name)) else { continue };
             types.declared_types[usize::from(id.0)].get_or_insert(kind);
-            let mut open = vec![kind];
+            let mut pending = vec![kind];
             let mut seen = vec![false; types.names.len()];
             seen[0] = true;
             types.members[0].set(usize::from(id.0), true);
-            while let Some(kind) = open.pop() {
+            while let Some(kind) = pending.pop() {
                 types.members[usize::from(kind.0)].set(usize::from(id.0), true);
-                for &above in &parents[usize::from(kind.0)] {
-                    if !std::mem::replace(&mut seen[usize::from(above.0)], true) {
-                        open.push(above);
+                for &supertype in &parents[usize::from(kind.0)] {
+                    if !std::mem::replace(&mut seen[usize::from(supertype.0)], true) {
+                        pending.push(supertype);
                     }
                 }
             }
@@ -153,16 +154,16 @@ impl Types {
     /// Returns all proper subtypes, sorted by name.
     pub fn subtypes(&self, kind: TypeId) -> Vec<TypeId> {
         let mut all = self.children[usize::from(kind.0)].clone();
-        let mut at = 0;
-        while let Some(&kind) = all.get(at) {
+        let mut next = 0;
+        while let Some(&kind) = all.get(next) {
             for child in &self.children[usize::from(kind.0)] {
                 if !all.contains(child) {
                     all.push(*child);
                 }
             }
-            at += 1;
+            next += 1;
         }
-        all.retain(|&below| below != kind);
+        all.retain(|&subtype| subtype != kind);
         all.sort_by(|left, right| self.names[usize::from(left.0)].cmp(&self.names[usize::from(right.0)]));
         all
     }

@@ -1,11 +1,12 @@
 //! Parses model output: an actor's reply ([`read_reply()`]), a mentor's list of lessons ([`read_items`]), a mentor's free text
 //! ([`read_plan`]).
 //!
-//! Guarantees, each held by a property test: parsing never fails and takes time linear in the length of the reply;
+//! Guarantees, each checked by a property test: parsing never fails and takes time linear in the length of the reply;
 //! every word of the result occurs in the reply, in the same order; every word of the reply is in the result, in a
 //! complaint, or in markup known to carry no content (brackets, labels, headings, "Here is the list:").
-//! `docs/REPLIES.md` lists the rules. Not here: what a lesson is worth and whether an action exists, which the method
-//! and the environment decide.
+//!
+//! `docs/REPLIES.md` lists the rules. The method and the environment, not this module, decide whether a lesson is
+//! useful and whether an action exists.
 
 mod actor;
 mod dict;
@@ -132,9 +133,9 @@ impl<'a> ParseLog<'a> {
 
     /// Rejects a part as a lesson; `what` says why, `text` is the lesson it would have been.
     fn drop_lesson(&mut self, what: &str, part: &str, text: LessonText) {
-        const MOST: usize = 64;
+        const MAX_DROPPED: usize = 64;
         self.complain(what, part);
-        if self.dropped.len() < MOST && has_words(&text.text) && !self.dropped.contains(&text) {
+        if self.dropped.len() < MAX_DROPPED && has_words(&text.text) && !self.dropped.contains(&text) {
             self.dropped.push(text);
         }
     }
@@ -157,7 +158,7 @@ impl<'a> ParseLog<'a> {
             return after;
         }
         if self.reply.trim_start().starts_with("<think>") {
-            self.complain("reasoning that did not come to its end was not used", self.reply);
+            self.complain("unfinished reasoning was not used", self.reply);
             return &self.reply[self.reply.len()..];
         }
         self.reply

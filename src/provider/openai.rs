@@ -110,27 +110,27 @@ impl Provider for OpenAi {
 
     fn unsent_settings(&self) -> Vec<String> {
         let mut unsent = self.endpoint.unsent_settings();
-        let learnt = self.quirks.learned();
-        unsent.extend(learnt.dropped_fields.iter().map(|field| format!("{field}: rejected by the server")));
-        if learnt.uses_other_max_field && self.endpoint.api == Api::Chat {
+        let learned = self.quirks.learned();
+        unsent.extend(learned.dropped_fields.iter().map(|field| format!("{field}: rejected by the server")));
+        if learned.uses_other_max_field && self.endpoint.api == Api::Chat {
             let own = self.endpoint.effective_max_tokens_field();
             let (own, other) = (own.name(), own.other().name());
             unsent.push(format!("{own}: sent as {other}, as the server requires"));
         }
-        if learnt.one_message && self.endpoint.api == Api::Chat && !self.endpoint.one_message {
+        if learned.one_message && self.endpoint.api == Api::Chat && !self.endpoint.one_message {
             unsent.push("roles: the prompt is sent as one user message, as the server requires".to_owned());
         }
-        unsent.extend(learnt.skip_newline_stop.then(|| self.newline_stop_note()));
-        unsent.extend(learnt.describe(&self.model_and_url()));
+        unsent.extend(learned.skip_newline_stop.then(|| self.newline_stop_note()));
+        unsent.extend(learned.describe(&self.model_and_url()));
         unsent
     }
 
     fn restore_quirks(&self, unsent: &[String]) {
         // Rejected fields are not restored: learning them again costs one rejected request, which is free.
         let skip_newline_stop = unsent.contains(&self.newline_stop_note());
-        self.quirks.update(|learnt| {
-            learnt.skip_newline_stop |= skip_newline_stop;
-            learnt.restore(&self.model_and_url(), unsent);
+        self.quirks.update(|learned| {
+            learned.skip_newline_stop |= skip_newline_stop;
+            learned.restore(&self.model_and_url(), unsent);
         });
     }
 

@@ -6,7 +6,7 @@
 //! documented form. It keeps no memory between calls and uses no file and no clock.
 //!
 //! The core is one pure function, [`answer`]: `read` parses the prompt, `belief` replays the history, `forms` finds the
-//! lessons, and `rule_context` decides with `plans`, `search` and `narration`. `knowledge` holds fixed data, and `dice`
+//! lessons, and `rule_context` decides with `plans`, `search` and `narration`. `knowledge` holds fixed data, and `seeded_random`
 //! derives chance from the task and the seed. `grid` and `planning` answer prompts about other environments.
 
 mod belief;
@@ -59,22 +59,22 @@ impl RuleBasedActor {
 /// Returns the actor's reply to a prompt, one line. The same prompt and seed give the same line.
 pub fn answer(prompt: &Prompt, seed: u64) -> String {
     let knowledge = knowledge::knowledge();
-    let reading = prompt_parser::parse_prompt(prompt);
-    if let Some(line) = grid::reply(prompt, &reading, seed) {
+    let parsed = prompt_parser::parse_prompt(prompt);
+    if let Some(line) = grid::reply(prompt, &parsed, seed) {
         return line;
     }
-    let dice = seeded_random::SeededRandom::new(reading.task_text, seed, reading.items.len());
-    if let Some(line) = planning::reply(prompt, &reading, &dice) {
+    let random = seeded_random::SeededRandom::new(parsed.task_text, seed, parsed.items.len());
+    if let Some(line) = planning::reply(prompt, &parsed, &random) {
         return line;
     }
-    let belief = belief::Belief::from_prompt(&reading);
+    let belief = belief::Belief::from_prompt(&parsed);
     let lessons = forms::forms().find_lessons(prompt, knowledge);
     let line = rule_context::RuleContext {
         knowledge,
-        prompt: &reading,
+        prompt: &parsed,
         belief,
         lessons,
-        random: dice,
+        random,
         without_habits: false,
     }
     .answer();

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 /// The results of a run's test episodes by task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TaskTotals {
-    /// Unassisted tasks.
+    /// Tasks without an assisted trial.
     pub tasks: usize,
-    /// Unassisted tasks that were solved.
+    /// Those of them that were solved.
     pub solved: usize,
     /// Tasks with an assisted trial; the other fields exclude them.
     pub assisted: usize,
@@ -27,33 +27,33 @@ struct TaskOutcome {
 
 impl TaskTotals {
     /// Aggregates ended episodes, given in the order in which they were played.
-    pub fn from_episodes<'a>(past: impl IntoIterator<Item = &'a EpisodeSummary>) -> Self {
-        let mut found: Vec<TaskOutcome> = Vec::new();
-        let mut open: HashMap<String, usize> = HashMap::new();
-        let mut by = Self::default();
-        for episode in past.into_iter().filter(|e| e.role == EpisodeRole::Test) {
+    pub fn from_episodes<'a>(episodes: impl IntoIterator<Item = &'a EpisodeSummary>) -> Self {
+        let mut outcomes: Vec<TaskOutcome> = Vec::new();
+        let mut latest_index: HashMap<String, usize> = HashMap::new();
+        let mut totals = Self::default();
+        for episode in episodes.into_iter().filter(|e| e.role == EpisodeRole::Test) {
             let key = episode.task.key();
-            // A first trial starts a new entry: a list may name a task twice.
-            let place = open.get(&key).copied().filter(|_| episode.trial > 1).unwrap_or_else(|| {
-                found.push(TaskOutcome::default());
-                found.len() - 1
+            // A first trial starts a new entry, because the task list may contain a task twice.
+            let index = latest_index.get(&key).copied().filter(|_| episode.trial > 1).unwrap_or_else(|| {
+                outcomes.push(TaskOutcome::default());
+                outcomes.len() - 1
             });
-            by.has_several_trials |= episode.trial > 1;
-            open.insert(key, place);
-            let Some(one) = found.get_mut(place) else { continue };
-            one.won |= episode.won;
-            one.assisted |= episode.assisted;
-            one.progress = if one.won { 1.0 } else { episode.progress.clamp(0.0, 1.0) };
+            totals.has_several_trials |= episode.trial > 1;
+            latest_index.insert(key, index);
+            let Some(outcome) = outcomes.get_mut(index) else { continue };
+            outcome.won |= episode.won;
+            outcome.assisted |= episode.assisted;
+            outcome.progress = if outcome.won { 1.0 } else { episode.progress.clamp(0.0, 1.0) };
         }
-        for one in found {
-            if one.assisted {
-                by.assisted += 1;
+        for outcome in outcomes {
+            if outcome.assisted {
+                totals.assisted += 1;
             } else {
-                by.tasks += 1;
-                by.solved += usize::from(one.won);
-                by.progress += one.progress;
+                totals.tasks += 1;
+                totals.solved += usize::from(outcome.won);
+                totals.progress += outcome.progress;
             }
         }
-        by
+        totals
     }
 }

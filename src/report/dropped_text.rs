@@ -1,4 +1,4 @@
-//! Texts of a mentor's replies that were not kept as lessons, which a person may take all the same.
+//! Texts of a mentor's replies that were not kept as lessons. A person can still accept them as lessons.
 
 use crate::domain::{Lesson, LessonStatus, LessonText, Reflection, ReflectionKind, Step};
 use crate::engine::{LessonCommand, State};
@@ -8,50 +8,52 @@ use crate::engine::{LessonCommand, State};
 pub struct DroppedText<'a> {
     /// The reflection it belongs to.
     pub reflection: &'a Reflection,
-    /// The lesson that it would have been.
+    /// The text, in the form of a lesson.
     pub text: &'a LessonText,
-    /// Its place among those of its step, counted from 1.
+    /// Its position among the dropped texts of its step, from 1.
     number: usize,
 }
 
-/// The texts of a step's reflections that were not kept, in order. `state` holds its reflections.
+/// Returns the texts of a step's reflections that were not kept, in order. `state` contains the reflections.
 pub fn dropped_texts<'a>(
     step: &'a Step,
     state: &'a State,
 ) -> impl Iterator<Item = DroppedText<'a>> + use<'a> {
-    let of_step = step.reflections.iter().filter_map(|index| state.reflections.get(*index as usize));
-    let texts = of_step.flat_map(|reflection| reflection.dropped.iter().map(|text| (&**reflection, text)));
-    texts.enumerate().map(|(place, (reflection, text))| DroppedText { reflection, text, number: place + 1 })
+    let reflections = step.reflections.iter().filter_map(|index| state.reflections.get(*index as usize));
+    let texts =
+        reflections.flat_map(|reflection| reflection.dropped.iter().map(|text| (&**reflection, text)));
+    texts.enumerate().map(|(index, (reflection, text))| DroppedText { reflection, text, number: index + 1 })
 }
 
 impl DroppedText<'_> {
-    /// What a lesson made of it rests on, which tells it from all others of the branch.
+    /// Returns the evidence of a lesson made from this text. It is unique within the branch, so it identifies the
+    /// lesson.
     pub fn evidence(&self) -> String {
         let Reflection { episode, step, .. } = self.reflection;
         let text = self.number;
         format!("the mentor's text (episode {episode}, step {step}, text {text}), accepted by you")
     }
 
-    /// The number of the lesson that it has become: it rests on this text, also where a person changed its words. Lessons of
-    /// earlier versions of this program are told by their words.
+    /// Returns the number of the lesson that was made from this text, even if a person edited it since. Lessons
+    /// recorded by earlier program versions are found by their text instead of their evidence.
     pub fn lesson(&self, head: &State) -> Option<u32> {
         let evidence = self.evidence();
-        let is_of = |lesson: &&Lesson| {
+        let is_from_text = |lesson: &&Lesson| {
             lesson.status != LessonStatus::Retired
                 && (*lesson.evidence == *evidence || lesson.versions.iter().any(|v| v.text == *self.text))
         };
-        Some(head.pool.all().find(is_of)?.number)
+        Some(head.pool.all().find(is_from_text)?.number)
     }
 
-    /// The kind of the lesson. A text without a solution is no mistake to warn of: as an Error it would read "The mistake: ...".
-    /// `advice` is the method's kind for advice.
+    /// Returns the kind for a lesson made from this text. A text without a solution doesn't describe a mistake, but an
+    /// Error lesson is introduced by "The mistake: ...", so `advice`, the method's kind for advice, is used instead.
     pub fn kind(&self, advice: Option<ReflectionKind>) -> ReflectionKind {
         let kind = self.reflection.kind;
-        let alone = kind == ReflectionKind::Error && self.text.solution.is_none();
-        advice.filter(|_| alone).unwrap_or(kind)
+        let is_error_without_solution = kind == ReflectionKind::Error && self.text.solution.is_none();
+        advice.filter(|_| is_error_without_solution).unwrap_or(kind)
     }
 
-    /// What takes it as a lesson as it is.
+    /// Returns the command that accepts the text unchanged as a lesson.
     pub fn accept(&self) -> LessonCommand {
         let kind = self.kind(Some(ReflectionKind::Abstract));
         LessonCommand::Accept {

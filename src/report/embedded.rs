@@ -36,8 +36,8 @@ const CLOSE_TAG: &str = "</script>";
 /// Formats the block as a data element that browsers don't execute. It contains no `<`, so nothing in a journal can end
 /// it early.
 pub fn embed_session(files: &BTreeMap<String, String>, branch: Option<&str>) -> String {
-    let carried = EmbeddedSession { v: 1, branch: branch.map(str::to_owned), files: files.clone() };
-    let json = serde_json::to_string(&carried).unwrap_or_default();
+    let session = EmbeddedSession { v: 1, branch: branch.map(str::to_owned), files: files.clone() };
+    let json = serde_json::to_string(&session).unwrap_or_default();
     let json = crate::text::escape_json(&json).replace('<', "\\u003c");
     format!("{OPEN_TAG}{json}{CLOSE_TAG}")
 }
@@ -51,19 +51,19 @@ pub fn extract_session(page: &str) -> Result<EmbeddedSession, EmbeddedSessionErr
     let (json, _) = rest
         .split_once(CLOSE_TAG)
         .ok_or_else(|| EmbeddedSessionError::Damaged("it is truncated".to_owned()))?;
-    let carried: EmbeddedSession =
+    let session: EmbeddedSession =
         serde_json::from_str(json).map_err(|e| EmbeddedSessionError::Damaged(e.to_string()))?;
-    if carried.v > 1 {
-        return Err(EmbeddedSessionError::Newer(carried.v));
+    if session.v > 1 {
+        return Err(EmbeddedSessionError::Newer(session.v));
     }
-    let safe = |path: &str| {
+    let is_session_path = |path: &str| {
         path == "meta.toml"
             || path.strip_prefix("branches/").and_then(|p| p.strip_suffix(".jsonl")).is_some_and(|stem| {
                 !stem.is_empty() && stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
             })
     };
-    match carried.files.keys().find(|path| !safe(path)) {
+    match session.files.keys().find(|path| !is_session_path(path)) {
         Some(path) => Err(EmbeddedSessionError::Damaged(format!("`{path}` is not a file of a session"))),
-        None => Ok(carried),
+        None => Ok(session),
     }
 }

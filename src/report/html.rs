@@ -317,7 +317,7 @@ fn write_lessons(out: &mut String, record: &SessionRecord) {
     }
     let _ = writeln!(
         out,
-        "<details open><summary><b>Lessons</b> ({} of {} in force)</summary>",
+        "<details open><summary><b>Lessons</b> ({} of {} active)</summary>",
         all.iter().filter(|l| l.is_active()).count(),
         all.len()
     );

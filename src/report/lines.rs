@@ -43,21 +43,21 @@ pub struct StepExtras {
 pub fn step_fields<'a>(
     step: u32,
     action: Option<&'a str>,
-    turn: &'a StepResult,
-    aside: &'a StepExtras,
+    result: &'a StepResult,
+    extras: &'a StepExtras,
     start: Option<(&'a str, &'a str)>,
 ) -> StepFields<'a> {
     StepFields {
         step,
         action,
-        observation: &turn.observation,
-        reward: turn.reward,
-        progress: turn.progress,
-        done: turn.done,
-        won: turn.won,
-        valid: turn.valid,
-        admissible: &aside.admissible,
-        world: &aside.world,
+        observation: &result.observation,
+        reward: result.reward,
+        progress: result.progress,
+        done: result.done,
+        won: result.won,
+        valid: result.valid,
+        admissible: &extras.admissible,
+        world: &extras.world,
         goal: start.map(|s| s.0),
         task: start.map(|s| s.1),
     }
@@ -185,21 +185,21 @@ enum RunLine<'a> {
 }
 
 impl RunLines {
-    /// Returns the line of an event, without line break, or `None` for events that are not printed. `aside` is called
-    /// only if the line includes its result; `path` is the session's folder.
+    /// Returns the line of an event, without line break, or `None` for events that are not printed. `load_extras` is
+    /// called only if the line includes its result; `path` is the session's folder.
     pub fn event_line(
         &self,
         envelope: &Envelope,
         after: &State,
         path: &str,
-        aside: impl FnOnce() -> StepExtras,
+        load_extras: impl FnOnce() -> StepExtras,
     ) -> Option<String> {
-        let look;
+        let extras;
         let line = match &envelope.event {
             Event::RunStarted { session, spec } => run_line(session, spec, path),
-            Event::WorldReset { result: turn, goal, .. } => {
+            Event::WorldReset { result, goal, .. } => {
                 let episode = after.episode.as_deref()?;
-                look = aside();
+                extras = load_extras();
                 RunLine::EpisodeStart {
                     episode: episode.number,
                     task: &episode.task.id,
@@ -207,37 +207,37 @@ impl RunLines {
                     role: episode.role,
                     goal,
                     task_type: episode.task.task_type.as_deref(),
-                    observation: &turn.observation,
-                    progress: turn.progress,
-                    admissible: &look.admissible,
-                    world: &look.world,
+                    observation: &result.observation,
+                    progress: result.progress,
+                    admissible: &extras.admissible,
+                    world: &extras.world,
                 }
             }
-            Event::Observed { step, result: turn, .. } => {
+            Event::Observed { step, result, .. } => {
                 let episode = after.episode.as_deref()?;
-                let recorded = episode.step(*step)?;
-                look = aside();
+                let recorded_step = episode.step(*step)?;
+                extras = load_extras();
                 RunLine::Step {
                     episode: episode.number,
                     step: *step,
-                    action: recorded.action(),
-                    observation: &turn.observation,
-                    reward: turn.reward,
-                    progress: turn.progress,
-                    done: turn.done,
-                    won: turn.won,
-                    valid: turn.valid,
-                    admissible: &look.admissible,
-                    world: &look.world,
-                    thought: recorded.thought.as_deref(),
-                    proposed: if recorded.is_person_action() {
-                        recorded.proposal_text()
+                    action: recorded_step.action(),
+                    observation: &result.observation,
+                    reward: result.reward,
+                    progress: result.progress,
+                    done: result.done,
+                    won: result.won,
+                    valid: result.valid,
+                    admissible: &extras.admissible,
+                    world: &extras.world,
+                    thought: recorded_step.thought.as_deref(),
+                    proposed: if recorded_step.is_person_action() {
+                        recorded_step.proposal_text()
                     } else {
-                        recorded.proposed.as_deref().map(Cow::Borrowed)
+                        recorded_step.proposed.as_deref().map(Cow::Borrowed)
                     },
-                    by: recorded.executed.as_ref().map_or(DecidedBy::Actor, |e| e.decided_by),
-                    from: recorded.reply_source.as_deref(),
-                    complaints: &recorded.complaints,
+                    by: recorded_step.executed.as_ref().map_or(DecidedBy::Actor, |e| e.decided_by),
+                    from: recorded_step.reply_source.as_deref(),
+                    complaints: &recorded_step.complaints,
                 }
             }
             Event::Warned { step, text } => RunLine::Warning { step: *step, text },
@@ -297,7 +297,7 @@ fn run_line<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> RunLine<'
     }
 }
 
-fn episode_end_line(summary: &EpisodeSummary, counted: Option<TokenCounts>) -> RunLine<'_> {
+fn episode_end_line(summary: &EpisodeSummary, token_counts: Option<TokenCounts>) -> RunLine<'_> {
     RunLine::EpisodeEnd {
         episode: summary.number,
         task: &summary.task.id,
@@ -308,7 +308,7 @@ fn episode_end_line(summary: &EpisodeSummary, counted: Option<TokenCounts>) -> R
         progress: summary.progress,
         calls: summary.calls,
         tokens: summary.tokens,
-        spent: counted,
+        spent: token_counts,
         reason: summary.reason,
         assisted: summary.assisted,
     }

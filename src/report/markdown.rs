@@ -4,20 +4,20 @@ use super::record::{enum_name, format_times};
 use super::transcript::{PROMPT_EDITED, author_name, cancelled_reply_text, reply_source};
 use super::{EpisodeRecord, SessionRecord};
 use crate::domain::{DecidedBy, Lesson, NoteKind, ShownAs, Step, ThoughtDisposition};
-use crate::text::{escape_markdown as inert, markdown_block, markdown_code as code};
+use crate::text::{escape_markdown as escape, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
 /// Renders the document. External text is put into code, so that none of it is interpreted as Markdown.
 pub fn render_markdown(record: &SessionRecord) -> String {
     let mut out = String::new();
     let title = record.episodes.last().map_or("", |e| e.episode.task.goal.as_str());
-    let _ = writeln!(out, "# {}\n", inert(if title.is_empty() { &record.session } else { title }));
+    let _ = writeln!(out, "# {}\n", escape(if title.is_empty() { &record.session } else { title }));
     write_facts(&mut out, record);
     if record.episodes.len() > 1 {
         write_contents(&mut out, record);
     }
     for episode in &record.episodes {
-        self::write_episode(&mut out, record, episode);
+        write_episode(&mut out, record, episode);
     }
     write_lessons(&mut out, record);
     write_settings(&mut out, record);
@@ -44,8 +44,8 @@ fn write_facts(out: &mut String, record: &SessionRecord) {
             spec.seed, spec.trials, spec.limits.steps
         );
     }
-    if let Some(began) = record.started_at {
-        let _ = writeln!(out, "- started: {began:.0}");
+    if let Some(started) = record.started_at {
+        let _ = writeln!(out, "- started: {started:.0}");
     }
     if record.final_state.usage.mentor_calls > 0 || record.final_state.usage.actor_counts.cost_nano > 0 {
         let _ = writeln!(out, "- calls: {}", record.final_state.usage.describe());
@@ -61,7 +61,7 @@ fn write_contents(out: &mut String, record: &SessionRecord) {
             out,
             "| {} | {} {} | {} | {} | {} |",
             e.number,
-            inert(&e.task.goal),
+            escape(&e.task.goal),
             code(&e.task.id).replace('|', "\\|"),
             e.trial,
             entry.verdict(),
@@ -73,10 +73,10 @@ fn write_contents(out: &mut String, record: &SessionRecord) {
 
 fn write_episode(out: &mut String, record: &SessionRecord, entry: &EpisodeRecord) {
     let e = &entry.episode;
-    let id = format!("{} {}", inert(&e.task.env), code(&e.task.id));
+    let id = format!("{} {}", escape(&e.task.env), code(&e.task.id));
     let _ = match e.task.goal.as_str() {
         "" => writeln!(out, "## Episode {}: {id}, trial {}\n", e.number, e.trial),
-        goal => writeln!(out, "## Episode {}: {} ({id}), trial {}\n", e.number, inert(goal), e.trial),
+        goal => writeln!(out, "## Episode {}: {} ({id}), trial {}\n", e.number, escape(goal), e.trial),
     };
     let _ = writeln!(out, "{}{}\n", entry.verdict(), if e.assisted { ", assisted by a person" } else { "" });
     if let Some(reset) = &e.first_observation {
@@ -84,25 +84,25 @@ fn write_episode(out: &mut String, record: &SessionRecord, entry: &EpisodeRecord
     }
     let mut progress = e.first_observation.as_ref().map_or(0.0, |r| r.progress);
     for step in entry.steps() {
-        self::write_step(out, record, step, &mut progress);
+        write_step(out, record, step, &mut progress);
     }
     for failed in &entry.failures {
         let _ = writeln!(
             out,
             "- a call failed ({}): {}\n",
-            inert(&failed.description()),
+            escape(&failed.description()),
             code(&failed.failure.message)
         );
     }
     for remark in record.remarks(e.number) {
-        let _ = writeln!(out, "> {}\n", inert(remark));
+        let _ = writeln!(out, "> {}\n", escape(remark));
     }
 }
 
 fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &mut f64) {
     let _ = writeln!(out, "### Step {}\n", step.number);
-    for (proposal, why) in &step.rejections {
-        let _ = writeln!(out, "- rejected {}: {}", code(proposal), code(why));
+    for (proposal, reason) in &step.rejections {
+        let _ = writeln!(out, "- rejected {}: {}", code(proposal), code(reason));
     }
     for partial_reply in &step.partial_replies {
         let _ = writeln!(out, "- {}", cancelled_reply_text(partial_reply, code));
@@ -111,8 +111,8 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
         let _ = writeln!(out, "- {PROMPT_EDITED}");
     }
     if let Some(thought) = &step.thought {
-        let fate = step.executed.as_ref().map(|e| &e.thought_disposition);
-        let note = match fate {
+        let disposition = step.executed.as_ref().map(|e| &e.thought_disposition);
+        let note = match disposition {
             _ if step.thought_edited => " (edited by a person)",
             Some(ThoughtDisposition::Dropped) => " (dropped from later prompts)",
             Some(ThoughtDisposition::Rewritten(_)) => " (rewritten in later prompts)",
@@ -120,7 +120,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
             _ => "",
         };
         let _ = writeln!(out, "- thought{note}: {}", code(thought));
-        if let Some(ThoughtDisposition::Rewritten(words)) = fate {
+        if let Some(ThoughtDisposition::Rewritten(words)) = disposition {
             let _ = writeln!(out, "- thought as later prompts have it: {}", code(words));
         }
     }
@@ -134,21 +134,22 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
     for warning in &step.warnings {
         let _ = writeln!(out, "- warning: {}", code(warning));
     }
-    if let Some(from) = &step.reply_source {
-        let _ = writeln!(out, "- {}", code(&reply_source(from)));
+    if let Some(source) = &step.reply_source {
+        let _ = writeln!(out, "- {}", code(&reply_source(source)));
     }
     for complaint in &step.complaints {
         let _ = writeln!(out, "- about the reply: {}", code(complaint));
     }
-    if let Some(done) = &step.executed {
-        let _ = writeln!(out, "- action: {}", code(&done.action));
-        if done.decided_by == DecidedBy::Person {
-            let shown = if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" };
+    if let Some(executed) = &step.executed {
+        let _ = writeln!(out, "- action: {}", code(&executed.action));
+        if executed.decided_by == DecidedBy::Person {
+            let shown =
+                if executed.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" };
             let proposal =
                 step.proposal_text().map_or_else(String::new, |w| format!(" in place of {}", code(&w)));
             let _ = writeln!(out, "- override by a person{proposal}, shown as {shown}");
         }
-        if let (Some(sent), Some(rule)) = (&done.sent, &done.rule) {
+        if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rule) {
             let _ = writeln!(out, "- sent as {} (rule {})", code(sent), code(rule));
         }
     } else if let Some(proposed) = &step.proposed {
@@ -175,7 +176,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
             out,
             "- {} {}: {}",
             enum_name(&note.kind),
-            inert(&note.detector.replace('_', " ")),
+            escape(&note.detector.replace('_', " ")),
             code(&note.evidence)
         );
     }
@@ -192,15 +193,15 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
         if reflection.prompt_edited {
             let _ = writeln!(out, "  - {PROMPT_EDITED}");
         }
-        if let Some(from) = &reflection.reply_source {
-            let _ = writeln!(out, "  - {}", code(&reply_source(from)));
+        if let Some(source) = &reflection.reply_source {
+            let _ = writeln!(out, "  - {}", code(&reply_source(source)));
         }
         for complaint in &reflection.complaints {
             let _ = writeln!(out, "  - about the reply: {}", code(complaint));
         }
     }
     for remark in &step.remarks {
-        let _ = writeln!(out, "> {}", inert(remark));
+        let _ = writeln!(out, "> {}", escape(remark));
     }
     if out.ends_with("\n\n") {
         return;
@@ -227,10 +228,10 @@ fn write_lesson(out: &mut String, record: &SessionRecord, lesson: &Lesson) {
     }
     let parents = record.parent_numbers(lesson);
     let loaded = lesson.file_name().map_or_else(String::new, |name| format!(", loaded from {}", code(name)));
-    let from = super::record::format_parents(&parents) + &loaded;
+    let provenance = super::record::format_parents(&parents) + &loaded;
     let _ = writeln!(
         out,
-        " ({}, scope {}, {}, version {}, in {} prompts, learned at {}.{}{from})",
+        " ({}, scope {}, {}, version {}, in {} prompts, learned at {}.{}{provenance})",
         enum_name(&lesson.origin),
         enum_name(&lesson.scope),
         enum_name(&lesson.status),
@@ -251,7 +252,7 @@ fn write_settings(out: &mut String, record: &SessionRecord) {
         let _ = writeln!(
             out,
             "| {} | {} | {} |",
-            inert(name),
+            escape(name),
             code(&setting.value.to_string()).replace('|', "\\|"),
             enum_name(&setting.origin)
         );
@@ -260,7 +261,7 @@ fn write_settings(out: &mut String, record: &SessionRecord) {
         let _ = writeln!(
             out,
             "| {} | {} | a person, event {seq} |",
-            inert(name),
+            escape(name),
             code(&value.to_string()).replace('|', "\\|")
         );
     }

@@ -68,9 +68,9 @@ pub struct Metrics {
     pub aggregate: Option<Aggregate>,
     /// Length of reflections, recall and precision.
     pub reflections: Option<ReflectionStats>,
-    /// Tokens of all episodes by who counted them, and the cost of the calls.
+    /// Tokens of all episodes by source of the count, and the cost of the calls.
     pub counted: TokenCounts,
-    /// Prefetches; unused ones are in no other count.
+    /// Prefetches; the other counts exclude unused ones.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
     pub prefetch: PrefetchStats,
@@ -88,16 +88,16 @@ pub struct Metrics {
 impl Metrics {
     /// Returns the metrics of sessions, one entry per configuration, in order of first appearance.
     pub fn from_sessions(sessions: Vec<SessionMetrics>) -> Vec<Self> {
-        let mut ways: Vec<(String, Vec<SessionMetrics>)> = Vec::new();
+        let mut groups: Vec<(String, Vec<SessionMetrics>)> = Vec::new();
         for session in sessions {
-            let way =
+            let key =
                 session.spec.as_deref().map(group_key).unwrap_or_default() + &session.pool_given.to_string();
-            match ways.iter_mut().find(|w| w.0 == way) {
-                Some((_, same)) => same.push(session),
-                None => ways.push((way, vec![session])),
+            match groups.iter_mut().find(|w| w.0 == key) {
+                Some((_, group)) => group.push(session),
+                None => groups.push((key, vec![session])),
             }
         }
-        let mut all: Vec<Self> = ways.into_iter().map(|w| Self::from_group(w.1)).collect();
+        let mut all: Vec<Self> = groups.into_iter().map(|w| Self::from_group(w.1)).collect();
         disambiguate_labels(&mut all);
         all
     }
@@ -106,19 +106,19 @@ impl Metrics {
         // The order in which sessions are named has no effect.
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         let spec = sessions.first().and_then(|s| s.spec.clone());
-        let every: Vec<Attempts> = sessions.iter().flat_map(collect_attempts).collect();
-        let (assisted, counted): (Vec<_>, Vec<_>) = every.into_iter().partition(|a| a.assisted);
+        let attempts: Vec<Attempts> = sessions.iter().flat_map(collect_attempts).collect();
+        let (assisted, counted): (Vec<_>, Vec<_>) = attempts.into_iter().partition(|a| a.assisted);
         let grouped = |key: &dyn Fn(&Attempts) -> Option<String>| {
             let mut groups: BTreeMap<String, Vec<&Attempts>> = BTreeMap::new();
-            for one in &counted {
-                if let Some(key) = key(one) {
-                    groups.entry(key).or_default().push(one);
+            for attempt in &counted {
+                if let Some(key) = key(attempt) {
+                    groups.entry(key).or_default().push(attempt);
                 }
             }
             groups.into_iter().map(|(k, g)| (k, Rates::from_tasks(&g))).collect()
         };
         let (actor, mentor) = spec.as_ref().map_or(("", ""), |s| (s.actor.as_str(), s.mentor.as_str()));
-        let calibrates =
+        let calibration_count =
             |g: &SessionMetrics| g.episodes.iter().filter(|e| e.role == EpisodeRole::Calibrate).count();
         let mut by_round = BTreeMap::new();
         for rounds in counted.iter().filter_map(|a| a.rounds_before_success) {
@@ -131,7 +131,7 @@ impl Metrics {
             sessions: sessions.iter().map(|s| s.session.clone()).collect(),
             open_sessions: sessions.iter().filter(|s| s.open).count(),
             assisted: assisted.len(),
-            calibration: sessions.iter().map(calibrates).sum(),
+            calibration: sessions.iter().map(calibration_count).sum(),
             all: Rates::from_tasks(&counted.iter().collect::<Vec<_>>()),
             by_type: grouped(&|a| Some(a.task_type.clone())),
             by_difficulty: grouped(&|a| difficulty(&a.task).map(str::to_owned)),
@@ -195,30 +195,30 @@ fn label(spec: Option<&RunSpec>) -> String {
 
 /// Distinguishes entries with equal labels by their differences from the first of them.
 fn disambiguate_labels(all: &mut [Metrics]) {
-    for at in 1..all.len() {
-        let (before, rest) = all.split_at_mut(at);
-        let Some(this) = rest.first_mut() else { break };
-        let Some(first) = before.iter().find(|b| b.label == this.label) else { continue };
-        let (Some(a), Some(b)) = (&first.spec, &this.spec) else { continue };
-        let mut differs = Vec::new();
+    for index in 1..all.len() {
+        let (before, rest) = all.split_at_mut(index);
+        let Some(entry) = rest.first_mut() else { break };
+        let Some(first) = before.iter().find(|b| b.label == entry.label) else { continue };
+        let (Some(a), Some(b)) = (&first.spec, &entry.spec) else { continue };
+        let mut differences = Vec::new();
         if a.trials != b.trials {
-            differs.push(format!("trials={}", b.trials));
+            differences.push(format!("trials={}", b.trials));
         }
         if let Some(trial) = fixed_trial(b).filter(|_| fixed_trial(a) != fixed_trial(b)) {
-            differs.push(format!("trial {trial} only"));
+            differences.push(format!("trial {trial} only"));
         }
         if a.limits.steps != b.limits.steps {
-            differs.push(format!("steps={}", b.limits.steps));
+            differences.push(format!("steps={}", b.limits.steps));
         }
-        if first.pool_given != this.pool_given {
-            differs.push(format!("pool={}", if this.pool_given { "given" } else { "empty" }));
+        if first.pool_given != entry.pool_given {
+            differences.push(format!("pool={}", if entry.pool_given { "given" } else { "empty" }));
         }
         let changed = b.settings.0.iter().filter(|(name, s)| {
             !name.starts_with("from.")
                 && s.origin != SettingOrigin::Person
                 && a.settings.0.get(*name).map(|x| &x.value) != Some(&s.value)
         });
-        differs.extend(changed.map(|(name, s)| format!("{name}={}", s.value).replace('"', "")));
-        this.label = format!("{} [{}]", this.label, differs.join(" "));
+        differences.extend(changed.map(|(name, s)| format!("{name}={}", s.value).replace('"', "")));
+        entry.label = format!("{} [{}]", entry.label, differences.join(" "));
     }
 }

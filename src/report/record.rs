@@ -94,8 +94,8 @@ pub struct SessionRecorder {
 impl SessionRecorder {
     /// Adds the next event.
     pub fn add_event(&mut self, envelope: &Envelope) {
-        let Self { state, episodes, changed_settings: changed, started_at: began } = self;
-        began.get_or_insert(envelope.timestamp);
+        let Self { state, episodes, changed_settings, started_at } = self;
+        started_at.get_or_insert(envelope.timestamp);
         if matches!(envelope.event, Event::EpisodeStarted { .. }) {
             update_last_episode(episodes, state);
         }
@@ -112,7 +112,7 @@ impl SessionRecorder {
                 }
             }
             Event::SettingChanged { name, value } => {
-                changed.push((envelope.seq, name.clone(), value.clone()));
+                changed_settings.push((envelope.seq, name.clone(), value.clone()));
             }
             Event::CallFailed { call, failure } => {
                 let failed = state.failed_calls().find(|(effect, _)| effect.call() == *call);
@@ -139,16 +139,16 @@ impl SessionRecorder {
 
     /// Returns the record of all events so far.
     pub fn finish(self) -> SessionRecord {
-        let Self { state, mut episodes, changed_settings: changed, started_at: began } = self;
+        let Self { state, mut episodes, changed_settings, started_at } = self;
         update_last_episode(&mut episodes, &state);
         SessionRecord {
             session: state.session.clone(),
             branch: None,
             spec: state.run.clone(),
-            changed_settings: changed,
+            changed_settings,
             episodes,
             final_state: Arc::new(state),
-            started_at: began,
+            started_at,
         }
     }
 }
@@ -156,11 +156,11 @@ impl SessionRecorder {
 impl SessionRecord {
     /// Builds a record from all events of a branch.
     pub fn from_events(events: &[Arc<Envelope>]) -> Self {
-        let mut recording = SessionRecorder::default();
+        let mut recorder = SessionRecorder::default();
         for envelope in events {
-            recording.add_event(envelope);
+            recorder.add_event(envelope);
         }
-        recording.finish()
+        recorder.finish()
     }
 
     /// Returns an episode by its number.
@@ -171,13 +171,13 @@ impl SessionRecord {
     /// Returns the position to open if none is requested: the last mistake followed by a reflection, otherwise the last
     /// step.
     pub fn default_step(&self) -> StepRef {
-        let reflected = self
+        let error_reflection = self
             .final_state
             .reflections
             .iter()
             .rev()
             .find(|r| r.kind == crate::domain::ReflectionKind::Error);
-        if let Some(r) = reflected
+        if let Some(r) = error_reflection
             && r.step > 0
         {
             return StepRef { episode: r.episode, step: r.step };
@@ -232,8 +232,8 @@ impl EpisodeRecord {
         match &self.episode.outcome {
             Some(o) if o.won => format!("won after {}", pluralize(o.steps.into(), "step")),
             Some(o) => {
-                let why = o.reason.verdict(o.won);
-                format!("{why} after {}, progress {:.2}", pluralize(o.steps.into(), "step"), o.progress)
+                let reason = o.reason.verdict(o.won);
+                format!("{reason} after {}, progress {:.2}", pluralize(o.steps.into(), "step"), o.progress)
             }
             None => {
                 format!(
@@ -257,14 +257,14 @@ impl FromStr for StepRef {
     type Err = InvalidStepRef;
 
     fn from_str(text: &str) -> Result<Self, InvalidStepRef> {
-        let bad = || InvalidStepRef { text: text.to_owned() };
+        let invalid = || InvalidStepRef { text: text.to_owned() };
         let (episode, step) = match text.split_once('.') {
-            Some((episode, step)) => (episode.parse().map_err(|_error| bad())?, step),
+            Some((episode, step)) => (episode.parse().map_err(|_error| invalid())?, step),
             None => (1, text),
         };
-        let step = step.parse().map_err(|_error| bad())?;
+        let step = step.parse().map_err(|_error| invalid())?;
         if episode == 0 {
-            return Err(bad());
+            return Err(invalid());
         }
         Ok(Self { episode, step })
     }

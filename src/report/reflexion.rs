@@ -31,13 +31,13 @@ struct Attempt {
 /// Returns names and contents of the files for all completed trials.
 pub fn reflexion_files(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     let mut state = State::default();
-    let mut first: BTreeMap<u32, String> = BTreeMap::new();
+    let mut prompt_starts: BTreeMap<u32, String> = BTreeMap::new();
     let mut attempts: Vec<Attempt> = Vec::new();
     for envelope in events {
         state.apply(envelope);
         match &envelope.event {
             Event::PromptSent { prompt } if prompt.role == ModelRole::Actor => {
-                first.entry(prompt.episode).or_insert_with(|| {
+                prompt_starts.entry(prompt.episode).or_insert_with(|| {
                     let texts = prompt.segments.iter().filter_map(|s| match (&s.origin, s.label) {
                         (SegmentOrigin::Text(hash), SegmentLabel::Instruction | SegmentLabel::Example) => {
                             state.texts.get(&**hash)
@@ -49,8 +49,8 @@ pub fn reflexion_files(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
             }
             Event::EpisodeEnded { summary } if summary.role == EpisodeRole::Test => {
                 if let Some(episode) = &state.episode {
-                    let before = first.remove(&summary.number).unwrap_or_default();
-                    attempts.push(Attempt { episode: episode.clone(), prompt_start: before });
+                    let prompt_start = prompt_starts.remove(&summary.number).unwrap_or_default();
+                    attempts.push(Attempt { episode: episode.clone(), prompt_start });
                 }
             }
             _ => {}
@@ -79,22 +79,22 @@ struct TrialFiles {
 /// Returns the files of one trial, or `None` if it was not completed.
 fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Option<TrialFiles> {
     let (mut rows, mut log, mut world) = (Vec::new(), String::new(), String::new());
-    let (mut won, mut fresh, mut played) = (0_usize, 0_usize, 0_usize);
+    let (mut won, mut newly_won, mut played) = (0_usize, 0_usize, 0_usize);
     for (z, task) in tasks.iter().enumerate() {
-        let of = |a: &&Attempt| a.episode.task.key() == task.key();
-        let ended = |a: &Attempt| a.episode.outcome.as_ref().is_some_and(|o| o.won);
-        let before = attempts.iter().filter(of).any(|a| a.episode.trial <= trial && ended(a));
-        let now = attempts.iter().filter(of).find(|a| a.episode.trial == trial + 1);
-        let success = before || now.is_some_and(ended);
+        let is_of_task = |a: &&Attempt| a.episode.task.key() == task.key();
+        let is_won = |a: &Attempt| a.episode.outcome.as_ref().is_some_and(|o| o.won);
+        let won_earlier = attempts.iter().filter(is_of_task).any(|a| a.episode.trial <= trial && is_won(a));
+        let attempt_now = attempts.iter().filter(is_of_task).find(|a| a.episode.trial == trial + 1);
+        let success = won_earlier || attempt_now.is_some_and(is_won);
         let status = if success { "SUCCESS" } else { "FAIL" };
         let _ = writeln!(world, "Environment #{z} Trial #{trial}: {status}");
-        match now {
-            _ if before => {
+        match attempt_now {
+            _ if won_earlier => {
                 let _ = write!(log, "\n#####\n\nEnvironment #{z}: Success\n\n#####\n");
             }
             Some(attempt) => {
                 played += 1;
-                fresh += usize::from(success);
+                newly_won += usize::from(success);
                 let memory = plans_before_trial(state, task, trial);
                 let shown = &memory[memory.len().saturating_sub(MAX_SHOWN_PLANS)..];
                 let history = attempt_history(attempt, shown);
@@ -113,11 +113,11 @@ fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) 
     let (total, failed) = (rows.len(), rows.len() - won);
     #[expect(clippy::cast_precision_loss, reason = "a share of tasks")]
     let share = (won as f64 / total.max(1) as f64 * 100.0).round() / 100.0;
-    let sums = format!(
-        "\n-----\nSUCCESS: {won}\nADDITIONAL SUCCESS: {fresh}\nFAIL: {failed}\nTOTAL: {total}\nACCURACY: {share:?}\n-----"
+    let totals = format!(
+        "\n-----\nSUCCESS: {won}\nADDITIONAL SUCCESS: {newly_won}\nFAIL: {failed}\nTOTAL: {total}\nACCURACY: {share:?}\n-----"
     );
-    log.push_str(&sums);
-    let _ = writeln!(world, "{sums}");
+    log.push_str(&totals);
+    let _ = writeln!(world, "{totals}");
     Some(TrialFiles { results: python_json(&rows), log, world })
 }
 
@@ -128,8 +128,8 @@ fn plans_before_trial(state: &State, task: &Task, trials: u32) -> Vec<String> {
         if let Some(about) = lesson.task_key.as_deref() {
             return *about == *key;
         }
-        let past = state.ended_episode(lesson.learnt_at.0);
-        past.is_some_and(|p| p.task.key() == key && p.trial <= trials)
+        let learnt_in = state.ended_episode(lesson.learnt_at.0);
+        learnt_in.is_some_and(|p| p.task.key() == key && p.trial <= trials)
     };
     let plans =
         state.pool.all().filter(|l| l.kind == ReflectionKind::Plan && l.status != LessonStatus::Retired);

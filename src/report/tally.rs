@@ -9,10 +9,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Results of a run, for its last line.
+/// Results of a run, printed as the last line of its output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tally {
-    /// Episodes that ended.
+    /// Ended episodes.
     pub episodes: u32,
     /// Open episodes: their costs so far are counted, but they are excluded from rates.
     #[serde(skip_serializing_if = "is_zero")]
@@ -43,18 +43,19 @@ pub struct Tally {
     pub calls: u64,
     /// Tokens in all episodes.
     pub tokens: u64,
-    /// The tokens by who counted them, and the cost of the calls at the configured prices.
+    /// The tokens by source of the count, and the cost of the calls at the configured prices.
     #[serde(skip_serializing_if = "TokenCounts::is_empty")]
+    #[serde(rename = "spent")]
     pub token_counts: TokenCounts,
-    /// Prefetches (`--prefetch`); unused ones are in none of the other counts.
+    /// Prefetches (`--prefetch`); the other counts exclude unused ones.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
     pub prefetch: PrefetchStats,
     /// Active lessons at the end.
     pub lessons: u32,
-    /// Unassisted tasks.
+    /// Tasks without an assisted trial.
     pub tasks: u32,
-    /// Unassisted tasks won in one of their trials.
+    /// Those of them that were won in one of their trials.
     pub solved: u32,
     /// Whether any task had several trials.
     #[serde(skip)]
@@ -85,7 +86,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Formats a rate for people.
+/// Formats a rate as a percentage.
 fn format_percent(rate: Option<f64>) -> String {
     format!("{:.1} %", rate.unwrap_or(0.0) * 100.0)
 }
@@ -156,19 +157,19 @@ impl Tally {
                 }
             }
         }
-        let all = EpisodeRates::from_episodes(&counted);
-        (tally.won, tally.counted_episodes) = (all.won, all.counted_episodes);
-        (tally.success_rate, tally.progress_rate) = (all.success_rate, all.progress_rate);
-        tally.grounding_accuracy = all.grounding_accuracy;
-        let mut grades: BTreeMap<String, Vec<&EpisodeSummary>> = BTreeMap::new();
+        let overall = EpisodeRates::from_episodes(&counted);
+        (tally.won, tally.counted_episodes) = (overall.won, overall.counted_episodes);
+        (tally.success_rate, tally.progress_rate) = (overall.success_rate, overall.progress_rate);
+        tally.grounding_accuracy = overall.grounding_accuracy;
+        let mut by_difficulty: BTreeMap<String, Vec<&EpisodeSummary>> = BTreeMap::new();
         for episode in counted {
-            if let Some(word) = super::metrics::difficulty(&episode.task) {
-                grades.entry(word.to_owned()).or_default().push(episode);
+            if let Some(difficulty) = super::metrics::difficulty(&episode.task) {
+                by_difficulty.entry(difficulty.to_owned()).or_default().push(episode);
             }
         }
-        tally.by_difficulty = grades
+        tally.by_difficulty = by_difficulty
             .into_iter()
-            .map(|(word, episodes)| (word, EpisodeRates::from_episodes(&episodes)))
+            .map(|(difficulty, episodes)| (difficulty, EpisodeRates::from_episodes(&episodes)))
             .collect();
         tally
     }
@@ -203,8 +204,8 @@ impl Tally {
             let _ = write!(text, ", {}", all.describe());
         }
         if self.by_difficulty.len() > 1 {
-            for (word, graded) in &self.by_difficulty {
-                let _ = write!(text, "; {word}: {}", graded.describe());
+            for (difficulty, rates) in &self.by_difficulty {
+                let _ = write!(text, "; {difficulty}: {}", rates.describe());
             }
         }
         if self.assisted > 0 {

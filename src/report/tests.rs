@@ -49,9 +49,9 @@ fn files() -> BTreeMap<String, String> {
 
 #[test]
 fn a_transcript_tells_every_word_once_and_no_control_sequence() {
-    let told = render_transcript(&events());
-    insta::assert_snapshot!(told);
-    assert!(!told.contains('\u{1b}'));
+    let output = render_transcript(&events());
+    insta::assert_snapshot!(output);
+    assert!(!output.contains('\u{1b}'));
 }
 
 /// A transcript continued from any state equals the rest of the complete transcript.
@@ -64,8 +64,8 @@ fn a_transcript_can_continue_from_any_event() {
         state.apply(envelope);
         states.push(state);
     }
-    let rest = |mut told: Transcript, from: usize| -> String {
-        (from..events.len()).map(|n| told.event_lines(&events[n], &states[n + 1])).collect()
+    let rest = |mut output: Transcript, from: usize| -> String {
+        (from..events.len()).map(|n| output.event_lines(&events[n], &states[n + 1])).collect()
     };
     for cut in 0..events.len() {
         let mut whole = Transcript::default();
@@ -88,14 +88,17 @@ fn episodes_were_headed_by_the_id_of_their_task() {
     let session = SESSION.replace(&task(""), &task(r#","goal":"heat <b>apple</b>""#));
     assert_ne!(session, SESSION);
     let events = events_of(&session);
-    let told = render_transcript(&events);
-    assert!(told.contains("\nEpisode 1: heat <b>apple</b> (household easy/heat/23), trial 1\n"), "{told}");
-    assert_eq!(
-        told.matches("heat <b>apple</b>").count(),
-        2,
-        "in the heading and in the world's words: {told}"
+    let output = render_transcript(&events);
+    assert!(
+        output.contains("\nEpisode 1: heat <b>apple</b> (household easy/heat/23), trial 1\n"),
+        "{output}"
     );
-    assert_eq!(told, render_transcript(&self::events()), "it makes no difference when the goal is known");
+    assert_eq!(
+        output.matches("heat <b>apple</b>").count(),
+        2,
+        "in the heading and in the world's words: {output}"
+    );
+    assert_eq!(output, render_transcript(&self::events()), "it makes no difference when the goal is known");
     let page = render_markdown(&SessionRecord::from_events(&events));
     assert!(
         page.contains("\n## Episode 1: heat &lt;b>apple&lt;/b> (household `easy/heat/23`), trial 1\n"),
@@ -110,9 +113,9 @@ fn markdown_keeps_no_tag_outside_of_code() {
         .replace("household", "<script>alert(1)</script>")
         .replace("wrong_appliance", "<script>")
         .replace("frequency", "<script>");
-    let told = render_markdown(&SessionRecord::from_events(&events_of(&hostile)));
-    let outside: String = told.split('`').step_by(2).collect();
-    assert!(told.contains("<script>") && outside.contains("&lt;script>"), "{told}");
+    let output = render_markdown(&SessionRecord::from_events(&events_of(&hostile)));
+    let outside: String = output.split('`').step_by(2).collect();
+    assert!(output.contains("<script>") && outside.contains("&lt;script>"), "{output}");
     assert!(!outside.contains('<'), "{outside}");
 }
 
@@ -274,16 +277,16 @@ fn questions_complaints_given_up_calls_and_parents_are_told() {
     insta::assert_snapshot!("mentor_transcript", render_transcript(&events));
     insta::assert_snapshot!("mentor_markdown", render_markdown(&record));
     let page = render_html(&record, StepRef::default(), &files());
-    let told = [
+    let expected = [
         "a call failed (mentor, Experience, given up): connection refused",
-        "<b>Lesson that fits reflection</b>",
+        "<b>best-fitting Lesson reflection</b>",
         "about the reply: one tip is asked for: the rest was not kept",
         "about the reply: a second action was not read: rest",
         "asked again because a reply was unusable: once",
         "in 0 prompts, made from 1</td>",
     ];
-    for words in told {
-        assert!(page.to_lowercase().contains(&words.to_lowercase()), "{words}");
+    for text in expected {
+        assert!(page.to_lowercase().contains(&text.to_lowercase()), "{text}");
     }
     let document: serde_json::Value = serde_json::from_str(&render_json(&record)).unwrap();
     assert_eq!(document["episodes"][0]["failures"][0]["given_up"], true);
@@ -299,8 +302,11 @@ fn an_action_in_the_place_of_a_thought_says_so_everywhere() {
         .replace(r#","action":"go to stoveburner 1"}"#, "}")
         .replace(r#""was":"go to stoveburner 1""#, r#""was":"think: hot""#);
     let record = SessionRecord::from_events(&events_of(&session));
-    let told = render_json(&record);
-    assert!(told.contains(r#""proposed": "think: "#) && !told.contains(r#""proposed": null"#), "{told}");
+    let output = render_json(&record);
+    assert!(
+        output.contains(r#""proposed": "think: "#) && !output.contains(r#""proposed": null"#),
+        "{output}"
+    );
     for page in [render_markdown(&record), render_html(&record, StepRef { episode: 1, step: 1 }, &files())] {
         assert!(page.contains("in place of") && !page.contains("in place of <code>nothing"), "{page}");
         assert!(!page.contains("in place of `nothing`") && page.contains("dropped from later prompts"));

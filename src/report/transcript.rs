@@ -99,22 +99,22 @@ impl Transcript {
                 self.heading_pending = true;
                 self.progress = 0.0;
             }
-            Event::WorldReset { result: turn, agent_view: seen, .. } => {
-                self.progress = turn.progress;
-                write_block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
+            Event::WorldReset { result, agent_view, .. } => {
+                self.progress = result.progress;
+                write_block(out, "    ", agent_view.as_deref().unwrap_or(&result.observation));
             }
             Event::ReplyReceived { reply_source: Some(from), .. } => {
                 write_line(out, "      ", &reply_source(from));
             }
-            Event::SettingsUnsent { role: asked, settings: what, .. } => {
-                let who = match asked {
+            Event::SettingsUnsent { role, settings: changes, .. } => {
+                let who = match role {
                     ModelRole::Actor => "actor",
                     ModelRole::Mentor => "mentor",
                 };
                 write_line(
                     out,
                     "      ",
-                    &format!("request to the {who}'s server changed: {}", what.join("; ")),
+                    &format!("request to the {who}'s server changed: {}", changes.join("; ")),
                 );
             }
             Event::Warned { text, .. } => write_line(out, "      warning: ", text),
@@ -126,12 +126,12 @@ impl Transcript {
                     write_line(out, "      (reply) ", complaint);
                 }
             }
-            Event::ActionOverridden { step, proposed: was, action, .. } => {
-                let was = was.as_deref().unwrap_or("nothing");
-                write_line(out, &format!("{step:>3} override  "), &format!("{was} -> {action}"));
+            Event::ActionOverridden { step, proposed: proposal, action, .. } => {
+                let proposal = proposal.as_deref().unwrap_or("nothing");
+                write_line(out, &format!("{step:>3} override  "), &format!("{proposal} -> {action}"));
             }
-            Event::ProposalRejected { step, proposed: was, reason } => {
-                write_line(out, &format!("{step:>3} rejected  "), &format!("{was}: {reason}"));
+            Event::ProposalRejected { step, proposed: proposal, reason } => {
+                write_line(out, &format!("{step:>3} rejected  "), &format!("{proposal}: {reason}"));
             }
             Event::AskedAgain { step, unusable_reason: unusable } => {
                 let why = unusable.as_ref().map_or(String::new(), |why| format!(": {why}"));
@@ -148,15 +148,15 @@ impl Transcript {
                     write_line(out, "      ", &format!("sent as `{sent}` by rule {rule}"));
                 }
             }
-            Event::Observed { result: turn, agent_view: seen, .. } => {
-                write_block(out, "      ", seen.as_deref().unwrap_or(&turn.observation));
-                if (turn.progress - self.progress).abs() > f64::EPSILON {
+            Event::Observed { result, agent_view, .. } => {
+                write_block(out, "      ", agent_view.as_deref().unwrap_or(&result.observation));
+                if (result.progress - self.progress).abs() > f64::EPSILON {
                     write_line(
                         out,
                         "      ",
-                        &format!("progress {:.2} -> {:.2}", self.progress, turn.progress),
+                        &format!("progress {:.2} -> {:.2}", self.progress, result.progress),
                     );
-                    self.progress = turn.progress;
+                    self.progress = result.progress;
                 }
             }
             Event::Noted { notes, .. } => {
@@ -178,7 +178,7 @@ impl Transcript {
                 let numbers: Vec<String> = refused.iter().map(|n| (n + 1).to_string()).collect();
                 let words = match &numbers[..] {
                     [] => "every line of the summary was accepted".to_owned(),
-                    some => format!("rejected lines of the summary: {}", some.join(", ")),
+                    rejected => format!("rejected lines of the summary: {}", rejected.join(", ")),
                 };
                 write_line(out, "      ", &words);
             }
@@ -216,8 +216,9 @@ impl Transcript {
             Event::CallFailed { call, failure } => {
                 let failed = after.failed_calls().find(|(effect, _)| effect.call() == *call);
                 let question = failed.and_then(|(effect, _)| effect.question());
-                let of = question.map_or_else(String::new, |q| format!(" ({})", q.name()));
-                let words = format!("{}{of}: {}; {}", failure.source, failure.message, failure.hint);
+                let question_name = question.map_or_else(String::new, |q| format!(" ({})", q.name()));
+                let words =
+                    format!("{}{question_name}: {}; {}", failure.source, failure.message, failure.hint);
                 write_line(out, "      FAILED ", &words);
             }
             Event::PromptSent { prompt } => {
@@ -232,12 +233,12 @@ impl Transcript {
             Event::CallCancelled { partial_reply: reply, .. } => {
                 write_line(out, "      ", &cancelled_reply_text(reply, |text| format!("{text:?}")));
             }
-            Event::Diverged { episode, step, recorded, actual: now } => {
+            Event::Diverged { episode, step, recorded, actual } => {
                 write_line(
                     out,
                     "      DIFFERENT ",
                     &format!(
-                        "episode {episode} step {step}: the rebuilt environment says `{now}`, the journal `{recorded}`"
+                        "episode {episode} step {step}: the rebuilt environment says `{actual}`, the journal `{recorded}`"
                     ),
                 );
             }
@@ -247,12 +248,12 @@ impl Transcript {
                 } else {
                     format!("lost ({})", reason_name(summary.reason))
                 };
-                let hand = if summary.assisted { ", assisted by a person" } else { "" };
+                let assisted = if summary.assisted { ", assisted by a person" } else { "" };
                 write_line(
                     out,
                     "",
                     &format!(
-                        "Episode {} {how} after {}, {}, progress {:.2}{hand}",
+                        "Episode {} {how} after {}, {}, progress {:.2}{assisted}",
                         summary.number,
                         pluralize(summary.steps.into(), "step"),
                         pluralize(summary.moves.into(), "move"),
@@ -261,27 +262,27 @@ impl Transcript {
                 );
             }
             Event::RunEnded => {
-                let tally = after.ended_episodes.iter().filter(|e| e.won).count();
+                let won = after.ended_episodes.iter().filter(|e| e.won).count();
                 write_line(
                     out,
                     "",
                     &format!(
-                        "Run over: {tally} of {} won",
+                        "Run over: {won} of {} won",
                         pluralize(after.ended_episodes.len() as u64, "episode")
                     ),
                 );
             }
             Event::BreakpointHit { .. } => {
                 if let Some(hit) = after.breakpoints.last_hit.as_ref() {
-                    let head = if hit.config.is_watch { "      WATCH " } else { "      STOP " };
-                    write_line(out, head, &hit.describe());
+                    let prefix = if hit.config.is_watch { "      WATCH " } else { "      STOP " };
+                    write_line(out, prefix, &hit.describe());
                 }
             }
-            Event::BreakpointSet { breakpoint, config: stop } => {
-                write_line(out, "      ", &format!("{} {breakpoint} set: {stop}", stop.kind_name()));
+            Event::BreakpointSet { breakpoint, config } => {
+                write_line(out, "      ", &format!("{} {breakpoint} set: {config}", config.kind_name()));
             }
-            Event::BreakpointSwitched { breakpoint, enabled: on } => {
-                let how = if *on { "on" } else { "off" };
+            Event::BreakpointSwitched { breakpoint, enabled } => {
+                let how = if *enabled { "on" } else { "off" };
                 write_line(out, "      ", &format!("breakpoint {breakpoint} switched {how}"));
             }
             Event::BreakpointRemoved { breakpoint } => {
@@ -312,8 +313,8 @@ impl Transcript {
 }
 
 fn write_reflection(out: &mut String, reflection: &Reflection) {
-    let by = author_name(reflection.author);
-    write_line(out, "      * ", &format!("{} reflection ({by})", reflection.question().name()));
+    let author = author_name(reflection.author);
+    write_line(out, "      * ", &format!("{} reflection ({author})", reflection.question().name()));
     for item in &reflection.items {
         write_line(out, "        - ", &format_lesson(&item.text));
     }
@@ -328,8 +329,8 @@ fn write_reflection(out: &mut String, reflection: &Reflection) {
 }
 
 /// Writes a person's change of a lesson. Lessons from a reflection are written with the reflection.
-fn write_lesson(out: &mut String, op: &LessonOp, by: Author, after: &State) {
-    if by != Author::Person {
+fn write_lesson(out: &mut String, op: &LessonOp, author: Author, after: &State) {
+    if author != Author::Person {
         return;
     }
     let number = after.pool.get(op.id()).map_or(0, |l| l.number);
@@ -379,9 +380,9 @@ pub(super) fn cancelled_reply_text(reply: &PartialReply, quote: impl Fn(&str) ->
     text
 }
 
-/// Returns the author of a reflection in a word or two.
-pub(super) fn author_name(author_word: Author) -> &'static str {
-    match author_word {
+/// Returns a short name for the author of a reflection.
+pub(super) fn author_name(author: Author) -> &'static str {
+    match author {
         Author::Symbolic => "rules",
         Author::Mentor => "mentor",
         Author::Person => "you",
@@ -389,19 +390,19 @@ pub(super) fn author_name(author_word: Author) -> &'static str {
     }
 }
 
-fn reason_name(reason_word: crate::domain::EndReason) -> String {
-    super::record::enum_name(&reason_word)
+fn reason_name(reason: crate::domain::EndReason) -> String {
+    super::record::enum_name(&reason)
 }
 
-/// Writes one line: a lead, then the text with its line breaks replaced by spaces.
-fn write_line(out: &mut String, lead: &str, text: &str) {
+/// Writes one line: a prefix, then the text with its line breaks replaced by spaces.
+fn write_line(out: &mut String, prefix: &str, text: &str) {
     let flat = clean(text).replace('\n', " ");
-    let _ = writeln!(out, "{lead}{}", flat.trim_end());
+    let _ = writeln!(out, "{prefix}{}", flat.trim_end());
 }
 
-/// Writes a text of several lines, each after the lead; empty lines are omitted.
-fn write_block(out: &mut String, lead: &str, text: &str) {
+/// Writes a text of several lines, each after the prefix; empty lines are omitted.
+fn write_block(out: &mut String, prefix: &str, text: &str) {
     for part in clean(text).lines().filter(|l| !l.trim().is_empty()) {
-        let _ = writeln!(out, "{lead}{}", part.trim_end());
+        let _ = writeln!(out, "{prefix}{}", part.trim_end());
     }
 }

@@ -1,4 +1,4 @@
-//! Signal handlers, installed with `signal-hook`. They only wake a thread, which does the work.
+//! Signal handlers, installed with `signal-hook`. A handler only wakes a thread, which handles the signal.
 
 use super::{EndSignal, HUB, restore_terminal};
 use signal_hook::consts::{
@@ -8,14 +8,14 @@ use signal_hook::consts::{
 use signal_hook::iterator::Signals;
 use std::io::{self, PipeReader, Read, Write};
 
-/// Signals whose default action ends the process and that a program can handle. Those for faults of the program
-/// itself (SIGSEGV, SIGBUS, SIGILL, SIGFPE) are left out: the faulting instruction would only be executed again.
+/// Signals that end the process by default and that can be handled. Signals caused by a faulting instruction (SIGSEGV,
+/// SIGBUS, SIGILL, SIGFPE) are excluded, because returning from the handler would execute the instruction again.
 const TERMINATING_SIGNALS: &[i32] = &[
     SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,
     SIGSYS, SIGTRAP,
 ];
 
-/// Returns further such signals that only some systems have.
+/// Returns the terminating signals that exist only on some systems.
 fn platform_signals() -> impl Iterator<Item = i32> {
     #[cfg(target_os = "linux")]
     {
@@ -30,17 +30,17 @@ fn platform_signals() -> impl Iterator<Item = i32> {
 
 pub(super) fn install() -> io::Result<()> {
     let ignored = ignored_signals();
-    let wanted = TERMINATING_SIGNALS
+    let handled = TERMINATING_SIGNALS
         .iter()
         .filter(|signal| **signal == SIGABRT || (ignored >> (**signal - 1)) & 1 == 0);
-    let mut signals = Signals::new(wanted)?;
+    let mut signals = Signals::new(handled)?;
     for signal in platform_signals().filter(|signal| (ignored >> (signal - 1)) & 1 == 0) {
-        // A signal that the system reserves is never delivered either.
+        // Fails for signals that the system reserves, which are never delivered.
         let _ = signals.add_signal(signal);
     }
-    // Exceeding the file size limit then is a failed write, which the journal handles.
+    // With a handler for SIGXFSZ, exceeding the file size limit makes the write fail, and the journal handles that.
     signals.add_signal(SIGXFSZ)?;
-    let mut aborting = delay_abort()?;
+    let mut abort_pipe = delay_abort()?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
             if signal == SIGXFSZ {
@@ -48,8 +48,8 @@ pub(super) fn install() -> io::Result<()> {
             }
             if signal == SIGABRT {
                 restore_terminal();
-                // Whatever it reads, the pipe has room again and the handler returns.
-                let _ = aborting.read(&mut vec![0; 1 << 16]);
+                // Frees space in the pipe, so that the handler's write completes and the handler returns.
+                let _ = abort_pipe.read(&mut vec![0; 1 << 16]);
             }
             HUB.deliver(EndSignal(signal));
         }
@@ -62,7 +62,8 @@ pub(super) fn install() -> io::Result<()> {
 fn delay_abort() -> io::Result<PipeReader> {
     let (reader, writer) = io::pipe()?;
     let mut filler = writer.try_clone()?;
-    // Runs after the handler that wakes the thread. It makes the pipe non-blocking, which allows filling it here.
+    // This handler runs after the one that wakes the thread. `register` makes the pipe non-blocking, so that the loop
+    // below ends when the pipe is full; then the pipe is made blocking again.
     signal_hook::low_level::pipe::register(SIGABRT, writer)?;
     while filler.write(&[0; 4096]).is_ok() {}
     rustix::fs::fcntl_setfl(&filler, rustix::fs::OFlags::empty())?;
@@ -72,11 +73,11 @@ fn delay_abort() -> io::Result<PipeReader> {
 /// Starts a thread that waits until the terminal is gone.
 pub(super) fn watch_terminal() {
     use rustix::event::{PollFd, PollFlags, poll};
-    // Without the thread a failed write reports it.
+    // If the thread can't be started, the next failed write reveals that the terminal is gone.
     let _ = std::thread::Builder::new().name("terminal".to_owned()).spawn(|| {
         let input = io::stdin();
         loop {
-            // Waits for no input: a hang-up is always reported.
+            // No events are requested, because `poll` always reports a hang-up.
             let mut watched = [PollFd::new(&input, PollFlags::empty())];
             match poll(&mut watched, None) {
                 Err(rustix::io::Errno::INTR) => continue,

@@ -1,5 +1,5 @@
-//! The detectors. Each examines the last step, the earlier knowledge ([`Situation`]) and the tallies; the work is
-//! bounded by the texts of the step, not by the length of the episode. None of them sees `truth`.
+//! The detectors. Each examines the last step, what was known before it ([`Situation`]) and the tallies of earlier
+//! notes. The work is bounded by the texts of the step, not by the length of the episode. No detector reads `truth`.
 
 use super::evidence::{evidence_text, shorten};
 use super::failure;
@@ -31,7 +31,7 @@ pub fn detect(state: &State) -> Vec<Note> {
     }
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
-    let mut look = StepDetector {
+    let mut detector = StepDetector {
         state,
         episode,
         step,
@@ -43,14 +43,14 @@ pub fn detect(state: &State) -> Vec<Note> {
         previous: Situation::from_episode(episode),
         notes: Vec::new(),
     };
-    let lists = executed.is_some_and(|e| e.rule.as_ref().is_some_and(|r| r.contains("check")));
-    if (!answer.valid || look.text == NOTHING_HAPPENS) && !lists {
-        look.detect_failure();
+    let requests_action_list = executed.is_some_and(|e| e.rule.as_ref().is_some_and(|r| r.contains("check")));
+    if (!answer.valid || detector.text == NOTHING_HAPPENS) && !requests_action_list {
+        detector.detect_failure();
     } else {
-        look.detect_effects();
+        detector.detect_effects();
     }
-    look.detect_repeats(answer.valid && look.text != NOTHING_HAPPENS);
-    look.notes
+    detector.detect_repeats(answer.valid && detector.text != NOTHING_HAPPENS);
+    detector.notes
 }
 
 struct StepDetector<'a> {
@@ -78,10 +78,10 @@ impl StepDetector<'_> {
     }
 
     fn detect_failure(&mut self) {
-        let (why, parts) = failure::failure_reason(self.episode, &self.parsed_action, &self.previous);
-        self.add_mistake("nothing_happened", &[("why", why), ("action", self.action)]);
+        let (reason, parts) = failure::failure_reason(self.episode, &self.parsed_action, &self.previous);
+        self.add_mistake("nothing_happened", &[("why", reason), ("action", self.action)]);
         let evidence = evidence_text(self.action, self.text);
-        self.notes.push(Note { detector: why.to_owned(), kind: NoteKind::Mistake, evidence, parts });
+        self.notes.push(Note { detector: reason.to_owned(), kind: NoteKind::Mistake, evidence, parts });
     }
 
     fn detect_effects(&mut self) {
@@ -105,11 +105,11 @@ impl StepDetector<'_> {
 
     /// Detects the sub-goals that this step reached, in order; one answer may reach several.
     fn detect_subgoals(&mut self, goal: &Goal, now: &Situation) {
-        let ladder = goal.subgoals();
+        let subgoals = goal.subgoals();
         let mut reached = reached_subgoals(self.episode);
-        let mut used = false;
-        while let Some(rung) = ladder.get(reached) {
-            let hit = match rung {
+        let mut effect_used = false;
+        while let Some(subgoal) = subgoals.get(reached) {
+            let is_reached = match subgoal {
                 Subgoal::Seen => {
                     let held = self
                         .parsed_observation
@@ -119,7 +119,7 @@ impl StepDetector<'_> {
                     held || now.unplaced_target().is_some()
                 }
                 Subgoal::Taken => {
-                    !used
+                    !effect_used
                         && type_of_name(&now.held) == goal.object()
                         && self.parsed_observation.taken.is_some()
                 }
@@ -130,23 +130,23 @@ impl StepDetector<'_> {
                     .is_some_and(|(h, o, _)| h == how && type_of_name(o) == goal.object()),
                 Subgoal::Placed => {
                     let put = self.parsed_observation.placed.as_ref();
-                    !used && put.is_some_and(|(o, p)| now.is_wanted_placement(goal, o, p))
+                    !effect_used && put.is_some_and(|(o, p)| now.is_wanted_placement(goal, o, p))
                 }
                 Subgoal::LampSeen => now.lamp.is_some(),
                 Subgoal::LampUsed => now.is_examining(goal),
             };
-            if !hit {
+            if !is_reached {
                 break;
             }
-            used |= matches!(rung, Subgoal::Taken | Subgoal::Placed);
+            effect_used |= matches!(subgoal, Subgoal::Taken | Subgoal::Placed);
             reached += 1;
-            let (at, of) = (reached.to_string(), ladder.len().to_string());
-            let parts = [("name", rung.name()), ("reached", &at), ("of", &of), ("object", goal.object())];
+            let (at, of) = (reached.to_string(), subgoals.len().to_string());
+            let parts = [("name", subgoal.name()), ("reached", &at), ("of", &of), ("object", goal.object())];
             self.add_note("subgoal", NoteKind::Progress, &parts);
         }
     }
 
-    /// Detects moves that the environment accepts but that don't serve the goal.
+    /// Detects actions that the environment accepts but that don't serve the goal.
     fn detect_wrong_actions(&mut self, goal: &Goal, now: &Situation) {
         let observation = self.parsed_observation.clone();
         if let Some((object, place)) = &observation.taken {
@@ -205,8 +205,8 @@ impl StepDetector<'_> {
         }
     }
 
-    /// Detects events of the search: a target found, a closed container left unopened, a target left behind, a place
-    /// searched again.
+    /// Detects what happens while the agent searches: it finds a target, leaves a closed container unopened, leaves a
+    /// target behind or searches a place again.
     fn detect_search(&mut self, goal: &Goal, now: &Situation) {
         let before = self.previous.clone();
         if before.targets.is_empty()
@@ -221,14 +221,14 @@ impl StepDetector<'_> {
         if before.location.is_empty() {
             return;
         }
-        let left = type_of_name(&before.location).to_owned();
+        let left_place = type_of_name(&before.location).to_owned();
         if before.is_searching(goal) && before.door == Door::Closed {
-            self.add_mistake("left_closed", &[("place", &left)]);
+            self.add_mistake("left_closed", &[("place", &left_place)]);
         }
-        let lies_there = before.unplaced_target().is_some()
+        let leaves_target = before.unplaced_target().is_some()
             && before.targets.iter().any(|(o, p)| *p == before.location && !before.placed.contains(o));
-        if before.held.is_empty() && lies_there {
-            self.add_mistake("left_target", &[("place", &left), ("object", goal.object())]);
+        if before.held.is_empty() && leaves_target {
+            self.add_mistake("left_target", &[("place", &left_place), ("object", goal.object())]);
         }
         let visits = self
             .episode
@@ -241,34 +241,36 @@ impl StepDetector<'_> {
     }
 
     /// Detects repeated actions and going in circles.
-    fn detect_repeats(&mut self, happened: bool) {
+    fn detect_repeats(&mut self, had_effect: bool) {
         let (count, number) = (
             self.episode.action_counts.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0),
             self.step.number,
         );
         let times = count.to_string();
-        let again = u64::from(count) >= self.state.setting_number("repeat_after", REPEAT_AFTER);
+        let is_repeated = u64::from(count) >= self.state.setting_number("repeat_after", REPEAT_AFTER);
         let last = self.episode.note_tallies.get("nothing_happened").map(|t| &t.last.parts);
         let failed_before = last.and_then(|p| p.get("action")).is_some_and(|a| a == self.action);
-        let just_before = number.checked_sub(1).and_then(|n| self.episode.step(n));
-        let twice = just_before
+        let previous = number.checked_sub(1).and_then(|n| self.episode.step(n));
+        let same_as_previous = previous
             .and_then(Step::action)
             .is_some_and(|a| a.trim() == self.step.action().unwrap_or_default().trim());
-        if again && ((!happened && (failed_before || count > 2)) || (happened && twice)) {
+        let counts_as_repeat = if had_effect { same_as_previous } else { failed_before || count > 2 };
+        if is_repeated && counts_as_repeat {
             self.add_mistake("repeat", &[("action", self.action), ("times", &times)]);
             return;
         }
-        let reached = self.notes.iter().any(|n| n.kind == NoteKind::Progress);
+        let made_progress = self.notes.iter().any(|n| n.kind == NoteKind::Progress);
         let step_of = |name: &str| self.episode.note_tallies.get(name).map_or(0, |t| t.last_step);
-        let since =
+        let steps_without_progress =
             number - step_of("subgoal").max(step_of("progress")).max(self.episode.progress_step).min(number);
         let window = self.state.setting_number("circle_window", CIRCLE_WINDOW);
         let visits = self.state.setting_number("circle_visits", CIRCLE_VISITS);
-        let fresh = step_of("circling") == 0 || u64::from(number - step_of("circling").min(number)) >= window;
-        if !reached
-            && fresh
+        let last_circling = step_of("circling");
+        let can_note_circling = last_circling == 0 || u64::from(number - last_circling.min(number)) >= window;
+        if !made_progress
+            && can_note_circling
             && u64::from(count) >= visits
-            && u64::from(since) >= window
+            && u64::from(steps_without_progress) >= window
             && !matches!(self.parsed_action, ParsedAction::AlwaysAccepted)
         {
             self.add_mistake("circling", &[("action", self.action), ("times", &times)]);
@@ -276,7 +278,7 @@ impl StepDetector<'_> {
     }
 }
 
-/// Returns how many sub-goals are reached.
+/// Returns how many sub-goals have been reached.
 pub(super) fn reached_subgoals(episode: &Episode) -> usize {
     let last = episode.note_tallies.get("subgoal").and_then(|t| t.last.parts.get("reached"));
     last.and_then(|n| n.parse().ok()).unwrap_or(0)
@@ -287,8 +289,8 @@ fn detect_only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
     let thinks = |back: u32| {
         step.number.checked_sub(back).and_then(|n| episode.step(n)).is_some_and(Step::is_thought_only)
     };
-    let fourth = thinks(3);
-    if !(thinks(1) && thinks(2)) || fourth {
+    let already_noted = thinks(3);
+    if !(thinks(1) && thinks(2)) || already_noted {
         return Vec::new();
     }
     let action = step.action().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Finds out why an action had no effect. The environment only answers that nothing happened; earlier observations show
-//! why.
+//! Finds out why an action had no effect. The environment only answers that nothing happens; the reason is inferred
+//! from earlier observations.
 
 use super::goal::Treatment;
 use super::parsing::{Door, ParsedAction, has_number, listed_places, parse_observation, type_of_name};
@@ -7,17 +7,17 @@ use super::situation::Situation;
 use crate::engine::Episode;
 use std::collections::BTreeMap;
 
-/// Returns the reason as the stable name of its detector, with the parts that sentences are built from.
+/// Returns the reason as the name of its detector, with the parts of the note, from which lesson sentences are built.
 pub(super) fn failure_reason(
     episode: &Episode,
-    act: &ParsedAction,
+    action: &ParsedAction,
     known: &Situation,
 ) -> (&'static str, BTreeMap<String, String>) {
     let mut parts = BTreeMap::new();
     let mut part = |name: &str, value: &str| {
         parts.insert(name.to_owned(), value.to_owned());
     };
-    let names: Vec<&str> = match act {
+    let names: Vec<&str> = match action {
         ParsedAction::GoTo(a)
         | ParsedAction::Open(a)
         | ParsedAction::Close(a)
@@ -31,11 +31,11 @@ pub(super) fn failure_reason(
         ParsedAction::Slice { object, knife } => vec![object, knife],
         ParsedAction::AlwaysAccepted | ParsedAction::Unknown => Vec::new(),
     };
-    if let Some(bare) = names.iter().find(|n| !has_number(n)) {
-        part("name", bare);
+    if let Some(unnumbered) = names.iter().find(|n| !has_number(n)) {
+        part("name", unnumbered);
         return ("number_missing", parts);
     }
-    let detector = match act {
+    let detector = match action {
         ParsedAction::Unknown => "unknown_action",
         ParsedAction::AlwaysAccepted => "unclear",
         ParsedAction::Slice { object, knife } => {
@@ -47,7 +47,7 @@ pub(super) fn failure_reason(
             if *place == known.location {
                 "already_there"
             } else if is_listed(episode, place) {
-                // A place that exists but cannot be reached shares the location of the agent's place.
+                // An existing place that cannot be gone to is at the same location as the agent's place.
                 "already_there"
             } else {
                 "unknown_place"
@@ -55,7 +55,7 @@ pub(super) fn failure_reason(
         }
         ParsedAction::Open(place) | ParsedAction::Close(place) => {
             part("place", type_of_name(place));
-            match (act, known.door) {
+            match (action, known.door) {
                 _ if *place != known.location => "not_at_place",
                 (_, Door::None) => "no_door",
                 (ParsedAction::Open(_), Door::Open) => "already_open",
@@ -88,18 +88,18 @@ pub(super) fn failure_reason(
                 "not_at_place"
             } else if known.door == Door::Closed {
                 "container_closed"
-            } else if known.old_wording.is_some_and(|house| house != *old) {
+            } else if known.old_wording.is_some_and(|game_uses_old| game_uses_old != *old) {
                 part("said", if *old { "put" } else { "move" });
                 "wrong_form"
             } else {
                 "does_not_fit"
             }
         }
-        ParsedAction::Treat { treatment: how, object, place } => {
+        ParsedAction::Treat { treatment, object, place } => {
             part("object", type_of_name(object));
             part("place", type_of_name(place));
-            part("how", how.verb());
-            treatment_failure(*how, object, place, known)
+            part("how", treatment.verb());
+            treatment_failure(*treatment, object, place, known)
         }
         ParsedAction::Use(lamp) => {
             part("object", type_of_name(lamp));

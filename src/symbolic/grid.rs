@@ -1,6 +1,6 @@
-//! Detectors and rules for grid worlds (BabyAI). The five situations are the paper's (OmniReflect, appendix F): going
-//! round in circles, a key found, the door found, the target found, and having to empty one's hands first. In addition,
-//! every refusal of the text interface is detected.
+//! Detectors and rules for grid worlds (BabyAI). The five situations of the paper (OmniReflect, appendix F) are: the
+//! agent goes in circles, finds a key, finds the door, finds the target, or must first drop what it carries. In
+//! addition, every kind of rejected action is detected.
 
 mod sentences;
 
@@ -17,7 +17,7 @@ pub(super) fn is_grid(episode: &Episode) -> bool {
     episode.task.env == "babyai"
 }
 
-/// How many steps back the last view is looked for.
+/// Maximum number of steps to look back for the last view.
 const MAX_LOOKBACK: u32 = 8;
 
 /// Returns the notes of the last step, whose answer is `text`.
@@ -55,7 +55,7 @@ impl GridDetector<'_> {
         !self.episode.note_tallies.contains_key(detector)
     }
 
-    /// Detects what came into sight or into the hand with this step.
+    /// Detects what the agent sees or holds since this step.
     fn detect_situations(&mut self, view: &View<'_>) {
         if self.episode.progress_step == self.step.number && self.episode.progress > 0.0 {
             self.add_note("progress", NoteKind::Progress, &[]);
@@ -69,16 +69,16 @@ impl GridDetector<'_> {
             })
             .flatten()
             .collect();
-        for spot in &view.objects {
-            let is_wanted = wanted.iter().any(|wanted| wanted.matches(spot));
-            let detector = match (spot.kind, is_wanted) {
+        for object in &view.objects {
+            let is_wanted = wanted.iter().any(|wanted| wanted.matches(object));
+            let detector = match (object.kind, is_wanted) {
                 ("door", true) => "found_door",
                 (_, true) => "found_target",
                 ("key", false) => "found_key",
                 _ => continue,
             };
             if self.is_first_note(detector) && !self.notes.iter().any(|n| n.detector == detector) {
-                self.add_note(detector, NoteKind::Fact, &[("thing", spot.name), ("colour", spot.colour)]);
+                self.add_note(detector, NoteKind::Fact, &[("thing", object.name), ("colour", object.colour)]);
             }
         }
         let Some((colour, kind)) = view.carrying else { return };
@@ -87,8 +87,8 @@ impl GridDetector<'_> {
             self.add_note("took_key", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
         } else if self.action.contains("go through")
             && self.action.contains(" locked ")
-            // A walk that was interrupted has opened nothing.
-            && !view.objects.iter().any(|spot| spot.door_state == "locked" && spot.colour == colour)
+            // If the walk was interrupted before the door, the door is still locked.
+            && !view.objects.iter().any(|object| object.door_state == "locked" && object.colour == colour)
         {
             self.add_note("unlocked", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
         }
@@ -103,25 +103,27 @@ impl GridDetector<'_> {
         if !self.action.starts_with("turn ") {
             return;
         }
-        let most = state.setting_number("circle_turns", CIRCLE_TURNS).max(2);
-        let same = |back: u64| {
-            let number = u64::from(self.step.number).checked_sub(back).and_then(|n| u32::try_from(n).ok());
+        let max_turns = state.setting_number("circle_turns", CIRCLE_TURNS).max(2);
+        let is_same_turn = |steps_back: u64| {
+            let number = u64::from(self.step.number).checked_sub(steps_back);
+            let number = number.and_then(|n| u32::try_from(n).ok());
             let step = number.and_then(|n| self.episode.step(n));
             step.and_then(|s| s.action()).is_some_and(|a| a.trim() == self.action)
         };
-        // Once per full circle: the action before it was a different one, or another circle ended there.
-        let turn_count = (1..=most.saturating_mul(2)).take_while(|back| same(*back)).count() as u64 + 1;
-        if turn_count >= most && turn_count.is_multiple_of(most) {
+        // Noted once per full circle, not at every further turn.
+        let earlier_turns = (1..=max_turns.saturating_mul(2)).take_while(|back| is_same_turn(*back)).count();
+        let turn_count = earlier_turns as u64 + 1;
+        if turn_count >= max_turns && turn_count.is_multiple_of(max_turns) {
             let times = turn_count.to_string();
             self.add_note("circling", NoteKind::Mistake, &[("action", self.action), ("times", &times)]);
         }
     }
 
-    /// Detects which refusal the answer is, if it is one.
+    /// Detects why the action was rejected.
     fn detect_rejection(&mut self, state: &State) {
         let contains = |words: &str| self.text.contains(words);
         let carries = || self.previous_view().is_some_and(|view| view.carrying.is_some());
-        let why = if contains("not recognized") && self.action.starts_with("pick up") {
+        let reason = if contains("not recognized") && self.action.starts_with("pick up") {
             "wrong_verb"
         } else if contains("not recognized") && self.action.starts_with("pickup") && carries() {
             "hands_full"
@@ -145,12 +147,12 @@ impl GridDetector<'_> {
             "no_change"
         };
         let action = self.action;
-        self.add_note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", action)]);
-        self.add_note(why, NoteKind::Mistake, &[]);
+        self.add_note("nothing_happened", NoteKind::Mistake, &[("why", reason), ("action", action)]);
+        self.add_note(reason, NoteKind::Mistake, &[]);
         let failed_before = self.episode.note_tallies.get("nothing_happened").map(|t| &t.last.parts);
-        let again = failed_before.and_then(|p| p.get("action")).is_some_and(|a| a == action);
+        let failed_last = failed_before.and_then(|p| p.get("action")).is_some_and(|a| a == action);
         let count = self.episode.action_counts.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0);
-        if again && u64::from(count) >= state.setting_number("repeat_after", REPEAT_AFTER) {
+        if failed_last && u64::from(count) >= state.setting_number("repeat_after", REPEAT_AFTER) {
             let times = count.to_string();
             self.add_note("repeat", NoteKind::Mistake, &[("action", action), ("times", &times)]);
         }

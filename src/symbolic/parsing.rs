@@ -1,10 +1,11 @@
-//! Parses actions and answers in both generations of ALFWorld's wording.
+//! Parses actions and observations in both wordings of ALFWorld: that of its 2.1.1 games (`put X in/on Y`) and the
+//! newer one (`move X to Y`).
 
 use super::goal::Treatment;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// An action as intended. Names may lack their number, or name something that isn't there.
+/// A parsed action, possible or not. Names may lack their number, or name something that isn't there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ParsedAction {
     GoTo(String),
@@ -14,7 +15,7 @@ pub(super) enum ParsedAction {
         object: String,
         place: String,
     },
-    /// `put X in/on Y` (2.1.1) or `move X to Y`; `old` is true for the first.
+    /// `put X in/on Y` or `move X to Y`; `old_wording` is true for the first.
     Put {
         object: String,
         place: String,
@@ -32,13 +33,13 @@ pub(super) enum ParsedAction {
         knife: String,
     },
     Examine(String),
-    /// `look`, `inventory`, `help`: never wrong.
+    /// `look`, `inventory`, `help`, `check valid actions`: accepted in every state.
     AlwaysAccepted,
-    /// No known form.
+    /// Matches no known form.
     Unknown,
 }
 
-/// The parts of an answer that change what is known.
+/// The parts of an observation that add to what is known about the room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ParsedObservation {
     /// `You arrive at ...`; true for the 2.1.1 wording, which names a location instead of the place.
@@ -67,7 +68,7 @@ pub(super) enum Door {
     Closed,
 }
 
-/// The answer to an impossible action, in every generation.
+/// The observation after an impossible action, in both wordings.
 pub(super) const NOTHING_HAPPENS: &str = "Nothing happens.";
 
 /// Words that join two names.
@@ -115,7 +116,7 @@ pub(super) fn parse_action(action: &str) -> ParsedAction {
     if matches!(action, "look" | "inventory" | "help" | "check valid actions") {
         return ParsedAction::AlwaysAccepted;
     }
-    let Some(forms) = PATTERNS.as_ref() else { return ParsedAction::Unknown };
+    let Some(patterns) = PATTERNS.as_ref() else { return ParsedAction::Unknown };
     let owned = |m: Option<regex::Match<'_>>| m.map(|m| m.as_str().to_owned()).unwrap_or_default();
     for (verb, make) in [
         ("go to ", ParsedAction::GoTo as fn(String) -> ParsedAction),
@@ -128,68 +129,68 @@ pub(super) fn parse_action(action: &str) -> ParsedAction {
             return if is_single_name(name) { make(name.trim().to_owned()) } else { ParsedAction::Unknown };
         }
     }
-    if let Some(c) = forms.take.captures(action) {
+    if let Some(c) = patterns.take.captures(action) {
         return ParsedAction::Take { object: owned(c.get(1)), place: owned(c.get(2)) };
     }
-    if let Some(c) = forms.put.captures(action) {
+    if let Some(c) = patterns.put.captures(action) {
         let old = c.get(1).is_some();
         let (object, place) = if old { (c.get(2), c.get(3)) } else { (c.get(4), c.get(5)) };
         return ParsedAction::Put { object: owned(object), place: owned(place), old_wording: old };
     }
-    if let Some(c) = forms.slice.captures(action) {
+    if let Some(c) = patterns.slice.captures(action) {
         return ParsedAction::Slice { object: owned(c.get(1)), knife: owned(c.get(2)) };
     }
-    if let Some(c) = forms.treat.captures(action)
-        && let Some(how) = Treatment::from_word(c.get(1).map_or("", |m| m.as_str()))
+    if let Some(c) = patterns.treat.captures(action)
+        && let Some(treatment) = Treatment::from_word(c.get(1).map_or("", |m| m.as_str()))
     {
-        return ParsedAction::Treat { treatment: how, object: owned(c.get(2)), place: owned(c.get(3)) };
+        return ParsedAction::Treat { treatment, object: owned(c.get(2)), place: owned(c.get(3)) };
     }
     ParsedAction::Unknown
 }
 
-/// Returns whether this is a single name. `examine mug 1 with desklamp 1` is not an action in any generation, though
-/// goals are phrased so: the lamp is used.
+/// Returns whether this is a single name. Rejects `examine mug 1 with desklamp 1`, which follows the phrasing of goals
+/// but is not an action: the action is `use desklamp 1`.
 fn is_single_name(text: &str) -> bool {
     let mut words = text.split_whitespace().rev().skip(1);
     !words.any(|w| w.bytes().all(|b| b.is_ascii_digit()) || JOINING_WORDS.contains(&w))
 }
 
-/// Parses an answer.
+/// Parses an observation.
 pub(super) fn parse_observation(text: &str) -> ParsedObservation {
     let mut parsed = ParsedObservation::default();
-    let Some(forms) = PATTERNS.as_ref() else { return parsed };
+    let Some(patterns) = PATTERNS.as_ref() else { return parsed };
     let pair = |c: &regex::Captures<'_>, a: usize, b: usize| {
         Some((c.get(a)?.as_str().to_owned(), c.get(b)?.as_str().to_owned()))
     };
     if let Some(rest) = text.strip_prefix("You arrive at ") {
         parsed.arrived = Some(rest.starts_with("loc "));
     }
-    if let Some(c) = forms.view.captures(text) {
+    if let Some(c) = patterns.view.captures(text) {
         let place = c.get(1).map(|m| (m, Door::Open)).or_else(|| c.get(2).map(|m| (m, Door::None)));
         parsed.view = place.map(|(m, door)| (m.as_str().to_owned(), door));
         let list = c.get(3).map_or("", |m| m.as_str());
         parsed.objects =
-            forms.thing.captures_iter(list).filter_map(|c| Some(c.get(1)?.as_str().to_owned())).collect();
-    } else if let Some(c) = forms.closed_container.captures(text) {
+            patterns.thing.captures_iter(list).filter_map(|c| Some(c.get(1)?.as_str().to_owned())).collect();
+    } else if let Some(c) = patterns.closed_container.captures(text) {
         parsed.view = c.get(1).map(|m| (m.as_str().to_owned(), Door::Closed));
     }
-    parsed.taken = forms.taken.captures(text).and_then(|c| pair(&c, 1, 2));
-    parsed.placed = forms.placed.captures(text).and_then(|c| pair(&c, 1, 3).or_else(|| pair(&c, 2, 3)));
-    parsed.treated = forms.treated.captures(text).and_then(|c| {
+    parsed.taken = patterns.taken.captures(text).and_then(|c| pair(&c, 1, 2));
+    parsed.placed = patterns.placed.captures(text).and_then(|c| pair(&c, 1, 3).or_else(|| pair(&c, 2, 3)));
+    parsed.treated = patterns.treated.captures(text).and_then(|c| {
         let (object, place) = pair(&c, 2, 3)?;
         Some((Treatment::from_word(c.get(1)?.as_str())?, object, place))
     });
     parsed.lamp_switched_on =
-        forms.lamp_switched_on.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
-    parsed.closed = forms.closed.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
+        patterns.lamp_switched_on.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
+    parsed.closed = patterns.closed.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
     parsed
 }
 
 /// Returns the places that a first observation lists.
 pub(super) fn listed_places(text: &str) -> Vec<&str> {
     let room = text.lines().find(|l| l.contains(" you see ")).unwrap_or_default();
-    let Some(forms) = PATTERNS.as_ref() else { return Vec::new() };
-    forms.thing.captures_iter(room).filter_map(|c| Some(c.get(1)?.as_str())).collect()
+    let Some(patterns) = PATTERNS.as_ref() else { return Vec::new() };
+    patterns.thing.captures_iter(room).filter_map(|c| Some(c.get(1)?.as_str())).collect()
 }
 
 /// Returns the type in a name: `apple` for `apple 1`.

@@ -1,6 +1,7 @@
-//! Detectors for planning problems (methods.md 2.3; OmniReflect's appendix F): what was done, which parts of the goal
-//! are open, and for each of the four domains the moves that don't help. They read `shown.facts`: the initial
-//! observation states everything, and the effects of actions are part of the rules.
+//! Detectors for planning problems (methods.md 2.3; OmniReflect's appendix F): what the action achieved, which parts of
+//! the goal are open, and for each of the four domains the actions that don't help. They may read all true facts
+//! (`Episode::shown`), which the agent can know: the first observation states every fact, and the agent is given the
+//! effects of actions.
 
 mod moves;
 mod sentences;
@@ -13,10 +14,10 @@ use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
 use serde_json::Value;
 
-/// The environment these detectors are for.
+/// The id of the environment that these detectors support.
 pub(super) const ENV: &str = "pddl";
 
-/// An action as the environment parses it: name and objects.
+/// An action as the environment parses it: its name and its objects.
 pub(super) struct DomainAction<'a> {
     pub(super) name: &'a str,
     pub(super) objects: Vec<&'a str>,
@@ -67,12 +68,12 @@ impl<'a> Facts<'a> {
         (held, parts.map_or(0, serde_json::Map::len))
     }
 
-    /// Returns whether an action could have made a goal condition true, judged by its kind or by what the answer
-    /// reports as new.
-    fn may_have_satisfied_condition(&self, domain: &str, done: &DomainAction<'_>, answer: &str) -> bool {
+    /// Returns whether an action may have made a goal condition true: in the first two domains if it is an action that
+    /// can, in the others if the answer mentions a goal condition that holds.
+    fn may_have_satisfied_condition(&self, domain: &str, action: &DomainAction<'_>, answer: &str) -> bool {
         match domain {
-            "gripper-strips" => done.name == "drop",
-            "blocksworld-4ops" => matches!(done.name, "stack" | "putdown"),
+            "gripper-strips" => action.name == "drop",
+            "blocksworld-4ops" => matches!(action.name, "stack" | "putdown"),
             _ => {
                 let answer = answer.to_ascii_lowercase();
                 let parts = self.shown["subgoals"].as_object();
@@ -99,45 +100,44 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     if lower.contains("check") || lower.contains("look around") {
         return Vec::new();
     }
-    let known = Facts { shown: &episode.shown };
-    let done = parse_domain_action(&known, &lower);
+    let facts = Facts { shown: &episode.shown };
+    let parsed = parse_domain_action(&facts, &lower);
     let mut notes = Vec::new();
     let mut note = |detector: &str, kind: NoteKind, parts: &[(&str, &str)]| {
         let parts = parts.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let evidence = evidence_text(action, answer.raw.trim());
         notes.push(Note { detector: detector.to_owned(), kind, evidence, parts });
     };
-    let domain = known.shown["domain"].as_str().unwrap_or_default();
+    let domain = facts.shown["domain"].as_str().unwrap_or_default();
     if !answer.valid {
-        let why = done.as_ref().and_then(|done| moves::failure_reason(domain, &known, done)).unwrap_or(
-            if answer.raw.ends_with("takes no effect. Please check valid actions.") {
-                "not_understood"
-            } else {
-                "not_now"
-            },
-        );
-        note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", action)]);
-        note(why, NoteKind::Mistake, &[]);
+        let known_reason = parsed.as_ref().and_then(|parsed| moves::failure_reason(domain, &facts, parsed));
+        let is_unrecognized = answer.raw.ends_with("takes no effect. Please check valid actions.");
+        let reason = known_reason.unwrap_or(if is_unrecognized { "not_understood" } else { "not_now" });
+        note("nothing_happened", NoteKind::Mistake, &[("why", reason), ("action", action)]);
+        note(reason, NoteKind::Mistake, &[]);
         let count = episode.action_counts.get(step.action().unwrap_or_default()).map_or(0, |a| a.0);
         if u64::from(count) >= state.setting_number("repeat_after", REPEAT_AFTER) {
             note("repeat", NoteKind::Mistake, &[("action", action), ("times", &count.to_string())]);
         }
         return notes;
     }
-    // The previous number of satisfied conditions is kept in the notes, so that a step's work does not grow with the
-    // episode.
-    let (held, all) = known.goal_counts();
+    // The previous number of satisfied conditions is stored in a note, so that the work of a step does not grow with
+    // the episode.
+    let (held, total) = facts.goal_counts();
     let last = episode.note_tallies.get("standing").and_then(|t| t.last.parts.get("held"));
     let before = last.and_then(|n| n.parse::<usize>().ok());
     if before != Some(held) {
         note("standing", NoteKind::Fact, &[("held", &held.to_string())]);
     }
-    let rose = episode.progress_step == step.number && episode.progress > 0.0;
-    // The first action that does something is also credited with the conditions that held from the start.
-    let own = before.is_some()
-        || done.as_ref().is_some_and(|done| known.may_have_satisfied_condition(domain, done, &answer.raw));
-    if rose && own {
-        note("subgoal", NoteKind::Progress, &[("reached", &held.to_string()), ("of", &all.to_string())]);
+    let has_progressed = episode.progress_step == step.number && episode.progress > 0.0;
+    // Progress at the first effective action may come only from conditions that held at the start. It counts only if
+    // the action may have satisfied one itself.
+    let is_own_progress = before.is_some()
+        || parsed
+            .as_ref()
+            .is_some_and(|parsed| facts.may_have_satisfied_condition(domain, parsed, &answer.raw));
+    if has_progressed && is_own_progress {
+        note("subgoal", NoteKind::Progress, &[("reached", &held.to_string()), ("of", &total.to_string())]);
     } else if before.is_some_and(|before| held < before) {
         // Towers are taken apart and boots are opened along the way; undoing a delivered ball or drink is a loss.
         match domain {
@@ -145,41 +145,41 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
             _ => note("undone", NoteKind::Mistake, &[]),
         }
     }
-    let Some(done) = done else { return notes };
+    let Some(parsed) = parsed else { return notes };
     let previous = step.number.checked_sub(1).and_then(|n| episode.step(n)).and_then(Step::action);
     let previous = previous.map(str::to_ascii_lowercase).and_then(|text| {
-        let done = parse_domain_action(&known, &text)?;
-        Some((done.name.to_owned(), done.objects.into_iter().map(str::to_owned).collect::<Vec<_>>()))
+        let parsed = parse_domain_action(&facts, &text)?;
+        Some((parsed.name.to_owned(), parsed.objects.into_iter().map(str::to_owned).collect::<Vec<_>>()))
     });
-    for (detector, kind) in moves::triggered_detectors(domain, &known, &done, previous.as_ref()) {
+    for (detector, kind) in moves::triggered_detectors(domain, &facts, &parsed, previous.as_ref()) {
         note(detector, kind, &[]);
     }
     notes
 }
 
-/// Returns where the episode stands: the open parts of the goal. Returns `None` if there are none.
+/// Lists the open parts of the goal. Returns `None` if there are none.
 pub(super) fn progress_text(episode: &Episode) -> Option<String> {
-    let known = Facts { shown: &episode.shown };
-    let (held, all) = known.goal_counts();
-    let left = known.open_conditions();
-    if left.is_empty() {
+    let facts = Facts { shown: &episode.shown };
+    let (held, total) = facts.goal_counts();
+    let open = facts.open_conditions();
+    if open.is_empty() {
         return None;
     }
     let so_far = if held == 0 {
         "No condition of the goal holds yet.".to_owned()
     } else {
-        format!("{held} of {all} goal conditions hold.")
+        format!("{held} of {total} goal conditions hold.")
     };
-    Some(format!("{so_far} Still open: {}.", left.join("; ")))
+    Some(format!("{so_far} Still open: {}.", open.join("; ")))
 }
 
-/// Finds the words of a text that name an action of the four domains and objects of this problem.
-fn parse_domain_action<'a>(known: &Facts<'_>, text: &'a str) -> Option<DomainAction<'a>> {
+/// Finds the action of the four domains and the objects of this problem that a text names.
+fn parse_domain_action<'a>(facts: &Facts<'_>, text: &'a str) -> Option<DomainAction<'a>> {
     let words = || {
         text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).filter(|w| !w.is_empty())
     };
     let verb = words().find(|word| moves::ACTION_NAMES.contains(word))?;
-    let is_object = |word: &&str| known.shown["objects"].get(*word).is_some();
+    let is_object = |word: &&str| facts.shown["objects"].get(*word).is_some();
     Some(DomainAction { name: verb, objects: words().filter(is_object).collect() })
 }
 

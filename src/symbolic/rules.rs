@@ -1,6 +1,6 @@
 //! Turns notes into reflections. A rule applies only if a detector noted its evidence in this trajectory, and every
-//! lesson carries that evidence. Equal lessons are one lesson that recurs; a lesson that a person deleted is not added
-//! again.
+//! lesson carries that evidence. A lesson that is already in the pool is not added twice but counted as recurring; a
+//! lesson that a person deleted is not added again.
 
 mod answer;
 mod planner;
@@ -29,8 +29,8 @@ pub enum NoteRange {
     LastStep,
     /// The last note of each detector after this step.
     AfterStep(u32),
-    /// The last note of each detector in this episode, for a person's request; only lessons not yet in the pool are
-    /// added.
+    /// The last note of each detector in this episode, for a reflection that a person requests. Adds only lessons that
+    /// are not in the pool yet.
     WholeEpisode,
 }
 
@@ -43,7 +43,8 @@ struct RuleLesson {
 }
 
 /// Returns the symbolic rules' reflections of these kinds after the last step, with the lesson commands that store
-/// them. A kind already reflected on after this step is left out, so that executing the intents ends the work.
+/// them. Leaves out kinds already reflected on after this step, so that nothing is returned again once the intents have
+/// been executed.
 pub fn reflect(state: &State, since: NoteRange, kinds: &[ReflectionKind]) -> Vec<Intent> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     let notes = notes_in_range(episode, since);
@@ -52,14 +53,14 @@ pub fn reflect(state: &State, since: NoteRange, kinds: &[ReflectionKind]) -> Vec
         if since != NoteRange::WholeEpisode && state.has_reflected(*kind) {
             continue;
         }
-        let drawn = match kind {
+        let lessons = match kind {
             ReflectionKind::Abstract | ReflectionKind::Error => rule_lessons(episode, *kind, &notes),
             ReflectionKind::Progress => progress_lesson(state, episode, &notes, since).into_iter().collect(),
             _ => Vec::new(),
         };
-        let again =
+        let repeated_rules =
             if since == NoteRange::LastStep { rules_of_previous_step(episode, *kind) } else { Vec::new() };
-        intents.extend(reflection_intents(state, episode, *kind, drawn, since, &again));
+        intents.extend(reflection_intents(state, episode, *kind, lessons, since, &repeated_rules));
     }
     intents
 }
@@ -70,7 +71,7 @@ fn notes_in_range(episode: &Episode, since: NoteRange) -> Vec<Note> {
         NoteRange::AfterStep(step) => step,
         NoteRange::WholeEpisode => 0,
     };
-    // Indexed by step number, so that the work depends on the period and not on the episode.
+    // Indexed by step number, so that the work depends on the range and not on the length of the episode.
     let steps = (after + 1..=episode.steps.len() as u32).filter_map(|number| episode.step(number));
     steps.flat_map(|step| step.notes.iter().cloned()).collect()
 }
@@ -87,27 +88,28 @@ fn rule_lessons(episode: &Episode, kind: ReflectionKind, notes: &[Note]) -> Vec<
 }
 
 fn apply_rule(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>) -> Vec<RuleLesson> {
-    let mut drawn: Vec<RuleLesson> = Vec::new();
+    let mut lessons: Vec<RuleLesson> = Vec::new();
     for note in notes {
         for (rule, scope, text) in rule(note) {
-            if !drawn.iter().any(|d| d.rule == rule || d.text == text) {
-                drawn.push(RuleLesson { rule, scope, text, evidence: note.evidence.clone() });
+            if !lessons.iter().any(|d| d.rule == rule || d.text == text) {
+                lessons.push(RuleLesson { rule, scope, text, evidence: note.evidence.clone() });
             }
         }
     }
-    drawn
+    lessons
 }
 
-/// Returns the rules whose evidence the step before already had: the same mistake twice in a row counts once.
+/// Returns the rules that already applied to the previous step: the same mistake twice in a row counts once.
 fn rules_of_previous_step(episode: &Episode, kind: ReflectionKind) -> Vec<String> {
-    let before = episode.last_step().and_then(|s| episode.step(s.number.checked_sub(1)?));
-    let notes = before.map_or(&[][..], |s| &s.notes);
+    let previous = episode.last_step().and_then(|s| episode.step(s.number.checked_sub(1)?));
+    let notes = previous.map_or(&[][..], |s| &s.notes);
     rule_lessons(episode, kind, notes).into_iter().map(|d| d.rule).collect()
 }
 
-/// Returns where the episode stands if that changed: a sub-goal was reached, or the search is off track.
+/// Returns a lesson about the current progress if it changed: a sub-goal was reached, something useful was
+/// found, or the agent was set back.
 fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], since: NoteRange) -> Option<RuleLesson> {
-    let fires = |n: &&Note| {
+    let is_relevant = |n: &&Note| {
         n.kind == NoteKind::Progress
             || matches!(
                 n.detector.as_str(),
@@ -115,7 +117,7 @@ fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], since: Note
             )
             || matches!(n.detector.as_str(), "found_target" | "found_door" | "took_key" | "unlocked")
     };
-    let cause = notes.iter().rfind(fires);
+    let cause = notes.iter().rfind(is_relevant);
     // After the goal is reached, nothing comes next.
     let won = episode.last_step().and_then(|s| s.answer.as_ref()).is_some_and(|answer| answer.won);
     if won || (cause.is_none() && since == NoteRange::LastStep) {
@@ -143,15 +145,15 @@ fn reflection_intents(
     state: &State,
     episode: &Episode,
     kind: ReflectionKind,
-    drawn: Vec<RuleLesson>,
+    lessons: Vec<RuleLesson>,
     since: NoteRange,
-    again: &[String],
+    repeated_rules: &[String],
 ) -> Vec<Intent> {
     let (mut items, mut commands) = (Vec::new(), Vec::new());
-    for lesson in drawn {
+    for lesson in lessons {
         let Some(command) = lesson_command(state, kind, &lesson) else { continue };
         let recurs = matches!(command, LessonCommand::Recur { .. });
-        if recurs && (since == NoteRange::WholeEpisode || again.contains(&lesson.rule)) {
+        if recurs && (since == NoteRange::WholeEpisode || repeated_rules.contains(&lesson.rule)) {
             continue;
         }
         items.push(ReflectionItem {
@@ -186,11 +188,11 @@ fn reflection_intents(
 /// Returns the command for a lesson: an addition, a recurrence, or a new text for Progress.
 fn lesson_command(state: &State, kind: ReflectionKind, rule_lesson: &RuleLesson) -> Option<LessonCommand> {
     for lesson in state.pool.by_rule(kind, &rule_lesson.rule) {
-        let ended = lesson.status == LessonStatus::Retired;
+        let is_retired = lesson.status == LessonStatus::Retired;
         if rule_lesson.scope != Scope::Episode {
-            return (!ended).then(|| LessonCommand::Recur { id: lesson.id.clone() });
+            return (!is_retired).then(|| LessonCommand::Recur { id: lesson.id.clone() });
         }
-        if ended || lesson.learnt_at.0 != state.episode.as_ref().map_or(0, |e| e.number) {
+        if is_retired || lesson.learnt_at.0 != state.episode.as_ref().map_or(0, |e| e.number) {
             continue;
         }
         // An unchanged text needs no edit, and a text that a person pinned is not replaced.

@@ -1,6 +1,6 @@
-//! Where the agent is, what it holds, and what it has learned about the objects its task names: the detectors' own
-//! memory. It is stored in the notes (`situation`), so that a step's work does not grow with the episode, and is read
-//! back from the tally.
+//! What the detectors know from earlier steps: where the agent is, what it holds, and where the objects of its task
+//! have been seen. The situation is stored in notes (`situation`) and loaded from the tally of notes, so that the work
+//! of a step does not grow with the episode.
 
 use super::goal::Goal;
 use super::parsing::{Door, ParsedAction, ParsedObservation, type_of_name};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The detector's name.
 pub(super) const NAME: &str = "situation";
 
-/// What is known after a step. All names are numbered names.
+/// What is known after a step. All names include their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Situation {
     /// The agent's place; empty at the start.
@@ -22,7 +22,7 @@ pub(super) struct Situation {
     pub(super) last_view_step: u32,
     /// The object held; empty if none.
     pub(super) held: String,
-    /// The game says `put ... in/on`, as 2.1.1 does; known after the first arrival.
+    /// Whether the game uses the old wording `put X in/on Y` (ALFWorld 2.1.1); known after the first arrival.
     pub(super) old_wording: Option<bool>,
     /// Objects of the goal's type with their current place (`hand` while held).
     pub(super) targets: BTreeMap<String, String>,
@@ -42,28 +42,28 @@ impl Situation {
         episode.note_tallies.get(NAME).map_or_else(Self::default, |t| Self::from_parts(&t.last.parts))
     }
 
-    /// Returns what is known after one more answer.
+    /// Returns what is known after one more action and observation.
     pub(super) fn after_step(
         &self,
-        act: &ParsedAction,
-        answer: &ParsedObservation,
+        action: &ParsedAction,
+        observation: &ParsedObservation,
         goal: Option<&Goal>,
         step: u32,
     ) -> Self {
         let mut now = self.clone();
-        if let (Some(old), ParsedAction::GoTo(place)) = (answer.arrived, act) {
+        if let (Some(old), ParsedAction::GoTo(place)) = (observation.arrived, action) {
             now.old_wording = Some(old);
             now.location.clone_from(place);
             now.door = Door::None;
             now.last_view_step = step;
         }
-        if let Some((place, door)) = &answer.view {
+        if let Some((place, door)) = &observation.view {
             if *place == now.location {
                 now.door = *door;
                 now.last_view_step = step;
             }
             let wanted = |thing: &&String| goal.is_some_and(|g| type_of_name(thing) == g.object());
-            for thing in answer.objects.iter().filter(wanted) {
+            for thing in observation.objects.iter().filter(wanted) {
                 if now.targets.get(thing).is_none_or(|w| w != IN_HAND) && now.targets.len() < 16 {
                     now.targets.insert(thing.clone(), place.clone());
                     if goal.is_some_and(|g| now.is_wanted_placement(g, thing, place))
@@ -74,33 +74,33 @@ impl Situation {
                 }
             }
             if let Some(lamp) =
-                answer.objects.iter().find(|t| goal.and_then(Goal::lamp) == Some(type_of_name(t)))
+                observation.objects.iter().find(|t| goal.and_then(Goal::lamp) == Some(type_of_name(t)))
             {
                 now.lamp = Some((lamp.clone(), place.clone()));
             }
         }
-        if answer.closed.as_ref() == Some(&now.location) {
+        if observation.closed.as_ref() == Some(&now.location) {
             now.door = Door::Closed;
         }
-        if let Some((object, _)) = &answer.taken {
+        if let Some((object, _)) = &observation.taken {
             now.held.clone_from(object);
             now.placed.retain(|p| p != object);
             if goal.is_some_and(|g| type_of_name(object) == g.object()) {
                 now.targets.insert(object.clone(), IN_HAND.to_owned());
             }
         }
-        if let (Some((how, object, _)), Some(goal)) = (&answer.treated, goal)
+        if let (Some((how, object, _)), Some(goal)) = (&observation.treated, goal)
             && goal.treatment() == Some(*how)
             && type_of_name(object) == goal.object()
             && !now.treated.contains(object)
         {
             now.treated.push(object.clone());
         }
-        now.lamp_on |= answer
+        now.lamp_on |= observation
             .lamp_switched_on
             .as_ref()
             .is_some_and(|l| goal.and_then(Goal::lamp) == Some(type_of_name(l)));
-        if let Some((object, place)) = &answer.placed {
+        if let Some((object, place)) = &observation.placed {
             now.held.clear();
             if let Some(goal) = goal.filter(|g| type_of_name(object) == g.object()) {
                 now.targets.insert(object.clone(), place.clone());

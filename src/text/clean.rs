@@ -1,25 +1,25 @@
-//! Sanitizing of text from outside, which is hostile until it has passed through here.
+//! Sanitizes text from models, environments and files, none of which is trusted.
 
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
 /// Replacement for a tab.
 const TAB_SPACES: &str = "    ";
-/// Zero-width marks that one character may carry; an unlimited number would pile up in one cell.
+/// Maximum number of zero-width (combining) marks on one character. Terminals draw all of them in one cell.
 const MAX_MARKS: u32 = 8;
-/// Characters that zero-width joiners may combine into one.
+/// Maximum number of zero-width joiners in one displayed character.
 const MAX_JOINED: u32 = 8;
 
 /// Sanitizes text: removes terminal control sequences (CSI, OSC, DCS, APC, PM, SOS, ESC with its final byte), C0 and C1
 /// controls, carriage returns, bidirectional controls and invisible characters; replaces tabs with spaces and line
 /// separators with newlines; keeps newlines.
 ///
-/// An unterminated string sequence (OSC and similar) loses only its introducer, so that it cannot hide the text after
-/// it. Takes linear time, and borrows if there is nothing to change.
+/// Of an unterminated string sequence (OSC and similar) only the introducer is removed, so that it cannot hide the text
+/// after it. Takes linear time. Returns the text itself if there is nothing to change.
 pub fn clean(text: &str) -> Cow<'_, str> {
     match text
         .chars()
-        .scan(JoinContext::default(), |seen, c| Some((seen.advance(c), c)))
+        .scan(JoinContext::default(), |past, c| Some((past.advance(c), c)))
         .position(needs_rewrite)
     {
         None => Cow::Borrowed(text),
@@ -60,7 +60,7 @@ enum CharAction {
     Spaces,
 }
 
-/// The preceding characters, as far as they decide whether a joiner or mark is kept.
+/// What must be known about the preceding characters to decide whether a joiner or mark is kept.
 #[derive(Clone, Copy, Default)]
 struct JoinContext {
     previous: Option<char>,
@@ -96,7 +96,7 @@ impl JoinContext {
             '\t' => CharAction::Spaces,
             '\u{2028}' | '\u{2029}' => CharAction::Newline,
             _ if c.is_control() || is_misleading(c) => CharAction::Drop,
-            // Joiners are part of emoji and of several scripts; anywhere else they only disguise text.
+            // Emoji and several scripts need joiners; elsewhere they can only make different texts look the same.
             '\u{200c}' | '\u{200d}' => {
                 let fits =
                     self.previous.is_some_and(|b| !b.is_ascii() && !matches!(b, '\u{200c}' | '\u{200d}'));
@@ -132,7 +132,7 @@ pub(super) fn is_misleading(c: char) -> bool {
 }
 
 fn rewrite(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
+    let mut cleaned = String::with_capacity(text.len());
     let mut context = JoinContext::default();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -143,19 +143,19 @@ fn rewrite(text: &str) -> String {
         }
         rest = &rest[c.len_utf8()..];
         match context.advance(c) {
-            CharAction::Keep => kept.push(c),
+            CharAction::Keep => cleaned.push(c),
             CharAction::Drop => {}
-            CharAction::Newline => kept.push('\n'),
-            CharAction::Spaces => kept.push_str(TAB_SPACES),
+            CharAction::Newline => cleaned.push('\n'),
+            CharAction::Spaces => cleaned.push_str(TAB_SPACES),
         }
     }
-    kept
+    cleaned
 }
 
 /// Returns the length in bytes of the control sequence at the start of a text, or 0 if there is none.
 fn control_sequence_len(text: &str) -> usize {
     let mut chars = text.chars();
-    let (head, after) = match chars.next() {
+    let (introducer_len, after) = match chars.next() {
         Some('\u{1b}') => match chars.as_str().bytes().next() {
             Some(b'[') => return 2 + csi_len(&text[2..]),
             Some(b']' | b'P' | b'_' | b'^' | b'X') => (2, &text[2..]),
@@ -165,7 +165,7 @@ fn control_sequence_len(text: &str) -> usize {
         Some('\u{9d}' | '\u{90}' | '\u{9f}' | '\u{9e}' | '\u{98}') => (2, &text[2..]),
         _ => return 0,
     };
-    head + string_sequence_len(after)
+    introducer_len + string_sequence_len(after)
 }
 
 /// Returns the length of parameters, intermediates and final byte after `ESC [`.
@@ -183,7 +183,7 @@ fn escape_len(text: &str) -> usize {
 }
 
 /// Returns the length of the body and terminator of a string sequence, or 0 if another control character comes first.
-/// Each call stops at the next control character, so that a text full of introducers still takes linear time.
+/// Reads only up to the next control character, so that a text full of introducers still takes linear time in total.
 fn string_sequence_len(text: &str) -> usize {
     let Some((at, control)) = text.char_indices().find(|(_, c)| c.is_control()) else { return 0 };
     match control {

@@ -1,5 +1,5 @@
-//! Escaping of text from outside for Markdown, HTML, SVG and JSON documents, so that it is never interpreted as markup.
-//! Used by every exporter.
+//! Escapes untrusted text for Markdown, HTML, SVG and JSON documents, so that it is never interpreted as markup. Used
+//! by every exporter.
 
 use super::{clean, one_line};
 use crate::text::clean::is_misleading;
@@ -134,8 +134,8 @@ mod tests {
         assert!(code.starts_with("````") && code.ends_with("````") && !code.contains('\n'), "{code}");
         assert!(markdown_block(HOSTILE).starts_with("````\n"));
         for text in [&page, &line, &code, &markdown_block(HOSTILE)] {
-            let steers = |c: char| (c.is_control() && c != '\n') || is_misleading(c) || c == '\u{2028}';
-            assert!(!text.contains(steers), "{text:?}");
+            let is_unsafe = |c: char| (c.is_control() && c != '\n') || is_misleading(c) || c == '\u{2028}';
+            assert!(!text.contains(is_unsafe), "{text:?}");
         }
         for (text, want) in [("- item", "\\- item"), ("> said", "\\> said"), ("a -> b", "a -> b"), ("", "")] {
             assert_eq!(escape_markdown(text), want);
@@ -153,7 +153,7 @@ mod tests {
         );
         assert!(
             escaped.contains("é 漢 \u{1f600}") && escaped.contains("❤\u{fe0f}"),
-            "what is shown stays: {escaped}"
+            "visible characters are kept: {escaped}"
         );
     }
 

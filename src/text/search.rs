@@ -14,7 +14,7 @@ pub fn search(text: &str, wanted: &str) -> Vec<Range<usize>> {
         return folded.match_indices(&wanted).map(|(at, found)| at..at + found.len()).collect();
     }
     let mut folded = String::with_capacity(text.len());
-    // Folding changes the length of some characters, so that the offsets in both texts are recorded.
+    // Folding changes the length of some characters, so pairs of offsets in both texts are recorded.
     let mut offsets = Vec::new();
     for (at, c) in text.char_indices() {
         offsets.push((folded.len(), at));

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Generates text like that of hostile files: letters, spaces, controls, and wide, joined and reordering characters.
+/// Generates hostile text: letters, spaces, control sequences, and wide, joined and bidirectional characters.
 fn hostile_text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "a",
@@ -75,8 +75,8 @@ fn removes_terminal_control_sequences() {
         ("漢字", "漢字"),
         ("tag\u{e0041}", "tag"),
     ];
-    for (given, wanted) in cases {
-        assert_eq!(clean(given), wanted, "{given:?}");
+    for (text, want) in cases {
+        assert_eq!(clean(text), want, "{text:?}");
     }
 }
 
@@ -131,8 +131,8 @@ fn wraps_at_words() {
         ("trailing blanks   kept in the middle", 19, &["trailing blanks", "kept in the middle"]),
         ("x", 0, &[]),
     ];
-    for (text, columns, wanted) in cases {
-        assert_eq!(wrap(text, columns), wanted, "{text:?} at {columns}");
+    for (text, columns, want) in cases {
+        assert_eq!(wrap(text, columns), want, "{text:?} at {columns}");
     }
 }
 
@@ -154,8 +154,8 @@ fn cuts_without_splitting() {
         ("x", 0, ""),
         ("xy", 1, "…"),
     ];
-    for (text, columns, wanted) in cases {
-        assert_eq!(truncate(text, columns, "…"), wanted, "{text:?} at {columns}");
+    for (text, columns, want) in cases {
+        assert_eq!(truncate(text, columns, "…"), want, "{text:?} at {columns}");
     }
 }
 
@@ -174,20 +174,20 @@ fn finds_words_in_any_case() {
     }
 }
 
-/// Every frame used to read a whole text, if only to check that it is ASCII.
+/// Regression: every frame read the whole text to check whether it is ASCII.
 #[test]
 fn a_bounded_width_reads_no_more_than_necessary() {
     let long = "x".repeat(64 << 20);
-    let began = std::time::Instant::now();
+    let start = Instant::now();
     for _ in 0..5000 {
         assert_eq!(width_within(std::hint::black_box(&long), 60), 60);
     }
-    // Reading all of it this many times takes more than ten seconds on any machine.
-    assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
-    for (text, most, width) in
+    // Reading the whole text 5000 times would take more than ten seconds on any machine.
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    for (text, max_columns, want) in
         [("ab", 2, 2), ("a\u{301}b", 1, 1), ("ab\u{301}c", 2, 2), ("é", 1, 1), ("ab", 0, 0), ("a宽", 2, 2)]
     {
-        assert_eq!(width_within(text, most), width, "{text}");
+        assert_eq!(width_within(text, max_columns), want, "{text}");
     }
 }
 
@@ -220,18 +220,18 @@ proptest! {
     }
 
     #[test]
-    fn wrap_at_most_returns_the_first_rows_of_wrap(text in hostile_text(), columns in 1..30_usize, most in 0..6_usize) {
+    fn wrap_at_most_returns_the_first_rows_of_wrap(text in hostile_text(), columns in 1..30_usize, max_rows in 0..6_usize) {
         let all = wrap(&text, columns);
-        let (some, more) = wrap_at_most(&text, columns, most);
-        prop_assert_eq!(&some[..], &all[..most.min(all.len())]);
-        prop_assert_eq!(more, all.len() > most);
+        let (first, is_cut) = wrap_at_most(&text, columns, max_rows);
+        prop_assert_eq!(&first[..], &all[..max_rows.min(all.len())]);
+        prop_assert_eq!(is_cut, all.len() > max_rows);
     }
 
     #[test]
-    fn width_within_is_the_bounded_width(text in hostile_text(), most in 0..60_usize) {
+    fn width_within_is_the_bounded_width(text in hostile_text(), columns in 0..60_usize) {
         let text = one_line(&text);
-        prop_assert_eq!(width_within(&text, most), width(&text).min(most));
-        prop_assert_eq!(fits(&text, most), width(&text) <= most);
+        prop_assert_eq!(width_within(&text, columns), width(&text).min(columns));
+        prop_assert_eq!(fits(&text, columns), width(&text) <= columns);
     }
 
     #[test]

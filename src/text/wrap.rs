@@ -4,16 +4,16 @@ use super::{clean, prefix, width};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Cleans text and wraps it into rows of at most `columns` cells, at spaces if possible and next to wide characters;
-/// longer words are broken between characters.
+/// Cleans text and wraps it into rows of at most `columns` cells. Lines are broken at spaces and next to wide
+/// characters; a word that is longer than a row is broken between characters.
 ///
-/// Every line of the text gives at least one row. Spaces at its start are kept, those at a break are removed. A
-/// character wider than a whole row becomes `?`. If `columns` is 0 there are no rows.
+/// Every line of the text becomes at least one row. Spaces at the start of a line are kept; spaces at a break are
+/// removed. A character wider than a row becomes `?`. If `columns` is 0, the result is empty.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrap_at_most(text, columns, usize::MAX).0
 }
 
-/// Wraps text like [`wrap`] into at most `rows` rows. Also returns whether there would have been more.
+/// Wraps text like [`wrap`], but returns at most `rows` rows, and whether rows were left out.
 pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bool) {
     if columns == 0 {
         return (Vec::new(), !text.is_empty());
@@ -28,11 +28,11 @@ pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bo
         is_first_row: true,
     };
     for line in text.split('\n') {
-        // 16 bytes per cell suffice, unless most of a line is dropped by cleaning. This keeps the work proportional to
-        // the number of rows.
-        let longest =
+        // 16 bytes per cell suffice, unless cleaning removes most of the line. Reading no more than that keeps the work
+        // proportional to the number of rows.
+        let max_bytes =
             rows.saturating_sub(builder.rows.len()).saturating_mul(columns).saturating_mul(16).max(4096);
-        let part = if line.len() > longest { prefix(line, longest) } else { line };
+        let part = if line.len() > max_bytes { prefix(line, max_bytes) } else { line };
         for line in clean(part).split('\n') {
             if builder.rows.len() >= rows {
                 builder.rows.truncate(rows);
@@ -45,9 +45,9 @@ pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bo
             return (builder.rows, true);
         }
     }
-    let more = builder.rows.len() > rows;
+    let is_cut = builder.rows.len() > rows;
     builder.rows.truncate(rows);
-    (builder.rows, more)
+    (builder.rows, is_cut)
 }
 
 struct RowBuilder {
@@ -57,7 +57,7 @@ struct RowBuilder {
     row: String,
     used_columns: usize,
     pending_spaces: usize,
-    /// Whether the current line has not been broken yet.
+    /// Whether the current row is the first one of its line.
     is_first_row: bool,
 }
 
@@ -65,12 +65,13 @@ impl RowBuilder {
     fn push_line(&mut self, line: &str) {
         self.is_first_row = true;
         self.pending_spaces = 0;
+        // The byte range of the current word, and its width.
         let mut word = (0, 0);
         let mut cells = 0;
         for (at, piece) in line.grapheme_indices(true) {
             let piece_width = piece.width();
-            let alone = piece == " " || piece_width > 1;
-            if alone {
+            let is_break = piece == " " || piece_width > 1;
+            if is_break {
                 self.push_word(&line[word.0..word.1], cells);
                 if piece == " " {
                     self.pending_spaces += 1;
@@ -106,7 +107,7 @@ impl RowBuilder {
             && self.pending_spaces < self.columns
             && cells > self.columns
         {
-            // An indented word that is too long for any row starts after its indentation.
+            // A word that is too long for any row starts in the row of its indentation.
             self.flush_spaces();
         } else if self.used_columns > 0 {
             self.end_row();
@@ -130,7 +131,7 @@ impl RowBuilder {
         self.used_columns += piece_width;
     }
 
-    /// Appends a part of a character that is wider than a row. A mark may widen the preceding character, so that the
+    /// Appends one code point of a grapheme that is wider than a row. A mark may widen the preceding character, so the
     /// whole row is measured again.
     fn push_char(&mut self, c: char) {
         let c = if c.width().unwrap_or(0) > self.columns { '?' } else { c };

@@ -28,9 +28,9 @@ impl EventFetcher {
     #[must_use]
     pub fn with_matching(
         mut self,
-        holding: impl Fn(Seq, Seq, &Regex) -> Events + Send + Sync + 'static,
+        fetch: impl Fn(Seq, Seq, &Regex) -> Events + Send + Sync + 'static,
     ) -> Self {
-        self.matching = Some(Arc::new(holding));
+        self.matching = Some(Arc::new(fetch));
         self
     }
 
@@ -45,28 +45,28 @@ impl EventFetcher {
     /// Fetches the events whose journal line matches the pattern, possibly with others. Returns `None` if they cannot
     /// be selected.
     pub fn fetch_matching(&self, after: Seq, to: Seq, pattern: &Regex) -> Option<Events> {
-        self.matching.as_ref().map(|holding| holding(after, to, pattern))
+        self.matching.as_ref().map(|fetch| fetch(after, to, pattern))
     }
 }
 
-/// Returns a fetcher that reads events up to `at` from the branch that shares them, and later ones from the branch's
-/// own file.
+/// Returns a fetcher for a fork: events up to `at`, which it shares with its parent, are fetched by `shared`, later
+/// ones by `own`.
 pub fn chain_fetchers(shared: EventFetcher, at: Seq, own: EventFetcher) -> EventFetcher {
     let both = shared.matching.clone().zip(own.matching.clone());
-    let (before, after_it) = (shared, own);
+    let (earlier, later) = (shared, own);
     let all = EventFetcher::new(move |after, to| {
-        let mut events = if after < at { before.fetch_all(after, to.min(at))? } else { Vec::new() };
+        let mut events = if after < at { earlier.fetch_all(after, to.min(at))? } else { Vec::new() };
         if to > at {
-            events.extend(after_it.fetch_all(after.max(at), to)?);
+            events.extend(later.fetch_all(after.max(at), to)?);
         }
         Ok(events)
     });
     match both {
         None => all,
-        Some((before, after_it)) => all.with_matching(move |after, to, pattern| {
-            let mut events = if after < at { before(after, to.min(at), pattern)? } else { Vec::new() };
+        Some((earlier, later)) => all.with_matching(move |after, to, pattern| {
+            let mut events = if after < at { earlier(after, to.min(at), pattern)? } else { Vec::new() };
             if to > at {
-                events.extend(after_it(after.max(at), to, pattern)?);
+                events.extend(later(after.max(at), to, pattern)?);
             }
             Ok(events)
         }),

@@ -1,4 +1,4 @@
-//! Computes an earlier state, and caches the states passed on the way.
+//! Computes an earlier state, and caches intermediate states of the fold.
 
 use super::{EventFetcher, LoadCheckpoint};
 use crate::domain::Seq;
@@ -13,7 +13,8 @@ const CACHE_EVERY: u64 = 256;
 /// Number of long folds whose states are cached; the oldest is dropped.
 const MAX_CACHED_FOLDS: usize = 4;
 
-/// A plan for computing a state: where to start, and which events to fold onto it. Executing it blocks nobody else.
+/// A plan for computing a state: the state to start from, and the events to fold onto it. Executing it holds no lock on
+/// the timeline.
 pub struct FoldPlan {
     pub(super) start_state: Arc<State>,
     /// A later start, if it can be loaded.
@@ -44,52 +45,49 @@ impl FoldPlan {
     }
 
     fn stored_checkpoint(&self) -> Option<State> {
-        let between = self.start_state.head..=self.target;
-        self.load_checkpoint
-            .as_ref()
-            .and_then(|recall| recall(self.target))
-            .filter(|s| between.contains(&s.head))
+        let range = self.start_state.head..=self.target;
+        self.load_checkpoint.as_ref().and_then(|load| load(self.target)).filter(|s| range.contains(&s.head))
     }
 
-    /// Computes the state. If old events can no longer be fetched, an earlier state is returned; its head says which,
-    /// and [`super::Timeline::take_fetch_error`] why.
+    /// Computes the state. If old events can no longer be fetched, returns the state after the last event that could;
+    /// [`super::Timeline::take_fetch_error`] then returns the cause.
     pub fn execute(self) -> Arc<State> {
-        let recalled = self.stored_checkpoint();
-        let mut seen = Vec::new();
-        let mut state = match recalled {
+        let checkpoint = self.stored_checkpoint();
+        let mut passed_states = Vec::new();
+        let mut state = match checkpoint {
             Some(state) => {
-                seen.push(Arc::new(state.clone()));
+                passed_states.push(Arc::new(state.clone()));
                 state
             }
             None if self.fetcher.is_none() && self.recent_events.is_empty() => return self.start_state,
             None => State::clone(&self.start_state),
         };
-        let long =
+        let is_long =
             self.fetcher.is_some() && self.target.0.saturating_sub(self.start_state.head.0) > CHUNK_EVENTS;
-        let mut kept = state.head.0;
+        let mut last_cached = state.head.0;
         while let Some(fetch) = self.fetcher.as_ref().filter(|_| state.head < self.target) {
-            let piece = self.fold_cache.fetch_or_record_error(
+            let chunk = self.fold_cache.fetch_or_record_error(
                 fetch,
                 state.head,
                 Seq(self.target.0.min(state.head.0 + CHUNK_EVENTS)),
             );
-            let whole = fold_events(&mut state, &piece, |state| {
-                if long && state.head.0 >= kept + CACHE_EVERY {
-                    kept = state.head.0;
-                    seen.push(Arc::new(state.clone()));
+            let all_folded = fold_events(&mut state, &chunk, |state| {
+                if is_long && state.head.0 >= last_cached + CACHE_EVERY {
+                    last_cached = state.head.0;
+                    passed_states.push(Arc::new(state.clone()));
                 }
             });
-            if piece.is_empty() || !whole {
+            if chunk.is_empty() || !all_folded {
                 break;
             }
         }
         fold_events(&mut state, &self.recent_events, |_| ());
-        self.fold_cache.store(seen);
+        self.fold_cache.store(passed_states);
         Arc::new(state)
     }
 }
 
-/// Folds events onto a state as long as they follow it. Returns whether all did.
+/// Folds events onto a state until one doesn't follow it directly. Returns whether all could be folded.
 fn fold_events(state: &mut State, events: &[Arc<Envelope>], mut after: impl FnMut(&State)) -> bool {
     for envelope in events {
         if envelope.seq <= state.head {
@@ -112,8 +110,8 @@ impl FoldCache {
         after: Seq,
         to: Seq,
     ) -> Vec<Arc<Envelope>> {
-        fetch.fetch_all(after, to).unwrap_or_else(|why| {
-            *self.lock_fetch_error() = Some(why);
+        fetch.fetch_all(after, to).unwrap_or_else(|error| {
+            *self.lock_fetch_error() = Some(error);
             Vec::new()
         })
     }
@@ -127,14 +125,14 @@ impl FoldCache {
         self.lock_folds().iter().filter_map(|fold| latest_up_to(fold, seq)).max_by_key(|s| s.head).cloned()
     }
 
-    fn store(&self, seen: Vec<Arc<State>>) {
-        if seen.is_empty() {
+    fn store(&self, states: Vec<Arc<State>>) {
+        if states.is_empty() {
             return;
         }
-        let mut ways = self.lock_folds();
-        ways.push_back(seen);
-        if ways.len() > MAX_CACHED_FOLDS {
-            ways.pop_front();
+        let mut folds = self.lock_folds();
+        folds.push_back(states);
+        if folds.len() > MAX_CACHED_FOLDS {
+            folds.pop_front();
         }
     }
 

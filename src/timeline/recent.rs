@@ -63,10 +63,10 @@ impl RecentEvents {
         (from..position(to).max(from)).filter_map(|position| self.get(position))
     }
 
-    /// Drops the oldest blocks as long as at least this many events stay.
-    pub(super) fn keep_newest(&mut self, least: usize) {
+    /// Drops the oldest blocks as long as at least `min` events remain.
+    pub(super) fn keep_newest(&mut self, min: usize) {
         while let Some(first) = self.blocks.front()
-            && self.len - first.len() >= least
+            && self.len - first.len() >= min
         {
             self.len -= first.len();
             self.dropped_through += first.len() as u64;

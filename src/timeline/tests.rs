@@ -80,7 +80,7 @@ fn checkpoints_stay_few_however_long_the_branch() {
     assert_eq!(timeline.state_at(Seq(123_456)).head, Seq(123_456));
 }
 
-/// A reader keeps what it saw while the branch goes on.
+/// A reader's clone doesn't change while the branch grows.
 #[test]
 fn a_clone_does_not_change() {
     let mut timeline = timeline_of(300, None);

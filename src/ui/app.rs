@@ -1,4 +1,4 @@
-//! The event loop: keys, store changes, signals, and a timer that runs only while something moves.
+//! The event loop: keys, store changes, signals, and a timer that runs only while something is animated.
 
 mod background_tasks;
 
@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// Shortest time between two frames that show new data; a key press is drawn at once.
+/// Minimum time between two frames that show new data. Key presses are drawn immediately.
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 /// How often running clocks (seconds of a call) are redrawn.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
@@ -123,7 +123,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     let (frame, cache) = (FrameInput::default(), ViewCache::default());
     let search = Arc::default();
     match (App { handle, options, model, frame, cache, screen, current_search: search }).run().await {
-        // A write to a vanished terminal fails before anything else reports that it is gone.
+        // If the terminal is gone, a failing write is the first sign of it.
         Err(error) if is_terminal_gone(&error) => Ok(Exit::Terminated),
         left => left,
     }
@@ -146,7 +146,7 @@ impl App {
         for request in self.handle_message(UiMessage::StoreChanged) {
             self.perform_request(request, &answers)?;
         }
-        // The number of branches decides whether the screen names them.
+        // The screen names the branch only if there are several.
         self.load_branches(None, answers.clone());
         self.draw()?;
         let mut drawn = Instant::now();
@@ -218,7 +218,7 @@ impl App {
         }
     }
 
-    /// Returns when the loop must wake up next, or `None` while nothing moves.
+    /// Returns when the loop must wake up next, or `None` if nothing is animated.
     fn next_wake(&self, drawn: Instant, stale: bool) -> Option<Instant> {
         let frame = stale.then(|| drawn + FRAME_INTERVAL);
         let moving = !self.frame.live.calls.is_empty() && self.frame.live.health == Health::Running;

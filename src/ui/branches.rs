@@ -1,4 +1,4 @@
-//! The branches of a session as the screen lists them.
+//! The branches of a session, in the order of the branch tree.
 
 use crate::domain::{BranchId, Seq};
 use std::collections::HashMap;
@@ -89,7 +89,7 @@ pub fn tree_rows(branches: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
     for (at, branch) in branches.iter().enumerate() {
         parent(branch).map_or(&mut roots, |p| &mut children[p]).push(at);
     }
-    // A visible branch keeps its ancestors visible. Each ancestor chain is walked only up to the first branch already
+    // A visible branch keeps its ancestors visible. Each ancestor chain is followed only up to the first branch already
     // marked.
     let mut shown = vec![false; branches.len()];
     for (from, branch) in branches.iter().enumerate().filter(|(_, t)| archived || !t.archived) {
@@ -109,7 +109,7 @@ pub fn tree_rows(branches: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
 /// Lists each branch below its parent, depth first. Branches in a parent cycle can't be reached from a root and are
 /// left out.
 fn order_depth_first(children: &[Vec<usize>], roots: &[usize]) -> Vec<TreeIndex> {
-    /// Deeper branches are drawn at this level; real sessions hardly get there.
+    /// Deeper branches are drawn at this level; real sessions are rarely that deep.
     const MAX_DEPTH: u8 = 24;
     let mut rows = Vec::new();
     // The last entry is visited next, so children are pushed in reverse order.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// An episode that can be compared: of the session on the screen, of another branch of it, or of another session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpisodeRef {
-    /// Another session, by the host's name for it, or `None` for the one on the screen.
+    /// Another session, by the name that the host services use for it, or `None` for the session on screen.
     pub session: Option<String>,
     /// A branch by its id. `None` means the branch on the screen, or the most recently written branch of another
     /// session.

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Everything of the session that one frame shows, of one branch, one epoch and one last event. It is owned: drawing and
+/// The session data of one frame, all from the same branch, epoch and last event. It is owned: drawing and
 /// updating hold no lock of the driver. Cheap to clone.
 #[derive(Clone)]
 pub struct FrameInput {
@@ -22,7 +22,7 @@ pub struct FrameInput {
     pub head: Arc<State>,
     /// The state all panes show; equal to `head` in the present.
     pub displayed: Arc<State>,
-    /// The state whose episode the story lists: the episode of `displayed` as it is now, or as it ended.
+    /// The state whose episode the Story shows: the episode of `displayed` in its latest state, or as it ended.
     pub story: Arc<State>,
     /// Calls in flight and the driver's health.
     pub live: Arc<Live>,
@@ -69,7 +69,7 @@ impl FrameInput {
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
         let (timeline, branch, epoch) = store.branch_timeline();
-        // On another branch the same event numbers mean other events.
+        // The same sequence numbers are other events on another branch.
         if epoch != self.epoch {
             (self.epoch, self.cursor_seq) = (epoch, None);
             self.story = Arc::default();
@@ -121,7 +121,7 @@ impl<'a> Context<'a> {
         &self.frame.displayed
     }
 
-    /// Returns the episode the story lists.
+    /// Returns the episode on screen: the one that the Story shows.
     pub fn episode(&self) -> Option<&'a Episode> {
         self.frame.story.episode.as_deref()
     }
@@ -146,13 +146,13 @@ impl<'a> Context<'a> {
         self.frame.head.run.as_ref().map_or("", |r| r.method.as_str())
     }
 
-    /// Returns a step of the listed episode by its number: up to the selected step as of the cursor, later steps as
+    /// Returns a step of the episode on screen by its number: up to the selected step as of the cursor, later steps as
     /// they turned out.
     pub fn step(&self, number: u32) -> Option<&'a Arc<Step>> {
         self.state_for_step(number).episode.as_deref()?.shared_step(number)
     }
 
-    /// Returns the state that holds a step of the listed episode; see [`Self::step`].
+    /// Returns the state that holds a step of the episode on screen; see [`Self::step`].
     pub fn state_for_step(&self, number: u32) -> &'a State {
         let frame = self.frame;
         if frame.is_in_past() && number <= frame.selected_step() { &frame.displayed } else { &frame.story }
@@ -177,7 +177,7 @@ impl<'a> Context<'a> {
         self.frame.live.health == Health::ReadOnly
     }
 
-    /// Returns whether the driver ended without closing the session: nothing will change any more.
+    /// Returns whether the driver stopped without closing the session, so that nothing will change any more.
     pub fn has_driver_died(&self) -> bool {
         self.frame.live.health == Health::Ended && !self.frame.head.closed
     }

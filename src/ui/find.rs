@@ -1,5 +1,5 @@
-//! Text search in the steps of a whole session. The listed episode is searched at once. The others are searched on a
-//! separate thread, so that a long session never blocks a key.
+//! Text search in all steps of a session. The episode on screen is searched synchronously; the others are searched on a
+//! separate thread, so that a long session doesn't block the screen.
 
 mod journal_lines;
 
@@ -10,9 +10,9 @@ use crate::text::{one_line, search};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// Maximum number of hits; nobody walks through more.
+/// Maximum number of hits, more than a person would look at.
 pub const MAX_HITS: usize = 5000;
-/// Number of hits, or of episodes without any, after which the hits so far are reported.
+/// Number of hits, or of searched episodes, after which the hits so far are reported.
 const BATCH_SIZE: usize = 100;
 
 /// The part of a step in which a hit lies.
@@ -20,7 +20,7 @@ const BATCH_SIZE: usize = 100;
 pub enum SearchedText {
     Thought,
     Action,
-    /// What the environment replied.
+    /// The environment's observation.
     Observation,
     Remark,
 }
@@ -29,17 +29,17 @@ pub enum SearchedText {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchHit {
     pub episode: u32,
-    /// The step's number in the episode; 0 is the reset.
+    /// The step's number in the episode; 0 stands for the first observation.
     pub step: u32,
     pub part: SearchedText,
-    /// The whole text in which it was found, as one line.
+    /// The whole text that contains the hit, as one line.
     pub text: Arc<str>,
     /// The byte range of the occurrence in `text`.
     pub range: Range<usize>,
 }
 
-/// Searches one episode in order and returns at most `most` hits.
-pub fn search_episode(episode: &Episode, query: &str, most: usize) -> Vec<SearchHit> {
+/// Searches one episode in step order and returns at most `max_hits` hits.
+pub fn search_episode(episode: &Episode, query: &str, max_hits: usize) -> Vec<SearchHit> {
     let mut found = Vec::new();
     let first = episode
         .first_observation
@@ -53,14 +53,14 @@ pub fn search_episode(episode: &Episode, query: &str, most: usize) -> Vec<Search
     for (number, texts) in std::iter::once((0, start)).chain(steps) {
         for (part, text) in texts {
             let text = one_line(text);
-            let places = search(&text, query);
-            if places.is_empty() {
+            let ranges = search(&text, query);
+            if ranges.is_empty() {
                 continue;
             }
-            // All hits in a text share it: one megabyte of text can have a hundred thousand hits.
+            // The hits in a text share one copy: a megabyte of text can have a hundred thousand hits.
             let text: Arc<str> = text.into();
-            let room = most.saturating_sub(found.len());
-            found.extend(places.into_iter().take(room).map(|at| SearchHit {
+            let room = max_hits.saturating_sub(found.len());
+            found.extend(ranges.into_iter().take(room).map(|at| SearchHit {
                 episode: episode.number,
                 step: number,
                 part,
@@ -68,7 +68,7 @@ pub fn search_episode(episode: &Episode, query: &str, most: usize) -> Vec<Search
                 range: at,
             }));
         }
-        if found.len() >= most {
+        if found.len() >= max_hits {
             break;
         }
     }
@@ -85,13 +85,13 @@ fn searchable_texts(step: &Step) -> impl Iterator<Item = (SearchedText, &str)> {
 
 /// Returns whether the session has episodes besides this one.
 pub fn has_other_episodes(head: &State, shown: u32) -> bool {
-    let now = head.episode.as_ref().map_or(0, |e| e.number);
-    (now != 0 && now != shown) || head.ended_episodes.iter().any(|p| p.number != shown)
+    let latest = head.episode.as_ref().map_or(0, |e| e.number);
+    (latest != 0 && latest != shown) || head.ended_episodes.iter().any(|p| p.number != shown)
 }
 
-/// Searches every episode except the one that is shown, newest first, and passes hits to `report` in batches until it
-/// returns `Break`. The last batch is marked `Complete`. If the journal's lines can be searched, only events whose
-/// lines contain the text are read; otherwise every episode is restored.
+/// Searches every episode except number `shown`, newest first. Passes hits to `report` in batches until it returns
+/// `Break`; the last batch is marked `Complete`. If the journal's lines can be searched, reads only events whose lines
+/// may contain the text; otherwise restores every episode.
 pub fn search_other_episodes(
     store: &Store,
     shown: u32,
@@ -99,8 +99,8 @@ pub fn search_other_episodes(
     mut report: impl FnMut(Vec<SearchHit>, SearchStatus) -> ControlFlow<()>,
 ) {
     let head = store.head();
-    let now = head.episode.as_deref().filter(|e| e.outcome.is_none() && e.number != shown);
-    let found = now.map_or_else(Vec::new, |e| search_episode(e, query, MAX_HITS));
+    let open_episode = head.episode.as_deref().filter(|e| e.outcome.is_none() && e.number != shown);
+    let found = open_episode.map_or_else(Vec::new, |e| search_episode(e, query, MAX_HITS));
     let fetch = store.timeline().fetcher().cloned();
     let result = match fetch {
         Some(fetch) => journal_lines::search_journal(&head, &fetch, shown, query, found, &mut report),
@@ -113,7 +113,7 @@ pub fn search_other_episodes(
         }
         Err(journal_lines::LineSearchError::ReadFailed(why)) => {
             store.signal(Signal::Notice(why));
-            // A receiver that stopped listening misses nothing.
+            // This is the last batch, so it doesn't matter whether the receiver wants more.
             let _ = report(Vec::new(), SearchStatus::Complete);
         }
     }
@@ -146,7 +146,7 @@ fn search_restored_episodes(
             episode.map_or_else(Vec::new, |e| search_episode(e, query, MAX_HITS - total - found.len())),
         );
     }
-    // A receiver that stopped listening misses nothing.
+    // This is the last batch, so it doesn't matter whether the receiver wants more.
     let _ = report(found, SearchStatus::Complete);
 }
 

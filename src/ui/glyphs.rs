@@ -39,7 +39,7 @@ pub struct Glyphs {
     pub mistake: &'static str,
     pub remark: &'static str,
     pub reasoning_margin: &'static str,
-    /// The frames of the spinner that turns while a model works.
+    /// The frames of the spinner shown while a model works.
     pub spinner: [&'static str; 4],
 }
 

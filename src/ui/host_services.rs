@@ -1,4 +1,4 @@
-//! Services that the screen needs from its host program.
+//! Services that the program provides to the screen.
 
 use super::branches::{BranchEdit, BranchInfo};
 use super::compare::EpisodeRef;
@@ -6,10 +6,10 @@ use crate::domain::{BranchId, ModelRole, RunSpec};
 use crate::driver::Store;
 use std::sync::Arc;
 
-/// A function of the host: takes an argument and returns a result, or the reason it failed.
+/// A function that the program provides. Returns a result, or a message if it failed.
 pub type HostFn<T, R> = Arc<dyn Fn(&T) -> Result<R, String> + Send + Sync>;
 
-/// Lists things by name, each with a short description.
+/// Lists items as pairs of a name and a short description.
 pub type ListFn = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
 
 /// The models that a server offers.
@@ -21,22 +21,23 @@ pub struct ModelList {
     pub names: Vec<String>,
 }
 
-/// Services of the host program: the screen itself opens no files and starts no programs.
+/// Services that open files, start programs or connect to servers; the screen itself does none of this.
 #[derive(Clone)]
 pub struct HostServices {
-    /// Opens a text in the person's editor, which has the terminal meanwhile. Returns `None` if nothing was saved.
+    /// Opens a text in the user's editor, which takes over the terminal until it exits. Returns `None` if nothing was
+    /// saved.
     pub edit_text: HostFn<str, Option<String>>,
-    /// Also writes copied text to a file, for terminals without a clipboard, and returns its path.
+    /// Writes copied text to a file, for terminals without clipboard support, and returns the file's path.
     pub save_copy: HostFn<str, String>,
     /// Writes a report of the session and returns its path.
     pub export_report: HostFn<Store, String>,
     /// Lists the sessions, newest first, each with a short description. May be slow.
     pub list_sessions: ListFn,
-    /// Asks the server of a role in this run for its models. May be slow.
+    /// Lists the models of the server that a role of this run uses. May be slow.
     pub list_models: HostFn<(Arc<RunSpec>, ModelRole), ModelList>,
-    /// Lists the session's other branches, and other sessions.
+    /// Lists what an episode can be compared with: the session's other branches, and other sessions.
     pub list_comparable: HostFn<Store, Vec<EpisodeRef>>,
-    /// Opens one of them read-only.
+    /// Opens an entry of `list_comparable` read-only.
     pub open_comparable: HostFn<EpisodeRef, Arc<Store>>,
     /// Reads the session's branches.
     pub list_branches: HostFn<(), Arc<[BranchInfo]>>,

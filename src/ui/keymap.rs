@@ -9,7 +9,7 @@
 //! desc = "one step back" # optional; the default is the action's description
 //! ```
 //!
-//! A key that a mode doesn't bind falls through to the mode behind it: from a lane to `main`, from an overlay to
+//! A key that a mode doesn't bind falls through to the parent mode: from a lane to `main`, from an overlay to
 //! `overlay`, and from all of them to `global`.
 
 mod action;
@@ -145,7 +145,7 @@ pub struct Keymap {
 }
 
 impl Keymap {
-    /// Returns the action of a key in a mode or in the modes behind it.
+    /// Returns the action of a key in a mode or its parent modes.
     pub fn action_for(&self, mode: Mode, key: KeyEvent) -> Option<Action> {
         let key = Key::from_event(key);
         let mut next = Some(mode);
@@ -167,7 +167,7 @@ impl Keymap {
         })
     }
 
-    /// Returns the first key of an action in a mode or in the modes behind it.
+    /// Returns the first key of an action in a mode or its parent modes.
     pub fn key_label_in(&self, mode: Mode, action: Action) -> Option<String> {
         let mut next = Some(mode);
         while let Some(current) = next {
@@ -180,7 +180,7 @@ impl Keymap {
         None
     }
 
-    /// Returns the footer's keys and labels for a mode: its own first, then those of the modes behind it.
+    /// Returns the footer's keys and labels for a mode: its own first, then those of its parent modes.
     pub fn key_hints(&self, mode: Mode) -> Vec<KeyHint<'_>> {
         let mut hints = Vec::new();
         let mut listed = Vec::new();
@@ -204,8 +204,8 @@ impl Keymap {
         self.bindings.iter().filter(move |b| b.mode == mode)
     }
 
-    /// Returns this keymap overridden by a person's file: a row of the file takes its keys from every other row of the
-    /// same mode; `run = "none"` only unbinds them. Never fails: valid rows apply, the others are returned as problems.
+    /// Returns this keymap overridden by a person's file: a row of the file unbinds its keys from all other rows of the
+    /// same mode; `run = "none"` does only that. Never fails: valid rows apply, the others are returned as problems.
     #[must_use]
     pub fn with_overrides(&self, file: &str, text: &str) -> (Self, Vec<Problem>) {
         let (rows, problems) = parse::parse_rows(file, text);

@@ -1,4 +1,4 @@
-//! The lesson lanes of each method: the kinds of lessons each one shows, and their format.
+//! The lesson lanes of each method: which kinds of lessons a lane shows, and in which format.
 
 use crate::domain::{Lesson, LessonStatus, ReflectionKind, Scope};
 use crate::engine::State;
@@ -8,12 +8,11 @@ use crate::engine::State;
 pub enum LaneFormat {
     /// Text and source; an Error lesson has its solution below.
     Plain,
-    /// Sweet&Sour's memories: the reflection, what the agent saw, what it did, and the reward; short-term memory
-    /// comes first.
+    /// Sweet&Sour's memory tuples: reflection, observation, action and reward; short-term memory first.
     MemoryTuples,
-    /// The plan of the planning method: one numbered row per action, with a mark at the current one.
+    /// The plan of the planning method: one numbered row per action, with a mark on the next one to run.
     Actions,
-    /// Lessons of kinds for which the method has no lane, each labelled with its kind.
+    /// Lessons whose kind has no lane in this method, each labelled with its kind.
     Other,
 }
 
@@ -21,7 +20,7 @@ pub enum LaneFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
     pub title: &'static str,
-    /// The kinds it shows; a lesson added here gets the first.
+    /// The kinds of lessons in this lane. A lesson that is added in the lane gets the first kind.
     pub kinds: &'static [ReflectionKind],
     pub format: LaneFormat,
 }
@@ -43,7 +42,7 @@ const MEMORY: Lane = Lane {
     format: LaneFormat::MemoryTuples,
 };
 
-/// All other kinds, for methods whose only lane shows plans.
+/// All kinds but plans, for methods whose only other lane shows plans.
 const OTHER_THAN_PLANS: Lane = other_lane(&[
     ReflectionKind::Abstract,
     ReflectionKind::Error,
@@ -99,8 +98,7 @@ const DEFAULT_LANES: &[Lane] = &[
     ]),
 ];
 
-/// Returns a method's lanes in screen order. The last one holds the kinds without a lane of their own, and is shown
-/// only if the pool has such a lesson.
+/// Returns a method's lanes in screen order. The last one, "Other", is shown only if the pool has a lesson for it.
 pub fn lanes_for_method(method: &str) -> &'static [Lane] {
     match method {
         "reflexion" => REFLEXION_LANES,
@@ -111,28 +109,28 @@ pub fn lanes_for_method(method: &str) -> &'static [Lane] {
     }
 }
 
-/// Returns how many of a method's lanes are shown: all but the last, plus the last if the pool needs it.
+/// Returns the number of lanes on screen: the last one counts only if the pool has a lesson for it.
 pub(super) fn visible_lane_count(method: &str, state: &State) -> usize {
     let lanes = lanes_for_method(method);
-    let Some((rest, own)) = lanes.split_last() else { return 0 };
-    let needed = state.pool.all().any(|l| rest.can_show(l));
-    own.len() + usize::from(needed)
+    let Some((other_lane, own_lanes)) = lanes.split_last() else { return 0 };
+    let shows_other = state.pool.all().any(|l| other_lane.can_show(l));
+    own_lanes.len() + usize::from(shows_other)
 }
 
 impl Lane {
-    /// Returns whether the lane shows a lesson: one of its kinds that isn't retired.
+    /// Returns whether the lane shows a lesson: it has one of the lane's kinds and isn't retired.
     pub fn can_show(&self, lesson: &Lesson) -> bool {
         self.kinds.contains(&lesson.kind) && lesson.status != LessonStatus::Retired
     }
 
-    /// Returns the lessons it shows, in prompt order.
+    /// Returns the lane's lessons in prompt order.
     pub fn lessons<'a>(&self, state: &'a State) -> impl DoubleEndedIterator<Item = &'a Lesson> + use<'a> {
         let lane = *self;
         state.pool.all().filter(move |l| lane.can_show(l))
     }
 
-    /// Returns the lessons from the top: reverse prompt order, which is newest first unless somebody moved one;
-    /// short-term memory comes before long-term.
+    /// Returns the lessons in screen order, top first: reverse prompt order, which is newest first unless a lesson was
+    /// moved. Short-term memory comes before long-term memory.
     pub fn newest_first<'a>(&self, state: &'a State) -> Vec<&'a Lesson> {
         let mut lessons: Vec<&Lesson> = self.lessons(state).rev().collect();
         if self.format == LaneFormat::MemoryTuples {

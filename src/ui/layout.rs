@@ -1,4 +1,4 @@
-//! Computes where each pane lies: pure arithmetic on rectangles that works for any size, down to a single cell.
+//! Computes the area of each pane. Pure arithmetic on rectangles that works for any size, down to a single cell.
 
 use super::model::Focus;
 use ratatui::layout::Rect;
@@ -31,7 +31,7 @@ pub enum Pane {
     Timeline,
 }
 
-/// A pane and where it lies.
+/// A pane and its area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaneArea {
     pub pane: Pane,
@@ -49,7 +49,7 @@ pub struct ScreenLayout {
     pub areas: Vec<PaneArea>,
     /// Vertical dividers: column, first row, and last row (exclusive).
     pub dividers: Vec<(u16, u16, u16)>,
-    /// A rule without a title that closes the columns, if there is one.
+    /// A horizontal line without a title at the bottom of the columns, if there is one.
     pub bottom_rule: Option<Rect>,
     /// The last row: keys and messages.
     pub footer: Rect,

@@ -55,14 +55,14 @@ pub struct Notice {
     pub expires_at: Instant,
 }
 
-/// The first-run hint to show; each goes away once it was followed.
+/// The first-run hint to show. A hint disappears once the user has followed it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FirstRunHint {
     #[default]
     None,
     /// Press `n` to step.
     Step,
-    /// None until the first mistake.
+    /// No hint until the first mistake.
     WaitForMistake,
     /// Press `a` to add a lesson about the mistake.
     AddLesson,
@@ -106,7 +106,7 @@ pub struct Model {
     pub mouse_captured: bool,
     /// The marks at which `<` and `>` stop.
     pub mark_filter: MarkFilter,
-    /// While the mouse drags along the time bar: the bar as it was when the button was pressed.
+    /// While the mouse drags along the time bar: the ruler from when the button was pressed.
     pub scrubbing: Option<StepRuler>,
     /// The open overlays; the last one gets the keys.
     pub overlays: Vec<Box<dyn Overlay>>,

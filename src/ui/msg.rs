@@ -86,7 +86,7 @@ pub enum Request {
         /// The lesson to edit, or `None` for a new one.
         lesson: Option<LessonId>,
     },
-    /// Open the lesson editor with mentor text that was not kept as a lesson.
+    /// Open the lesson editor with a mentor text that was dropped instead of becoming a lesson.
     AcceptAsLesson {
         /// The lesson it would become.
         draft: LessonDraft,

@@ -1,10 +1,10 @@
-//! Signals that the screen handles: end, stop and continue.
+//! Process signals that the screen handles: terminate, suspend and resume.
 
 use super::loop_event::LoopEvent;
 use crate::signals;
 use std::io;
 
-/// The signals that the screen listens to.
+/// Receives the signals.
 #[cfg(unix)]
 pub(super) struct Signals {
     suspend: tokio::signal::unix::Signal,
@@ -17,8 +17,8 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let kind = |s: rustix::process::Signal| SignalKind::from_raw(s.as_raw());
         Ok(Self {
-            // In raw mode Ctrl-Z does not send it, but `kill -TSTP` does; unhandled, it would stop the program in the
-            // alternate screen.
+            // Ctrl-Z doesn't send SIGTSTP in raw mode, but `kill -TSTP` does. Unhandled, it would suspend the program
+            // without leaving the alternate screen.
             suspend: signal(kind(rustix::process::Signal::TSTP))?,
             resume: signal(kind(rustix::process::Signal::CONT))?,
         })
@@ -33,7 +33,7 @@ impl Signals {
     }
 }
 
-/// On other systems only Ctrl-C is reported.
+/// Receives Ctrl-C only: other systems have no suspend signal.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 

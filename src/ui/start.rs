@@ -134,7 +134,7 @@ pub enum StartUpdate {
     Sessions(Vec<SessionRow>),
 }
 
-/// Shows the start screen until the person has chosen. Returns None if they quit.
+/// Shows the start screen until the person has chosen. Returns `None` if they quit.
 ///
 /// The terminal is restored before the function returns. `check` returns why a choice is invalid; the reason is shown
 /// and the screen stays open. `notice` is shown at once. `updates` fills in what is loaded in the background.

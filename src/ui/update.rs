@@ -37,7 +37,7 @@ const QUIT_WINDOW: Duration = Duration::from_secs(2);
 /// Handles a message and returns what the application must do, in order.
 pub fn update(model: &mut Model, context: &Context<'_>, cache: &ViewCache, msg: UiMessage) -> Vec<Request> {
     model.expire_notice(context.now);
-    // An overlay with nothing left to show closes before the message, so that it takes no key either.
+    // Close an overlay that has nothing left to show before the message is handled, so that it can't consume a key.
     let open_before = model.overlays.len();
     model.overlays.retain(|o| !o.is_stale(context));
     let closed_itself = model.overlays.len() < open_before;
@@ -190,8 +190,8 @@ fn handle_requests(
 
 /// Lets the topmost overlay respond and removes it if it asks to close.
 ///
-/// An overlay that closes with a fork or a command is kept until the command is accepted, so that what was typed
-/// in it isn't lost if the command fails.
+/// If an overlay closes with a fork or a command, it is kept until the command is accepted, so that typed text isn't
+/// lost if the command fails.
 fn on_top_overlay(
     model: &mut Model,
     react: impl FnOnce(&mut Box<dyn overlay::Overlay>) -> Response,
@@ -423,7 +423,7 @@ fn cancel_calls(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
     vec![Request::Send(Command::Cancel)]
 }
 
-/// Starts another episode of the listed episode's task.
+/// Starts another episode of the task of the episode on screen.
 fn play_again(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
     let Some(episode) = context.episode() else {
         model.show_notice("no task to play again", Severity::Warning, context.now);
@@ -453,7 +453,7 @@ fn added_lesson_kind(request: &Request) -> Option<ReflectionKind> {
 
 /// Returns true if the command keeps a dropped item of the mentor as a lesson.
 ///
-/// Such a lesson counts from now on, even if the item was found while looking at the past.
+/// Such a lesson is added in the present, even if the past is on screen.
 fn is_accept_command(command: &Command) -> bool {
     matches!(command, Command::Lesson(LessonCommand::Accept { .. }))
 }

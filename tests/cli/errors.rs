@@ -67,8 +67,13 @@ fn every_error_has_place_and_hint() {
         (&["run", "--set", "max_moves=4294967296"], 2, "usage", &["at most 4294967295"]),
         (&["run", "--preset", "fast"], 2, "usage", &["config.toml", "[preset.fast]", "fcrf-1"]),
         (&["run", "--preset", "fcrf-1", "--method", "react"], 2, "usage", &["is for method fcrf, not react"]),
-        (&["run", "--preset", "omnireflect-3-neural"], 2, "usage", &["made beforehand", "--constitution"]),
-        (&["rerun", "somewhere"], 2, "usage", &["names no episode", "--last#3"]),
+        (
+            &["run", "--preset", "omnireflect-3-neural"],
+            2,
+            "usage",
+            &["needs initial lessons", "--constitution"],
+        ),
+        (&["rerun", "somewhere"], 2, "usage", &["no episode given", "--last#3"]),
         (&["report", "nothing"], 1, "session", &["nothing", "retrospect sessions"]),
         (&["run", "--break", "luck=7", "--headless"], 2, "usage", &["luck=7", "docs/BREAKPOINTS.md"]),
         (
@@ -136,7 +141,7 @@ fn every_error_has_place_and_hint() {
         ),
         (&["run", "--theme", "nope", "--headless"], 2, "usage", &["no theme \"nope\"", "--theme"]),
         (&["--theme", "nope", "run", "--headless"], 2, "usage", &["no theme \"nope\"", "--theme"]),
-        (&["--plain", "tasks"], 2, "usage", &["has no screen", "leave the flag out"]),
+        (&["--plain", "tasks"], 2, "usage", &["has no screen", "omit the flag"]),
         (
             &["run", "--env", "alfworld", "--split", "valid_seen", "--headless"],
             2,

@@ -146,7 +146,7 @@ fn edited_lessons_are_promoted_with_status_and_origin() {
             .collect()
     };
     let output = home.run(&["lessons", "promote", &session]).assert_success();
-    assert!(output.stdout.starts_with("0 of 2 lessons were new, 1 had a new text;"), "{}", output.stdout);
+    assert!(output.stdout.starts_with("0 of 2 lessons were new, 1 changed;"), "{}", output.stdout);
     assert_eq!(printed(&[]), printed(&[&session]));
     let text = home.run(&["lessons", "export", "--format", "text"]).assert_success();
     assert_eq!(text.stdout, "Look around.\nLook thrice.\n");

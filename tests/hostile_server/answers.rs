@@ -57,12 +57,12 @@ fn replies_of_real_servers() {
     );
     let overflow = format!("{}data: [DONE]\n\n", end_event("stop"));
     run_cases(vec![
-        // Its token limit ended it: it is requested once more with a larger one.
+        // The token limit truncated the reply, so it is requested once more with a larger limit.
         case("llama_cpp.server", chunked(&[llama.as_bytes()], true), Says("i", "", 2)),
         case("transformers serve: no [DONE]", chunked(&[transformers.as_bytes()], true), Says("{\"", "", 2)),
         case("litellm", chunked(&[proxy.as_bytes()], true), Says("go", "", 1)),
         case(
-            "a plain answer in place of a stream",
+            "an unstreamed reply instead of a stream",
             plain_response(200, "", whole),
             Says("iheIinalS\u{10} sameut {\"=", "", 2),
         ),
@@ -71,7 +71,7 @@ fn replies_of_real_servers() {
         Case {
             scripts: vec![chunked(&[], true), plain_response(200, "", &whole.replace("length", "stop"))],
             ..case(
-                "no event at all, and an answer without a stream",
+                "no event, then a reply without streaming",
                 Vec::new(),
                 Says("iheIinalS\u{10} sameut {\"=", "", 2),
             )
@@ -79,23 +79,23 @@ fn replies_of_real_servers() {
         Case {
             scripts: vec![chunked(&[], true), plain_response(400, "", OVERFLOW)],
             ..case(
-                "overflow: no event at all, and words without a stream",
+                "overflow: no event, then an error message without streaming",
                 Vec::new(),
                 Failure(FailureKind::TooLong, "maximum context length is 512", 2, ""),
             )
         },
         case(
-            "overflow: no event at all",
+            "overflow: no event",
             chunked(&[], true),
             Failure(FailureKind::EmptyReply, "exceeds its context", 2, ""),
         ),
         case(
-            "overflow behind litellm: an end without a word",
+            "overflow behind litellm: an end without text",
             chunked(&[overflow.as_bytes()], true),
             Says("", "", 2),
         ),
         case(
-            "overflow in words",
+            "overflow with an error message",
             plain_response(400, "", OVERFLOW),
             Failure(FailureKind::TooLong, "maximum context length is 512", 1, ""),
         ),
@@ -179,14 +179,14 @@ fn reasoning_is_never_text() {
         Case {
             configure: opened,
             ..case(
-                "no opening tag, and it is known",
+                "no opening tag, as configured",
                 letters("let me see\n</think>\n\ngo"),
                 Says("go", "let me see\n", 1),
             )
         },
         case("only reasoning", all(&[reasoning_event("reasoning_content", "hm")]), Says("", "hm", 2)),
         case(
-            "cut in a tag",
+            "truncated within a tag",
             stream(format!("{}{}", text_event("<think>hm</thi"), end_event("length")).as_bytes()),
             Says("", "hm</thi", 3),
         ),

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 #[test]
 fn bodies() {
-    let done = format!("{}data: [DONE]\n\n", end_event("stop"));
-    let whole = |text: &str| stream(format!("{}{done}", text_event(text)).as_bytes());
-    let error = |json: &str| format!("data: {json}\n\n");
-    let go = text_event("go");
-    let long = text_event(&"x".repeat(10 << 20));
-    let numbered = error(
+    let stream_end = format!("{}data: [DONE]\n\n", end_event("stop"));
+    let complete_stream = |text: &str| stream(format!("{}{stream_end}", text_event(text)).as_bytes());
+    let error_event = |json: &str| format!("data: {json}\n\n");
+    let go_event = text_event("go");
+    let long_event = text_event(&"x".repeat(10 << 20));
+    let error_with_code = error_event(
         r#"{"error":{"code":502,"message":"Provider disconnected"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}"#,
     );
     let html = [
@@ -22,7 +22,8 @@ fn bodies() {
         b"<html><head><title>Log in</title></head>\n<body></body></html>".to_vec(),
     ]
     .concat();
-    let wrong_type = [head(200, "content-type: text/plain\r\n"), format!("{go}{done}").into_bytes()].concat();
+    let wrong_type =
+        [head(200, "content-type: text/plain\r\n"), format!("{go_event}{stream_end}").into_bytes()].concat();
     let json_lines = format!(
         "{}\n{}\n",
         json!({"choices": [{"delta": {"content": "go"}}]}),
@@ -32,34 +33,43 @@ fn bodies() {
         &json!({"choices": [{"message": {"content": "go"}, "finish_reason": "stop"}]}),
     )
     .unwrap();
-    let mut letters: Vec<Vec<u8>> = Vec::new();
-    for byte in format!("{}{done}", text_event("é€𝄞 go")).bytes() {
-        letters.push(vec![byte]);
+    let mut single_bytes: Vec<Vec<u8>> = Vec::new();
+    for byte in format!("{}{stream_end}", text_event("é€𝄞 go")).bytes() {
+        single_bytes.push(vec![byte]);
     }
-    let letters: Vec<&[u8]> = letters.iter().map(Vec::as_slice).collect();
+    let single_bytes: Vec<&[u8]> = single_bytes.iter().map(Vec::as_slice).collect();
     let raw_utf8 = |bytes: &[u8]| {
         stream(
-            &[b"data: {\"choices\":[{\"delta\":{\"content\":\"a", bytes, b"b\"}}]}\n\n", done.as_bytes()]
-                .concat(),
+            &[
+                b"data: {\"choices\":[{\"delta\":{\"content\":\"a",
+                bytes,
+                b"b\"}}]}\n\n",
+                stream_end.as_bytes(),
+            ]
+            .concat(),
         )
     };
     run_cases(vec![
-        case("a character a byte at a time", chunked(&letters, true), Says("é€𝄞 go", "", 1)),
-        case("no UTF-8", raw_utf8(b"\xff\xc3"), Says("a\u{fffd}\u{fffd}b", "", 1)),
-        case("U+FFFD in the text", whole("a\u{fffd}b"), Says("a\u{fffd}b", "", 1)),
+        case(
+            "multi-byte characters, one byte per chunk",
+            chunked(&single_bytes, true),
+            Says("é€𝄞 go", "", 1),
+        ),
+        case("invalid UTF-8", raw_utf8(b"\xff\xc3"), Says("a\u{fffd}\u{fffd}b", "", 1)),
+        case("U+FFFD in the text", complete_stream("a\u{fffd}b"), Says("a\u{fffd}b", "", 1)),
         case(
             "control characters",
-            whole("go \u{10}\u{14}\u{1b}[31m"),
+            complete_stream("go \u{10}\u{14}\u{1b}[31m"),
             Says("go \u{10}\u{14}\u{1b}[31m", "", 1),
         ),
-        case("white space first", whole("\n\n go\nmore"), Says("go", "", 1)),
+        case("leading whitespace", complete_stream("\n\n go\nmore"), Says("go", "", 1)),
         case(
             "a line of 10 MB",
-            stream(long.as_bytes()),
+            stream(long_event.as_bytes()),
             Failure(FailureKind::InvalidResponse, "does not end", 1, ""),
         ),
         case(
-            "words without an end",
+            "text that never ends",
             chunked(&[], false)
                 .into_iter()
                 .chain([ScriptStep::Forever(chunk(&text_event(&"word ".repeat(200))), Duration::ZERO)])
@@ -67,24 +77,24 @@ fn bodies() {
             Failure(FailureKind::InvalidResponse, "does not end", 1, "*"),
         ),
         case(
-            "signs of life between pieces",
-            stream(format!(": x\n\n{}: y\n\n{done}", text_event("go")).as_bytes()),
+            "keep-alive comments between chunks",
+            stream(format!(": x\n\n{}: y\n\n{stream_end}", text_event("go")).as_bytes()),
             Says("go", "", 1),
         ),
         case(
             "no blank lines",
-            stream(format!("{go}{done}").replace("\n\n", "\n").as_bytes()),
+            stream(format!("{go_event}{stream_end}").replace("\n\n", "\n").as_bytes()),
             Says("go", "", 1),
         ),
         case(
             "carriage returns",
-            stream(format!("{go}{done}").replace('\n', "\r\n").as_bytes()),
+            stream(format!("{go_event}{stream_end}").replace('\n', "\r\n").as_bytes()),
             Says("go", "", 1),
         ),
-        case("no [DONE]", stream(format!("{go}{}", end_event("stop")).as_bytes()), Says("go", "", 1)),
+        case("no [DONE]", stream(format!("{go_event}{}", end_event("stop")).as_bytes()), Says("go", "", 1)),
         case(
             "[DONE] and no finish_reason, every time",
-            stream(format!("{go}data: [DONE]\n\n").as_bytes()),
+            stream(format!("{go_event}data: [DONE]\n\n").as_bytes()),
             Says("go", "", 4),
         ),
         case(
@@ -98,106 +108,112 @@ fn bodies() {
             Failure(FailureKind::EmptyReply, "empty reply", 2, ""),
         ),
         case(
-            "breaks after its end",
-            chunked(&[format!("{go}{}", end_event("stop")).as_bytes()], false)
+            "connection reset after the last event",
+            chunked(&[format!("{go_event}{}", end_event("stop")).as_bytes()], false)
                 .into_iter()
                 .chain([ScriptStep::Reset])
                 .collect(),
             Says("go", "", 1),
         ),
         case(
-            "hangs after its end",
-            chunked(&[format!("{go}{}", end_event("stop")).as_bytes()], false)
+            "connection left open after the last event",
+            chunked(&[format!("{go_event}{}", end_event("stop")).as_bytes()], false)
                 .into_iter()
                 .chain([ScriptStep::Hang])
                 .collect(),
             Says("go", "", 1),
         ),
         case(
-            "talks on after its end",
-            chunked(&[format!("{go}{done}").as_bytes()], false)
+            "more text after [DONE]",
+            chunked(&[format!("{go_event}{stream_end}").as_bytes()], false)
                 .into_iter()
                 .chain([ScriptStep::Forever(chunk(&text_event("more")), Duration::ZERO)])
                 .collect(),
             Says("go", "", 1),
         ),
         case(
-            "rubbish after its end",
-            stream(format!("{go}{done}data: {{\"cho\n\n").as_bytes()),
+            "garbage after [DONE]",
+            stream(format!("{go_event}{stream_end}data: {{\"cho\n\n").as_bytes()),
             Says("go", "", 1),
         ),
         case(
-            "a page, with success",
+            "an HTML page with status 200",
             vec![send_bytes(&html)],
             Failure(FailureKind::InvalidResponse, "an HTML page, not JSON: Log in", 1, ""),
         ),
-        case("another content type", vec![send_bytes(&wrong_type)], Says("go", "", 1)),
+        case("wrong content type", vec![send_bytes(&wrong_type)], Says("go", "", 1)),
         case("JSON lines", stream(json_lines.as_bytes()), Says("go", "", 1)),
-        case("a plain answer over several lines", stream(pretty.as_bytes()), Says("go", "", 1)),
+        case("an unstreamed reply over several lines", stream(pretty.as_bytes()), Says("go", "", 1)),
         case(
             "other JSON",
             plain_response(200, "", r#"{"hello":"world"}"#),
             Failure(FailureKind::InvalidResponse, "hello", 1, ""),
         ),
         case(
-            "a broken piece",
-            stream(format!("{go}data: {{\"choices\": [}}\n\n{done}").as_bytes()),
+            "a chunk with invalid JSON",
+            stream(format!("{go_event}data: {{\"choices\": [}}\n\n{stream_end}").as_bytes()),
             Failure(FailureKind::InvalidResponse, "not valid JSON", 1, "go"),
         ),
         case(
-            "an error first",
-            stream(error(r#"{"error":{"message":"it broke","code":"bad"}}"#).as_bytes()),
+            "an error as the first event",
+            stream(error_event(r#"{"error":{"message":"it broke","code":"bad"}}"#).as_bytes()),
             Failure(FailureKind::ServerFault, "it broke", 1, ""),
         ),
         case(
-            "an error with a number, in words",
-            stream(error(r#"{"error":{"message":"no credit","code":402}}"#).as_bytes()),
+            "an error with a status code in the stream",
+            stream(error_event(r#"{"error":{"message":"no credit","code":402}}"#).as_bytes()),
             Failure(FailureKind::OutOfCredit, "no credit", 1, ""),
         ),
         case(
-            "an error that may pass is asked again",
-            stream(numbered.as_bytes()),
+            "a temporary error is retried",
+            stream(error_with_code.as_bytes()),
             Failure(FailureKind::ServerFault, "Provider disconnected", 5, ""),
         ),
         case(
-            "an error in the middle is not",
-            stream(format!("{go}{numbered}").as_bytes()),
+            "a temporary error after some text is not retried",
+            stream(format!("{go_event}{error_with_code}").as_bytes()),
             Failure(FailureKind::ServerFault, "Provider disconnected", 1, "go"),
         ),
         case(
-            "an event called error",
-            stream(format!("{go}event: error\ndata: {{\"message\": \"it broke\"}}\n\n").as_bytes()),
+            "an event named error",
+            stream(format!("{go_event}event: error\ndata: {{\"message\": \"it broke\"}}\n\n").as_bytes()),
             Failure(FailureKind::ServerFault, "it broke", 1, "go"),
         ),
         case(
-            "an event called error, in words",
-            stream(format!("{go}event: error\ndata: it broke\n\n").as_bytes()),
+            "an event named error with plain text",
+            stream(format!("{go_event}event: error\ndata: it broke\n\n").as_bytes()),
             Failure(FailureKind::ServerFault, "it broke", 1, "go"),
         ),
         case(
-            "detail in the stream",
-            stream(error(r#"{"detail":"Not enough memory"}"#).as_bytes()),
+            "an error in the field detail",
+            stream(error_event(r#"{"detail":"Not enough memory"}"#).as_bytes()),
             Failure(FailureKind::ServerFault, "Not enough memory", 1, ""),
         ),
         case(
-            "an overflow in the stream",
+            "a context overflow in the stream",
             stream(
-                error(r#"{"error":{"message":"the prompt exceeds the available context size","code":400}}"#)
-                    .as_bytes(),
+                error_event(
+                    r#"{"error":{"message":"the prompt exceeds the available context size","code":400}}"#,
+                )
+                .as_bytes(),
             ),
             Failure(FailureKind::TooLong, "context size", 1, ""),
         ),
         case(
-            "an error with success",
+            "an error with status 200",
             plain_response(200, "", r#"{"error":"no such model"}"#),
             Failure(FailureKind::ServerFault, "no such model", 1, ""),
         ),
-        case("a server that ignores stop", whole("go to desk 1\n> look\n"), Says("go to desk 1", "", 1)),
         case(
-            "two answers",
+            "a server that ignores stop",
+            complete_stream("go to desk 1\n> look\n"),
+            Says("go to desk 1", "", 1),
+        ),
+        case(
+            "two choices",
             stream(
                 format!(
-                    "data: {}\n\n{go}{done}",
+                    "data: {}\n\n{go_event}{stream_end}",
                     json!({"choices": [{"index": 1, "delta": {"content": "other"}, "finish_reason": "stop"}]})
                 )
                 .as_bytes(),

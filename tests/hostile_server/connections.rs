@@ -21,7 +21,7 @@ fn connections_that_fail() {
         Case {
             configure: quick_first,
             ..case(
-                "hangs before its head",
+                "hangs before the response head",
                 vec![ScriptStep::Hang],
                 Failure(FailureKind::TimedOut, "did not start to reply", 1, ""),
             )
@@ -29,7 +29,7 @@ fn connections_that_fail() {
         Case {
             configure: quick_first,
             ..case(
-                "hangs in its head",
+                "hangs within the response head",
                 hangs(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
                 Failure(FailureKind::TimedOut, "did not start to reply", 1, ""),
             )
@@ -37,7 +37,7 @@ fn connections_that_fail() {
         Case {
             configure: quick_first,
             ..case(
-                "hangs after its head",
+                "hangs after the response head",
                 hangs(chunked(&[], false)),
                 Failure(FailureKind::TimedOut, "", 1, ""),
             )
@@ -53,7 +53,7 @@ fn connections_that_fail() {
         Case {
             configure: quick_idle,
             ..case(
-                "hangs in a line",
+                "hangs within a line",
                 hangs(chunked(&[go.as_bytes(), b"data: {\"cho"], false)),
                 Failure(FailureKind::TimedOut, "sent nothing for", 1, "go to"),
             )
@@ -61,7 +61,7 @@ fn connections_that_fail() {
         Case {
             configure: |e| e.timeouts.total = Some(80 * MS),
             ..case(
-                "is bounded in all, where that is set",
+                "total time limit, if configured",
                 chunked(&[go.as_bytes()], false)
                     .into_iter()
                     .chain([ScriptStep::Forever(b"1\r\n:\r\n".to_vec(), MS)])
@@ -72,7 +72,7 @@ fn connections_that_fail() {
         Case {
             configure: quick_first,
             ..case(
-                "sends signs of life for ever",
+                "sends keep-alive comments forever",
                 chunked(&[], false)
                     .into_iter()
                     .chain([ScriptStep::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)])
@@ -83,15 +83,15 @@ fn connections_that_fail() {
         Case {
             configure: quick_first,
             ..case(
-                "begins, and then sends signs of life for ever",
+                "starts to reply, then sends keep-alive comments forever",
                 begun().into_iter().chain([ScriptStep::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
-                Failure(FailureKind::TimedOut, "keeps the connection alive but sent no text", 1, "go to"),
+                Failure(FailureKind::TimedOut, "is alive but has sent no text", 1, "go to"),
             )
         },
         Case {
             configure: quick_first,
             ..case(
-                "sends a byte at a time and no piece",
+                "sends single bytes but never a complete event",
                 chunked(&[b"data: {"], false)
                     .into_iter()
                     .chain([ScriptStep::Forever(b"1\r\n \r\n".to_vec(), MS)])
@@ -100,17 +100,17 @@ fn connections_that_fail() {
             )
         },
         case(
-            "breaks before its head, always",
+            "always resets the connection before the response head",
             vec![ScriptStep::Read, ScriptStep::Reset],
             Failure(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
         case(
-            "breaks in its head",
+            "resets the connection within the response head",
             cut(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
             Failure(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
         case(
-            "breaks after its head",
+            "resets the connection after the response head",
             cut(chunked(&[], false)),
             Failure(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
@@ -120,17 +120,17 @@ fn connections_that_fail() {
             Failure(FailureKind::Interrupted, "was cut off", 1, "go to"),
         ),
         case(
-            "a chunk is cut",
+            "a truncated chunk",
             cut(vec![begun()[0].clone(), send_bytes(format!("ff\r\n{go}").as_bytes())]),
             Failure(FailureKind::Interrupted, "was cut off", 1, "go to"),
         ),
         case(
-            "cut while it reasons",
+            "reset during the reasoning",
             cut(chunked(&[thought.as_bytes()], false)),
             Failure(FailureKind::Interrupted, "was cut off", 1, ""),
         ),
         case(
-            "a body with too few bytes",
+            "a body shorter than its content-length",
             vec![send_bytes(
                 format!(
                     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 900\r\n\r\n{go}"
@@ -140,7 +140,7 @@ fn connections_that_fail() {
             Failure(FailureKind::Interrupted, "was cut off", 1, "go to"),
         ),
         case(
-            "ends without an end",
+            "ends without a finish reason",
             stream(go.as_bytes()),
             Failure(FailureKind::Interrupted, "without a finish_reason", 1, "go to"),
         ),
@@ -150,7 +150,7 @@ fn connections_that_fail() {
             Failure(FailureKind::InvalidResponse, "not valid JSON", 1, "go to"),
         ),
         case(
-            "is no HTTP",
+            "not HTTP",
             vec![send_bytes(b"SSH-2.0-OpenSSH_9.6\r\n")],
             Failure(FailureKind::Unreachable, "", 5, ""),
         ),
@@ -160,7 +160,7 @@ fn connections_that_fail() {
                 vec![ScriptStep::Read, ScriptStep::Reset],
                 complete_reply("go"),
             ],
-            ..case("comes back", Vec::new(), Says("go", "", 3))
+            ..case("available again at the third attempt", Vec::new(), Says("go", "", 3))
         },
     ]);
 }
@@ -180,7 +180,7 @@ fn no_server_listens() {
             "{}",
             error.message
         );
-        assert_eq!(answer.notices.len(), 4, "every repetition is told: {:?}", answer.notices);
+        assert_eq!(answer.notices.len(), 4, "every retry is reported: {:?}", answer.notices);
         let bad = [
             ("ftp://h/v1", "must start with http"),
             ("", "base URL"),

@@ -12,7 +12,7 @@ use retrospect::provider::{NewlineStopCheck, Provider as _, Request};
 use serde_json::json;
 use std::time::Duration;
 
-/// Returns a request like those to an actor.
+/// How the actor checks whether the newline stop truncated a reply.
 pub(crate) const CUT: NewlineStopCheck = NewlineStopCheck {
     is_cut_short,
     action: |reply| read_reply(reply).action,
@@ -153,16 +153,22 @@ fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
         [reasoning_event("reasoning_content", "It is near."), text_event("look"), end_event("stop")].concat();
     let look = || complete_reply("look");
     let cases = [
-        ("once is chance", vec![empty(), look()], 3, [true, false, true, true].as_slice(), ""),
         (
-            "twice is not",
+            "one empty reply changes nothing",
+            vec![empty(), look()],
+            3,
+            [true, false, true, true].as_slice(),
+            "",
+        ),
+        (
+            "two empty replies remove the stop",
             vec![empty(), look(), look(), empty(), look()],
             4,
             &[true, false, true, true, false, false],
             "whose replies were empty with it",
         ),
         (
-            "reasoning shows it at once",
+            "a reply with reasoning removes the stop at once",
             vec![empty(), stream(reasoned.as_bytes()), look()],
             2,
             &[true, false, false],

@@ -162,7 +162,7 @@ fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
 fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
     let cases: [(&str, Vec<Vec<ScriptStep>>, usize); 4] = [
         (
-            "different words",
+            "different partial replies",
             vec![
                 reply_without_finish("open cab"),
                 reply_without_finish("go to drawer "),
@@ -171,12 +171,12 @@ fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
             3,
         ),
         (
-            "the same half twice",
+            "the same partial reply twice",
             vec![reply_without_finish("lo"), reply_without_finish("lo"), complete_reply("look")],
             3,
         ),
         (
-            "thrice",
+            "the same partial reply three times",
             vec![
                 reply_without_finish("lo"),
                 reply_without_finish("lo"),
@@ -186,7 +186,7 @@ fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
             4,
         ),
         (
-            "the whole in one piece",
+            "then a complete unstreamed reply",
             vec![reply_without_finish("lo"), reply_without_finish("lo"), in_one_piece("look")],
             3,
         ),

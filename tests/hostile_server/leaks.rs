@@ -95,9 +95,9 @@ fn replies_with_text(text: &str, n: usize) -> Vec<(&'static str, Vec<ScriptStep>
         ("two pieces", stream(format!("{}{}{done}", text_event(&format!("go {front}")), text_event(back)).as_bytes())),
         ("letters", stream(format!("{letters}{done}").as_bytes())),
         ("reasoning", stream(format!("{}{}{done}", reasoning_event("reasoning", front), reasoning_event("reasoning", back)).as_bytes())),
-        ("marks", stream(format!("{}{}{done}", text_event(&format!("<think>{front}")), text_event(&format!("</think>{back}"))).as_bytes())),
+        ("think tags", stream(format!("{}{}{done}", text_event(&format!("<think>{front}")), text_event(&format!("</think>{back}"))).as_bytes())),
         (
-            "parts",
+            "content parts",
             stream(format!("{}{done}", choice(json!({"delta": {"content": [{"text": front}, {"text": back}]}}))).as_bytes()),
         ),
         (
@@ -112,7 +112,7 @@ fn replies_with_text(text: &str, n: usize) -> Vec<(&'static str, Vec<ScriptStep>
             ),
         ),
         (
-            "an end in the middle of it",
+            "connection reset within the text",
             [stream(text_event(&format!("go {text}")[..]).as_bytes()), vec![ScriptStep::Reset]].concat(),
         ),
     ]

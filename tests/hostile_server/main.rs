@@ -1,10 +1,5 @@
-//! A model server that misbehaves in every way that servers do, and how our client handles it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may stop where it is wrong"
-)]
+//! Tests how the client handles servers that misbehave. The server's misbehavior is scripted, case by case.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test may panic")]
 
 mod answers;
 #[path = "../serving/asking.rs"]
@@ -70,18 +65,21 @@ fn run_cases(all: Vec<Case>) {
                     assert_eq!(answer.error, None, "{name}");
                     let got = (answer.text.as_str(), answer.reasoning.as_str(), asked);
                     assert_eq!(got, (text, reasoning, times), "{name}: {:?}", answer.notices);
-                    assert!(answer.usage.is_some(), "{name}: a whole answer has its usage");
+                    assert!(answer.usage.is_some(), "{name}: a complete reply has a usage");
                 }
                 Failure(kind, words, times, partial) => {
                     let error =
-                        answer.error.unwrap_or_else(|| panic!("{name}: it answered {:?}", answer.text));
+                        answer.error.unwrap_or_else(|| panic!("{name}: unexpected reply {:?}", answer.text));
                     assert_eq!((error.kind, asked), (kind, times), "{name}: {error:?}");
                     assert!(error.message.contains(words), "{name}: {}", error.message);
                     if partial != "*" {
                         assert_eq!(answer.text, partial, "{name}");
                     }
-                    assert_eq!(error.partial_reply, answer.text, "{name}: what was shown is what is kept");
-                    assert!(!error.hint.is_empty(), "{name}: it says what to do next");
+                    assert_eq!(
+                        error.partial_reply, answer.text,
+                        "{name}: the partial reply differs from the text shown"
+                    );
+                    assert!(!error.hint.is_empty(), "{name}: no hint");
                     assert!(
                         !error.message.contains('\n') && error.message.len() < 900,
                         "{name}: {}",

@@ -48,14 +48,14 @@ fn the_partial_reply_of_a_failed_call_is_counted() {
     // Estimates: 13 tokens for the prompt, 100 for the reasoning.
     let cases: Vec<Case> = vec![
         (
-            "an error after its usage",
+            "an error after the usage",
             chunked(&[counted.as_bytes()], true),
             |_| {},
             FailureKind::Busy,
             (900, 100),
         ),
         (
-            "a cut connection",
+            "a reset connection",
             chunked(&[begun().as_bytes()], false),
             |_| {},
             FailureKind::Interrupted,
@@ -63,7 +63,7 @@ fn the_partial_reply_of_a_failed_call_is_counted() {
         ),
         ("silence", silent.clone(), |e| e.timeouts.idle = 50 * MS, FailureKind::TimedOut, (13, 100)),
         (
-            "its whole time is over",
+            "total time limit exceeded",
             silent,
             |e| e.timeouts.total = Some(1500 * MS),
             FailureKind::TimedOut,

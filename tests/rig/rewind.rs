@@ -1,4 +1,4 @@
-//! A session in any native environment that is played by hand, for going back in it.
+//! A session in a native environment with `--actor human`, for tests that go back to earlier steps.
 
 #![allow(dead_code, reason = "every target takes what it needs")]
 #![allow(clippy::unwrap_used)]

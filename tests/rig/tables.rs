@@ -1,9 +1,10 @@
-//! Conditions, and the steps at which they become true in the shipped sessions.
+//! Breakpoint conditions, each with the steps at which it becomes true in the shipped sessions. Each session has one
+//! episode.
 
-/// A condition, and the steps of the only episode at which it becomes true.
+/// A condition, and the steps at which it becomes true.
 pub(crate) type ConditionSteps = (&'static str, &'static [u32]);
 
-/// A mug must be heated; a person taught the agent on the way, and it wins at step 27.
+/// The task is to heat a mug. A person adds a lesson during the episode, and the agent wins at step 27.
 pub(crate) const WITH_LESSON: &[ConditionSteps] = &[
     ("action ~ heat", &[12, 22, 24]),
     ("action = heat mug 1 with stoveburner 4", &[22]),
@@ -36,7 +37,7 @@ pub(crate) const WITH_LESSON: &[ConditionSteps] = &[
     ("end failure", &[]),
 ];
 
-/// The same task without a teacher: lost after 50 steps.
+/// The same task without that lesson: lost at the step limit, 50.
 pub(crate) const WITHOUT_LESSON: &[ConditionSteps] = &[
     ("action ~ heat", &[49]),
     ("nothing", &[46, 49]),

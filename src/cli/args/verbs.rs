@@ -285,7 +285,7 @@ pub struct Report {
                         retrospect rerun --last#3 --headless"
 )]
 pub struct Rerun {
-    /// Session and episode number; `--last#E` is of the newest session.
+    /// Session and episode number; `--last#E` means the newest session.
     #[arg(value_name = "PATH#E", allow_hyphen_values = true)]
     pub path: String,
     /// Folder of the prompt templates the session started with, or `builtin`; others are rejected.
@@ -345,7 +345,7 @@ pub struct Completions {
 
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Folder to write this page and one page per verb to.
+    /// Folder to write this page and one page per command to.
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
 }

@@ -6,7 +6,7 @@ use super::{Entry, ValueType};
 pub const ENTRIES: &[Entry] = &[
     entry(
         "sessions",
-        "folder of the sessions; by default `sessions/` in the working directory if it exists, else the user's state folder",
+        "folder for sessions; by default `sessions/` in the working directory if it exists, else the user's state folder",
         ValueType::Path,
         "",
         "RETROSPECT_SESSIONS",
@@ -14,7 +14,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "data",
-        "folder of ALFWorld's data, the one that contains `json_2.1.1`",
+        "folder with ALFWorld's data (it contains `json_2.1.1`)",
         ValueType::Path,
         "",
         "ALFWORLD_DATA",
@@ -30,7 +30,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "cache",
-        "folder of cached model replies; by default `answers/` in the user's cache folder",
+        "folder for cached model replies; by default `answers/` in the user's cache folder",
         ValueType::Path,
         "",
         "RETROSPECT_CACHE_DIR",
@@ -87,7 +87,7 @@ pub const ENTRIES: &[Entry] = &[
     entry("run.seed", "random seed of a run", ValueType::Number(0), "0", "RETROSPECT_SEED", "--seed"),
     entry(
         "run.trials",
-        "maximum number of trials per task; if not set, the method's own",
+        "maximum number of trials per task; if not set, the method's default",
         ValueType::Number(1),
         "1",
         "RETROSPECT_TRIALS",
@@ -151,7 +151,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.mentor_base_url",
-        "address of the mentor's server, if it differs",
+        "address of the mentor's server, if it differs from the actor's",
         ValueType::Text,
         "",
         "RETROSPECT_MENTOR_BASE_URL",
@@ -159,7 +159,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.mentor_profile",
-        "the mentor's profiles, if they differ",
+        "the mentor's server profiles, if they differ from the actor's",
         ValueType::Text,
         "",
         "RETROSPECT_MENTOR_PROFILE",
@@ -230,7 +230,7 @@ pub const ENTRIES: &[Entry] = &[
         "",
     ),
     entry("screen.mouse", "capture the mouse at start", ValueType::Bool, "true", "RETROSPECT_MOUSE", ""),
-    entry("screen.hints", "show hints in the first run", ValueType::Bool, "true", "RETROSPECT_HINTS", ""),
+    entry("screen.hints", "show hints during the first run", ValueType::Bool, "true", "RETROSPECT_HINTS", ""),
     entry(
         "override.shown_as",
         "how an overridden action is shown to the agent",

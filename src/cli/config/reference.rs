@@ -51,28 +51,28 @@ fn write_profile_reference(out: &mut String) {
     let _ = write!(
         out,
         "\n## `[models.NAME]`\n\n```toml\n[models.mine]\nbase_url = \"http://127.0.0.1:8080/v1\"\nkey_env = \"MY_KEY\"\n```\n\n\
-         A server profile, for `--profile NAME` and `--mentor-profile NAME`. A key that a profile leaves out keeps its value. Built-in \
-         profiles: {}. `paper` is only OmniReflect's sampling and combines with any other: `--profile vllm,paper`.\n\n\
-         **Addresses.** The address in a built-in profile for a server on this machine is only where such a server usually runs. \
-         `OPENAI_BASE_URL` and `run.base_url` override it, also when you choose the profile during a run. The address in your own \
-         profile overrides both.\n\n\
-         **Keys** are never written into this file: a profile says where the key is. The key of `OPENAI_API_KEY` (or of `run.key_env`) \
-         and the headers of `run.headers` are sent only to a server set with `--base-url` or `OPENAI_BASE_URL` and to servers on this \
-         machine. Redirects to other servers aren't followed.\n\n\
+         A server profile, for `--profile NAME` and `--mentor-profile NAME`. Keys that a profile leaves out keep their values. Built-in \
+         profiles: {}. `paper` contains only OmniReflect's sampling parameters and can be combined with any other: \
+         `--profile vllm,paper`.\n\n\
+         **Addresses.** For a server on this machine, a built-in profile's address is only a default. `OPENAI_BASE_URL` and \
+         `run.base_url` override it, even if you choose the profile during a run. The address in your own profile overrides both.\n\n\
+         **Keys** are never written into this file: a profile names the variable (`key_env`) or file (`key_file`) that \
+         holds the key. The key of `OPENAI_API_KEY` (or of `run.key_env`) and the headers of `run.headers` are sent only to a server \
+         set with `--base-url` or `OPENAI_BASE_URL` and to servers on this machine. Redirects to other servers aren't followed.\n\n\
          **https.** A server's certificate must be signed by a CA that the system trusts (on Linux `SSL_CERT_FILE` and `SSL_CERT_DIR` \
          name other files), or by one in `ca_file`, `run.ca_file` or `--ca-file FILE`. Certificate checks can't be switched off.\n\n\
          **Proxies** are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` (or the same in lower case). Servers on \
          this machine are always contacted directly.\n\n\
-         **Learned behavior.** What the program learns about a server is reported once and holds until the program ends:\n\n\
+         **Learned behaviour.** What the program learns about a server is reported once and applies until the program ends:\n\n\
          - A field that the server rejects isn't sent again.\n\
-         - A server that interrupts a reply when another request arrives (`[DONE]` without a finish_reason, or twice any other end of \
-         the stream) gets one request at a time. llama-cpp-python, which does so, is recognized by its list of models before it gets \
-         two.\n\
-         - A call whose stream ends without a finish_reason, although the server has no other request, is retried, the second time \
-         without streaming. After two calls with empty or incomplete streams, the server is called without streaming.\n\
-         - If a stop text ends a reply on our side, the program waits for the server's usage: up to `tail_seconds` if the server got \
-         that stop text too and writes nothing more, otherwise for a quarter of a second. After two waits without usage it waits only \
-         for every eighth reply.\n\n\
+         - A server that interrupts a reply when another request arrives gets one request at a time from then on. One such reply is \
+         enough if its stream ends with `[DONE]` but without a finish_reason; otherwise it takes two. llama-cpp-python, which does \
+         this, is recognized by its list of models before it gets two requests.\n\
+         - If a call's stream ends without a finish_reason although the server has no other request, the call is retried, the second \
+         time without streaming. After two calls with empty or incomplete streams, the server is called without streaming.\n\
+         - If the program itself ends a reply at a stop text, it then waits for the server's usage: up to `tail_seconds` if the server was \
+         sent that stop text too and sends no more text, otherwise for a quarter of a second. After two waits without usage, it waits only \
+         after every eighth reply.\n\n\
          | key | what it does |\n|---|---|\n",
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );
@@ -87,11 +87,11 @@ fn short_name(entry: &Entry) -> &str {
 
 fn write_settings_reference(out: &mut String) {
     out.push_str(
-        "\n## Settings of methods\n\nSet them with `--set NAME=VALUE`, or several at once with a `[preset.NAME]` table and `--preset \
+        "\n## Method settings\n\nSet them with `--set NAME=VALUE`, or several at once with a `[preset.NAME]` table and `--preset \
          NAME`. `METHODS.md` lists all settings and the origin of each default.\n\n## Sampling parameters of a run\n\nSet them the same \
          way, for the model of one role: `--set actor.NAME=VALUE` or `--set mentor.NAME=VALUE`, such as `--set actor.max_tokens=4096`. \
          The value replaces the profile's. `resume` and `doctor` accept these flags too. A reply truncated by `max_tokens` is requested \
-         again with more (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
+         again with a higher limit (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
     );
     for param in &SAMPLING_PARAMS {
         let _ = writeln!(out, "| `{}` | {} | {} |", param.name, param.meaning, param.allowed);

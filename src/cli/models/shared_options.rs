@@ -9,8 +9,8 @@ use crate::provider::openai::{Endpoint, KeySource, Secret};
 
 /// Returns the name of the variable that holds the run's key.
 fn key_variable(config: &Config) -> &str {
-    let named = config.text("run.key_env");
-    if named.is_empty() { "OPENAI_API_KEY" } else { named }
+    let configured = config.text("run.key_env");
+    if configured.is_empty() { "OPENAI_API_KEY" } else { configured }
 }
 
 /// Returns the source of the run's key.
@@ -26,13 +26,13 @@ pub(super) fn read_key(
     config: &Config,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<Secret>, CliError> {
-    let (named, name) = (config.text("run.key_env"), key_variable(config));
+    let (configured, name) = (config.text("run.key_env"), key_variable(config));
     let found = variable(name).filter(|k| !k.trim().is_empty());
-    if found.is_none() && !named.is_empty() {
+    if found.is_none() && !configured.is_empty() {
         return Err(CliError::new(
             CliErrorKind::Config,
             format!("environment variable {name} ({}) is not set", config.origin("run.key_env")),
-            format!("export {name}=..., or leave out --key-env"),
+            format!("export {name}=..., or omit --key-env"),
         ));
     }
     Ok(found.as_deref().map(Secret::new))
@@ -44,15 +44,15 @@ pub(super) fn add_headers(
     variable: &dyn Fn(&str) -> Option<String>,
     endpoint: &mut Endpoint,
 ) -> Result<(), CliError> {
-    let from = config.origin("run.headers");
+    let origin = config.origin("run.headers");
     for line in config.text("run.headers").lines().map(str::trim).filter(|l| !l.is_empty()) {
         let Some((name, value)) = line.split_once(':').map(|(n, v)| (n.trim(), v.trim())) else {
             // Don't quote the line: it may be a value without a name, and a secret.
-            return Err(config_error(from, "header without a colon", "write NAME: VALUE"));
+            return Err(config_error(origin, "header without a colon", "write NAME: VALUE"));
         };
         let value = Secret::expand(value, variable).map_err(|missing| {
             let what = format!("header {name} uses an environment variable that is not set");
-            config_error(from, &what, &format!("export {missing}=..., or write $$ for a dollar sign"))
+            config_error(origin, &what, &format!("export {missing}=..., or write $$ for a dollar sign"))
         })?;
         endpoint.headers.retain(|h| !h.0.eq_ignore_ascii_case(name));
         endpoint.headers.push((name.to_owned(), value));
@@ -69,7 +69,7 @@ pub(super) fn set_ca_file(config: &Config, endpoint: &mut Endpoint) -> Result<()
     crate::files::open(file).map(drop).map_err(|e| CliError::file(file, "ca_file could not be read", &e))
 }
 
-/// Formats header lines for display: names, and only values that are a variable.
+/// Formats header lines for display: shows names, and a value only if it is an environment variable.
 pub(in crate::cli) fn redact_header_values(lines: &str) -> String {
     let hidden = |line: &str| match line.split_once(':') {
         Some((name, value)) if Secret::is_variable(value) => format!("{}:{value}", name.trim()),
@@ -79,8 +79,8 @@ pub(in crate::cli) fn redact_header_values(lines: &str) -> String {
     lines.lines().filter(|l| !l.trim().is_empty()).map(hidden).collect::<Vec<_>>().join(", ")
 }
 
-fn config_error(from: &ValueOrigin, what: &str, next: &str) -> CliError {
-    CliError::new(CliErrorKind::Config, format!("{from}: {what}"), next.to_owned())
+fn config_error(origin: &ValueOrigin, what: &str, hint: &str) -> CliError {
+    CliError::new(CliErrorKind::Config, format!("{origin}: {what}"), hint.to_owned())
 }
 
 #[cfg(test)]

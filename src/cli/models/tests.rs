@@ -113,7 +113,7 @@ fn resume_uses_only_a_server_that_is_configured_here() {
     assert!(
         of(&[keyed, ("OPENAI_BASE_URL", "http://here/v1")], &[], evil)
             .unwrap_err()
-            .contains("configured here: http://here/v1")
+            .contains("configured now: http://here/v1")
     );
     let local = ("actor.base_url", "http://127.0.0.1:8080/v1");
     assert_eq!(of(&[keyed], &[], local).unwrap().0, "http://127.0.0.1:8080/v1");
@@ -142,7 +142,7 @@ fn resume_uses_only_a_server_that_is_configured_here() {
     );
 }
 
-/// Once, the settings of a new profile were missing after a switch.
+/// Regression: the settings of a new profile were missing after a switch.
 #[test]
 fn switched_run_records_what_its_new_profile_sends() {
     let file = "[models.far]\nbase_url = \"http://127.0.0.1:9/v1\"\ntemperature = 0.6\n[models.near]\n\
@@ -190,7 +190,7 @@ fn switched_run_records_what_its_new_profile_sends() {
     }
 }
 
-/// Once, a built-in profile chosen during a run ignored the configured address.
+/// Regression: a built-in profile chosen during a run ignored the configured address.
 #[test]
 fn profile_chosen_during_a_run_resolves_as_at_the_start() {
     let file = "[models.near]\nbase_url = \"http://127.0.0.1:8/v1\"\n";
@@ -202,7 +202,7 @@ fn profile_chosen_during_a_run_resolves_as_at_the_start() {
         (Some(set), None, "ollama", set),
         (None, None, "ollama", usual),
         (Some(set), None, "near", "http://127.0.0.1:8/v1"),
-        // A person's choice is newer than the flags of the start.
+        // A person's choice is newer than the flags that started the run.
         (None, Some("http://127.0.0.1:6/v1"), "ollama", usual),
     ];
     for (variable, flag, chosen, want) in cases {

@@ -18,7 +18,7 @@ impl PlainSession {
             return self.print_line(&format!("step {step} is not in the current episode"));
         };
         match self.handle.fork(Fork { at_seq: at, commands, ..Fork::default() }).await {
-            // The events of the new branch announce it.
+            // The events of the new branch are printed, which announces it.
             Ok(_) => Ok(()),
             Err(error) => self.print_line(&format!("{}; {}", error.message, error.hint)),
         }
@@ -36,9 +36,9 @@ impl PlainSession {
     }
 
     pub(super) fn list_branches(&mut self) -> Result<(), CliError> {
-        let here = self.handle.store.branch();
+        let current = self.handle.store.branch();
         for branch in self.open_session()?.branches()? {
-            let mark = if branch.header.id == here { "*" } else { " " };
+            let mark = if branch.header.id == current { "*" } else { " " };
             self.print_line(&format!("{mark} {}", format_branch(&branch)))?;
         }
         Ok(())
@@ -51,7 +51,7 @@ fn format_branch(branch: &Branch) -> String {
         return format!("{} cannot be read: {error}", branch.header.id);
     }
     let name = branch.label.name.as_deref().map_or(String::new(), |n| format!(" ({n})"));
-    let from = branch.header.parent.as_ref().map_or(String::new(), |parent| {
+    let parent = branch.header.parent.as_ref().map_or(String::new(), |parent| {
         format!(" from {parent} after event {}: {}", branch.header.at_seq, branch.root_change)
     });
     let status = match branch.status {
@@ -62,7 +62,7 @@ fn format_branch(branch: &Branch) -> String {
     let note = branch.label.note.as_deref().map_or(String::new(), |n| format!("; {n}"));
     let archived = if branch.label.archived { " [archived]" } else { "" };
     format!(
-        "{}{name}{archived}{from}; {}, {} steps, {} tokens{status}{note}",
+        "{}{name}{archived}{parent}; {}, {} steps, {} tokens{status}{note}",
         branch.header.id, branch.outcome, branch.steps, branch.tokens
     )
 }

@@ -24,19 +24,19 @@ use crate::prompt::render;
 use crate::report::dropped_texts;
 use std::fmt::Write as _;
 
-/// What to do in reply to a line.
+/// What a line asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LineAction {
     /// An empty line.
     Empty,
-    /// Send these commands in order.
+    /// Send these commands to the engine in order.
     Commands(Vec<Command>),
     /// Run without stopping.
     Run,
     Print(String),
     /// List the actions that the environment would accept.
     Admissible,
-    /// Show a path to the goal.
+    /// Show a hint towards the goal.
     Hint,
     /// Open a branch at the proposal of a step and send it these commands.
     Fork {
@@ -57,7 +57,7 @@ pub(super) enum LineAction {
 /// Interprets a line typed in this state.
 ///
 /// # Errors
-/// The message to print, if the line is not a valid command.
+/// Returns the message to print if the line is not a valid command.
 pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String> {
     // On the screen a colon opens the palette; people who are used to it may type it here.
     let line = line.trim().trim_start_matches(':').trim_start();
@@ -168,7 +168,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "quit" | "q" | "exit" => Ok(LineAction::Quit),
         other => Err(screen_only_message(other).unwrap_or_else(|| {
             format!(
-                "unknown command {other:?}; `help` lists the commands, `override {line}` takes it as an action"
+                "unknown command {other:?}; `help` lists the commands, `override {line}` sends it as an action"
             )
         })),
     }
@@ -189,7 +189,7 @@ fn restart_task(state: &State) -> Vec<Command> {
     task.into_iter().chain([Command::Step]).collect()
 }
 
-/// Returns the reply to a palette action that exists only on the screen, with what to use instead.
+/// Returns what to use instead of a palette action that exists only on the screen.
 fn screen_only_message(word: &str) -> Option<String> {
     let instead = match word {
         "previous-mark" | "next-mark" | "marks" | "previous-episode" | "next-episode" | "first"
@@ -226,8 +226,8 @@ fn require_argument(rest: &str, usage: &str) -> Result<String, String> {
     if rest.is_empty() { Err(format!("missing argument; usage: {usage}")) } else { Ok(rest.to_owned()) }
 }
 
-/// Returns an override command. The setting `override.thought` decides what happens to the thought; rewriting it would
-/// need a second text, which a line can't hold, so the thought is kept instead.
+/// Returns an override command. The setting `override.thought` decides what happens to the thought. One line can't hold
+/// both an action and a rewritten thought, so the thought is kept where the setting asks for a rewrite.
 fn override_command(action: String, shown_as: ShownAs, state: &State) -> Command {
     let thought_disposition = if setting_text(state, "override.thought") == "dropped" {
         ThoughtDisposition::Dropped

@@ -1,4 +1,5 @@
-//! Names, notes and the archived mark of branches in plain mode, with their undo and redo: no journal records them.
+//! Names, notes and archived marks of branches in plain mode. They have their own undo and redo, because they are not
+//! journaled.
 
 use super::PlainSession;
 use crate::cli::error::CliError;
@@ -14,7 +15,7 @@ struct LabelEdit {
     after: LabelChange,
 }
 
-/// Label edits since the last command of another kind.
+/// Label edits since the last command that wasn't a label edit.
 #[derive(Default)]
 pub(super) struct LabelHistory {
     done: Vec<LabelEdit>,
@@ -25,7 +26,7 @@ impl PlainSession {
     /// Renames, annotates, archives or unarchives a branch, then lists the branches.
     pub(super) fn edit_label(&mut self, branch: &str, after: LabelChange) -> Result<(), CliError> {
         let session = self.open_session()?;
-        let labelled = locate::find_branch(&session, branch).and_then(|branch| {
+        let edit = locate::find_branch(&session, branch).and_then(|branch| {
             let label = session.labels()?.remove(&branch).unwrap_or_default();
             let before = match after {
                 LabelChange::Name(_) => LabelChange::Name(label.name),
@@ -35,10 +36,10 @@ impl PlainSession {
             session.set_label(&branch, after.clone())?;
             Ok(LabelEdit { branch, before, after })
         });
-        match labelled {
-            Ok(labelled) => {
+        match edit {
+            Ok(edit) => {
                 self.label_history.undone.clear();
-                self.label_history.done.push(labelled);
+                self.label_history.done.push(edit);
                 self.list_branches()
             }
             Err(error) => self.print_line(&format!("{}; {}", error.message, error.hint)),

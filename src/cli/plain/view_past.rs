@@ -1,4 +1,4 @@
-//! Looks at past steps of the current episode in plain mode, without changing anything.
+//! Views past steps of the current episode in plain mode, without changing anything.
 
 use super::PlainSession;
 use super::interpret::describe_past_step;
@@ -7,13 +7,13 @@ use crate::cli::error::CliError;
 use crate::domain::Seq;
 use crate::engine::State;
 
-/// Returns the step that `seek` leads to from step `past` (`None`: the present); `None` is the present.
-fn target_step(past: Option<u32>, seek: Seek, state: &State) -> Option<u32> {
+/// Returns the step that `seek` moves to from the viewed step. `None` stands for the present, in both.
+fn target_step(viewed: Option<u32>, seek: Seek, state: &State) -> Option<u32> {
     let last = state.last_step().map_or(0, |s| s.number);
-    let now = past.unwrap_or(last);
+    let current = viewed.unwrap_or(last);
     let step = match seek {
-        Seek::Back(by) => now.saturating_sub(by),
-        Seek::Forward(by) => now.saturating_add(by),
+        Seek::Back(by) => current.saturating_sub(by),
+        Seek::Forward(by) => current.saturating_add(by),
         Seek::Live => last,
     };
     (step < last).then_some(step)
@@ -41,13 +41,13 @@ impl PlainSession {
         self.print_text(&describe_past_step(&store.state_at(until), step))
     }
 
-    /// Rewrites a line typed while viewing the past: `fork` without a number means the viewed step. Returns `None` if
-    /// the line stays as it is.
+    /// Rewrites a line typed while viewing the past: `fork` without a number means the viewed step. Returns `None` for
+    /// other lines.
     pub(super) fn rewrite_for_past(&self, line: &str) -> Option<String> {
         let (step, _) = self.viewed_step?;
         let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-        let named = rest.split_whitespace().next().is_some_and(|n| n.parse::<u32>().is_ok());
-        (word.trim_start_matches(':') == "fork" && !named).then(|| format!("fork {step} {rest}"))
+        let has_number = rest.split_whitespace().next().is_some_and(|n| n.parse::<u32>().is_ok());
+        (word.trim_start_matches(':') == "fork" && !has_number).then(|| format!("fork {step} {rest}"))
     }
 }
 

@@ -8,11 +8,11 @@ use crate::domain::{RunSpec, SettingOrigin};
 use crate::prompt::Templates;
 use std::path::Path;
 
-/// Checks that a run can be resumed with the current templates. If they differ from those it was started with, they
-/// have to be `accepted`; then returns their hash, which the caller must record. Returns `None` if they are the same.
+/// Checks that a run can be resumed with the current templates. Returns `None` if they are those that it was started
+/// with. If they differ and are `accepted` (`--accept-prompts`), returns their hash, which the caller must record.
 ///
 /// # Errors
-/// A usage [`CliError`] if they differ and aren't accepted.
+/// Fails with a usage [`CliError`] if they differ and aren't accepted.
 pub(in crate::cli) fn check_templates(
     spec: &RunSpec,
     config: &Config,

@@ -10,7 +10,7 @@ use crate::ui::start::{AllowedValues, SettingRow, SettingsVariant};
 use serde_json::Value;
 
 pub(super) const PRESET: &str = "run.preset";
-/// The value of [`PRESET`] without a preset.
+/// The value of [`PRESET`] that stands for no preset.
 pub(super) const NO_PRESET: &str = "none";
 /// The step limit of an episode.
 pub(super) const STEPS: &str = "run.steps";
@@ -21,17 +21,17 @@ pub(super) const CONSTITUTION: &str = "start.constitution";
 /// Whether the run starts with calibration episodes.
 pub(super) const CALIBRATE: &str = "start.calibrate";
 
-/// The choices for which a table of settings is built.
+/// The selected preset, method and reading that a table of settings is built for.
 struct SettingsContext<'a> {
     config: &'a Config,
     preset: Option<&'a str>,
     spec: &'a RunSpec,
-    /// Method and reading (paper or code), if not the configuration's.
+    /// Method and reading (`paper` or `code`); `None` uses the configuration's.
     method_and_reading: Option<(&'a str, &'a str)>,
     offered: &'a Suggestions,
 }
 
-/// Choices that are the same in every table.
+/// Suggestions that are the same in every table.
 struct Suggestions {
     presets: Vec<String>,
     /// Paths of pool files; the empty string means none.
@@ -40,9 +40,10 @@ struct Suggestions {
 
 impl Suggestions {
     fn new(config: &Config) -> Self {
-        let own = config.preset_names().map(str::to_owned);
-        let shipped = paper_rows().iter().map(|r| r.preset.clone());
-        let mut presets: Vec<String> = [NO_PRESET.to_owned()].into_iter().chain(own).chain(shipped).collect();
+        let configured = config.preset_names().map(str::to_owned);
+        let built_in = paper_rows().iter().map(|r| r.preset.clone());
+        let mut presets: Vec<String> =
+            [NO_PRESET.to_owned()].into_iter().chain(configured).chain(built_in).collect();
         let mut seen = std::collections::HashSet::new();
         presets.retain(|name| seen.insert(name.clone()));
         let existing = Some(pool::pool_path(config)).filter(|file| file.is_file());
@@ -64,21 +65,21 @@ pub(super) fn initial_rows(config: &Config, spec: &RunSpec) -> Vec<SettingRow> {
     .rows()
 }
 
-/// Returns the settings of every combination of preset, method and reading, so that a choice on the screen takes effect
-/// at once.
+/// Returns the settings of every combination of preset, method and reading, so that the screen can switch tables
+/// without asking the program for new ones.
 pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVariant> {
     let readings = [("paper", PaperOrCode::Paper), ("code", PaperOrCode::Code)];
-    let plain = method::METHOD_NAMES.iter().map(|name| (None, *name));
-    let own =
+    let without_preset = method::METHOD_NAMES.iter().map(|name| (None, *name));
+    let configured =
         config.preset_names().flat_map(|p| method::METHOD_NAMES.iter().map(move |name| (Some(p), *name)));
-    let shipped = paper_rows()
+    let built_in = paper_rows()
         .iter()
         .filter(|r| config.built_in_preset(Some(&r.preset)).is_some())
         .map(|r| (Some(r.preset.as_str()), r.method.as_str()));
     let offered = &Suggestions::new(config);
     let mut all = Vec::new();
-    for (preset, name) in plain.chain(own).chain(shipped) {
-        for (word, reading) in readings {
+    for (preset, name) in without_preset.chain(configured).chain(built_in) {
+        for (reading_name, reading) in readings {
             let (mut limits, mut settings, _) = method::defaults(name, reading);
             // Skip presets that don't apply to this method.
             if setup::apply_preset(config, preset, reading, &mut settings, &mut limits).is_err() {
@@ -89,14 +90,14 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
                 config,
                 preset,
                 spec: &spec,
-                method_and_reading: Some((name, word)),
+                method_and_reading: Some((name, reading_name)),
                 offered,
             }
             .rows();
             all.push(SettingsVariant {
                 preset: preset.unwrap_or(NO_PRESET).to_owned(),
                 method: name.to_owned(),
-                paper_or_code: word.to_owned(),
+                paper_or_code: reading_name.to_owned(),
                 settings: rows,
             });
         }
@@ -112,8 +113,8 @@ pub(super) fn profile_by_model(config: &Config) -> Vec<(String, String)> {
         .collect()
 }
 
-fn one_of(all: &[&str]) -> AllowedValues {
-    AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect())
+fn one_of(choices: &[&str]) -> AllowedValues {
+    AllowedValues::OneOf(choices.iter().map(|w| (*w).to_owned()).collect())
 }
 
 /// Returns a configuration value as text.
@@ -158,7 +159,7 @@ impl SettingsContext<'_> {
             }
             (Some(name), Some(row)) => format!("{name}, {}: {}", row.source(), row.label),
             (Some(_), None) => "settings from the configuration file".to_owned(),
-            (None, _) => "settings of a row in a paper's table, or your own".to_owned(),
+            (None, _) => "the settings behind one row of a paper's results table, or your own".to_owned(),
         };
         SettingRow {
             name: PRESET.to_owned(),
@@ -172,12 +173,14 @@ impl SettingsContext<'_> {
 
     fn steps_row(&self) -> SettingRow {
         let Limits { steps, .. } = self.spec.limits;
-        let by_code = self.method_and_reading.is_some_and(|o| o.1 == "code") && steps == 49;
+        // The public code stops one step before the limit in the paper.
+        let is_code_limit =
+            self.method_and_reading.is_some_and(|(_, reading)| reading == "code") && steps == 49;
         SettingRow {
             name: STEPS.to_owned(),
             label: "steps".to_owned(),
             value: steps.to_string(),
-            origin: if by_code { SettingOrigin::Code } else { SettingOrigin::Paper },
+            origin: if is_code_limit { SettingOrigin::Code } else { SettingOrigin::Paper },
             allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
             summary: "maximum number of steps per episode".to_owned(),
         }
@@ -185,9 +188,9 @@ impl SettingsContext<'_> {
 
     /// Returns the row of a configuration setting.
     fn entry_row(&self, name: &'static str) -> SettingRow {
-        let Self { config, spec, method_and_reading: other, .. } = self;
+        let Self { config, spec, method_and_reading, .. } = self;
         let row = config.built_in_preset(self.preset);
-        let value = match (name, other) {
+        let value = match (name, method_and_reading) {
             ("run.method", Some((method, _))) => (*method).to_owned(),
             ("run.as", Some((_, reading))) => (*reading).to_owned(),
             ("run.trials", _) => row.map_or_else(|| self.trials(), |r| u64::from(r.trials)).to_string(),
@@ -195,7 +198,7 @@ impl SettingsContext<'_> {
         };
         let origin = match name {
             "run.method" | "run.trials" if row.is_some() => SettingOrigin::Paper,
-            // The default number of trials of a method comes from its paper.
+            // A method's default number of trials comes from its paper.
             "run.trials" if self.has_default_trials() && method::default_trials(&spec.method) > 1 => {
                 SettingOrigin::Paper
             }
@@ -213,20 +216,20 @@ impl SettingsContext<'_> {
     }
 
     fn allowed_values(&self, name: &str) -> AllowedValues {
-        let text = |none, what, offered: &[&str]| {
-            let mut offered: Vec<String> = offered.iter().map(|w| (*w).to_owned()).collect();
+        let text = |none_label, expected, suggestions: &[&str]| {
+            let mut suggestions: Vec<String> = suggestions.iter().map(|w| (*w).to_owned()).collect();
             if name == "run.actor" || name == "run.mentor" {
-                offered.extend(profile_by_model(self.config).into_iter().map(|p| p.0));
+                suggestions.extend(profile_by_model(self.config).into_iter().map(|p| p.0));
             }
             if name.ends_with("profile") {
-                offered.push(String::new());
-                offered.extend(self.config.profile_names());
+                suggestions.push(String::new());
+                suggestions.extend(self.config.profile_names());
             }
-            let set = self.config.text(name);
-            if !set.is_empty() && !offered.iter().any(|w| w == set) {
-                offered.push(set.to_owned());
+            let configured = self.config.text(name);
+            if !configured.is_empty() && !suggestions.iter().any(|w| w == configured) {
+                suggestions.push(configured.to_owned());
             }
-            AllowedValues::Text { none_label: none, suggestions: offered, expected: what }
+            AllowedValues::Text { none_label, suggestions, expected }
         };
         match (name, ENTRIES.iter().find(|e| e.name == name).map(|e| e.value_type)) {
             ("run.actor", _) => text("rules", "openai:MODEL or recorded:SESSION", &["rules", "human"]),
@@ -237,7 +240,7 @@ impl SettingsContext<'_> {
             ("run.mentor_base_url", _) => text("the actor's", "a URL", &[]),
             ("run.exemplars", _) => text("built in", "the path of a pool file", &[]),
             (_, Some(ValueType::Choice(allowed))) => one_of(allowed),
-            (_, Some(ValueType::Number(from))) => AllowedValues::Number(from, u64::MAX),
+            (_, Some(ValueType::Number(minimum))) => AllowedValues::Number(minimum, u64::MAX),
             _ => text("built in", "the path of a folder", &[]),
         }
     }
@@ -269,34 +272,36 @@ impl SettingsContext<'_> {
                 value: "false".to_owned(),
                 origin: SettingOrigin::BuiltIn,
                 allowed: one_of(&["false", "true"]),
-                summary: "play tasks to learn from first (per type, explore); excluded from rates".to_owned(),
+                summary: "play calibration tasks first (`per type` and `explore` set how many); excluded from rates".to_owned(),
             },
         ]
     }
 
-    /// Returns the rows of the method's own settings (`own`), or of those that all methods share.
+    /// Returns the rows of the settings that only some methods have (`own`), or of those that all methods share.
     fn setting_rows(&self, own: bool) -> impl Iterator<Item = SettingRow> + '_ {
-        SETTINGS.iter().filter(move |known| known.methods.is_empty() != own).filter_map(|known| {
-            let setting = self.spec.settings.0.get(known.name)?;
-            let allowed = match known.default {
-                DefaultValue::Number(_) => AllowedValues::Number(known.range.0, known.range.1),
-                DefaultValue::Switch(_) => one_of(&["true", "false"]),
-                DefaultValue::Choice(_, allowed) => one_of(allowed),
-            };
-            let value = match &setting.value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            let (name, label) = (known.name.to_owned(), known.name.replace('_', " "));
-            Some(SettingRow {
-                name,
-                label,
-                value,
-                origin: setting.origin,
-                allowed,
-                summary: known.meaning.to_owned(),
-            })
-        })
+        SETTINGS.iter().filter(move |definition| definition.methods.is_empty() != own).filter_map(
+            |definition| {
+                let setting = self.spec.settings.0.get(definition.name)?;
+                let allowed = match definition.default {
+                    DefaultValue::Number(_) => AllowedValues::Number(definition.range.0, definition.range.1),
+                    DefaultValue::Switch(_) => one_of(&["true", "false"]),
+                    DefaultValue::Choice(_, allowed) => one_of(allowed),
+                };
+                let value = match &setting.value {
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                let (name, label) = (definition.name.to_owned(), definition.name.replace('_', " "));
+                Some(SettingRow {
+                    name,
+                    label,
+                    value,
+                    origin: setting.origin,
+                    allowed,
+                    summary: definition.meaning.to_owned(),
+                })
+            },
+        )
     }
 
     /// Returns whether the number of trials is the method's default.

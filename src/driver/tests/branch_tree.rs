@@ -1,4 +1,5 @@
-//! Property test: after any rewinds, forks and manual edits the files fold to the shown state and are never changed.
+//! Property test: after any sequence of forks, switches, commands and crashes, the branch files fold to the state that
+//! was shown, and what was written never changes.
 
 use super::{start, wait_until};
 use crate::domain::{
@@ -11,7 +12,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns a configuration with breakpoints.
+/// Returns a configuration with breakpoints. The toy environment counts to `goal`.
 fn config_with_breakpoints(goal: u32, lies: bool) -> RunConfig {
     let mut run_config = super::test_config(goal, lies);
     run_config.policy.breakpoints = crate::breakpoint::breakpoint_rules(crate::breakpoint::parse);
@@ -21,14 +22,14 @@ fn config_with_breakpoints(goal: u32, lies: bool) -> RunConfig {
 #[derive(Clone, Debug)]
 enum TestMove {
     Command(Command),
-    /// Fork from a point of the active branch (in 1000ths of its events), with these commands first.
+    /// Fork the active branch at a point (in 1000ths of its events), and send these commands with the fork.
     Fork(u64, Vec<Command>),
     Switch(usize),
-    /// Fork from a point of that branch.
+    /// Fork another branch at a point (in 1000ths).
     ForkOther(usize, u64),
-    /// Rename or archive that branch.
+    /// Rename, annotate or archive a branch.
     Label(usize, LabelChange),
-    /// Kill the program, lose the last of what it wrote (in 1000ths), and resume the branch.
+    /// Kill the program, lose part of what it wrote last (the rest is given in 1000ths), and resume the branch.
     Crash(u64),
 }
 
@@ -55,7 +56,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         1 => Just(Command::ChangeSetting { name: "max_steps".to_owned(), value: 9.into() }),
         1 => Just(add_lesson_command()),
         1 => Just(Command::SetBreakpoint { text: "action = count".to_owned(), replaces: None }),
-        1 => (1u32..3, any::<bool>()).prop_map(|(breakpoint, on)| Command::SwitchBreakpoint { breakpoint, enabled: on }),
+        1 => (1u32..3, any::<bool>()).prop_map(|(breakpoint, enabled)| Command::SwitchBreakpoint { breakpoint, enabled }),
         1 => (1u32..3).prop_map(Command::RemoveBreakpoint),
         1 => Just(Command::Undo),
         1 => Just(Command::Redo),
@@ -79,16 +80,16 @@ fn any_label() -> impl Strategy<Value = LabelChange> {
 fn any_move() -> impl Strategy<Value = TestMove> {
     prop_oneof![
         6 => any_command().prop_map(TestMove::Command),
-        2 => (0u64..1000, prop::collection::vec(any_command(), 0..2)).prop_map(|(at, then)| TestMove::Fork(at, then)),
+        2 => (0u64..1000, prop::collection::vec(any_command(), 0..2)).prop_map(|(at, commands)| TestMove::Fork(at, commands)),
         1 => (0usize..5).prop_map(TestMove::Switch),
-        1 => (0usize..5, 0u64..1000).prop_map(|(of, at)| TestMove::ForkOther(of, at)),
-        1 => (0usize..5, any_label()).prop_map(|(of, change)| TestMove::Label(of, change)),
+        1 => (0usize..5, 0u64..1000).prop_map(|(branch, at)| TestMove::ForkOther(branch, at)),
+        1 => (0usize..5, any_label()).prop_map(|(branch, change)| TestMove::Label(branch, change)),
         1 => (0u64..1000).prop_map(TestMove::Crash),
     ]
 }
 
 /// Executes a move and waits until the driver is idle.
-fn apply_move(handle: &Handle, session: &Session, step: TestMove) {
+fn apply_move(handle: &Handle, session: &Session, test_move: TestMove) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let branch = |n: usize| {
         let ids: Vec<BranchId> = session.headers().unwrap().into_iter().map(|h| h.id).collect();
@@ -96,11 +97,11 @@ fn apply_move(handle: &Handle, session: &Session, step: TestMove) {
     };
     // A rejected move changes nothing, which is checked at the end.
     runtime.block_on(async {
-        match step {
+        match test_move {
             TestMove::Command(command) => drop(handle.send_and_wait(command).await),
-            TestMove::Fork(part, then) => {
+            TestMove::Fork(part, commands) => {
                 let at = Seq(handle.store.head().head.0 * part / 1000);
-                drop(handle.fork(Fork { at_seq: at, commands: then, ..Fork::default() }).await);
+                drop(handle.fork(Fork { at_seq: at, commands, ..Fork::default() }).await);
             }
             TestMove::Switch(n) => drop(handle.switch(branch(n)).await),
             TestMove::ForkOther(n, part) => {
@@ -112,7 +113,7 @@ fn apply_move(handle: &Handle, session: &Session, step: TestMove) {
             TestMove::Label(n, change) => drop(session.set_label(&branch(n), change)),
             TestMove::Crash(_) => {}
         }
-        // The list is answered after the rebuild, and the pause after its consequences.
+        // The driver replies to these two only after the rebuild and after the events that follow from it.
         handle.admissible().await;
         drop(handle.send_and_wait(Command::Pause).await);
     });
@@ -126,31 +127,31 @@ fn read_branch_files(session: &Session) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-fn folded_state(session: &Session, branch: &BranchId, how: OpenMode) -> Arc<State> {
-    open_branch(&session.branch_file(branch), how).unwrap().timeline.head().clone()
+fn folded_state(session: &Session, branch: &BranchId, mode: OpenMode) -> Arc<State> {
+    open_branch(&session.branch_file(branch), mode).unwrap().timeline.head().clone()
 }
 
-/// Truncates a branch file, as far as a kill can: what another branch depends on was synced, and so was everything
-/// acknowledged at the start.
+/// Truncates a branch file as a kill may. Events that another branch depends on and those of the start are always
+/// kept, because they were synced. `part` is how much of the rest is kept, in 1000ths.
 fn truncate_as_killed(session: &Session, branch: &BranchId, part: u64) {
-    // A killed program doesn't record where it ended.
+    // A killed program leaves no record of the length of the file.
     let _ = std::fs::remove_dir_all(session.dir.join("index"));
     let path = session.branch_file(branch);
     let bytes = std::fs::read(&path).unwrap();
     let forks = session.headers().unwrap().into_iter().filter(|h| h.parent.as_ref() == Some(branch));
     let needed = forks.map(|h| h.at_seq).max().unwrap_or_default();
-    let mut sound = 0;
+    let mut synced_len = 0;
     for line in bytes.split_inclusive(|b| *b == b'\n') {
         let event: serde_json::Value = serde_json::from_slice(line).unwrap();
-        let begun =
+        let has_begun =
             folded_state(session, branch, OpenMode::Verify).run.is_none() || event["type"] != "run_started";
-        if sound > 0 && begun && event["seq"].as_u64().is_some_and(|seq| seq > needed.0 && seq > 2) {
+        if synced_len > 0 && has_begun && event["seq"].as_u64().is_some_and(|seq| seq > needed.0 && seq > 2) {
             break;
         }
-        sound += line.len();
+        synced_len += line.len();
     }
-    let kept = sound + ((bytes.len() - sound) as u64 * part / 1000) as usize;
-    std::fs::write(&path, &bytes[..kept]).unwrap();
+    let kept_len = synced_len + ((bytes.len() - synced_len) as u64 * part / 1000) as usize;
+    std::fs::write(&path, &bytes[..kept_len]).unwrap();
 }
 
 proptest! {
@@ -163,34 +164,34 @@ proptest! {
 
     #[test]
     fn the_files_fold_to_the_shown_state_and_never_change(
-        steps in prop::collection::vec(any_move(), 4..24), cut in 0u64..1000,
+        moves in prop::collection::vec(any_move(), 4..24), kept_part in 0u64..1000,
     ) {
         let dir = tempfile::tempdir().unwrap();
         let (mut handle, mut thread, session) = start(dir.path(), 2, config_with_breakpoints(6, false));
         let mut before = read_branch_files(&session);
         let mut shown: BTreeMap<BranchId, Arc<State>> = BTreeMap::new();
-        for step in steps {
-            if let TestMove::Crash(part) = step {
+        for test_move in moves {
+            if let TestMove::Crash(part) = test_move {
                 let branch = handle.store.branch();
                 handle.quit();
                 thread.join().unwrap();
                 truncate_as_killed(&session, &branch, part);
-                // An incomplete batch was never acknowledged.
-                let again = Driver::resume_at(&session.dir, &branch, |_| Ok(config_with_breakpoints(6, false))).unwrap();
-                (handle, thread) = (again.handle, again.thread);
+                // An incomplete batch at the end is discarded, as its command was never acknowledged.
+                let resumed = Driver::resume_at(&session.dir, &branch, |_| Ok(config_with_breakpoints(6, false))).unwrap();
+                (handle, thread) = (resumed.handle, resumed.thread);
                 before = read_branch_files(&session);
             }
-            let here = handle.store.branch();
-            apply_move(&handle, &session, step);
+            let branch_before = handle.store.branch();
+            apply_move(&handle, &session, test_move);
             let after = read_branch_files(&session);
             for (name, bytes) in &before {
                 prop_assert!(after[name].starts_with(bytes), "{name} changed");
             }
             before = after;
             prop_assert_eq!(&handle.store.head().divergence, &None, "the environment was restored");
-            prop_assert!(handle.store.branch() == here || handle.store.epoch() > 0);
+            prop_assert!(handle.store.branch() == branch_before || handle.store.epoch() > 0);
             shown.insert(handle.store.branch(), handle.store.head());
-            // Any state of the active branch, read through the timeline that went through the forks.
+            // Earlier states are the same in a timeline read from the files as in the one that went through the forks.
             let opened = open_branch(&session.branch_file(&handle.store.branch()), OpenMode::Verify).unwrap();
             for part in [0, 3, 7, 9, 10] {
                 let seq = Seq(opened.timeline.len() * part / 10);
@@ -200,24 +201,24 @@ proptest! {
         let last = handle.store.branch();
         handle.quit();
         thread.join().unwrap();
-        for (branch, live) in &shown {
-            let now = folded_state(&session, branch, OpenMode::Verify);
-            prop_assert_eq!(&now, &folded_state(&session, branch, OpenMode::Read));
-            // It was closed since, and nothing else.
+        for (branch, shown_state) in &shown {
+            let folded = folded_state(&session, branch, OpenMode::Verify);
+            prop_assert_eq!(&folded, &folded_state(&session, branch, OpenMode::Read));
+            // Only `Closed` may follow the shown state.
             let opened = open_branch(&session.branch_file(branch), OpenMode::Verify).unwrap();
-            prop_assert_eq!(&opened.timeline.state_at(live.head), live);
+            prop_assert_eq!(&opened.timeline.state_at(shown_state.head), shown_state);
         }
         prop_assert_eq!(session.last_written(), last.clone());
-        // Whatever a kill leaves of the last branch can be resumed.
+        // The last branch can be resumed wherever a kill truncates its file, if its run has started.
         let file = session.branch_file(&last);
         let bytes = std::fs::read(&file).unwrap();
-        let header = bytes.iter().position(|b| *b == b'\n').unwrap() as u64 + 1;
-        let kept = (header + (bytes.len() as u64 - header) * cut / 1000) as usize;
-        std::fs::write(&file, &bytes[..kept]).unwrap();
+        let header_len = bytes.iter().position(|b| *b == b'\n').unwrap() as u64 + 1;
+        let kept_len = (header_len + (bytes.len() as u64 - header_len) * kept_part / 1000) as usize;
+        std::fs::write(&file, &bytes[..kept_len]).unwrap();
         let _ = std::fs::remove_dir_all(session.dir.join("index"));
-        let begun = folded_state(&session, &last, OpenMode::Verify).run.is_some();
+        let has_begun = folded_state(&session, &last, OpenMode::Verify).run.is_some();
         let resumed = Driver::resume_at(&session.dir, &last, |_| Ok(config_with_breakpoints(6, false)));
-        prop_assert_eq!(resumed.is_ok(), begun);
+        prop_assert_eq!(resumed.is_ok(), has_begun);
         if let Ok(resumed) = resumed {
             apply_move(&resumed.handle, &session, TestMove::Command(Command::Step));
             prop_assert_eq!(&resumed.handle.store.head().divergence, &None);
@@ -236,13 +237,13 @@ fn an_approved_action_waits_for_the_environment() {
         apply_move(&handle, &session, TestMove::Command(Command::Step));
     }
     let events = handle.store.timeline().events_after(Seq(0));
-    let agreed = events.iter().find(|e| matches!(e.event, Event::Approved { step: 2 })).unwrap().seq;
+    let approved_seq = events.iter().find(|e| matches!(e.event, Event::Approved { step: 2 })).unwrap().seq;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(handle.fork(Fork { at_seq: agreed, ..Fork::default() })).unwrap();
-    let second = |h: &Handle| h.store.head().episode.as_ref()?.step(2)?.answer.clone();
-    wait_until(&handle, |h| second(h).is_some());
-    let said = second(&handle).unwrap().raw;
-    assert_eq!(said, "It is 2.", "it was not executed in the old environment");
+    runtime.block_on(handle.fork(Fork { at_seq: approved_seq, ..Fork::default() })).unwrap();
+    let second_answer = |h: &Handle| h.store.head().episode.as_ref()?.step(2)?.answer.clone();
+    wait_until(&handle, |h| second_answer(h).is_some());
+    let raw = second_answer(&handle).unwrap().raw;
+    assert_eq!(raw, "It is 2.", "the action was executed in the rebuilt environment");
     handle.quit();
     thread.join().unwrap();
 }
@@ -259,9 +260,10 @@ fn the_commands_of_a_fork_are_on_disk_when_the_fork_returns() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let fork = Fork { at_seq: at, commands: vec![override_with("wait")], ..Fork::default() };
     let branch = runtime.block_on(handle.fork(fork)).unwrap();
-    let there = folded_state(&session, &branch, OpenMode::Verify);
-    let done = there.episode.as_ref().unwrap().step(2).unwrap().executed.as_ref().map(|e| e.action.as_str());
-    assert_eq!(done, Some("wait"), "it survives a crash");
+    let state = folded_state(&session, &branch, OpenMode::Verify);
+    let executed =
+        state.episode.as_ref().unwrap().step(2).unwrap().executed.as_ref().map(|e| e.action.as_str());
+    assert_eq!(executed, Some("wait"), "the override survives a crash");
     handle.quit();
     thread.join().unwrap();
 }

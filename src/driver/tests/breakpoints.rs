@@ -1,4 +1,4 @@
-//! Breakpoints and forks: a fork inherits the breakpoints of the branch that is left.
+//! Breakpoints across forks: a fork inherits the breakpoints that are set when it starts.
 
 use super::{start, test_config, wait_until};
 use crate::domain::{BranchId, BreakpointConfig};
@@ -7,7 +7,8 @@ use crate::engine::{BreakpointMatch, BreakpointRules, Cause, Command, Event};
 use crate::journal::{OpenMode, open_branch, read_branch};
 use std::sync::Arc;
 
-/// Parses the condition `step N`, optionally after `once`.
+/// Returns a configuration whose breakpoints have the condition `step N`, with the prefix `once` if they trigger only
+/// once.
 fn config_with_breakpoints() -> RunConfig {
     let mut run_config = test_config(30, false);
     run_config.policy.breakpoints = BreakpointRules {
@@ -17,9 +18,9 @@ fn config_with_breakpoints() -> RunConfig {
         }),
         find_hits: Arc::new(|before, envelope, _| {
             let Event::Observed { step, .. } = &envelope.event else { return Vec::new() };
-            let (step, wanted) = (*step, format!("step {step}"));
-            let hit = before.breakpoints.all.iter().filter(|b| b.enabled && b.config.condition == wanted);
-            hit.map(|b| BreakpointMatch { breakpoint: b.number, step, reason: wanted.clone() }).collect()
+            let (step, condition) = (*step, format!("step {step}"));
+            let hits = before.breakpoints.all.iter().filter(|b| b.enabled && b.config.condition == condition);
+            hits.map(|b| BreakpointMatch { breakpoint: b.number, step, reason: condition.clone() }).collect()
         }),
     };
     run_config
@@ -43,7 +44,7 @@ fn step_to(handle: &Handle, number: u32) {
     });
 }
 
-/// Returns number, text, enabled and hits of each breakpoint.
+/// Returns the number, text, enabled flag and hit count of each breakpoint.
 fn list_breakpoints(handle: &Handle) -> Vec<(u32, String, bool, u32)> {
     let all = handle.store.head().breakpoints.all.clone();
     all.iter().map(|b| (b.number, b.config.to_string(), b.enabled, b.hits)).collect()
@@ -62,49 +63,53 @@ fn a_fork_inherits_the_current_breakpoints() {
     step_to(&handle, 1);
     set_breakpoint(&handle, "step 3");
     step_to(&handle, 2);
-    let early = handle.store.head().head;
+    let fork_seq = handle.store.head().head;
     set_breakpoint(&handle, "step 6");
     set_breakpoint(&handle, "once step 7");
     set_breakpoint(&handle, "step 8");
     send_and_settle(&handle, Command::SwitchBreakpoint { breakpoint: 4, enabled: false });
     assert_eq!(run_to_breakpoint(&handle), 3);
     send_and_settle(&handle, Command::RemoveBreakpoint(1));
-    let left = list_breakpoints(&handle);
-    // Goes back to before all but the first were set and the first was deleted.
-    handle.send_fork(Fork { at_seq: early, ..Fork::default() });
+    let trunk_breakpoints = list_breakpoints(&handle);
+    // Forks from a point at which only the first breakpoint was set and not yet deleted.
+    handle.send_fork(Fork { at_seq: fork_seq, ..Fork::default() });
     wait_until(&handle, |h| h.store.epoch() == 1 && h.store.head().step_awaiting_decision().is_some());
-    assert_eq!(list_breakpoints(&handle), left, "the deleted one is not back, the others are here");
-    assert_eq!(left.len(), 3);
-    assert_eq!(run_to_breakpoint(&handle), 6, "it stops there");
-    // Inherited breakpoints are not the person's actions, and actions on deleted ones can't be undone.
+    assert_eq!(
+        list_breakpoints(&handle),
+        trunk_breakpoints,
+        "the deleted breakpoint stays deleted, the others are set"
+    );
+    assert_eq!(trunk_breakpoints.len(), 3);
+    assert_eq!(run_to_breakpoint(&handle), 6, "an inherited breakpoint is hit");
+    // Inheriting breakpoints is no action of the person, so there is nothing to undo.
     let undo = handle.store.head().undo_stack.clone();
     assert!(!undo.iter().any(|u| format!("{:?}", u.action).contains("Breakpoint")), "{undo:?}");
     let b1 = session.branch_file(&BranchId("b1".to_owned()));
     let events = read_branch(&b1).unwrap().events;
-    let own: Vec<_> = events.iter().filter(|e| e.seq > early).collect();
-    let first = own.iter().position(|e| !e.batch_continues).unwrap();
-    assert_eq!(own[0].event, Event::Reopened);
-    assert_eq!(first, 5, "one batch: the reopening, one deleted, three set, one of them off");
-    assert!(own[..=first].iter().all(|e| e.cause == Cause::Policy));
-    // From here on each branch has its own breakpoints, and they are not written again.
+    let own_events: Vec<_> = events.iter().filter(|e| e.seq > fork_seq).collect();
+    let batch_end = own_events.iter().position(|e| !e.batch_continues).unwrap();
+    assert_eq!(own_events[0].event, Event::Reopened);
+    assert_eq!(batch_end, 5, "one batch: reopened, one breakpoint removed, three set, one disabled");
+    assert!(own_events[..=batch_end].iter().all(|e| e.cause == Cause::Policy));
+    // A fork from here doesn't write the breakpoints again, and changes to them don't affect other branches.
     send_and_settle(&handle, Command::RemoveBreakpoint(2));
-    let here = list_breakpoints(&handle);
+    let branch_breakpoints = list_breakpoints(&handle);
     let head = handle.store.head().head;
     handle.send_fork(Fork { at_seq: head, ..Fork::default() });
     wait_until(&handle, |h| h.store.epoch() == 2);
-    assert_eq!(list_breakpoints(&handle), here);
+    assert_eq!(list_breakpoints(&handle), branch_breakpoints);
     let b2 = read_branch(&session.branch_file(&BranchId("b2".to_owned()))).unwrap().events;
     assert!(!b2.iter().any(|e| e.seq > head && matches!(e.event, Event::BreakpointSet { .. })));
     handle.send_switch(BranchId::trunk());
     wait_until(&handle, |h| h.store.branch() == BranchId::trunk());
-    assert_eq!(list_breakpoints(&handle), left, "the branches don't affect the trunk");
+    assert_eq!(list_breakpoints(&handle), trunk_breakpoints, "the branches don't affect the trunk");
     handle.quit();
     thread.join().unwrap();
-    // After a switch back the branch folds to the same state.
+    // The resumed branch folds to the same state.
     let resumed =
         Driver::resume_at(&session.dir, &BranchId("b1".to_owned()), |_| Ok(config_with_breakpoints()))
             .unwrap();
-    assert_eq!(list_breakpoints(&resumed.handle), here);
+    assert_eq!(list_breakpoints(&resumed.handle), branch_breakpoints);
     resumed.handle.quit();
     resumed.thread.join().unwrap();
 }
@@ -114,20 +119,20 @@ fn a_kill_in_the_first_batch_of_a_fork_leaves_no_partial_breakpoints() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, config_with_breakpoints());
     step_to(&handle, 1);
-    let early = handle.store.head().head;
+    let fork_seq = handle.store.head().head;
     set_breakpoint(&handle, "step 6");
     set_breakpoint(&handle, "step 8");
-    handle.send_fork(Fork { at_seq: early, ..Fork::default() });
+    handle.send_fork(Fork { at_seq: fork_seq, ..Fork::default() });
     wait_until(&handle, |h| h.store.epoch() == 1 && h.store.head().step_awaiting_decision().is_some());
     handle.quit();
     thread.join().unwrap();
     let file = session.branch_file(&BranchId("b1".to_owned()));
     let text = std::fs::read_to_string(&file).unwrap();
-    // The header, the reopening, and one of the two.
-    let cut: String = text.split_inclusive('\n').take(3).collect();
-    std::fs::write(&file, cut).unwrap();
-    let all = open_branch(&file, OpenMode::Verify).unwrap().timeline.head().breakpoints.all.clone();
-    assert!(all.is_empty(), "the batch is incomplete: {all:?}");
+    // Keeps the header, `Reopened`, and one of the two breakpoints.
+    let truncated: String = text.split_inclusive('\n').take(3).collect();
+    std::fs::write(&file, truncated).unwrap();
+    let breakpoints = open_branch(&file, OpenMode::Verify).unwrap().timeline.head().breakpoints.all.clone();
+    assert!(breakpoints.is_empty(), "the batch is incomplete: {breakpoints:?}");
     std::fs::write(&file, text).unwrap();
     assert_eq!(open_branch(&file, OpenMode::Verify).unwrap().timeline.head().breakpoints.all.len(), 2);
 }

@@ -136,12 +136,12 @@ fn step_to_third(handle: &crate::driver::Handle) -> crate::domain::Seq {
 
 fn fork_with_override(at: crate::domain::Seq) -> crate::driver::Fork {
     let (action, shown_as) = ("wait".to_owned(), crate::domain::ShownAs::Own);
-    let then = vec![Command::Override {
+    let commands = vec![Command::Override {
         action,
         shown_as,
         thought_disposition: crate::domain::ThoughtDisposition::Kept,
     }];
-    crate::driver::Fork { at_seq: at, commands: then, ..crate::driver::Fork::default() }
+    crate::driver::Fork { at_seq: at, commands, ..crate::driver::Fork::default() }
 }
 
 #[test]
@@ -221,10 +221,10 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
         Ok::<_, DriverError>(RunConfig { actor: Arc::new(actor), ..test_config(9, false) })
     };
     let dir = tempfile::tempdir().unwrap();
-    let begun = with_actor("openai:script");
-    let first = make_config(&begun).unwrap();
+    let spec = with_actor("openai:script");
+    let first = make_config(&spec).unwrap();
     let meta = super::meta("s");
-    let (handle, thread, session) = Driver::start(dir.path(), meta, begun, Vec::new(), first).unwrap();
+    let (handle, thread, session) = Driver::start(dir.path(), meta, spec, Vec::new(), first).unwrap();
     let at = step_to_third(&handle);
     let set = |name: &str, value: Value| Command::ChangeSetting { name: name.to_owned(), value };
     let fork = |commands| crate::driver::Fork { at_seq: at, commands, ..crate::driver::Fork::default() };

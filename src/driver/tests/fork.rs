@@ -84,7 +84,7 @@ fn a_fork_with_another_action_leaves_the_old_branch_unchanged() {
     let after = std::fs::read(session.trunk()).unwrap();
     assert!(after.starts_with(&before), "no event was changed or removed");
     assert!(read_branch(&session.trunk()).unwrap().events.last().unwrap().event == Event::Closed);
-    // Back on the trunk everything is as it was left; then on the fork again.
+    // Switching back to the trunk restores its state, and so does switching to the fork again.
     block_on(handle.switch(BranchId::trunk())).unwrap();
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 5));
     step_to(&handle, 6);

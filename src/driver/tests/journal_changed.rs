@@ -191,15 +191,15 @@ fn a_truncated_journal_continues_as_a_fork_and_stays_truncated() {
         let last = handle.store.head().head;
         let text = fs::read_to_string(session.trunk()).unwrap();
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        let wanted = |n: &usize| lines[n - 1].contains(r#""more":true"#) == in_a_batch;
-        let kept = (2..=lines.len() / 2).rev().find(wanted).unwrap();
-        let cut = lines[..kept].concat();
-        fs::write(session.trunk(), &cut).unwrap();
-        let looked = open_branch(&session.trunk(), OpenMode::Read).unwrap();
-        let (missing, head) = (looked.missing.unwrap(), looked.timeline.head().head);
+        let is_cut_point = |n: &usize| lines[n - 1].contains(r#""more":true"#) == in_a_batch;
+        let kept_lines = (2..=lines.len() / 2).rev().find(is_cut_point).unwrap();
+        let truncated = lines[..kept_lines].concat();
+        fs::write(session.trunk(), &truncated).unwrap();
+        let opened = open_branch(&session.trunk(), OpenMode::Read).unwrap();
+        let (missing, head) = (opened.missing.unwrap(), opened.timeline.head().head);
         assert_eq!((missing.first, missing.last), (Seq(head.0 + 1), last));
-        assert_eq!(looked.torn_tail.is_some(), in_a_batch);
-        assert!(looked.torn_tail.is_none_or(|torn| !torn.description.contains("never acknowledged")));
+        assert_eq!(opened.torn_tail.is_some(), in_a_batch);
+        assert!(opened.torn_tail.is_none_or(|torn| !torn.description.contains("never acknowledged")));
         let resumed = Driver::resume(&session.dir, |_| Ok(test_config(9, false))).unwrap();
         let message = resumed.cut_off_tail.unwrap();
         assert!(
@@ -210,7 +210,7 @@ fn a_truncated_journal_continues_as_a_fork_and_stays_truncated() {
         wait_until(&resumed.handle, |h| h.store.head().run_over);
         resumed.handle.quit();
         resumed.thread.join().unwrap();
-        assert_eq!(fs::read_to_string(session.trunk()).unwrap(), cut, "the evidence stays");
+        assert_eq!(fs::read_to_string(session.trunk()).unwrap(), truncated, "the evidence stays");
         let open = |branch: &str| {
             open_branch(&session.branch_file(&BranchId(branch.to_owned())), OpenMode::Verify).unwrap()
         };

@@ -1,4 +1,4 @@
-//! Unusable and partial replies: which calls are repeated, and what is journaled.
+//! Unusable and partial replies: which ones are requested again, and what is journaled.
 
 use super::*;
 use crate::domain::{BranchId, PartialReply};
@@ -18,16 +18,17 @@ fn send_command(handle: &Handle, command: Command) {
         .unwrap();
 }
 
-/// Regression: the empty reply was cached, and every retry got it from there.
+/// Regression: the empty reply was cached, so every retry returned it.
 #[test]
 fn an_unusable_reply_is_not_read_from_the_cache_again() {
-    let (dir, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (dir, cache_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let calls = Arc::new(AtomicU32::new(0));
-    let count = calls.clone();
+    let counter = calls.clone();
     let script = ScriptedProvider::new(move |_| {
-        Ok(if count.fetch_add(1, Ordering::Relaxed) < 2 { "" } else { "count" }.to_owned())
+        Ok(if counter.fetch_add(1, Ordering::Relaxed) < 2 { "" } else { "count" }.to_owned())
     });
-    let cached = CachedProvider::new(Arc::new(script), "toy".to_owned(), kept.path(), CacheMode::ReadWrite);
+    let cached =
+        CachedProvider::new(Arc::new(script), "toy".to_owned(), cache_dir.path(), CacheMode::ReadWrite);
     let run_config = || {
         let mut run_config = RunConfig { actor: Arc::new(cached.clone()), ..test_config(9, false) };
         run_config.policy.parse_reply = |text| ParsedActorReply {
@@ -39,23 +40,23 @@ fn an_unusable_reply_is_not_read_from_the_cache_again() {
     let (handle, thread, session) = start(dir.path(), 1, run_config());
     send_command(&handle, Command::Step);
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
-    for times in [2, 3] {
+    for expected_calls in [2, 3] {
         send_command(&handle, Command::Retry);
         wait_until(&handle, |h| {
             h.store.head().failed_call.is_some() || h.store.head().step_awaiting_decision().is_some()
         });
-        assert_eq!(calls.load(Ordering::Relaxed), times);
+        assert_eq!(calls.load(Ordering::Relaxed), expected_calls);
     }
     assert_eq!(handle.store.head().step_awaiting_decision().unwrap().proposed.as_deref(), Some("count"));
     handle.quit();
     thread.join().unwrap();
-    let read = read_branch(&session.branch_file(&BranchId::trunk())).unwrap();
-    let replies = read.events.iter().filter_map(|e| match &e.event {
+    let branch = read_branch(&session.branch_file(&BranchId::trunk())).unwrap();
+    let replies = branch.events.iter().filter_map(|e| match &e.event {
         Event::ReplyReceived { usage, .. } => Some(usage.cached),
         _ => None,
     });
     assert_eq!(replies.collect::<Vec<_>>(), [false; 3]);
-    // The usable reply replaced it.
+    // The usable reply replaced the empty one in the cache.
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, _) = start(dir.path(), 1, run_config());
     send_command(&handle, Command::Step);
@@ -66,7 +67,7 @@ fn an_unusable_reply_is_not_read_from_the_cache_again() {
     thread.join().unwrap();
 }
 
-/// Sends two words and then nothing.
+/// A provider that streams two words and then stalls.
 struct StallingProvider;
 
 impl Provider for StallingProvider {
@@ -96,17 +97,17 @@ fn a_reply_in_progress_is_journaled_before_the_branch_is_left() {
         }
         handle.quit();
         thread.join().unwrap();
-        let read = read_branch(&session.branch_file(&BranchId::trunk())).unwrap();
-        let [.., off, closed] = read.events.as_slice() else { panic!("too few") };
+        let branch = read_branch(&session.branch_file(&BranchId::trunk())).unwrap();
+        let [.., cancelled, closed] = branch.events.as_slice() else { panic!("too few events") };
         assert!(matches!(closed.event, Event::Closed));
-        let Event::CallCancelled { partial_reply, .. } = &off.event else { panic!("{off:?}") };
+        let Event::CallCancelled { partial_reply, .. } = &cancelled.event else { panic!("{cancelled:?}") };
         assert!(
             matches!(&**partial_reply, PartialReply { text, usage: Some(_), .. } if text == "count up"),
             "{partial_reply:?}"
         );
-        assert_eq!(off.cause, Cause::Policy);
+        assert_eq!(cancelled.cause, Cause::Policy);
         let mut state = State::default();
-        for envelope in &read.events {
+        for envelope in &branch.events {
             state.apply(envelope);
         }
         assert_eq!(

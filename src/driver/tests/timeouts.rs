@@ -126,7 +126,7 @@ fn a_blocked_past_query_is_abandoned_and_there_is_one_at_a_time() {
     let (handle, thread, _session) = start(dir.path(), 1, run_config);
     step_to(&handle, 2);
     let state = handle.store.head();
-    let then = || {
+    let query_past = || {
         handle.past_admissible({
             let state = state.clone();
             move || state
@@ -137,9 +137,9 @@ fn a_blocked_past_query_is_abandoned_and_there_is_one_at_a_time() {
         let later = async {
             tokio::time::sleep(SHORT_DEADLINE / 4).await;
             assert_eq!(worlds.load(Ordering::SeqCst), 2);
-            tokio::join!(then(), then())
+            tokio::join!(query_past(), query_past())
         };
-        let (first, (second, third)) = tokio::join!(then(), later);
+        let (first, (second, third)) = tokio::join!(query_past(), later);
         (first, second, third)
     });
     let why = first.unwrap_err();

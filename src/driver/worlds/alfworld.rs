@@ -1,4 +1,4 @@
-//! ALFWorld games in a data folder, accepted or skipped like ALFWorld's own loader does.
+//! Finds ALFWorld games in a data folder. Accepts and skips the same games as ALFWorld's own loader.
 
 use super::{WorldError, WorldOptions, read_file, to_env_error};
 use crate::domain::Task;
@@ -19,7 +19,7 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
     load_world(&task.id, options).map(|world| Box::new(world) as Box<dyn Environment>)
 }
 
-/// Opens the game of a label, whose subgoals measure progress.
+/// Opens the game of a label. Its subgoals measure progress.
 pub(super) fn open_labelled(
     game: &str,
     subgoals: Subgoals,
@@ -33,7 +33,7 @@ fn load_world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
     let label = file.display().to_string();
     let bytes = read_file(&file).map_err(|e| to_env_error(&e))?;
     let traj_path = file.with_file_name(TRAJ_FILE);
-    // Progress in a game without traj_data, or whose traj_data has no targets, is measured by the game's goal.
+    // Without traj_data, or without targets in it, progress is measured by the game's goal.
     let targets = match super::read_bytes(&traj_path) {
         Ok(bytes) => Some(Targets::from_traj_data(&traj_path.display().to_string(), &bytes)?),
         Err(_) => None,
@@ -41,7 +41,7 @@ fn load_world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
     World::new(Game::load(&label, &bytes)?, targets.as_ref())
 }
 
-/// Returns the task of a game file, its folder, or a name below the data folder.
+/// Returns the task of a game that is given as its file, its folder, or a path below the data folder.
 pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
     let file = find_game_file(text, options)?;
     let goal = read_goal(&file).map_err(|why| WorldError::UnknownTask {
@@ -62,7 +62,7 @@ fn build_task(id: String, goal: String, task_type: Option<String>) -> Task {
 
 /// Returns the id of a game: its folder's path below the data folder, otherwise its full path.
 fn task_id_of(file: &Path, options: &WorldOptions) -> String {
-    // A path through a symbolic link is as good an id as its target, and reveals less about the disk.
+    // A symbolic link is not resolved here: the path through it is as good an id, and reveals less about the disk.
     let linked = options.data.as_deref().filter(|d| file.strip_prefix(d).is_ok());
     let full_path = match linked {
         Some(_) => file.to_owned(),
@@ -78,13 +78,13 @@ fn task_id_of(file: &Path, options: &WorldOptions) -> String {
     folder.to_string_lossy().replace('\\', "/")
 }
 
-/// Returns the game file that a text names: the file, its folder, or a name below the data folder.
+/// Returns the file of a game that is given as that file, its folder, or a path below the data folder.
 pub(super) fn find_game_file(text: &str, options: &WorldOptions) -> Result<PathBuf, WorldError> {
-    let unknown =
+    let unknown_task =
         |why: String| WorldError::UnknownTask { env: "alfworld".to_owned(), task: text.to_owned(), why };
     if text.is_empty() {
-        return Err(unknown(
-            "an id is a game.tw-pddl, its folder, or a name below the data folder".to_owned(),
+        return Err(unknown_task(
+            "a task id is a game.tw-pddl, its folder, or a path below the data folder".to_owned(),
         ));
     }
     let mut bases = vec![PathBuf::new()];
@@ -108,10 +108,10 @@ pub(super) fn find_game_file(text: &str, options: &WorldOptions) -> Result<PathB
         trials.sort();
         match trials.as_slice() {
             [] => {}
-            [only] => return Ok(only.clone()),
+            [trial] => return Ok(trial.clone()),
             [first, ..] => {
-                return Err(unknown(format!(
-                    "it has {} trials; name one, such as {}",
+                return Err(unknown_task(format!(
+                    "it has {} trials; choose one, such as {}",
                     trials.len(),
                     task_id_of(first, options)
                 )));
@@ -119,16 +119,17 @@ pub(super) fn find_game_file(text: &str, options: &WorldOptions) -> Result<PathB
         }
     }
     match &options.data {
-        None => Err(unknown(
+        None => Err(unknown_task(
             "no such file or folder, and ALFWORLD_DATA is not set, so there is no data folder to look in"
                 .to_owned(),
         )),
-        Some(data) => Err(unknown(format!("no game of this name here or below {}", data.display()))),
+        Some(data) => {
+            Err(unknown_task(format!("no such game in the current folder or in {}", data.display())))
+        }
     }
 }
 
-/// Returns the goal of a game file. Fails if the file is not a game, because an unplayable game must not create a
-/// session.
+/// Returns the goal of a game file. Fails if the file is not a game, so that no session is created for it.
 fn read_goal(file: &Path) -> Result<String, String> {
     #[derive(Deserialize)]
     struct GameParts {
@@ -185,7 +186,7 @@ pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<
     };
     if !data.is_dir() {
         return Err(WorldError::NoData {
-            what: format!("{}: this data folder does not exist", data.display()),
+            what: format!("the data folder {} does not exist", data.display()),
         });
     }
     let roots = match split {
@@ -196,7 +197,7 @@ pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<
             if found.is_empty() {
                 return Err(WorldError::NoData {
                     what: format!(
-                        "{}: no split {split:?} in this folder; splits: {}",
+                        "the data folder {} has no split {split:?}; splits: {}",
                         data.display(),
                         SPLITS.join(", ")
                     ),
@@ -213,8 +214,8 @@ pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<
     Ok(folders.into_iter().filter_map(|folder| load_task_unless_skipped(&folder, data, options)).collect())
 }
 
-/// Returns the games of the smallest available split, without checking that they are solvable. Reads the goals of the
-/// first few only, so that thousands of games are listed quickly.
+/// Returns the games of the smallest available split, for a list to choose from. So that thousands of games are listed
+/// quickly, solvability is not checked and only the first goals are read.
 pub(super) fn list_offered_tasks(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     const WITH_GOAL: usize = 150;
     let Some(data) = options.data.as_deref().filter(|d| d.is_dir()) else { return list_split(None, options) };
@@ -234,11 +235,12 @@ pub(super) fn list_offered_tasks(options: &WorldOptions) -> Result<Vec<Task>, Wo
             } else {
                 String::new()
             };
-            let kind = folder.parent().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
-            let kind = kind
+            let type_folder =
+                folder.parent().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
+            let task_type = type_folder
                 .and_then(|k| k.split('-').next().and_then(TaskType::from_name))
                 .map(|t| t.name().to_owned());
-            build_task(task_id_of(&file, options), goal_in_grammar(&text), kind)
+            build_task(task_id_of(&file, options), goal_in_grammar(&text), task_type)
         })
         .collect();
     if found.is_empty() { list_split(None, options) } else { Ok(found) }
@@ -280,7 +282,7 @@ fn load_task_unless_skipped(folder: &Path, data: &Path, options: &WorldOptions) 
     Some(build_task(task_id_of(&file, options), goal_in_grammar(&head.grammar), Some(traj.task_type)))
 }
 
-/// Returns the goal sentence in the grammar, which is the one shown when the game is played.
+/// Returns the goal sentence of the grammar. It is the one that the game shows.
 fn goal_in_grammar(grammar: &str) -> String {
     let Some((_, rest)) = grammar.split_once("Your task is to: ") else { return String::new() };
     let sentence = rest.split(['"', '\\', '\n', ';']).next().unwrap_or_default().trim_end();

@@ -89,9 +89,9 @@ fn unknown_tasks_are_reported_with_a_hint() {
     let (_dir, options) = alfworld_data();
     let cases: [(&str, &str, &WorldOptions, &str); 6] = [
         ("alfworld", "b-1", &options, "it has 2 trials"),
-        ("alfworld", "nowhere", &options, "no game of this name"),
+        ("alfworld", "nowhere", &options, "no such game"),
         ("alfworld", "nowhere", &default_options(), "ALFWORLD_DATA is not set"),
-        ("alfworld", "", &options, "an id is a game.tw-pddl"),
+        ("alfworld", "", &options, "a task id is a game.tw-pddl"),
         ("household", "normal/boil/1", &default_options(), "normal/heat/17"),
         ("moonbase", "1", &default_options(), "available: household, alfworld, babyai"),
     ];

@@ -5,27 +5,27 @@ use crate::engine::breakpoints::BreakpointHit;
 use crate::engine::{Cause, Engine, Envelope, Event, PauseReason, State};
 
 impl Engine {
-    /// Returns the events to append to this batch in the same write: a hit for each condition that it makes true, and a
-    /// pause if one of them is a breakpoint. Because of the single write, no crash can separate a step from its
-    /// breakpoint, and continuing never stops at the same event again. Without enabled breakpoints this costs nothing.
+    /// Returns the events to write together with this batch: a hit for each condition that the batch makes true, and a
+    /// pause if one of them is a breakpoint. Because of the single write, a crash can't lose the hit of a step, and a
+    /// resumed run doesn't pause at the same event again. Does no work if no breakpoint is enabled.
     pub fn breakpoint_events(&self, batch: &[Envelope]) -> Vec<(Cause, Event)> {
         if !self.state.breakpoints.has_enabled() {
             return Vec::new();
         }
         let mut events: Vec<(Cause, Event)> = Vec::new();
-        let mut hit: Vec<u32> = Vec::new();
-        let mut stops = false;
+        let mut hits: Vec<u32> = Vec::new();
+        let mut pauses = false;
         let mut now = self.state.clone();
         for envelope in batch {
             let before = now.clone();
             now.apply(envelope);
             for found in (self.policy.breakpoints.find_hits)(&before, envelope, &now) {
                 // A condition that becomes true twice in a batch is one hit.
-                if hit.contains(&found.breakpoint) {
+                if hits.contains(&found.breakpoint) {
                     continue;
                 }
-                hit.push(found.breakpoint);
-                stops |= now.breakpoints.get(found.breakpoint).is_some_and(|b| !b.config.is_watch);
+                hits.push(found.breakpoint);
+                pauses |= now.breakpoints.get(found.breakpoint).is_some_and(|b| !b.config.is_watch);
                 events.push((
                     Cause::Policy,
                     Event::BreakpointHit {
@@ -37,7 +37,7 @@ impl Engine {
                 ));
             }
         }
-        if stops {
+        if pauses {
             let pause = if now.calls.is_empty() {
                 Event::Paused { reason: PauseReason::Breakpoint }
             } else {
@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// Resets the streaks and starts counting costs anew, for a new episode.
+    /// Resets the streaks and the cost counters at the start of an episode.
     pub(super) fn reset_streaks(&mut self) {
         self.breakpoints.streaks = crate::engine::breakpoints::Streaks::default();
         self.breakpoints.baseline.cost_at_start = self.usage.cost_nano();

@@ -1,4 +1,4 @@
-//! Cancelled calls to models: their partial replies are kept, and they can be retried or given up.
+//! Cancelled calls to models. Their partial replies are kept; a cancelled call can be retried or given up.
 
 use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, Seq, Stage};
 use crate::engine::{Effect, State};
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 impl State {
     pub(super) fn cancel_call(&mut self, seq: Seq, call: CallId, partial_reply: &PartialReply) {
-        self.reply_overrides.retain(|s| s.0 != call);
+        self.reply_overrides.retain(|(overridden, _)| *overridden != call);
         let Some(effect) = self.calls.remove(&call) else { return };
         let Effect::Ask { prompt, .. } = &effect else { return };
         let is_actor = prompt.role == ModelRole::Actor;
         if let Some(usage) = &partial_reply.usage {
             self.count_tokens(prompt.role, usage);
         }
-        // A mentor's call doesn't concern the step: the actor's own call may have failed meanwhile and wait.
+        // Cancelling a mentor's call doesn't change the step, in which a failed call of the actor may be waiting.
         self.edit_step(seq, |s| {
             if is_actor {
                 s.partial_replies.push(partial_reply.clone());
@@ -26,8 +26,8 @@ impl State {
         self.cancelled_calls.push((effect, partial_reply.clone()));
     }
 
-    /// Forgets cancelled calls that another call supersedes. Retrying a failed call supersedes none of them, and a
-    /// question to the mentor leaves the actor's alone.
+    /// Removes the cancelled calls that a new call supersedes. Retrying a failed call supersedes none, and a question
+    /// to the mentor doesn't supersede a call to the actor.
     pub(super) fn clear_cancelled(&mut self, effect: &Effect) {
         let call = effect.call();
         if self.failed_calls().any(|(failed, _)| failed.call() == call) {
@@ -36,16 +36,16 @@ impl State {
         if !effect.is_prompt_for(ModelRole::Mentor) {
             return self.cancelled_calls.clear();
         }
-        let sent = effect.question();
-        let mut before = std::mem::take(&mut self.cancelled_calls);
-        before.retain(|(before, _)| match before {
-            // A different question that waits with a person's edit isn't superseded.
+        let question = effect.question();
+        let mut cancelled_calls = std::mem::take(&mut self.cancelled_calls);
+        cancelled_calls.retain(|(cancelled, _)| match cancelled {
+            // A different question whose prompt a person has edited isn't superseded.
             Effect::Ask { prompt, .. } if prompt.role == ModelRole::Mentor => {
-                prompt.question != sent && self.is_edited_since_sent(prompt)
+                prompt.question != question && self.is_edited_since_sent(prompt)
             }
             _ => true,
         });
-        self.cancelled_calls = before;
+        self.cancelled_calls = cancelled_calls;
     }
 
     /// Replaces the prompt of a failed or cancelled call. Returns whether there is such a call.
@@ -60,8 +60,8 @@ impl State {
         waiting.map(|previous| previous.clone_from(prompt)).is_some()
     }
 
-    /// Handles a new draft for a cancelled question: after a person's edit (written by older programs) the other
-    /// questions keep waiting.
+    /// Removes the cancelled calls that a new draft replaces: all of them, or only the same question's if a person
+    /// edited the draft (older versions of the program wrote edits as drafts).
     pub(super) fn remove_cancelled_for_draft(&mut self, draft: &PromptRecord) {
         if draft.edited {
             self.cancelled_calls.retain(|(effect, _)| !is_same_question(effect, draft));

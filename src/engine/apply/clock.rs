@@ -1,4 +1,4 @@
-//! How events set the episode's clock.
+//! Updates the episode's clock while events are folded.
 
 use crate::engine::{Clock, Envelope, Event, State};
 use jiff::Timestamp;

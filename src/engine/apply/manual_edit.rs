@@ -1,4 +1,4 @@
-//! Edits by a person that can be undone: of the lesson pool, and of what the agent sees and is asked.
+//! Folds a person's edits, of lessons, texts and settings, and keeps the undo and redo stacks.
 
 use crate::domain::{
     Author, BreakpointConfig, CallId, ExecutedAction, LessonOp, ManualEdit, Seq, Setting, SettingOrigin,
@@ -61,7 +61,7 @@ impl State {
                 }
                 UndoAction::Run(previous)
             }
-            // Whatever ran, or was rejected with a message to the agent, can only be undone by going back.
+            // An executed action, or a rejection that the agent was told about, can only be undone by a fork.
             Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => UndoAction::Executed,
             Event::BreakpointSet { breakpoint, config } => {
                 self.breakpoint_edit(*breakpoint, Some(config.clone()), true)
@@ -138,9 +138,9 @@ impl State {
         else {
             return;
         };
-        let stays = |entry: &UndoEntry| !matches!(&entry.action, UndoAction::ManualEdit(ManualEdit::Breakpoint { number, .. }) if number == changed);
-        self.undo_stack.retain(stays);
-        self.redo_stack.retain(stays);
+        let is_kept = |entry: &UndoEntry| !matches!(&entry.action, UndoAction::ManualEdit(ManualEdit::Breakpoint { number, .. }) if number == changed);
+        self.undo_stack.retain(is_kept);
+        self.redo_stack.retain(is_kept);
     }
 
     /// Applies an edit.
@@ -203,8 +203,8 @@ impl State {
                 s.thought = text.map(str::to_owned);
                 s.thought_edited = edited;
                 match (&mut s.executed, text) {
-                    // The step was that thought. The environment received the original text, so that `sent` keeps it
-                    // for replays.
+                    // A thought-only step. The environment received the original text, so `sent` keeps that for
+                    // replays.
                     (Some(ExecutedAction { action, sent, .. }), Some(text))
                         if action.trim_start().starts_with("think:") =>
                     {
@@ -227,23 +227,23 @@ impl State {
     }
 
     fn edit_remark(&mut self, episode: u32, step: u32, text: &str, removed: bool) {
-        let here = self.episode.as_ref().map_or(0, |e| e.number) == episode;
+        let is_current = self.episode.as_ref().map_or(0, |e| e.number) == episode;
         match (step, removed) {
             (0, false) => self.remarks.push((episode, text.to_owned())),
             (0, true) => {
-                if let Some(place) = self.remarks.iter().rposition(|(e, t)| *e == episode && t == text) {
-                    self.remarks.remove(place);
+                if let Some(index) = self.remarks.iter().rposition(|(e, t)| *e == episode && t == text) {
+                    self.remarks.remove(index);
                 }
             }
             // A step of an episode that is no longer in the state has no remarks to change.
-            _ if !here => {}
+            _ if !is_current => {}
             (step, false) => {
                 self.edit_episode(|e| e.edit_step(step, |s| s.remarks.push(text.to_owned())));
             }
             (step, true) => self.edit_episode(|e| {
                 e.edit_step(step, |s| {
-                    if let Some(place) = s.remarks.iter().rposition(|t| t == text) {
-                        s.remarks.remove(place);
+                    if let Some(index) = s.remarks.iter().rposition(|t| t == text) {
+                        s.remarks.remove(index);
                     }
                 });
             }),

@@ -1,4 +1,4 @@
-//! How drafted and sent prompts are folded.
+//! Folds drafted and sent prompts into the state.
 
 use super::State;
 use crate::domain::{PromptRecord, Question, SegmentOrigin, Seq, Stage};

@@ -124,9 +124,9 @@ impl State {
         role: ModelRole,
         settings: &[String],
     ) {
-        let noted = format!("{}.unsent", role.name());
+        let setting = format!("{}.unsent", role.name());
         let known = self.unsent_settings.iter().any(|u| u.0 == role)
-            || self.run.as_ref().is_some_and(|r| r.settings.0.contains_key(&noted));
+            || self.run.as_ref().is_some_and(|r| r.settings.0.contains_key(&setting));
         if known && self.last_step().is_some_and(|s| s.call == Some(call)) {
             let before = self.unsent_settings(role);
             let new = settings.iter().filter(|setting| !before.contains(setting)).cloned();
@@ -179,17 +179,17 @@ impl State {
         if refused.is_empty() {
             return;
         }
-        let (mut gone, mut kept) = (Vec::new(), Vec::new());
+        let (mut retired, mut kept) = (Vec::new(), Vec::new());
         for (index, item) in (0..).zip(&change.items) {
             match item {
                 PoolChangeItem::Retire { id } if refused.contains(&index) => kept.push(id.clone()),
-                PoolChangeItem::Retire { id } => gone.push(id.clone()),
+                PoolChangeItem::Retire { id } => retired.push(id.clone()),
                 PoolChangeItem::Add { .. } => {}
             }
         }
         let new = self.pool.visible_of_kind(change.question.kind).filter(|l| !l.parents.is_empty());
-        let from = |l: &&Lesson| l.parents.iter().any(|p| gone.contains(p) || kept.contains(p));
-        let new: Vec<LessonId> = new.filter(from).map(|l| l.id.clone()).collect();
+        let is_merged = |l: &&Lesson| l.parents.iter().any(|p| retired.contains(p) || kept.contains(p));
+        let new: Vec<LessonId> = new.filter(is_merged).map(|l| l.id.clone()).collect();
         for id in kept.iter().chain(&new) {
             self.pool.mark_edited_by_person(id);
         }
@@ -245,9 +245,9 @@ impl State {
     /// Keeps the last episode as the last attempt at its task, if it wasn't won and prompts may show it (setting
     /// `keep_attempts`).
     pub(super) fn keep_attempt(&mut self) {
-        let wanted =
+        let is_enabled =
             self.run.as_ref().is_some_and(|r| r.trials > 1 && r.settings.flag("keep_attempts", false));
-        let Some(last) = self.episode.take().filter(|_| wanted) else { return };
+        let Some(last) = self.episode.take().filter(|_| is_enabled) else { return };
         let key = last.task.key();
         match &last.outcome {
             Some(outcome) if !outcome.won => {
@@ -302,8 +302,8 @@ impl Episode {
     /// Returns the statistics that lists of ended episodes show.
     pub(super) fn stats(&self, active_time: std::time::Duration) -> EpisodeStats {
         let millis = u64::try_from(active_time.as_millis()).unwrap_or(u64::MAX);
-        let noted = self.note_tallies.iter().filter(|(_, tally)| tally.last.kind == NoteKind::Mistake);
-        let mut mistakes: Vec<_> = noted.map(|(detector, tally)| (detector.clone(), tally.count)).collect();
+        let tallies = self.note_tallies.iter().filter(|(_, tally)| tally.last.kind == NoteKind::Mistake);
+        let mut mistakes: Vec<_> = tallies.map(|(detector, tally)| (detector.clone(), tally.count)).collect();
         mistakes.sort();
         let (progress_step, invalid, counted) = (self.progress_step, self.invalid_moves, self.token_counts);
         EpisodeStats {

@@ -5,8 +5,8 @@ use crate::engine::breakpoints::MAX_BREAKPOINTS;
 use crate::engine::{CommandError, Engine, Event};
 
 impl Engine {
-    /// Returns the events of a run's initial breakpoints. They belong to the run's first batch, so that no crash can
-    /// separate the run from them.
+    /// Returns the events that set a run's initial breakpoints. They are written in the run's first batch, so that a
+    /// crash can't leave the run without them.
     pub(super) fn initial_breakpoints(&self, texts: &[String]) -> Result<Vec<Event>, CommandError> {
         let mut configs: Vec<BreakpointConfig> = Vec::new();
         for text in texts {
@@ -25,8 +25,8 @@ impl Engine {
             .collect())
     }
 
-    /// Sets a breakpoint, or replaces the condition of an existing one. A condition that exists already is enabled
-    /// instead.
+    /// Sets a breakpoint, or replaces the condition of the breakpoint `replaces`. If a breakpoint with the same
+    /// condition exists, enables that one instead.
     pub(super) fn set_breakpoint(
         &self,
         text: &str,
@@ -67,17 +67,17 @@ impl Engine {
         let breakpoints = &self.state.breakpoints;
         breakpoints.get(number).map(|b| b.enabled).ok_or_else(|| {
             let known: Vec<String> = breakpoints.all.iter().map(|b| b.number.to_string()).collect();
-            let next = if known.is_empty() {
+            let hint = if known.is_empty() {
                 "none is set yet".to_owned()
             } else {
                 format!("existing: {}", known.join(", "))
             };
-            CommandError::new(format!("no breakpoint or watch {number}"), next)
+            CommandError::new(format!("no breakpoint or watch {number}"), hint)
         })
     }
 }
 
 fn too_many_breakpoints() -> CommandError {
-    let why = format!("a session has at most {MAX_BREAKPOINTS} breakpoints and watches");
-    CommandError::new(why, "delete one first")
+    let message = format!("a session has at most {MAX_BREAKPOINTS} breakpoints and watches");
+    CommandError::new(message, "delete one first")
 }

@@ -275,7 +275,7 @@ fn undo_after_an_irreversible_action_fails_and_undoes_nothing_older() {
         let of = bench.journal.iter().rev().find(named).unwrap().seq;
         let refusal = bench.command(Command::Undo).unwrap_err();
         assert!(refusal.message.contains(words), "{refusal:?}");
-        assert_eq!(refusal.seq, Some(of), "a fork from before it is offered");
+        assert_eq!(refusal.seq, Some(of), "a fork before it is offered");
         assert_eq!(bench.state().remarks.len(), 1);
     }
     // A mentor call can't be undone either.

@@ -4,12 +4,12 @@ use super::fixture::{TestEngine, event_names, step_result};
 use crate::domain::{CallId, ModelRole, Usage};
 use crate::engine::{Command, Event, Prefetch, PrefetchStatus, Reply, State};
 
-fn prefetch_reply(number: u64, now: PrefetchStatus, call: Option<CallId>, nano: u64) -> Reply {
-    let usage = Usage { prompt_tokens: 10, estimated: nano == 0, cost_nano: nano, ..Usage::default() };
-    Reply::Prefetch(Box::new(Prefetch { number, role: ModelRole::Actor, status: now, call, usage }))
+fn prefetch_reply(number: u64, status: PrefetchStatus, call: Option<CallId>, cost_nano: u64) -> Reply {
+    let usage = Usage { prompt_tokens: 10, estimated: cost_nano == 0, cost_nano, ..Usage::default() };
+    Reply::Prefetch(Box::new(Prefetch { number, role: ModelRole::Actor, status, call, usage }))
 }
 
-/// A proposal waits, and two requests have been prefetched; the second is answered.
+/// Starts a session in which a proposal waits and two requests have been prefetched, the second with a reply.
 fn with_two_prefetches() -> TestEngine {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Step).unwrap();
@@ -26,8 +26,8 @@ fn with_two_prefetches() -> TestEngine {
 }
 
 fn prefetch_counts(harness: &TestEngine) -> (u64, u64, u64, u64, u64) {
-    let ahead = harness.state().usage.prefetch;
-    (ahead.requested, ahead.used, ahead.dropped, ahead.wasted.tokens(), ahead.wasted.cost_nano)
+    let stats = harness.state().usage.prefetch;
+    (stats.requested, stats.used, stats.dropped, stats.wasted.tokens(), stats.wasted.cost_nano)
 }
 
 #[test]
@@ -37,18 +37,18 @@ fn unused_prefetches_are_part_of_the_runs_cost() {
     assert_eq!(prefetch_counts(&harness), (2, 0, 0, 0, 0));
     harness.reply(prefetch_reply(2, PrefetchStatus::Dropped, None, 700));
     assert_eq!(prefetch_counts(&harness), (2, 0, 1, 10, 700));
-    let spent = harness.state().usage;
-    assert_eq!((spent.cost_nano(), spent.tokens()), (before.cost_nano() + 700, before.tokens() + 10));
+    let after = harness.state().usage;
+    assert_eq!((after.cost_nano(), after.tokens()), (before.cost_nano() + 700, before.tokens() + 10));
     let episode = harness.state().episode.as_deref().unwrap();
-    assert_eq!((episode.calls, episode.tokens, episode.assisted), (1, 4, false), "no part of the episode");
+    assert_eq!((episode.calls, episode.tokens, episode.assisted), (1, 4, false), "not in the episode");
     assert!(
         harness.reply(prefetch_reply(2, PrefetchStatus::Dropped, None, 700)).is_empty(),
-        "it is not open any more"
+        "already dropped"
     );
     assert!(harness.reply(prefetch_reply(9, PrefetchStatus::Used, Some(CallId(9)), 0)).is_empty());
     assert!(
         harness.reply(prefetch_reply(1, PrefetchStatus::Requested, None, 0)).is_empty(),
-        "it is open already"
+        "already requested"
     );
 }
 
@@ -61,11 +61,11 @@ fn a_used_prefetch_is_counted_only_with_its_call() {
     harness.reply(prefetch_reply(2, PrefetchStatus::Used, Some(call), 700));
     assert!(
         harness.reply(prefetch_reply(2, PrefetchStatus::Answered, None, 700)).is_empty(),
-        "its reply says so itself"
+        "the call's own reply reports it"
     );
     harness.answer_actor("sleep");
     assert_eq!(prefetch_counts(&harness), (2, 1, 0, 0, 0));
-    // The other one is used too, and its call cancelled.
+    // The other prefetch is also used, and its call is cancelled.
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("You sleep."));
     let (call, _) = harness.first_call().unwrap();
@@ -75,7 +75,8 @@ fn a_used_prefetch_is_counted_only_with_its_call() {
     assert!(harness.state().prefetched.is_empty());
 }
 
-/// A failed call counted the estimate of its prefetched request: tokens that nobody spent.
+/// Regression: a failed call counted the estimated tokens of its prefetched request, although they may never have been
+/// spent.
 #[test]
 fn a_failed_prefetch_counts_only_reported_tokens() {
     for (estimated, tokens) in [(true, 0), (false, 10)] {
@@ -83,16 +84,16 @@ fn a_failed_prefetch_counts_only_reported_tokens() {
         harness.command(Command::Step).unwrap();
         harness.answer_world(step_result("You see a lamp."));
         let (call, _) = harness.first_call().unwrap();
-        let mut taken = prefetch_reply(2, PrefetchStatus::Used, Some(call), 0);
-        let Reply::Prefetch(ahead) = &mut taken else { panic!("{taken:?}") };
-        ahead.usage.estimated = estimated;
-        harness.reply(taken);
+        let mut used = prefetch_reply(2, PrefetchStatus::Used, Some(call), 0);
+        let Reply::Prefetch(prefetch) = &mut used else { panic!("{used:?}") };
+        prefetch.usage.estimated = estimated;
+        harness.reply(used);
         harness.reply(Reply::Failed { call, failure: super::fixture::sample_failure() });
         assert_eq!(prefetch_counts(&harness), (2, 0, 1, tokens, 0), "{estimated}");
     }
 }
 
-/// The program was killed with requests in flight: the resumed session counts them.
+/// If the program is killed with prefetches in flight, the resumed session counts them.
 #[test]
 fn a_killed_session_keeps_its_open_prefetches() {
     let harness = with_two_prefetches();
@@ -107,6 +108,6 @@ fn a_killed_session_keeps_its_open_prefetches() {
     harness.command(Command::Reopen).unwrap();
     assert_eq!(prefetch_counts(&harness), (2, 0, 2, 20, 700));
     assert!(harness.state().prefetched.is_empty());
-    let asked = harness.journal.iter().filter(|e| matches!(e.event, Event::PrefetchChanged(_))).count();
-    assert_eq!(asked, 3, "the fold alone counts them");
+    let changes = harness.journal.iter().filter(|e| matches!(e.event, Event::PrefetchChanged(_))).count();
+    assert_eq!(changes, 3, "the fold counts them without another event");
 }

@@ -17,6 +17,7 @@ pub(super) struct GridState {
     pub(super) carrying: Option<ThingId>,
     /// Number of primitive actions so far.
     pub(super) action_count: u32,
+    /// By object: its position when positions were last recomputed.
     known_positions: Arc<Vec<Option<(i16, i16)>>>,
     pub(super) mission_memory: MissionMemory,
 }
@@ -49,11 +50,11 @@ impl GridState {
         self.things.get(usize::from(id.0)).copied()
     }
 
-    /// Returns the agent's view.
+    /// Returns what the agent sees.
     pub(super) fn view(&self, start: &LevelStart) -> Image {
-        let scene =
+        let grid =
             GridView { cells: &self.cells, things: &self.things, width: start.width, height: start.height };
-        scene.view(self.agent, self.carrying)
+        grid.view(self.agent, self.carrying)
     }
 
     /// Returns the encoded content of a cell.
@@ -121,47 +122,55 @@ impl GridState {
         if thing.kind != Kind::Door {
             return;
         }
-        let fits = || self.carried_thing().is_some_and(|t| t.kind == Kind::Key && t.colour == thing.colour);
-        let leaf = match thing.door_state {
+        let has_matching_key =
+            || self.carried_thing().is_some_and(|t| t.kind == Kind::Key && t.colour == thing.colour);
+        let new_state = match thing.door_state {
             DoorState::Open => DoorState::Closed,
             DoorState::Closed => DoorState::Open,
-            DoorState::Locked if fits() => DoorState::Open,
+            DoorState::Locked if has_matching_key() => DoorState::Open,
             DoorState::Locked => return,
         };
         if let Some(door) = Arc::make_mut(&mut self.things).get_mut(usize::from(id.0)) {
-            door.door_state = leaf;
+            door.door_state = new_state;
         }
     }
 
-    /// Recomputes the object positions that missions use. Called only when an object is dropped or could not be.
+    /// Recomputes the object positions that the mission check uses. Called only after drop actions, even failed ones.
     fn update_known_positions(&mut self, start: &LevelStart) {
-        let marks = Arc::make_mut(&mut self.known_positions);
-        marks.fill(None);
+        let positions = Arc::make_mut(&mut self.known_positions);
+        positions.fill(None);
         for (index, cell) in self.cells.iter().enumerate() {
             if let Cell::Thing(id) = cell
-                && let Some(mark) = marks.get_mut(usize::from(id.0))
+                && let Some(position) = positions.get_mut(usize::from(id.0))
             {
                 let width = start.width as usize;
-                *mark = Some(((index % width) as i16, (index / width) as i16));
+                *position = Some(((index % width) as i16, (index / width) as i16));
             }
         }
     }
 
-    fn check_mission(&mut self, start: &LevelStart, action: PrimitiveAction, dropped: bool) -> MissionStatus {
+    fn check_mission(
+        &mut self,
+        start: &LevelStart,
+        action: PrimitiveAction,
+        has_dropped: bool,
+    ) -> MissionStatus {
         let front = self.agent.front();
-        let before_it = match self.cell_at(start, front) {
+        let thing_in_front = match self.cell_at(start, front) {
             Cell::Thing(id) => Some(id),
             _ => None,
         };
-        let door =
-            before_it.and_then(|id| self.thing(id)).filter(|t| t.kind == Kind::Door).map(|t| t.door_state);
+        let door = thing_in_front
+            .and_then(|id| self.thing(id))
+            .filter(|t| t.kind == Kind::Door)
+            .map(|t| t.door_state);
         let facts = ActionFacts {
             action,
             front,
-            thing_in_front: before_it,
+            thing_in_front,
             door,
             carrying: self.carrying,
-            has_dropped: dropped,
+            has_dropped,
             last_known_positions: &self.known_positions,
         };
         self.mission_memory.check_mission(&start.instruction, &facts)

@@ -16,7 +16,7 @@ pub(super) enum MissionStatus {
     Failure,
 }
 
-/// What a mission remembers between actions.
+/// The state that mission checks carry from one action to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MissionMemory {
     /// For each clause, the object that was carried at its last check.
@@ -43,18 +43,18 @@ pub(super) struct ActionFacts<'a> {
 impl ActionFacts<'_> {
     /// Iterates over the known positions of the described objects.
     fn known_places(&self, described: &Description) -> impl Iterator<Item = (i16, i16)> {
-        let mark = |id: &ThingId| self.last_known_positions.get(usize::from(id.0)).copied().flatten();
-        described.things.iter().filter_map(mark).chain(described.walls.iter().copied())
+        let position = |id: &ThingId| self.last_known_positions.get(usize::from(id.0)).copied().flatten();
+        described.things.iter().filter_map(position).chain(described.walls.iter().copied())
     }
 }
 
 impl MissionMemory {
-    /// Returns for each clause, in the order in which they are named, whether it is done (for the world pane). A single
-    /// clause is done when the mission is.
+    /// Returns whether each clause is done, in the order of the mission's text, for the world pane. For a mission of
+    /// one clause this is always false: that clause is done when the mission is.
     pub(super) fn done_clauses(&self, mission: &Mission) -> Vec<bool> {
-        let part = |part: &MissionPart, at: usize, whole: bool| match part {
-            MissionPart::One(_) => vec![whole],
-            MissionPart::Both(..) => vec![whole || self.done[at], whole || self.done[at + 1]],
+        let part = |part: &MissionPart, at: usize, is_part_done: bool| match part {
+            MissionPart::One(_) => vec![is_part_done],
+            MissionPart::Both(..) => vec![is_part_done || self.done[at], is_part_done || self.done[at + 1]],
         };
         match mission {
             Mission::Part(only) => part(only, 0, false),
@@ -80,13 +80,13 @@ impl MissionMemory {
         };
         if !self.is_first_half_done {
             match self.check_part(first.0, first.1, facts) {
-                // The second half is checked against the same action.
+                // Falls through: the second half is checked against the same action.
                 MissionStatus::Success => self.is_first_half_done = true,
                 MissionStatus::Failure => return MissionStatus::Failure,
                 MissionStatus::Continue => {
-                    let early =
+                    let is_out_of_order =
                         *strict && self.check_part(second.0, second.1, facts) == MissionStatus::Success;
-                    return if early { MissionStatus::Failure } else { MissionStatus::Continue };
+                    return if is_out_of_order { MissionStatus::Failure } else { MissionStatus::Continue };
                 }
             }
         }
@@ -98,7 +98,7 @@ impl MissionMemory {
             MissionPart::One(clause) => self.check_clause(clause, at, facts),
             MissionPart::Both(first, second) => {
                 for (clause, at) in [(first, at), (second, at + 1)] {
-                    // The failure of a half isn't propagated: the half is checked again.
+                    // A failed clause doesn't fail the pair; it is checked again after the next action.
                     if !self.done[at] {
                         self.done[at] = self.check_clause(clause, at, facts) == MissionStatus::Success;
                     }
@@ -117,8 +117,11 @@ impl MissionMemory {
         let (done, failed) = match &clause.action {
             ClauseAction::GoTo(goal) => (facts.known_places(goal).any(|place| place == facts.front), false),
             ClauseAction::Open(goal) if facts.action == PrimitiveAction::Toggle => {
-                let open = facts.door == Some(DoorState::Open);
-                (open && facts.thing_in_front.is_some_and(|t| goal.things.contains(&t)), facts.door.is_some())
+                let is_open = facts.door == Some(DoorState::Open);
+                (
+                    is_open && facts.thing_in_front.is_some_and(|t| goal.things.contains(&t)),
+                    facts.door.is_some(),
+                )
             }
             ClauseAction::PickUp(goal) if facts.action == PrimitiveAction::PickUp => {
                 let taken = facts.carrying.is_some_and(|t| goal.things.contains(&t));
@@ -128,9 +131,11 @@ impl MissionMemory {
                 (false, facts.carrying.is_some())
             }
             ClauseAction::PutNext(moved, fixed) if facts.action == PrimitiveAction::Drop => {
-                let laid = facts.has_dropped && carried.is_some_and(|t| moved.things.contains(&t));
-                let beside = |(x, y): (i16, i16)| x.abs_diff(facts.front.0) + y.abs_diff(facts.front.1) == 1;
-                (laid && facts.known_places(fixed).any(beside), false)
+                let is_moved_dropped =
+                    facts.has_dropped && carried.is_some_and(|t| moved.things.contains(&t));
+                let is_adjacent =
+                    |(x, y): (i16, i16)| x.abs_diff(facts.front.0) + y.abs_diff(facts.front.1) == 1;
+                (is_moved_dropped && facts.known_places(fixed).any(is_adjacent), false)
             }
             _ => (false, false),
         };

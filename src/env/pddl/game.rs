@@ -1,4 +1,4 @@
-//! A domain and a problem, ready to be played. All sentences are generated once, here.
+//! A grounded problem that can be played. The sentences of its facts and actions are generated once, when it is loaded.
 
 use super::applicable_entries::ApplicableEntries;
 use super::limits;
@@ -32,10 +32,10 @@ pub enum ObservationScope {
 /// How the sentences of a goal are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GoalSeparator {
-    /// With `, `, as the reference's code prints it.
+    /// With `, `, as AgentBoard's code prints it.
     #[default]
     Comma,
-    /// With one space, as in its published labels and in OmniReflect's tables.
+    /// With one space, as in AgentBoard's published labels and in OmniReflect's tables.
     Space,
 }
 
@@ -58,7 +58,8 @@ pub struct Game {
     pub(super) listing: ActionListing,
     pub(super) facts: FactSentences,
     pub(super) objects: FastMap<Arc<str>, ObjectId>,
-    /// Whether names occur that the tokenizer's contraction rules could split or produce.
+    /// Whether a name of an object or action could be split or produced by the tokenizer's rules for contractions such
+    /// as "cannot".
     pub(super) has_names_like_contractions: bool,
     /// The facts that are true at the start, by rank.
     pub(super) initial_facts: Bits,
@@ -153,7 +154,7 @@ impl ProblemSource<'_> {
     }
 }
 
-/// The content of the two files, without grounding the problem.
+/// The names and the goal from the two files, read without grounding the problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProblemOutline {
     /// The domain's name, as written in its file.
@@ -182,7 +183,7 @@ impl ProblemOutline {
         }
     }
 
-    /// Returns warnings about oddities that don't prevent the problem from being played.
+    /// Returns warnings about inconsistencies that don't prevent the problem from being played.
     pub fn warnings(&self) -> Vec<String> {
         let Self { domain, problem_domain, .. } = self;
         if problem_domain.is_empty() || domain == problem_domain {
@@ -208,12 +209,12 @@ impl Game {
         let task = Task::ground_with_parts(&model).map_err(broken)?;
         let count = task.fact_count() + task.op_count();
         if count > limits::FACTS_AND_ACTIONS {
-            let what = "facts and actions to be put into words";
+            let what = "facts and actions to describe in text";
             let place = "PDDL grounding".to_owned();
             return Err(broken(PddlError::TooLarge { place, what, limit: limits::FACTS_AND_ACTIONS as u64 }));
         }
         if estimated_text_length(&task) > limits::TEXT_BYTES {
-            let what = "bytes of facts and actions put into words";
+            let what = "bytes of text for facts and actions";
             let place = "names of the objects".to_owned();
             return Err(broken(PddlError::TooLarge { place, what, limit: limits::TEXT_BYTES }));
         }

@@ -1,8 +1,8 @@
 //! Ids of generated problems: `gripper/3` is gripper problem number 3 of normal difficulty, `gripper/hard/3` a hard
 //! one.
 //!
-//! Every id of this form is a problem. The id alone determines it, on every machine and in every later version of the
-//! generator with the same [`super::GENERATION`].
+//! Every id of this form denotes a problem. The id alone determines it, on every machine and in every later version of
+//! the generator with the same [`super::GENERATOR_VERSION`].
 
 pub use crate::env::task_name::Difficulty;
 
@@ -37,7 +37,7 @@ impl Domain {
         }
     }
 
-    /// Returns the name used in the domain's own file and in its problems.
+    /// Returns the name that the domain's PDDL file declares and its problems refer to.
     pub const fn pddl_name(self) -> &'static str {
         match self {
             Self::Gripper => "gripper-strips",
@@ -57,7 +57,7 @@ impl Domain {
         }
     }
 
-    /// Returns the domain that a problem declares in `:domain`, by its own name or by the word used in task ids.
+    /// Returns the domain for the name in a problem's `:domain`, which may also be the word used in task ids.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|domain| domain.pddl_name() == name || domain.word() == name)
     }
@@ -86,16 +86,17 @@ impl FromStr for TaskId {
     type Err = InvalidTaskId;
 
     fn from_str(text: &str) -> Result<Self, InvalidTaskId> {
-        let bad = || InvalidTaskId { text: text.to_owned() };
+        let error = || InvalidTaskId { text: text.to_owned() };
         let parts: Vec<&str> = text.strip_prefix("pddl/").unwrap_or(text).split('/').collect();
         let (domain, difficulty, number) = match parts[..] {
             [domain, number] => (domain, Difficulty::Normal.word(), number),
             [domain, difficulty, number] => (domain, difficulty, number),
-            _ => return Err(bad()),
+            _ => return Err(error()),
         };
-        let domain = Domain::ALL.into_iter().find(|known| known.word() == domain).ok_or_else(bad)?;
-        let difficulty = Difficulty::from_word(difficulty).ok_or_else(bad)?;
-        let number = task_name::parse_number(number).ok_or_else(bad)?;
+        let domain =
+            Domain::ALL.into_iter().find(|candidate| candidate.word() == domain).ok_or_else(error)?;
+        let difficulty = Difficulty::from_word(difficulty).ok_or_else(error)?;
+        let number = task_name::parse_number(number).ok_or_else(error)?;
         Ok(Self { domain, difficulty, number })
     }
 }

@@ -151,10 +151,10 @@ fn progress_never_decreases_but_winning_can_be_undone() {
     assert!(world.play("pick ball2 roomb left").changed);
     assert_eq!((world.progress(), world.is_won()), (1.0, false));
     assert!(!world.play("nonsense").changed);
-    let place = world.save_state();
+    let saved = world.save_state();
     world.restart();
     assert!(world.progress() < 1e-9);
-    world.restore_state(&place);
+    world.restore_state(&saved);
     assert_eq!((world.progress(), world.is_won(), world.valid_count()), (1.0, false, 2));
 }
 

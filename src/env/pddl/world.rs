@@ -1,4 +1,4 @@
-//! Playing a problem. The cost of a step is proportional to what it changes and to the length of its text.
+//! Plays a problem. The cost of a step is proportional to what it changes and to the length of its text.
 
 use super::applicable_entries::ApplicableEntries;
 use super::game::{Game, ObservationScope};
@@ -10,7 +10,7 @@ const UNKNOWN: &str = "The action is not valid and therefore takes no effect. Pl
 const NO_EFFECT: &str = "The action is not valid and therefore takes no effect. Please remember to satisfy the restriction of \
                          actions. You can also check valid actions.";
 const SATISFIED: &str = " The goal is satisfied.";
-/// The request that is listed in addition to the domain's actions.
+/// The request that the action list contains in addition to the domain's actions.
 const CHECK_VALID_ACTIONS: &str = "check valid actions";
 const LOOK_AROUND: &str = "look around";
 
@@ -62,7 +62,7 @@ pub struct SavedState {
 }
 
 impl World {
-    /// Opens a game at its start.
+    /// Creates a world in the initial state of a game.
     pub fn new(game: Arc<Game>) -> Self {
         let mut world = Self {
             state: game.task.initial(),
@@ -86,7 +86,8 @@ impl World {
         &self.game
     }
 
-    /// Returns to the start and returns the first observation, which mentions all true facts even if later ones don't.
+    /// Restores the initial state and returns the first observation, which mentions all true facts even if later ones
+    /// don't.
     pub fn restart(&mut self) -> &str {
         self.state.reset(&self.game.task);
         self.applicable.clone_from(&self.game.initially_applicable);
@@ -114,9 +115,9 @@ impl World {
             self.write_all_facts();
             (true, false)
         } else if self.recognize_action(&text) {
-            let done = self.apply_recognized();
-            self.observation.push_str(if done { "" } else { NO_EFFECT });
-            (done, done)
+            let has_changed = self.apply_recognized();
+            self.observation.push_str(if has_changed { "" } else { NO_EFFECT });
+            (has_changed, has_changed)
         } else {
             self.observation.push_str(UNKNOWN);
             (false, false)
@@ -159,12 +160,12 @@ impl World {
     }
 
     /// Restores a saved state of this game.
-    pub fn restore_state(&mut self, place: &SavedState) {
-        self.state.restore(&self.game.task, &place.facts);
+    pub fn restore_state(&mut self, saved: &SavedState) {
+        self.state.restore(&self.game.task, &saved.facts);
         self.update_lists();
         self.update_held_parts();
-        self.progress = place.progress;
-        self.won = place.won;
+        self.progress = saved.progress;
+        self.won = saved.won;
         self.recognized = None;
     }
 
@@ -275,12 +276,12 @@ impl World {
 
     fn write_new_facts(&mut self) {
         let facts = &self.game.facts;
-        let fresh = &mut self.scratch.new_ranks;
-        fresh.clear();
+        let ranks = &mut self.scratch.new_ranks;
+        ranks.clear();
         let new = self.state.changes().iter().filter(|change| change.is_true);
-        fresh.extend(new.map(|change| facts.ranks[change.fact.index()]));
-        fresh.sort_unstable();
-        for (at, &rank) in fresh.iter().enumerate() {
+        ranks.extend(new.map(|change| facts.ranks[change.fact.index()]));
+        ranks.sort_unstable();
+        for (at, &rank) in ranks.iter().enumerate() {
             if at > 0 {
                 self.observation.push(' ');
             }

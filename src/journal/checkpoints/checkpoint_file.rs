@@ -58,8 +58,10 @@ struct NewestHeader {
 /// The binding of an older state, and how many entries of the newest state's lists belong to it.
 #[derive(Serialize, Deserialize)]
 struct OlderHeader {
+    #[serde(rename = "print")]
     fingerprint: String,
     seq: Seq,
+    #[serde(rename = "past")]
     ended_episodes: usize,
     reflections: usize,
 }
@@ -67,7 +69,7 @@ struct OlderHeader {
 impl NewestCheckpoint {
     /// Reads the newest state. Returns `None` if it is missing, incomplete or written by another program. `len` is the
     /// length of the branch file and of the ancestors' parts; the branch begins after `begins`.
-    pub(super) fn read(dir: &Path, len: u64, begins: Seq) -> Option<Self> {
+    pub(super) fn read(dir: &Path, len: u64, base_seq: Seq) -> Option<Self> {
         let (_, bytes) = read_verified(
             &dir.join(NEWEST_FILE),
             len.saturating_mul(MAX_SIZE_FACTOR).saturating_add(MAX_SIZE_EXTRA),
@@ -82,21 +84,22 @@ impl NewestCheckpoint {
         state.reflections =
             serde_json::from_slice::<Vec<Arc<Reflection>>>(part()?).ok()?.into_iter().collect();
         let steps: Vec<u64> = serde_json::from_slice(part()?).ok()?;
-        let mut at = 0_u64;
-        let places = steps
+        let mut position = 0_u64;
+        let positions = steps
             .into_iter()
             .map(|step| {
-                at = at.checked_add(step)?;
-                Some(at)
+                position = position.checked_add(step)?;
+                Some(position)
             })
             .collect::<Option<Vec<_>>>()?;
-        let all = places.len() == EventFile::position_count_for(head.seq.0.checked_sub(begins.0)?);
-        (state.head == head.seq && at < head.binding.offset && all).then_some(())?;
+        let is_complete =
+            positions.len() == EventFile::position_count_for(head.seq.0.checked_sub(base_seq.0)?);
+        (state.head == head.seq && position < head.binding.offset && is_complete).then_some(())?;
         Some(Self {
             state,
             binding: head.binding,
             older: head.older,
-            positions: places,
+            positions,
             parent_bindings: head.parent_bindings,
         })
     }
@@ -113,20 +116,20 @@ pub(super) fn newest_seq(dir: &Path) -> Option<(Seq, u64)> {
 pub(super) fn write_newest(
     dir: &Path,
     state: &State,
-    (bound, under): (&FileBinding, &[FileBinding]),
+    (binding, parent_bindings): (&FileBinding, &[FileBinding]),
     older: &[OlderCheckpoint],
-    places: &[u64],
+    positions: &[u64],
 ) -> io::Result<()> {
-    let (bound, under) = (bound.clone(), under.to_vec());
+    let (binding, parent_bindings) = (binding.clone(), parent_bindings.to_vec());
     let head = NewestHeader {
         fingerprint: fold_fingerprint(),
         seq: state.head,
-        binding: bound,
+        binding,
         older: older.to_vec(),
-        parent_bindings: under,
+        parent_bindings,
     };
-    let mut before = 0;
-    let steps: Vec<u64> = places.iter().map(|at| at - std::mem::replace(&mut before, *at)).collect();
+    let mut previous = 0;
+    let steps: Vec<u64> = positions.iter().map(|at| at - std::mem::replace(&mut previous, *at)).collect();
     let mut bytes = hash_placeholder();
     push_json_line(&mut bytes, &head)?;
     push_json_line(&mut bytes, &without_lists(state))?;
@@ -182,17 +185,17 @@ fn is_stale_temporary_file(name: &str, entry: &fs::DirEntry) -> bool {
     name.strip_suffix(".new").is_some() && changed().is_some_and(|age| age > MIN_AGE)
 }
 
-/// Removes what this module writes.
+/// Removes the files that this module writes.
 pub(super) fn clear(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let ours = name.to_str().is_some_and(|n| {
+        let is_checkpoint = name.to_str().is_some_and(|n| {
             n == NEWEST_FILE
                 || is_stale_temporary_file(n, &entry)
                 || n.strip_suffix(".jsonl").is_some_and(|n| n.parse::<u64>().is_ok())
         });
-        if ours {
+        if is_checkpoint {
             // What cannot be removed isn't used either.
             let _ = fs::remove_file(entry.path());
         }
@@ -234,8 +237,8 @@ fn write_file(dir: &Path, name: &str, mut bytes: Vec<u8>) -> io::Result<String> 
 }
 
 /// Reads a file of at most `most` bytes and checks its hash.
-fn read_verified(path: &Path, most: u64) -> Option<(String, Vec<u8>)> {
-    let bytes = files::read(path, most).ok()?;
+fn read_verified(path: &Path, max_bytes: u64) -> Option<(String, Vec<u8>)> {
+    let bytes = files::read(path, max_bytes).ok()?;
     let (stored, rest) = bytes.split_at_checked(HASH_DIGITS + 1)?;
     let hash = hex(&Sha256::digest(rest)[..HASH_DIGITS / 2]);
     let is_valid = stored.strip_suffix(b"\n")? == hash.as_bytes();

@@ -33,14 +33,14 @@ pub(super) struct FileBinding {
 
 impl FileBinding {
     /// Binds to the current content of the file up to an offset.
-    pub(super) fn capture(file: &File, offset: u64, rest: bool) -> Option<Self> {
+    pub(super) fn capture(file: &File, offset: u64, at_rest: bool) -> Option<Self> {
         let metadata = file.metadata().ok()?;
         let (inode, seconds, nanos) = identity(&metadata);
         Some(Self {
             offset,
             hash: hash_samples(file, offset)?,
             inode,
-            at_rest: rest.then_some((metadata.len(), seconds, nanos)),
+            at_rest: at_rest.then_some((metadata.len(), seconds, nanos)),
         })
     }
 
@@ -49,12 +49,12 @@ impl FileBinding {
         let metadata = file.metadata().ok()?;
         let (inode, seconds, nanos) = identity(&metadata);
         let len = metadata.len();
-        let untouched = match self.at_rest {
-            Some((was, ..)) if was != len => true,
+        let is_time_unchanged = match self.at_rest {
+            Some((len_at_rest, ..)) if len_at_rest != len => true,
             Some((_, s, n)) => (s, n) == (seconds, nanos),
             None => true,
         };
-        (inode == self.inode && len >= self.offset && untouched).then_some(())?;
+        (inode == self.inode && len >= self.offset && is_time_unchanged).then_some(())?;
         (hash_samples(file, self.offset)? == self.hash).then_some(())
     }
 }
@@ -76,10 +76,10 @@ fn identity(metadata: &Metadata) -> (u64, i64, i64) {
 fn hash_samples(mut file: &File, offset: u64) -> Option<String> {
     let mut hash = Sha256::new();
     let mut bytes = Vec::with_capacity(TAIL_BYTES as usize);
-    let mut take = |from: u64, most: u64| {
+    let mut take = |start: u64, max_len: u64| {
         bytes.clear();
-        file.seek(SeekFrom::Start(from)).ok()?;
-        file.take(most.min(offset - from)).read_to_end(&mut bytes).ok()?;
+        file.seek(SeekFrom::Start(start)).ok()?;
+        file.take(max_len.min(offset - start)).read_to_end(&mut bytes).ok()?;
         hash.update(&bytes);
         Some(bytes.last().copied())
     };

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 mod forks;
 
-/// Small enough distances for short sessions.
+/// Distances between checkpoints that are small enough for short sessions.
 const SPACING: Spacing =
     Spacing { at_episode_start: (24, 1 << 30), anywhere: (48, 1 << 30), min_tail: (16, 1 << 30) };
 
@@ -40,7 +40,8 @@ struct TestSession {
 }
 
 impl TestSession {
-    /// Concatenates any pieces of recorded sessions; the fold accepts every order.
+    /// Concatenates pieces of recorded sessions, given as file, first event and length; the fold accepts any order of
+    /// events.
     fn from_pieces(pieces: &[(usize, usize, usize)]) -> Self {
         let mut events: Vec<Envelope> = Vec::new();
         for (which, from, len) in pieces {
@@ -58,10 +59,10 @@ impl TestSession {
         }
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("branches")).unwrap();
-        let made = Self { dir, lines, states };
+        let session = Self { dir, lines, states };
         let header = r#"{"v":1,"type":"branch","id":"trunk","parent":null,"at_seq":0,"reason":"start","created":"2026-11-20T10:40:00Z"}"#;
-        fs::write(made.trunk(), format!("{header}\n")).unwrap();
-        made
+        fs::write(session.trunk(), format!("{header}\n")).unwrap();
+        session
     }
 
     fn long() -> Self {
@@ -84,22 +85,22 @@ impl TestSession {
         self.append(self.lines[from..to].concat().as_bytes());
     }
 
-    fn open(&self, how: OpenMode) -> OpenBranch {
+    fn open(&self, mode: OpenMode) -> OpenBranch {
         let spacing = SPACING;
         open_with_checkpoints(
             &self.trunk(),
-            how,
+            mode,
             Checkpoints { spacing, ..Checkpoints::for_branch(&self.trunk()) },
         )
         .unwrap()
     }
 
-    /// Asserts that the opened states equal the fold of all events, everywhere.
+    /// Asserts that the opened timeline's states equal those of a fold of all events, after many events.
     fn assert_states(&self, opened: &OpenBranch, events: usize) {
         assert_eq!(opened.timeline.len() as usize, events);
         // Not `assert_eq`, because the debug text of a state is longer than a screen.
         assert!(**opened.timeline.head() == self.states[events], "the state at the end");
-        let CheckpointIndex { seqs: stored, load: recall } = stored_checkpoints(&self.trunk());
+        let CheckpointIndex { seqs: stored, load: load_checkpoint } = stored_checkpoints(&self.trunk());
         let near = stored.iter().flat_map(|s| [s.0 - 1, s.0]);
         for seq in (0..=events as u64).step_by(61).chain(near).filter(|s| *s <= events as u64) {
             assert!(
@@ -110,7 +111,7 @@ impl TestSession {
         assert_eq!(opened.timeline.events_after(Seq(0)).len(), events);
         assert_eq!(opened.timeline.take_fetch_error(), None);
         for seq in &stored {
-            let state = recall(*seq);
+            let state = load_checkpoint(*seq);
             assert!(state.is_none_or(|s| s == self.states[s.head.0 as usize]), "the checkpoint of {seq}");
         }
     }
@@ -127,7 +128,7 @@ impl TestSession {
         }
     }
 
-    /// Returns how many of the first events form complete batches.
+    /// Returns how many of the first `events` events are in complete batches.
     fn complete_batches(&self, events: usize) -> usize {
         (0..events).rev().find(|n| !self.lines[*n].contains(r#""more":true"#)).map_or(0, |n| n + 1)
     }
@@ -144,52 +145,52 @@ proptest! {
     fn a_checkpoint_and_the_rest_equal_the_fold_of_all_events(
         pieces in pieces(), cuts in proptest::collection::vec(0.0..1.0_f64, 3), torn in 0_usize..60,
     ) {
-        let made = TestSession::from_pieces(&pieces);
-        let mut cuts: Vec<usize> = cuts.iter().map(|c| (c * made.lines.len() as f64) as usize).collect();
+        let session = TestSession::from_pieces(&pieces);
+        let mut cuts: Vec<usize> = cuts.iter().map(|c| (c * session.lines.len() as f64) as usize).collect();
         cuts.sort_unstable();
-        cuts.push(made.lines.len());
+        cuts.push(session.lines.len());
         let (mut written, mut known) = (0, 0);
         for cut in cuts {
-            made.append_events(written, cut);
+            session.append_events(written, cut);
             written = cut;
-            let whole = made.complete_batches(cut);
-            let opened = made.open(OpenMode::Read);
-            made.assert_states(&opened, whole);
-            made.assert_checkpoints_used(&opened);
+            let whole = session.complete_batches(cut);
+            let opened = session.open(OpenMode::Read);
+            session.assert_states(&opened, whole);
+            session.assert_checkpoints_used(&opened);
             prop_assert!(opened.skipped_through.0 >= known, "a checkpoint of the last opening was not used");
-            // From now on the events up to here need not be read again.
+            // The opening stored a checkpoint, so the next one skips these events.
             if whole as u64 >= known + 16 {
-                let again = made.open(OpenMode::Read);
+                let again = session.open(OpenMode::Read);
                 prop_assert_eq!(again.skipped_through.0, whole as u64);
-                made.assert_states(&again, whole);
-                made.assert_checkpoints_used(&again);
+                session.assert_states(&again, whole);
+                session.assert_checkpoints_used(&again);
             }
-            known = stored_checkpoints(&made.trunk()).seqs.last().map_or(0, |s| s.0);
+            known = stored_checkpoints(&session.trunk()).seqs.last().map_or(0, |s| s.0);
         }
         // A torn end is not included, with or without a checkpoint.
-        let half = &made.lines[0].as_bytes()[..torn.min(made.lines[0].len() - 2)];
-        made.append(half);
-        let opened = made.open(OpenMode::Read);
-        made.assert_states(&opened, made.lines.len());
+        let half = &session.lines[0].as_bytes()[..torn.min(session.lines[0].len() - 2)];
+        session.append(half);
+        let opened = session.open(OpenMode::Read);
+        session.assert_states(&opened, session.lines.len());
         prop_assert_eq!(opened.torn_tail.map_or(0, |t| t.bytes), half.len() as u64);
     }
 
     #[test]
     fn hostile_checkpoints_change_nothing(
-        which in 0_usize..64, how in 0_usize..5, at in 0.0..1.0_f64, bit in 0_u32..8,
+        which in 0_usize..64, damage in 0_usize..5, at in 0.0..1.0_f64, bit in 0_u32..8,
     ) {
-        let (made, other) = (TestSession::long(), TestSession::from_pieces(&[(2, 50, 300), (0, 0, 300)]));
-        for made in [&made, &other] {
-            made.append_events(0, made.lines.len());
-            made.open(OpenMode::Read);
+        let (session, other) = (TestSession::long(), TestSession::from_pieces(&[(2, 50, 300), (0, 0, 300)]));
+        for session in [&session, &other] {
+            session.append_events(0, session.lines.len());
+            session.open(OpenMode::Read);
         }
-        let mut files: Vec<_> = fs::read_dir(made.index_folder()).unwrap().map(|e| e.unwrap().path()).collect();
+        let mut files: Vec<_> = fs::read_dir(session.index_folder()).unwrap().map(|e| e.unwrap().path()).collect();
         files.sort();
         prop_assert!(files.len() > 5, "{files:?}");
         let file = &files[which % files.len()];
         let mut bytes = fs::read(file).unwrap();
         let place = (at * bytes.len() as f64) as usize;
-        match how {
+        match damage {
             0 => bytes[place] ^= 1 << bit,
             1 => bytes.truncate(place),
             2 => bytes = fs::read(&files[(which + 1) % files.len()]).unwrap(),
@@ -202,27 +203,27 @@ proptest! {
             _ => bytes.splice(place..place, [b'\n'; 9]).for_each(drop),
         }
         fs::write(file, bytes).unwrap();
-        made.assert_states(&made.open(OpenMode::Read), made.lines.len());
+        session.assert_states(&session.open(OpenMode::Read), session.lines.len());
         fs::remove_file(file).unwrap();
-        made.assert_states(&made.open(OpenMode::Read), made.lines.len());
+        session.assert_states(&session.open(OpenMode::Read), session.lines.len());
     }
 
     #[test]
     fn appended_events_are_read_once_in_complete_batches(
         begin in 0_usize..120, splits in proptest::collection::vec(0.0..1.0_f64, 1..8),
     ) {
-        let made = TestSession::from_pieces(&[(0, 0, 120)]);
-        made.append_events(0, begin);
-        let opened = made.open(OpenMode::Read);
+        let session = TestSession::from_pieces(&[(0, 0, 120)]);
+        session.append_events(0, begin);
+        let opened = session.open(OpenMode::Read);
         let last = opened.timeline.head().head;
-        let mut follower = Follower::new(&made.trunk(), opened.valid_len, last);
-        let rest = made.lines[begin..].concat();
+        let mut follower = Follower::new(&session.trunk(), opened.valid_len, last);
+        let rest = session.lines[begin..].concat();
         let mut splits: Vec<usize> = splits.iter().map(|s| (s * rest.len() as f64) as usize).collect();
         splits.extend([0, rest.len()]);
         splits.sort_unstable();
         let mut seen = Vec::new();
         for pair in splits.windows(2) {
-            made.append(&rest.as_bytes()[pair[0]..pair[1]]);
+            session.append(&rest.as_bytes()[pair[0]..pair[1]]);
             seen.extend(follower.read_new_events().unwrap().iter().map(|e| e.seq.0));
         }
         prop_assert_eq!(seen, (last.0 + 1..=120).collect::<Vec<_>>());
@@ -230,7 +231,7 @@ proptest! {
     }
 }
 
-/// Changes the journal without updating its checkpoints. The opened states must be those of the file.
+/// Changes the journal without updating its checkpoints. The states must be those of the changed file.
 #[test]
 fn a_changed_journal_takes_precedence() {
     let edit = |text: &str| text.replacen("\"seed\":71", "\"seed\":17", 1);
@@ -240,7 +241,7 @@ fn a_changed_journal_takes_precedence() {
         ("edited to another length", |trunk, text| {
             fs::write(trunk, text.replacen("\"seed\":17", "\"seed\":1700", 1)).unwrap();
         }),
-        ("replaced, with the old times", |trunk, text| {
+        ("replaced, with the old modification time", |trunk, text| {
             let was = fs::metadata(trunk).unwrap().modified().unwrap();
             fs::write(trunk.with_extension("b"), text).unwrap();
             fs::rename(trunk.with_extension("b"), trunk).unwrap();
@@ -252,25 +253,29 @@ fn a_changed_journal_takes_precedence() {
         }),
     ];
     for (what, change) in changes {
-        let made = TestSession::long();
-        made.append_events(0, made.lines.len());
-        made.open(OpenMode::Read);
-        assert_eq!(made.open(OpenMode::Read).skipped_through.0, 640, "{what}: the checkpoint is used before");
-        // Two changes within one tick of the file system's clock are indistinguishable.
+        let session = TestSession::long();
+        session.append_events(0, session.lines.len());
+        session.open(OpenMode::Read);
+        assert_eq!(
+            session.open(OpenMode::Read).skipped_through.0,
+            640,
+            "{what}: the checkpoint is used before the change"
+        );
+        // Two changes within one tick of the file system's clock have the same time.
         std::thread::sleep(std::time::Duration::from_millis(20));
-        let text = fs::read_to_string(made.trunk()).unwrap();
+        let text = fs::read_to_string(session.trunk()).unwrap();
         let edited = edit(&text);
         assert!(edited.len() == text.len() && edited != text);
-        change(&made.trunk(), edited);
-        let opened = made.open(OpenMode::Read);
+        change(&session.trunk(), edited);
+        let opened = session.open(OpenMode::Read);
         assert_eq!(opened.skipped_through, Seq(0), "{what}");
-        let events = read_branch(&made.trunk()).unwrap().events;
+        let events = read_branch(&session.trunk()).unwrap().events;
         let mut state = State::default();
         for envelope in &events {
             state.apply(envelope);
             assert!(*opened.timeline.state_at(envelope.seq) == state, "{what}, {}", envelope.seq);
         }
-        let again = made.open(OpenMode::Read);
+        let again = session.open(OpenMode::Read);
         if what == "cut" {
             // The old checkpoint is the last trace of the missing events.
             assert_eq!((again.skipped_through, again.missing.map(|m| m.last)), (Seq(0), Some(Seq(640))));
@@ -280,44 +285,44 @@ fn a_changed_journal_takes_precedence() {
     }
 }
 
-/// A program with another fold may compute other states.
+/// A program version that folds events differently may compute different states.
 #[test]
 fn checkpoints_of_another_program_are_rebuilt() {
-    let made = TestSession::long();
-    made.append_events(0, 600);
-    made.open(OpenMode::Read);
-    let head = made.index_folder().join("head.jsonl");
+    let session = TestSession::long();
+    session.append_events(0, 600);
+    session.open(OpenMode::Read);
+    let head = session.index_folder().join("head.jsonl");
     let text = fs::read_to_string(&head).unwrap();
     let (_, body) = text.split_once('\n').unwrap();
     let body = body.replacen(&super::fingerprint::fold_fingerprint(), "0.0.9 0123456789abcdef", 1);
     let hash = <sha2::Sha256 as sha2::Digest>::digest(body.as_bytes());
     fs::write(&head, format!("{}\n{body}", crate::domain::hex(&hash[..16]))).unwrap();
-    let opened = made.open(OpenMode::Read);
+    let opened = session.open(OpenMode::Read);
     assert_eq!(opened.skipped_through, Seq(0));
-    made.assert_states(&opened, made.complete_batches(600));
-    assert_ne!(made.open(OpenMode::Read).skipped_through, Seq(0));
+    session.assert_states(&opened, session.complete_batches(600));
+    assert_ne!(session.open(OpenMode::Read).skipped_through, Seq(0));
 }
 
-/// A single long episode has few checkpoints; many short episodes have many.
+/// Many short episodes get more checkpoints than a single long one.
 #[test]
 fn a_very_long_episode_has_few_checkpoints() {
-    let kept = |steps_an_episode: usize| {
-        let (mut due, mut state) = (Checkpoints::default(), State::default());
+    let kept = |steps_per_episode: usize| {
+        let (mut schedule, mut state) = (Checkpoints::default(), State::default());
         let started =
             recorded_events()[0].iter().find(|e| matches!(e.event, Event::EpisodeStarted { .. })).unwrap();
         let mut kept = Vec::new();
         for n in 1..200_000_u64 {
             state.head = Seq(n);
             if n % 2 == 1 {
-                let event = if (n as usize / 2).is_multiple_of(steps_an_episode) {
+                let event = if (n as usize / 2).is_multiple_of(steps_per_episode) {
                     started.event.clone()
                 } else {
                     Event::StepOpened { step: n as u32 / 2 }
                 };
                 state.apply(&Envelope { seq: Seq(n), event, ..Envelope::clone(started) });
             }
-            if due.is_due(&state, 0) {
-                due.mark_written(&state, 0);
+            if schedule.is_due(&state, 0) {
+                schedule.mark_written(&state, 0);
                 kept.push(n);
             }
         }
@@ -329,40 +334,40 @@ fn a_very_long_episode_has_few_checkpoints() {
 
 #[test]
 fn a_short_session_gets_no_index() {
-    let made = TestSession::from_pieces(&[(0, 0, 100)]);
-    made.append_events(0, 100);
-    crate::journal::open_branch(&made.trunk(), OpenMode::Read).unwrap();
-    made.open(OpenMode::Verify);
-    assert!(!made.dir.path().join("index").exists());
-    made.open(OpenMode::Read);
+    let session = TestSession::from_pieces(&[(0, 0, 100)]);
+    session.append_events(0, 100);
+    crate::journal::open_branch(&session.trunk(), OpenMode::Read).unwrap();
+    session.open(OpenMode::Verify);
+    assert!(!session.dir.path().join("index").exists());
+    session.open(OpenMode::Read);
     let mode = |path: PathBuf| {
         use std::os::unix::fs::PermissionsExt as _;
         fs::metadata(path).unwrap().permissions().mode() & 0o777
     };
-    for file in fs::read_dir(made.index_folder()).unwrap() {
+    for file in fs::read_dir(session.index_folder()).unwrap() {
         assert_eq!(mode(file.unwrap().path()), 0o600);
     }
-    assert_eq!(mode(made.index_folder()), 0o700);
+    assert_eq!(mode(session.index_folder()), 0o700);
 }
 
-/// Nothing else fails if the index cannot be written.
+/// A session can be opened even if its index cannot be written.
 #[test]
 fn a_session_opens_without_a_writable_index() {
-    let made = TestSession::long();
-    made.append_events(0, made.lines.len());
-    fs::write(made.dir.path().join("index"), "no folder").unwrap();
+    let session = TestSession::long();
+    session.append_events(0, session.lines.len());
+    fs::write(session.dir.path().join("index"), "no folder").unwrap();
     for _ in 0..2 {
-        made.assert_states(&made.open(OpenMode::Read), made.lines.len());
+        session.assert_states(&session.open(OpenMode::Read), session.lines.len());
     }
 }
 
-/// Regression: a trunk that was not a regular file was read or waited for without end.
+/// Regression: reading a trunk that was not a regular file could block or continue forever.
 #[cfg(unix)]
 #[test]
 fn anything_but_a_regular_file_is_rejected() {
-    let made = TestSession::from_pieces(&[(0, 0, 1)]);
-    let trunk = made.trunk();
-    let refused = |what: &str| {
+    let session = TestSession::from_pieces(&[(0, 0, 1)]);
+    let trunk = session.trunk();
+    let assert_rejected = |what: &str| {
         for error in [
             crate::journal::open_branch(&trunk, OpenMode::Read).err().unwrap(),
             read_branch(&trunk).err().unwrap(),
@@ -375,26 +380,26 @@ fn anything_but_a_regular_file_is_rejected() {
     };
     fs::remove_file(&trunk).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &trunk).unwrap();
-    refused("a device");
+    assert_rejected("a device");
     fs::remove_file(&trunk).unwrap();
     let made_pipe = std::process::Command::new("mkfifo").arg(&trunk).status().unwrap();
     assert!(made_pipe.success());
-    refused("a pipe");
+    assert_rejected("a pipe");
     fs::remove_file(&trunk).unwrap();
     fs::create_dir(&trunk).unwrap();
-    refused("a folder");
+    assert_rejected("a folder");
 }
 
-/// If old events are gone, this is reported, and the returned state says how far it goes.
+/// If old events can't be read again, this is reported, and the head of the returned state shows how far it got.
 #[test]
 fn unreadable_old_events_are_reported() {
-    let made = TestSession::long();
-    made.append_events(0, made.lines.len());
-    made.open(OpenMode::Read);
-    let opened = made.open(OpenMode::Read);
-    fs::remove_dir_all(made.index_folder()).unwrap();
-    let text = fs::read_to_string(made.trunk()).unwrap();
-    fs::write(made.trunk(), &text[..text.len() / 2]).unwrap();
+    let session = TestSession::long();
+    session.append_events(0, session.lines.len());
+    session.open(OpenMode::Read);
+    let opened = session.open(OpenMode::Read);
+    fs::remove_dir_all(session.index_folder()).unwrap();
+    let text = fs::read_to_string(session.trunk()).unwrap();
+    fs::write(session.trunk(), &text[..text.len() / 2]).unwrap();
     let store = crate::driver::Store::default();
     store.set_timeline(opened.timeline, crate::domain::BranchId::trunk());
     assert!(store.state_at(Seq(600)).head < Seq(600));

@@ -37,11 +37,11 @@ pub(super) fn read_header(path: &Path) -> Result<BranchHeader, JournalError> {
 pub(super) fn open_base(
     path: &Path,
     header: &BranchHeader,
-    how: OpenMode,
+    mode: OpenMode,
 ) -> Result<Option<ForkBase>, JournalError> {
     let mut base = None;
-    for (file, of) in parent_chain(path, header)?.into_iter().rev() {
-        base = Some(open_parent(&file, &of, how, base)?);
+    for (file, child_header) in parent_chain(path, header)?.into_iter().rev() {
+        base = Some(open_parent(&file, &child_header, mode, base)?);
     }
     Ok(base)
 }

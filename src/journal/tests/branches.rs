@@ -1,4 +1,4 @@
-//! Tests of branches: invalid files, labels, and descriptions of the roots.
+//! Tests of branches: invalid files, labels, and descriptions of the first change on each branch.
 
 use super::{meta, remark};
 use crate::domain::{BranchId, Seq};
@@ -9,7 +9,7 @@ use crate::journal::{
 use jiff::Timestamp;
 use std::path::Path;
 
-/// Creates a session with a fork `b1`, and files beside it that are not branches.
+/// Creates a session with a fork `b1`.
 fn session_with_bad_files(root: &Path) -> Session {
     let (session, mut trunk) = Session::create(root, meta("s")).unwrap();
     trunk.append(&[remark(1, false), remark(2, false)]).unwrap();
@@ -49,7 +49,7 @@ fn an_unreadable_file_does_not_hide_the_other_branches() {
     assert!(session.existing_branch_file(&b1).is_ok());
     assert!(session.existing_branch_file(&BranchId("b1-copy".to_owned())).is_err(), "it cannot be continued");
     assert_eq!(session.unreadable_branches().unwrap().len(), 3);
-    // From the contents in a report, the same branch is the one written last.
+    // The files embedded in a report give the same result.
     let texts: Vec<_> = ["trunk", "b1", "b1-copy", "garbled", "later"]
         .map(|id| (BranchId(id.to_owned()), std::fs::read(file(id)).unwrap()))
         .into();
@@ -61,20 +61,20 @@ fn labels_can_be_changed_any_number_of_times() {
     let dir = tempfile::tempdir().unwrap();
     let session = session_with_bad_files(dir.path());
     let b1 = BranchId("b1".to_owned());
-    let name = |text: String| session.set_label(&b1, LabelChange::Name(Some(text)));
-    name("x".repeat(80)).unwrap();
-    let refused = name("x".repeat(81)).unwrap_err().to_string();
-    assert!(refused.contains("81 characters, at most 80"), "{refused}");
+    let set_name = |text: String| session.set_label(&b1, LabelChange::Name(Some(text)));
+    set_name("x".repeat(80)).unwrap();
+    let error = set_name("x".repeat(81)).unwrap_err().to_string();
+    assert!(error.contains("81 characters, at most 80"), "{error}");
     session.set_label(&b1, LabelChange::Note(Some("\u{e4}".repeat(2_000)))).unwrap();
     assert!(session.set_label(&b1, LabelChange::Note(Some("y".repeat(2_001)))).is_err());
-    // Longer than a file that is read in one piece may be, with an overlong line and a torn one.
+    // The file is longer than one that is read as a whole may be, and has an overlong line and a torn one.
     let path = session.dir.join("branches/labels.jsonl");
     let mut lines = std::fs::read_to_string(&path).unwrap();
     lines.push_str(&"{\"branch\":\"b1\",\"archived\":true}\n".repeat(60_000));
     lines += &[r#"{"branch":"b1","name":""#, &"z".repeat(3 << 20), "\"}\n"].concat();
     lines.push_str("{\"branch\":\"b1\",\"na");
     std::fs::write(&path, lines).unwrap();
-    name("last".to_owned()).unwrap();
+    set_name("last".to_owned()).unwrap();
     let labels = session.labels().unwrap();
     assert_eq!((labels[&b1].name.as_deref(), labels[&b1].archived), (Some("last"), true));
     assert_eq!(labels[&b1].note.as_ref().unwrap().chars().count(), 2_000);
@@ -92,10 +92,10 @@ fn actions_after_the_first_step_are_not_the_first_change() {
     }))
     .unwrap();
     for (events, root) in
-        [([set.clone(), observed.clone()], "setting seed = 7"), ([observed, set], "just on")]
+        [([set.clone(), observed.clone()], "setting seed = 7"), ([observed, set], "continue")]
     {
         let created = Timestamp::UNIX_EPOCH;
-        let (header, mut writer) = session.fork(&BranchId::trunk(), Seq(1), "just on", created).unwrap();
+        let (header, mut writer) = session.fork(&BranchId::trunk(), Seq(1), "continue", created).unwrap();
         let [one, two] = events;
         writer
             .append(&[
@@ -116,8 +116,9 @@ fn ambiguous_and_unusable_branch_names_are_rejected() {
     trunk.sync().unwrap();
     let fork = || session.fork(&BranchId::trunk(), Seq(1), "why", Timestamp::UNIX_EPOCH).unwrap().0.id;
     let (b1, b2) = (fork(), fork());
-    let name = |of: &BranchId, text: &str| session.set_label(of, LabelChange::Name(Some(text.to_owned())));
-    name(&b2, "patient").unwrap();
+    let set_name =
+        |branch: &BranchId, text: &str| session.set_label(branch, LabelChange::Name(Some(text.to_owned())));
+    set_name(&b2, "patient").unwrap();
     let cases = [
         ("trunk", "another branch has this id"),
         ("b2", "another branch has this id"),
@@ -128,13 +129,13 @@ fn ambiguous_and_unusable_branch_names_are_rejected() {
         ("a/b", "`/` has a meaning in"),
     ];
     for (text, why) in cases {
-        let refused = name(&b1, text).unwrap_err().to_string();
-        assert!(refused.contains(why), "{text}: {refused}");
+        let error = set_name(&b1, text).unwrap_err().to_string();
+        assert!(error.contains(why), "{text}: {error}");
     }
     assert!(!session.labels().unwrap().contains_key(&b1), "nothing was written");
-    for fine in ["b1", "b", "b2x", "patient 2", "patient"] {
-        let of = if fine == "patient" { &b2 } else { &b1 };
-        name(of, fine).unwrap();
+    for allowed in ["b1", "b", "b2x", "patient 2", "patient"] {
+        let branch = if allowed == "patient" { &b2 } else { &b1 };
+        set_name(branch, allowed).unwrap();
     }
     // A name written by an older program is still read.
     let path = session.dir.join("branches/labels.jsonl");
@@ -183,9 +184,9 @@ fn a_fork_too_deep_to_be_read_back_is_rejected() {
     assert_eq!(opened.timeline.head().memory, 1000);
     assert_eq!(opened.timeline.events_after(Seq(0)).len(), 1000, "each event is in its own file");
     assert_eq!(opened.timeline.state_at(Seq(1)).memory, 1);
-    let refused = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
-    assert!(matches!(refused, JournalError::TooDeep { max: 1000, .. }), "{refused}");
-    assert!(refused.to_string().contains("fork from an event that it shares"), "{refused}");
+    let rejected = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
+    assert!(matches!(rejected, JournalError::TooDeep { max: 1000, .. }), "{rejected}");
+    assert!(rejected.to_string().contains("fork from an event that it shares"), "{rejected}");
     assert_eq!(session.branch_count(), 1001, "nothing was created");
     // A fork from an event of an earlier branch is possible and can be read.
     let (header, writer) = session.fork(&deepest, Seq(999), "", at).unwrap();

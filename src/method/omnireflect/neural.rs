@@ -17,17 +17,19 @@ pub(super) fn pending_questions(state: &State, kinds: &[ReflectionKind]) -> Vec<
     questions.filter(|question| !state.is_answered(*question)).map(Intent::AskMentor).collect()
 }
 
-/// Returns the question for a person's request: the last one of this kind again if its answer was cut off (including a
-/// summary, which is otherwise only periodic), otherwise a reflection, unless it was already answered after this step.
+/// Returns the question for a person's request. If the last answer of this kind was cut off, its question is repeated,
+/// even if it was for a summary, which is otherwise only periodic. Otherwise a reflection is requested, unless one was
+/// already written after this step.
 pub(super) fn manual_question(state: &State, kind: ReflectionKind) -> Vec<Intent> {
     let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor);
-    let again = last.filter(|r| r.truncated.is_some()).map(|r| r.question());
-    let summary = again.filter(|q| q.purpose == Purpose::Summarise && can_be_summarized(state, kind));
+    let truncated_question = last.filter(|r| r.truncated.is_some()).map(|r| r.question());
+    let summary =
+        truncated_question.filter(|q| q.purpose == Purpose::Summarise && can_be_summarized(state, kind));
     if let Some(summary) = summary {
         return vec![Intent::AskMentor(summary)];
     }
     let reflection = Question::reflect(kind);
-    if again == Some(reflection) {
+    if truncated_question == Some(reflection) {
         return vec![Intent::AskMentor(reflection)];
     }
     pending_questions(state, &[kind])
@@ -86,15 +88,15 @@ fn store_reflection(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         replaced.extend(old.map(|l| l.id.clone()));
         intents.extend(replaced.iter().map(constitution::retire_lesson));
     }
-    let mut new: Vec<&LessonText> = Vec::new();
+    let mut added_texts: Vec<&LessonText> = Vec::new();
     for item in &reply.items {
-        let same =
+        let existing =
             state.pool.visible_of_kind(kind).find(|l| l.text() == &item.text && !replaced.contains(&l.id));
-        match same {
+        match existing {
             Some(lesson) => intents.push(Intent::Lesson(LessonCommand::Recur { id: lesson.id.clone() })),
-            None if new.contains(&&item.text) => {}
+            None if added_texts.contains(&&item.text) => {}
             None => {
-                new.push(&item.text);
+                added_texts.push(&item.text);
                 intents.push(Intent::Lesson(reply.lesson_command(item)));
             }
         }

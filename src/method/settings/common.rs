@@ -23,7 +23,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "thoughts_count",
-        "steps that only think count against the step limit; if not, the episode still ends after four times as many steps",
+        "thought-only steps count against the step limit; off: they don't, but the episode ends after four times the limit",
         &[],
         true,
         Code,
@@ -86,7 +86,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "circle_window",
-        "steps without progress before going in circles is noted",
+        "steps without progress before going in circles is reported",
         &[],
         thresholds::CIRCLE_WINDOW,
         (1, MAX_NUMBER),
@@ -109,7 +109,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "least_reply",
-        "shorter replies, in characters, count as replies without an action",
+        "replies with fewer characters count as replies without an action",
         &[],
         0,
         (0, 1000),

@@ -23,7 +23,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "experience",
-        "a reflection first summarises the useful experience of the attempt",
+        "a reflection first summarizes the useful experience of the attempt",
         &["fcrf"],
         true,
         Paper,

@@ -8,7 +8,7 @@ const METHODS: &[&str] = &["omnireflect"];
 pub(super) const LIST: &[SettingSpec] = &[
     choice(
         "generation",
-        "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if nobody sets it, a model as mentor makes it neural",
+        "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if it isn't set, a model as mentor makes it neural",
         METHODS,
         "symbolic",
         &["symbolic", "neural", "neuro-symbolic"],
@@ -17,7 +17,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     choice(
         "reflect",
-        "when rules reflect: when a condition fires, every r_freq steps, or never; a mentor reflects every r_freq steps, or never",
+        "when rules reflect: when a condition holds, every r_freq steps, or never; a mentor reflects every r_freq steps, or never",
         METHODS,
         "conditions",
         &["conditions", "periodic", "never"],

@@ -5,7 +5,7 @@ use crate::domain::SettingOrigin::BuiltIn;
 
 pub(super) const LIST: &[SettingSpec] = &[choice(
     "replan",
-    "what the next plan of a task shows of the previous attempt: nothing, or the whole attempt",
+    "what the prompt for a task's next plan shows of the previous attempt: nothing, or the whole attempt",
     &["planning"],
     "nothing",
     &["nothing", "attempt"],

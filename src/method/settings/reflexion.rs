@@ -14,7 +14,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "memory",
-        "number of the newest plans of the task to show",
+        "how many of the newest plans of the task are shown",
         &["reflexion", "fcrf"],
         3,
         (0, MAX_NUMBER),

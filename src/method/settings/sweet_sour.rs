@@ -4,7 +4,7 @@ use super::{MAX_NUMBER, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
 
 pub(super) const LIST: &[SettingSpec] = &[
-    switch("positive", "a positive reflection is written at each sub-goal", &["sweet_sour"], true, Paper),
+    switch("positive", "a positive reflection is written at each subgoal", &["sweet_sour"], true, Paper),
     switch(
         "negative",
         "a negative reflection is written after a failed attempt",
@@ -14,7 +14,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "managed",
-        "new memories are short-term first; off: all of them are long-term at once",
+        "new memories start as short-term; off: they are long-term from the start",
         &["sweet_sour"],
         true,
         Paper,
@@ -29,7 +29,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     choice(
         "subgoal",
-        "what counts as a sub-goal: a rise of the progress rate, or of the reward",
+        "what counts as a subgoal: a rise in the progress rate, or in the reward",
         &["sweet_sour"],
         "progress",
         &["progress", "reward"],
@@ -37,7 +37,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "long_term",
-        "number of the newest long-term memories to show",
+        "how many of the newest long-term memories are shown",
         &["sweet_sour"],
         MAX_NUMBER,
         (0, MAX_NUMBER),
@@ -45,7 +45,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "short_term",
-        "number of the newest short-term memories to show",
+        "how many of the newest short-term memories are shown",
         &["sweet_sour"],
         MAX_NUMBER,
         (0, MAX_NUMBER),

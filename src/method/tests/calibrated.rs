@@ -171,10 +171,7 @@ fn both_together_begin_with_the_constitution_and_go_on_learning() {
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
     let at = |text: &str| body.find(text).unwrap_or_else(|| panic!("{text} is not in {body}"));
-    assert!(
-        at("Apples are in the fridge.") < at("- Said 2."),
-        "what was loaded stands before what was learnt"
-    );
+    assert!(at("Apples are in the fridge.") < at("- Said 2."), "loaded lessons come before learned ones");
 }
 
 #[test]

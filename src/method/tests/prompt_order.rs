@@ -12,7 +12,7 @@ use crate::prompt::render;
 const HEAT: &str = "pick_heat_then_place_in_recep";
 const PUT: &str = "pick_and_place_simple";
 
-/// A row of the table: the prompt's name, its order, and the paper's order.
+/// A row of the table in docs/PROMPTS.md: a prompt's name, its segment order, and the paper's.
 struct Row {
     name: String,
     order: Vec<String>,
@@ -21,15 +21,15 @@ struct Row {
 
 fn documented_orders() -> Vec<Row> {
     let text = include_str!("../../../docs/PROMPTS.md");
-    let part = text.split("## Against the papers").nth(1).unwrap().split("\n## ").next().unwrap();
-    let words = |cell: &str| -> Vec<String> {
+    let section = text.split("## Against the papers").nth(1).unwrap().split("\n## ").next().unwrap();
+    let labels = |cell: &str| -> Vec<String> {
         cell.split(',').map(|w| w.trim().to_owned()).filter(|w| !w.is_empty() && w != "-").collect()
     };
-    let rows = part.lines().filter_map(|line| line.strip_prefix("| `"));
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let name = cells[0].trim_end_matches('`').to_owned();
-        Row { name, order: words(cells[1]), paper: words(cells[2]) }
+        Row { name, order: labels(cells[1]), paper: labels(cells[2]) }
     })
     .collect()
 }
@@ -52,7 +52,7 @@ fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<Str
         };
         let name = match (segment.label, lesson) {
             (SegmentLabel::Memory, Some(l)) => memory(l.scope, l.kind),
-            // Headings, and numbers before lessons.
+            // Headings of lessons, and the numbers before them.
             (
                 SegmentLabel::Memory | SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress,
                 None,
@@ -61,7 +61,9 @@ fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<Str
                 "steps".to_owned()
             }
             (SegmentLabel::Instruction, _) if segment.text.starts_with("STATUS:") => "outcome".to_owned(),
-            (SegmentLabel::Instruction, _) if segment.text.trim_start().starts_with("Reward ") => {
+            (SegmentLabel::Instruction, _)
+                if ["Reward ", "Total reward"].iter().any(|w| segment.text.trim_start().starts_with(w)) =>
+            {
                 "reward".to_owned()
             }
             (SegmentLabel::Instruction, _) if segment.text.contains("Task type:") => "type".to_owned(),
@@ -74,7 +76,8 @@ fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<Str
     names
 }
 
-/// Plays a run of three lost trials of two steps; the mentor answers each question with something new.
+/// Plays a run of up to `trials` trials of three steps. All are lost, except the one with the number `won`. The mentor
+/// gives a different answer to each question.
 fn play_lost_run(
     method: &str,
     kind: &str,
@@ -158,9 +161,9 @@ fn every_prompt_has_the_order_of_its_paper() {
     let ask = |kind, purpose| Some(Question { kind, purpose });
     let reflect = |kind| ask(kind, Purpose::Reflect);
     let neural = [("generation", "neural"), ("r_freq", "1"), ("s_freq", "1")];
-    let neuro = [("generation", "neuro-symbolic"), ("r_freq", "1"), ("s_freq", "1")];
-    let omni = play_lost_run("omnireflect", HEAT, &neural, 1, None);
-    let shown = play_lost_run("omnireflect", HEAT, &neuro, 1, None);
+    let neuro_settings = [("generation", "neuro-symbolic"), ("r_freq", "1"), ("s_freq", "1")];
+    let neural_run = play_lost_run("omnireflect", HEAT, &neural, 1, None);
+    let neuro_symbolic = play_lost_run("omnireflect", HEAT, &neuro_settings, 1, None);
     let symbolic =
         play_lost_run("omnireflect", HEAT, &[("generation", "symbolic"), ("reflect", "never")], 1, None);
     let strategy = |word| play_lost_run("reflexion", HEAT, &[("strategy", word)], 3, None);
@@ -177,22 +180,22 @@ fn every_prompt_has_the_order_of_its_paper() {
         ("reflexion both", last_prompt_order(&strategy("both"), None)),
         ("reflexion: reflect.plan", last_prompt_order(&plans, reflect(ReflectionKind::Plan))),
         ("omnireflect symbolic", last_prompt_order(&symbolic, None)),
-        ("omnireflect neural", last_prompt_order(&omni, None)),
-        ("omnireflect neuro-symbolic", last_prompt_order(&shown, None)),
-        ("omnireflect: reflect.abstract", last_prompt_order(&omni, reflect(ReflectionKind::Abstract))),
-        ("omnireflect: reflect.error", last_prompt_order(&omni, reflect(ReflectionKind::Error))),
-        ("omnireflect: reflect.progress", last_prompt_order(&omni, reflect(ReflectionKind::Progress))),
+        ("omnireflect neural", last_prompt_order(&neural_run, None)),
+        ("omnireflect neuro-symbolic", last_prompt_order(&neuro_symbolic, None)),
+        ("omnireflect: reflect.abstract", last_prompt_order(&neural_run, reflect(ReflectionKind::Abstract))),
+        ("omnireflect: reflect.error", last_prompt_order(&neural_run, reflect(ReflectionKind::Error))),
+        ("omnireflect: reflect.progress", last_prompt_order(&neural_run, reflect(ReflectionKind::Progress))),
         (
             "omnireflect neuro-symbolic: reflect.abstract",
-            last_prompt_order(&shown, reflect(ReflectionKind::Abstract)),
+            last_prompt_order(&neuro_symbolic, reflect(ReflectionKind::Abstract)),
         ),
         (
             "omnireflect: summarise.abstract",
-            last_prompt_order(&omni, ask(ReflectionKind::Abstract, Purpose::Summarise)),
+            last_prompt_order(&neural_run, ask(ReflectionKind::Abstract, Purpose::Summarise)),
         ),
         (
             "omnireflect: summarise.error",
-            last_prompt_order(&omni, ask(ReflectionKind::Error, Purpose::Summarise)),
+            last_prompt_order(&neural_run, ask(ReflectionKind::Error, Purpose::Summarise)),
         ),
         ("fcrf in-depth", last_prompt_order(&deep, None)),
         ("fcrf simple", last_prompt_order(&simple, None)),
@@ -222,12 +225,12 @@ fn every_prompt_has_the_order_of_its_paper() {
         .filter(|(name, order)| !table.iter().any(|row| row.name == *name && row.order == *order))
         .map(|(name, order)| format!("| `{name}` | {} |", order.join(", ")))
         .collect();
-    assert!(wrong.is_empty(), "docs/PROMPTS.md says otherwise of:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "docs/PROMPTS.md has another order for:\n{}", wrong.join("\n"));
     for row in &table {
         assert!(actual.iter().any(|(name, _)| *name == row.name), "no prompt is called {}", row.name);
         let mut ours = row.order.iter();
-        let kept = row.paper.iter().all(|part| ours.any(|o| o == part));
-        assert!(kept, "{}: {:?} is not in the order of {:?}", row.name, row.order, row.paper);
+        let in_order = row.paper.iter().all(|part| ours.any(|o| o == part));
+        assert!(in_order, "{}: {:?} is not in the order of {:?}", row.name, row.order, row.paper);
     }
     assert_eq!(table.len(), actual.len());
 }

@@ -66,7 +66,7 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
     assert_eq!(
         lessons(state, ReflectionKind::Abstract).iter().filter(|l| l.1 == on).count(),
         2,
-        "the old list is in force"
+        "the old list is still active"
     );
     let kinds: Vec<bool> = state.waiting_summaries[first]
         .items

@@ -27,7 +27,7 @@ fn play(run: RunSpec) -> TestRun {
     play
 }
 
-/// An environment in which the second step reaches a sub-goal, and the fourth the goal in the episodes that are won.
+/// An environment in which the second step reaches a subgoal, and the fourth the goal in the episodes that are won.
 fn scripted_world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
     let (mut episode, mut step) = (0, 0);
     move |action| {
@@ -96,7 +96,7 @@ fn the_buffers_after_each_line_of_algorithm_1() {
         [
             ((1, 1), none.clone(), none.clone()),
             ((1, 2), none.clone(), none.clone()),
-            // Line 12: the sub-goal of step 2 is reflected on, and its memory is present at the next step.
+            // Line 12: the subgoal of step 2 is reflected on, and its memory is present at the next step.
             ((1, 3), vec!["Positive 1."], none.clone()),
             ((1, 4), vec!["Positive 1."], none.clone()),
             // Lines 20 to 23: the goal was not reached, so only the negative reflection stays.
@@ -106,7 +106,7 @@ fn the_buffers_after_each_line_of_algorithm_1() {
             ((2, 4), vec!["Positive 3."], vec!["Negative 2."]),
         ]
     );
-    // Line 18: the goal was reached, so short-term memory becomes long-term; the goal itself is a sub-goal too.
+    // Line 18: the goal was reached, so short-term memory becomes long-term; the goal itself is a subgoal too.
     let (short, long) = short_and_long_term(play.state());
     assert!(short.is_empty());
     assert_eq!(long, ["Negative 2.", "Positive 3.", "Positive 4."]);
@@ -182,7 +182,7 @@ fn readings_and_ablations() {
 
 #[test]
 fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
-    for (carries, expected) in [(true, "Reward in total: 1.75\n"), (false, "Reward in total: 0.75\n")] {
+    for (carries, expected) in [(true, "Total reward: 1.75\n"), (false, "Total reward: 0.75\n")] {
         let mut run = run(1);
         run.tasks.push(crate::domain::Task { id: "b".to_owned(), ..run.tasks[0].clone() });
         run.settings.set("reward_carries", carries, SettingOrigin::Flag);

@@ -79,7 +79,8 @@ impl<'a> Grounder<'a> {
         }
         for pattern in &clause.negative {
             resolve_all(&pattern.arguments, binding, &mut arguments);
-            // A fact that can never become true makes the clause false for good.
+            // The negation of a fact that can never become true always holds and needs no input. A static fact is
+            // always true, so its negation never holds.
             if let Some(atom) = self.atoms.keys.find(pattern.predicate, &arguments) {
                 if self.is_static(pattern.predicate) {
                     return Ok(false);

@@ -1,5 +1,5 @@
-//! Action instances with their conditions and effects. Instances that could never change anything are omitted, as in
-//! the reference.
+//! Grounds the preconditions and effects of action instances. Instances that could never change anything are omitted,
+//! as in the reference implementation.
 
 use super::conditions::Grounder;
 use crate::pddl::condition::{Argument, Slot};
@@ -13,7 +13,7 @@ use crate::pddl::schema::{Schema, SchemaEffect};
 use crate::pddl::task::OpEffect;
 use crate::pddl::types::TypeId;
 
-/// All action instances, before facts have their final indexes.
+/// All action instances. Facts are numbered in the order of discovery; the final indexes are assigned later.
 pub(super) struct GroundedOps {
     pub(super) actions: Vec<u16>,
     pub(super) argument_starts: Vec<u32>,
@@ -98,7 +98,7 @@ impl<'s> EffectPlans<'s> {
 }
 
 impl GroundedOps {
-    /// Appends the effects of one instance, adds first. Adds that merely restate the precondition are omitted.
+    /// Appends the effects of one instance, add effects first. Omits add effects whose fact is a precondition anyway.
     fn add_effects(
         &mut self,
         at: (usize, &crate::pddl::condition::Scope),
@@ -108,11 +108,11 @@ impl GroundedOps {
         grounder: &mut Grounder<'_>,
     ) -> Result<(), PddlError> {
         let first = self.effects.len();
-        // Restated adds are dropped only after they have cancelled the matching deletes.
-        let mut restated: Vec<(u32, (u32, u32))> = Vec::new();
-        for adds in [true, false] {
-            for effect in effects.iter().filter(|effect| effect.effect.is_add == adds) {
-                self.add_effect(at, effect, required, binding, grounder, first, &mut restated)?;
+        // Omitted add effects are remembered, because they cancel delete effects of the same fact.
+        let mut omitted_adds: Vec<(u32, (u32, u32))> = Vec::new();
+        for is_add in [true, false] {
+            for effect in effects.iter().filter(|effect| effect.effect.is_add == is_add) {
+                self.add_effect(at, effect, required, binding, grounder, first, &mut omitted_adds)?;
             }
         }
         if self.effects.len() > limits::INPUTS {
@@ -121,7 +121,7 @@ impl GroundedOps {
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "an inner loop written out once")]
+    #[expect(clippy::too_many_arguments, reason = "the body of a nested loop")]
     fn add_effect(
         &mut self,
         at: (usize, &crate::pddl::condition::Scope),
@@ -130,14 +130,15 @@ impl GroundedOps {
         binding: &mut [ObjectId],
         grounder: &mut Grounder<'_>,
         first: usize,
-        restated: &mut Vec<(u32, (u32, u32))>,
+        omitted_adds: &mut Vec<(u32, (u32, u32))>,
     ) -> Result<(), PddlError> {
         let mut arguments = Vec::new();
         if effect.effect.is_unconditional() {
             resolve_all(&effect.effect.pattern.arguments, binding, &mut arguments);
-            let none = (self.conditions.len() as u32, self.conditions.len() as u32);
+            let no_condition = (self.conditions.len() as u32, self.conditions.len() as u32);
             if let Some(atom) = grounder.atoms.keys.find(effect.effect.pattern.predicate, &arguments) {
-                self.push_unless_redundant(atom, effect.effect.is_add, none, required, first, restated);
+                let is_add = effect.effect.is_add;
+                self.push_unless_redundant(atom, is_add, no_condition, required, first, omitted_adds);
             }
             return Ok(());
         }
@@ -159,17 +160,18 @@ impl GroundedOps {
                 if self.effects.len() - first > limits::EFFECTS {
                     return Err(too_large("effects of one action instance", limits::EFFECTS));
                 }
-                // Inputs implied by the precondition are redundant.
+                // Inputs that the precondition already requires are redundant.
                 inputs.retain(|input| required.binary_search(input).is_err());
                 resolve_all(&effect.effect.pattern.arguments, row, &mut arguments);
-                let from = self.conditions.len() as u32;
+                let start = self.conditions.len() as u32;
                 if let Some(atom) = grounder.atoms.keys.find(effect.effect.pattern.predicate, &arguments) {
                     self.conditions.extend_from_slice(&inputs);
                     if self.conditions.len() > limits::INPUTS {
                         return Err(too_large("conditions of effects", limits::INPUTS));
                     }
-                    let when = (from, self.conditions.len() as u32);
-                    self.push_unless_redundant(atom, effect.effect.is_add, when, required, first, restated);
+                    let when = (start, self.conditions.len() as u32);
+                    let is_add = effect.effect.is_add;
+                    self.push_unless_redundant(atom, is_add, when, required, first, omitted_adds);
                 }
             }
         }
@@ -179,28 +181,29 @@ impl GroundedOps {
     fn push_unless_redundant(
         &mut self,
         atom: u32,
-        adds: bool,
+        is_add: bool,
         when: (u32, u32),
         required: &[Input],
         first: usize,
-        restated: &mut Vec<(u32, (u32, u32))>,
+        omitted_adds: &mut Vec<(u32, (u32, u32))>,
     ) {
         let condition = |(from, to): (u32, u32)| &self.conditions[from as usize..to as usize];
-        // A delete that fires only when an add of the same fact fires never takes effect.
-        let same = |&(fact, other): &(u32, (u32, u32))| {
-            fact == atom && condition(other).iter().all(|input| condition(when).contains(input))
+        // A delete effect that fires only if an add effect of the same fact fires has no effect.
+        let always_fires_too = |&(fact, other_when): &(u32, (u32, u32))| {
+            fact == atom && condition(other_when).iter().all(|input| condition(when).contains(input))
         };
-        let added = |other: &OpEffect| other.is_add && same(&(other.fact.0, other.conditions));
-        if !adds && (self.effects[first..].iter().any(added) || restated.iter().any(same)) {
+        let cancels = |other: &OpEffect| other.is_add && always_fires_too(&(other.fact.0, other.conditions));
+        let mut earlier = self.effects[first..].iter();
+        if !is_add && (earlier.any(cancels) || omitted_adds.iter().any(always_fires_too)) {
             return;
         }
-        let literal = if adds { Input::fact(atom) } else { Input::fact(atom).negated() };
+        let literal = if is_add { Input::fact(atom) } else { Input::fact(atom).negated() };
         if required.binary_search(&literal).is_ok() {
-            if adds {
-                restated.push((atom, when));
+            if is_add {
+                omitted_adds.push((atom, when));
             }
             return;
         }
-        self.effects.push(OpEffect { fact: FactId(atom), is_add: adds, conditions: when });
+        self.effects.push(OpEffect { fact: FactId(atom), is_add, conditions: when });
     }
 }

@@ -10,21 +10,21 @@ use std::borrow::Cow;
 /// `Action:`, or JSON, with or without code fences (`docs/REPLIES.md` has the rules). The first action counts;
 /// everything else becomes a complaint. Takes time linear in the length of the reply.
 pub fn read_reply(reply: &str) -> ParsedActorReply {
-    let (said, complaints) = parse_reply(reply);
+    let (parsed, complaints) = parse_reply(reply);
     ParsedActorReply {
-        thought: said.thought,
-        action: said.action,
-        complete: said.complete,
+        thought: parsed.thought,
+        action: parsed.action,
+        complete: parsed.complete,
         complaints: complaints.into_iter().map(|c| c.message).collect(),
     }
 }
 
-/// Returns whether a reply that a stop at a newline ended may have been cut off before its action. Either it has no
-/// action but begins a form that continues on further lines (`Thought:` before `Action:`, an `Action:` alone, a
-/// repeated observation, a fence, JSON), or it is prose or looks like a sentence, so that the action may be on the next
-/// line. `think:` is a complete step.
+/// Returns whether a reply that was stopped at a newline may have been cut off before its action. That is so in two
+/// cases: it has no action and begins a form that takes several lines (`Thought:` before `Action:`, an empty
+/// `Action:`, a repeated observation, a fence, JSON), or it is a single line of prose, after which the action may
+/// come. A line that begins with `think:` is a complete step.
 pub fn is_cut_short(reply: &str) -> bool {
-    let said = parse_reply(reply).0;
+    let parsed = parse_reply(reply).0;
     let text = ParseLog::new(reply).after_reasoning().trim();
     let rows = parse_rows(text);
     if let [row] = rows.as_slice()
@@ -32,12 +32,12 @@ pub fn is_cut_short(reply: &str) -> bool {
     {
         return true;
     }
-    if said.action.is_some() || text.is_empty() {
+    if parsed.action.is_some() || text.is_empty() {
         return false;
     }
     match rows.first().map(|row| row.mark) {
         Some(LineMark::Thought | LineMark::Action | LineMark::Observation) => true,
-        // No line has words: a fence announces content, other marks don't.
+        // No line has words. A fence may have content on the next line; other decoration has none.
         None => text.lines().any(lines::is_fence),
         Some(LineMark::Think) => false,
         Some(LineMark::None) => text.starts_with(['{', '[']) && !text.ends_with(['}', ']']),
@@ -55,10 +55,10 @@ pub fn can_be_reasoning(reply: &str) -> bool {
 pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
     let mut remarks = ParseLog::new(reply);
     let text = remarks.after_reasoning();
-    let said = json_action::read_dict(text, &mut remarks).unwrap_or_else(|| {
-        let lines = parse_rows(text);
-        let explicit = marked_action_row(&lines);
-        let act_at = explicit.or_else(|| action_after_prose(&lines)).unwrap_or(0);
+    let mut parsed = json_action::read_dict(text, &mut remarks).unwrap_or_else(|| {
+        let rows = parse_rows(text);
+        let explicit = marked_action_row(&rows);
+        let action_row = explicit.or_else(|| action_after_prose(&rows)).unwrap_or(0);
         let mut reader = ReplyReader {
             reply: ParsedReply::default(),
             remarks: &mut remarks,
@@ -67,8 +67,8 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
             in_thought: false,
             expects_action: false,
         };
-        for (n, row) in lines.iter().enumerate() {
-            if explicit.is_none() && n < act_at {
+        for (n, row) in rows.iter().enumerate() {
+            if explicit.is_none() && n < action_row {
                 reader.remarks.complain("a line without a label was read as a thought", row.words);
                 reader.add_thought(row.words);
                 continue;
@@ -79,21 +79,20 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
         }
         reader.finish()
     });
-    let mut said = said;
     // Only visible characters are executed.
-    if let Some(action) = &mut said.action
+    if let Some(action) = &mut parsed.action
         && let Cow::Owned(visible) = crate::text::clean(action)
     {
         remarks.complain("control characters in the action were not used", text);
-        said.action = has_words(&visible).then(|| visible.trim().to_owned());
+        parsed.action = has_words(&visible).then(|| visible.trim().to_owned());
     }
-    if said.thought.is_none() && said.action.is_none() {
+    if parsed.thought.is_none() && parsed.action.is_none() {
         remarks.complain(
-            if reply.trim().is_empty() { "the reply is empty" } else { "the reply holds no action" },
+            if reply.trim().is_empty() { "the reply is empty" } else { "the reply has no action" },
             "",
         );
     }
-    (said, remarks.complaints)
+    (parsed, remarks.complaints)
 }
 
 struct ReplyLine<'a> {
@@ -120,23 +119,25 @@ fn parse_rows(text: &str) -> Vec<ReplyLine<'_>> {
     rows
 }
 
-/// Returns the index of the line that is the action because of its label or, after prose, because of its fence.
+/// Returns the index of the line that is marked as the action: by its label or, after prose, by a code fence.
 fn marked_action_row(rows: &[ReplyLine<'_>]) -> Option<usize> {
     let labelled = rows.iter().position(|r| r.mark == LineMark::Action);
     let fenced = rows.iter().position(|r| r.fenced).filter(|n| *n > 0);
-    let made_up = rows.iter().skip(1).position(|r| r.mark == LineMark::Observation).map(|n| n + 1);
-    labelled.or(fenced).filter(|n| made_up.is_none_or(|m| n < &m || rows[0].mark == LineMark::Observation))
+    let after_observation = rows.iter().skip(1).position(|r| r.mark == LineMark::Observation).map(|n| n + 1);
+    labelled
+        .or(fenced)
+        .filter(|n| after_observation.is_none_or(|m| n < &m || rows[0].mark == LineMark::Observation))
 }
 
 struct ReplyReader<'a, 'r> {
     reply: ParsedReply,
     remarks: &'r mut ParseLog<'a>,
     text: &'a str,
-    /// The first and the last line after the action, and their number.
+    /// The first and the last line after the action, and the number of lines.
     unused_lines: Option<(&'a str, &'a str, usize)>,
-    /// A `Thought:` was read that may continue on the next lines.
+    /// Whether a `Thought:` was read, which may continue on the next lines.
     in_thought: bool,
-    /// An `Action:` without words was read; they are on the next line.
+    /// Whether an empty `Action:` was read; the action is on the next line.
     expects_action: bool,
 }
 
@@ -150,8 +151,8 @@ enum LineMark {
 }
 
 impl<'a> ReplyReader<'a, '_> {
-    /// Reads a line. Returns `false` if nothing after it can count. `explicit` is the index of the line known to be the
-    /// action.
+    /// Reads a line. Returns `false` if the following lines must be ignored. `explicit` is the index of the line marked
+    /// as the action.
     fn read_row(&mut self, row: &ReplyLine<'a>, number: usize, explicit: Option<usize>) -> bool {
         if self.reply.action.is_some() {
             let (first, count) = self.unused_lines.map_or((row.line, 0), |(first, _, count)| (first, count));
@@ -205,7 +206,7 @@ impl<'a> ReplyReader<'a, '_> {
         true
     }
 
-    /// Returns whether anything but blanks follows these words in the reply; a line end counts.
+    /// Returns whether anything but spaces and tabs follows these words in the reply, such as a line end.
     fn is_followed_by_text(&self, words: &str) -> bool {
         let end = self.remarks.span_of(words).end;
         self.remarks.reply.get(end..).is_some_and(|rest| !rest.trim_matches([' ', '\t']).is_empty())
@@ -226,12 +227,12 @@ impl<'a> ReplyReader<'a, '_> {
 
     fn set_action(&mut self, words: &'a str) {
         if words.starts_with('{')
-            && let Some(said) = json_action::read_dict(words, self.remarks)
+            && let Some(parsed) = json_action::read_dict(words, self.remarks)
         {
-            if let Some(thought) = &said.thought {
+            if let Some(thought) = &parsed.thought {
                 self.add_thought(thought);
             }
-            (self.reply.action, self.reply.complete) = (said.action, said.complete);
+            (self.reply.action, self.reply.complete) = (parsed.action, parsed.complete);
             return;
         }
         let action = action_in_line(words, self.remarks);
@@ -239,7 +240,7 @@ impl<'a> ReplyReader<'a, '_> {
             self.reply.action = Some(action.to_owned());
             self.reply.complete = self.is_followed_by_text(action);
         } else if !action.is_empty() {
-            self.remarks.complain("a line without a word was not used", action);
+            self.remarks.complain("a line without words was not used", action);
         }
     }
 
@@ -247,11 +248,11 @@ impl<'a> ReplyReader<'a, '_> {
         if let Some((first, last, count)) = self.unused_lines {
             let (from, to) = (self.remarks.span_of(first).start, self.remarks.span_of(last).end);
             let part = self.remarks.reply.get(from..to).unwrap_or(first);
-            let what = match count {
+            let complaint = match count {
                 1 => "one more line after the action was not used".to_owned(),
                 n => format!("{n} more lines after the action were not used"),
             };
-            self.remarks.complain(&what, part);
+            self.remarks.complain(&complaint, part);
         }
         self.reply
     }
@@ -265,24 +266,24 @@ fn inline_action(words: &str) -> Option<(&str, &str)> {
     has_words(action).then(|| (words[..at].trim_end(), action))
 }
 
-/// Returns whether a line without a label is about the model itself, which no action is.
+/// Returns whether a line is about the model itself, as no action is: `I ...`, `Let me ...`.
 fn is_reasoning(words: &str) -> bool {
-    const OWN: &[&str] = &["i ", "i'", "i’", "we ", "let me ", "let us ", "let's ", "let’s "];
+    const STARTS: &[&str] = &["i ", "i'", "i’", "we ", "let me ", "let us ", "let's ", "let’s "];
     let start = words.chars().take(8).collect::<String>().to_lowercase();
-    OWN.iter().any(|own| start.starts_with(own))
+    STARTS.iter().any(|s| start.starts_with(s))
 }
 
-/// Returns the index of the action if it follows unmarked prose: the first line that is not prose and could be an
-/// action. After a line that only looks like a sentence, it must begin with the verb of an action.
+/// Returns the index of the first line after unmarked prose, if that line can be an action. After a line that only
+/// looks like a sentence (see [`is_sentence`]), it must begin with the verb of an action.
 fn action_after_prose(rows: &[ReplyLine<'_>]) -> Option<usize> {
     let before = rows.iter().take_while(|row| is_prose_line(row) || is_sentence(row)).count();
-    let sure = rows.iter().take(before).all(is_prose_line);
+    let only_prose = rows.iter().take(before).all(is_prose_line);
     let row = rows.get(before).filter(|_| before > 0)?;
-    let is_action = is_plausible_action(row.words) && (sure || begins_with_verb(row.words));
+    let is_action = is_plausible_action(row.words) && (only_prose || begins_with_verb(row.words));
     (row.mark == LineMark::None && !row.fenced && is_action).then_some(before)
 }
 
-/// The first words of actions of the built-in environments, up to a hyphen (`fill-shot`). The instructions name them.
+/// First words of the actions in the built-in environments' instructions, up to a hyphen (`fill` for `fill-shot`).
 const VERBS: &[&str] = &[
     "check",
     "clean",
@@ -330,7 +331,7 @@ const VERBS: &[&str] = &[
     "wait",
 ];
 
-/// Interjections, which are prose even alone.
+/// Interjections. A line that begins with one is prose even if it has no other words.
 const INTERJECTIONS: &[&str] = &[
     "absolutely",
     "alright",
@@ -346,7 +347,8 @@ const INTERJECTIONS: &[&str] = &[
     "well",
 ];
 
-/// First words of sentences but not of actions. A line of one or two words may still be a name or a direction.
+/// Words that begin sentences but no actions. They count only in lines of three or more words, because a shorter line
+/// may be a name or a direction.
 const SENTENCE_OPENERS: &[&str] = &[
     "a",
     "after",
@@ -418,10 +420,10 @@ fn is_call(words: &str) -> bool {
     words.split_whitespace().next().is_some_and(|word| word.contains(['[', '(', '{']))
 }
 
-/// Returns whether a line without a mark is prose, which no action is: it is about the model itself (`I ...`,
-/// `Let me ...`), begins with an interjection (`Okay, ...`) or another word that begins no action (`The ...`,
-/// `To ...`), or begins with a capital letter and has at least four words, one of which appears in no action
-/// (`should`, `is`, ...).
+/// Returns whether a line without a mark is prose and so can't be an action. Prose is about the model itself (`I ...`,
+/// `Let me ...`), begins with an interjection (`Okay, ...`) or another word that begins no action (`The ...`, `To
+/// ...`), or begins with a capital letter and has at least four words, one of which occurs in no action (`should`,
+/// `is`, ...).
 fn is_prose_line(row: &ReplyLine<'_>) -> bool {
     const NOT_IN_ACTIONS: &[&str] = &[
         "i", "i'll", "i’ll", "i'm", "i’m", "i've", "i’ve", "we", "should", "need", "needs", "must", "will",
@@ -438,8 +440,10 @@ fn is_prose_line(row: &ReplyLine<'_>) -> bool {
         return false;
     }
     let first = first_word(row.words).1;
-    let has = |count: usize| row.words.split_whitespace().nth(count - 1).is_some();
-    if INTERJECTIONS.contains(&first.as_str()) || SENTENCE_OPENERS.contains(&first.as_str()) && has(3) {
+    let has_words_at_least = |count: usize| row.words.split_whitespace().nth(count - 1).is_some();
+    if INTERJECTIONS.contains(&first.as_str())
+        || SENTENCE_OPENERS.contains(&first.as_str()) && has_words_at_least(3)
+    {
         return true;
     }
     if !row.words.starts_with(|c: char| c.is_uppercase()) {
@@ -447,19 +451,20 @@ fn is_prose_line(row: &ReplyLine<'_>) -> bool {
     }
     let bare = |word: &str| word.trim_matches(|c: char| ".,;:!?()".contains(c)).to_lowercase();
     let mut words = row.words.split_whitespace().take(64);
-    has(4) && words.any(|word| NOT_IN_ACTIONS.contains(&bare(word).as_str()))
+    has_words_at_least(4) && words.any(|word| NOT_IN_ACTIONS.contains(&bare(word).as_str()))
 }
 
-/// Returns whether a line without a mark may be a sentence instead of an action: it begins with no known verb, and has
-/// a full stop, a comma, a label or a tag. Actions of unknown environments can look the same, so such a line is prose
-/// only if an action follows; alone it is the action.
+/// Returns whether a line without a mark may be a sentence instead of an action: it begins with no known verb and has a
+/// full stop, a comma, a label or a tag. Actions of unknown environments can look the same, so such a line is a thought
+/// only if an action follows it; otherwise it is the action.
 fn is_sentence(row: &ReplyLine<'_>) -> bool {
     if row.mark != LineMark::None || row.fenced || is_call(row.words) || begins_with_verb(row.words) {
         return false;
     }
     let words = row.words.trim_end_matches(['*', '"', '”', '\'', '’', ')']);
-    let ends = words.ends_with(['.', '!', '?', ':', '…', ';']);
-    has_words(words) && (ends || words.starts_with('<') || words.contains(", ") || words.contains(": "))
+    let ends_sentence = words.ends_with(['.', '!', '?', ':', '…', ';']);
+    has_words(words)
+        && (ends_sentence || words.starts_with('<') || words.contains(", ") || words.contains(": "))
 }
 
 /// Returns whether a line can be an action: at most 16 words, not ending in a colon or question mark.

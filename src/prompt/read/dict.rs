@@ -1,48 +1,52 @@
-//! Converts values to lessons: finds which key is the mistake, which the solution, and what the other keys mean.
+//! Converts parsed values to lessons, according to the role that each key names: mistake, solution, priority and so on.
 
 use super::label::{self, LabelRole};
 use super::value::{Entry, Text, Value, is_literal};
 use super::{ParseLog, ReadItem, collapse_whitespace, has_words};
 use crate::domain::LessonText;
 
-/// Appends the lessons of a value to `items`. `under` is the heading or key it is listed under.
+/// Appends the lessons of a value to `items`. `heading` is the heading or key above the value, if any.
 pub(super) fn collect_items<'a>(
     value: Value<'a>,
-    under: Option<&str>,
+    heading: Option<&str>,
     items: &mut Vec<ReadItem>,
     remarks: &mut ParseLog<'a>,
 ) {
     match value {
-        Value::Text(text) => items.extend(item_from_text(&text, under, remarks)),
+        Value::Text(text) => items.extend(item_from_text(&text, heading, remarks)),
         Value::List(values, _) => {
             for value in values {
-                collect_items(value, under, items, remarks);
+                collect_items(value, heading, items, remarks);
             }
         }
-        Value::Dict(entries, at) => collect_dict(entries, at, under, items, remarks),
+        Value::Dict(entries, at) => collect_dict(entries, at, heading, items, remarks),
     }
 }
 
 /// Returns the lesson in a text, if there is one.
-fn item_from_text<'a>(text: &Text<'a>, under: Option<&str>, remarks: &mut ParseLog<'a>) -> Option<ReadItem> {
+fn item_from_text<'a>(
+    text: &Text<'a>,
+    heading: Option<&str>,
+    remarks: &mut ParseLog<'a>,
+) -> Option<ReadItem> {
     if !is_usable(text, remarks) {
         return None;
     }
-    let words = match label::split_pair(&text.text) {
+    let lesson = match label::split_pair(&text.text) {
         Some((mistake, solution)) if has_words(mistake) && has_words(solution) => {
             LessonText::error(mistake, solution)
         }
         _ => LessonText::plain(text.text.clone()),
     };
     let at = remarks.span_of(text.source);
-    Some(ReadItem { text: words, priority: None, heading: under.map(str::to_owned), span: at })
+    Some(ReadItem { text: lesson, priority: None, heading: heading.map(str::to_owned), span: at })
 }
 
-/// Returns whether a text has content that can be a lesson, and complains if it doesn't.
+/// Returns whether a text can be a lesson, and adds a complaint if it can't.
 fn is_usable<'a>(text: &Text<'a>, remarks: &mut ParseLog<'a>) -> bool {
     if text.truncated {
-        let words = LessonText::plain(text.text.clone());
-        remarks.drop_lesson("the reply ends in the middle of this, so it was not used", text.source, words);
+        let lesson = LessonText::plain(text.text.clone());
+        remarks.drop_lesson("the reply ends in the middle of this, so it was not used", text.source, lesson);
         return false;
     }
     if !has_words(&text.text) {
@@ -68,13 +72,13 @@ impl<'a> PendingRecord<'a> {
     /// Ends the item and returns it.
     fn finish_item(
         &mut self,
-        under: Option<&str>,
+        heading: Option<&str>,
         whole: &'a str,
         remarks: &mut ParseLog<'a>,
     ) -> Option<ReadItem> {
         let priority = self.priority.take();
         let (text, solution) = (self.text.take(), self.solution.take());
-        let words = match (text, solution) {
+        let lesson = match (text, solution) {
             (Some((text, _, _)), Some((solution, _, _))) => LessonText::error(text, solution),
             (Some((text, at, role)), None) => {
                 if role == LabelRole::Mistake {
@@ -96,9 +100,9 @@ impl<'a> PendingRecord<'a> {
             }
         };
         Some(ReadItem {
-            text: words,
+            text: lesson,
             priority,
-            heading: under.map(str::to_owned),
+            heading: heading.map(str::to_owned),
             span: remarks.span_of(whole),
         })
     }
@@ -107,7 +111,7 @@ impl<'a> PendingRecord<'a> {
 fn collect_dict<'a>(
     mut entries: Vec<Entry<'a>>,
     at: &'a str,
-    under: Option<&str>,
+    heading: Option<&str>,
     items: &mut Vec<ReadItem>,
     remarks: &mut ParseLog<'a>,
 ) {
@@ -121,14 +125,15 @@ fn collect_dict<'a>(
         .iter()
         .zip(&roles)
         .any(|(e, r)| matches!(e.value, Value::Text(_)) && *r != LabelRole::Unknown);
-    // Half of a pair is misleading, and a lesson outlives its episode, so the whole pair is dropped.
+    // A mistake without its solution is misleading, and a lesson outlives its episode, so an incomplete record is
+    // dropped.
     let closed = at.ends_with(['}', ']', ')']);
-    let half = !closed
+    let is_half = !closed
         && roles.contains(&LabelRole::Mistake)
         && !roles.contains(&LabelRole::Solution)
         && !roles.contains(&LabelRole::Advice);
-    let cut = entries.last().is_some_and(|e| matches!(&e.value, Value::Text(t) if t.truncated));
-    if is_record && (cut || half) && !has_repeated_mistake(&roles) {
+    let is_truncated = entries.last().is_some_and(|e| matches!(&e.value, Value::Text(t) if t.truncated));
+    if is_record && (is_truncated || is_half) && !has_repeated_mistake(&roles) {
         remarks.complain("the reply ends in the middle of this, so it was not used", at);
         return;
     }
@@ -148,17 +153,17 @@ fn collect_dict<'a>(
             }
             nested => {
                 if entry.key.is_empty() {
-                    // A record that begins inside another one: the brace before it is missing.
-                    items.extend(pending.finish_item(under, at, remarks));
+                    // A record begins inside this one, because the brace between them is missing.
+                    items.extend(pending.finish_item(heading, at, remarks));
                 }
-                let key = Some(entry.key.as_str()).filter(|k| has_words(k)).or(under);
+                let key = Some(entry.key.as_str()).filter(|k| has_words(k)).or(heading);
                 remarks.add_markup(entry.key_source);
                 collect_items(nested, key, items, remarks);
                 continue;
             }
         };
         if !is_record {
-            items.extend(item_from_entry(&entry.key, entry.key_source, role, &text, under, remarks));
+            items.extend(item_from_entry(&entry.key, entry.key_source, role, &text, heading, remarks));
             continue;
         }
         if role == LabelRole::Priority && !text.text.is_empty() && !text.truncated {
@@ -180,23 +185,23 @@ fn collect_dict<'a>(
         match role {
             LabelRole::Solution | LabelRole::Advice => {
                 if pending.solution.is_some() {
-                    items.extend(pending.finish_item(under, at, remarks));
+                    items.extend(pending.finish_item(heading, at, remarks));
                 }
                 pending.solution = Some((text.text, text.source, role));
             }
             _ => {
                 if pending.text.is_some() {
-                    items.extend(pending.finish_item(under, at, remarks));
+                    items.extend(pending.finish_item(heading, at, remarks));
                 }
                 pending.text = Some((text.text, text.source, role));
             }
         }
     }
-    items.extend(pending.finish_item(under, at, remarks));
+    items.extend(pending.finish_item(heading, at, remarks));
 }
 
-/// Drops a quoted word at the end of the reply that no colon follows: like the entries before it, it was meant to be a
-/// key.
+/// Drops the last entry if the reply ends after its quoted text and the other entries have keys: the text was going to
+/// be a key.
 fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut ParseLog<'a>) {
     let keyed = entries.len() == 1 || entries.iter().any(|e| !e.key.is_empty());
     let ends = remarks.reply[remarks.span_of(at).end..].trim().is_empty();
@@ -212,7 +217,7 @@ fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut Pa
     }
 }
 
-/// Returns whether one dictionary contains several records, for example because a brace is missing.
+/// Returns whether a dictionary contains several mistakes, as when the braces between two records are missing.
 fn has_repeated_mistake(roles: &[LabelRole]) -> bool {
     roles.iter().filter(|r| **r == LabelRole::Mistake).count() > 1
 }
@@ -220,9 +225,9 @@ fn has_repeated_mistake(roles: &[LabelRole]) -> bool {
 /// Joins a solution that is a list into one text.
 fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut ParseLog<'a>) -> Text<'a> {
     let mut words = String::new();
-    let mut waiting = values;
-    waiting.reverse();
-    while let Some(value) = waiting.pop() {
+    let mut stack = values;
+    stack.reverse();
+    while let Some(value) = stack.pop() {
         match value {
             Value::Text(text) if is_usable(&text, remarks) => {
                 if !words.is_empty() {
@@ -231,47 +236,47 @@ fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut ParseLog<'
                 words.push_str(&text.text);
             }
             Value::Text(_) => {}
-            Value::List(inner, _) => waiting.extend(inner.into_iter().rev()),
+            Value::List(inner, _) => stack.extend(inner.into_iter().rev()),
             Value::Dict(_, at) => remarks.complain("a dictionary inside a solution was not used", at),
         }
     }
     Text { text: words, source: at, unquoted: false, truncated: false }
 }
 
-/// Returns the lesson of an entry whose key names no known part. If the key adds nothing, the lesson is the value's
-/// text alone.
+/// Returns the lesson in an entry of a dictionary that isn't a record. The key becomes part of the lesson, unless it
+/// has a known role or repeats words of the text.
 fn item_from_entry<'a>(
     key: &str,
-    key_at: &'a str,
+    key_source: &'a str,
     role: LabelRole,
     text: &Text<'a>,
-    under: Option<&str>,
+    heading: Option<&str>,
     remarks: &mut ParseLog<'a>,
 ) -> Option<ReadItem> {
-    let silent = key.is_empty() || role != LabelRole::Unknown || contains_all_words(key, &text.text);
-    if silent {
-        remarks.add_markup(key_at);
-        return item_from_text(text, under, remarks);
+    let omits_key = key.is_empty() || role != LabelRole::Unknown || contains_all_words(key, &text.text);
+    if omits_key {
+        remarks.add_markup(key_source);
+        return item_from_text(text, heading, remarks);
     }
-    let at = slice_between(key_at, text.source, remarks.reply);
+    let at = slice_between(key_source, text.source, remarks.reply);
     if text.truncated || !has_words(&text.text) {
-        let what = if text.truncated {
+        let complaint = if text.truncated {
             "the reply ends in the middle of this, so it was not used"
         } else {
             "this is not a lesson"
         };
-        remarks.complain(what, at);
+        remarks.complain(complaint, at);
         return None;
     }
     if text.unquoted && is_literal(&text.text) {
         remarks.complain("this is not a lesson", at);
         return None;
     }
-    let words = collapse_whitespace(&format!("{key}: {}", text.text));
+    let lesson = collapse_whitespace(&format!("{key}: {}", text.text));
     Some(ReadItem {
-        text: LessonText::plain(words),
+        text: LessonText::plain(lesson),
         priority: None,
-        heading: under.map(str::to_owned),
+        heading: heading.map(str::to_owned),
         span: remarks.span_of(at),
     })
 }
@@ -283,7 +288,7 @@ fn contains_all_words(name: &str, text: &str) -> bool {
     name.len() < 200 && words.all(|w| text.contains(&w.to_lowercase()))
 }
 
-/// Returns the part of the reply from the beginning of one part to the end of another.
+/// Returns the part of the reply from the start of `from` to the end of `to`.
 fn slice_between<'a>(from: &str, to: &'a str, reply: &'a str) -> &'a str {
     let start = (from.as_ptr() as usize).saturating_sub(reply.as_ptr() as usize);
     let end = (to.as_ptr() as usize).saturating_sub(reply.as_ptr() as usize) + to.len();

@@ -15,27 +15,28 @@ enum KeyRole {
 /// Parses the first dictionary with a thought or an action. Returns `None` if the text has none.
 pub(super) fn read_dict<'a>(text: &'a str, remarks: &mut ParseLog<'a>) -> Option<ParsedReply> {
     let start = find_dict_start(text)?;
-    let mut own = ParseLog::new(remarks.reply);
-    let (value, after) = value::read_value(&text[start..], &mut own);
+    // Discarded if the dictionary turns out to have no known key.
+    let mut dict_remarks = ParseLog::new(remarks.reply);
+    let (value, after) = value::read_value(&text[start..], &mut dict_remarks);
     let mut content = ParsedReply::default();
     if !has_known_key(&value) {
         return None;
     }
     let around = [&text[..start], after];
-    apply_value(value, KeyRole::Other, &mut content, &mut own);
+    apply_value(value, KeyRole::Other, &mut content, &mut dict_remarks);
     for part in around {
         let words = part.trim_matches(|c: char| c.is_whitespace() || "`>*".contains(c));
         if has_words(words) && !["json", "python", "text"].contains(&words) {
-            own.complain("text around the action was not used", words);
+            dict_remarks.complain("text around the action was not used", words);
         }
     }
-    for complaint in own.complaints {
+    for complaint in dict_remarks.complaints {
         remarks.complaints.push(complaint);
     }
     Some(content)
 }
 
-/// Returns the offset of the first dictionary that a line opens.
+/// Returns the offset of the first dictionary at the start of a line, or of the list around it.
 fn find_dict_start(text: &str) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -92,8 +93,8 @@ fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, r
                 apply_action(&text.text, content, remarks, text.source);
                 // Text without quotes is complete only if something follows it.
                 content.complete = !text.unquoted || {
-                    let behind = &remarks.reply[remarks.span_of(text.source).end..];
-                    !behind.trim().is_empty()
+                    let rest = &remarks.reply[remarks.span_of(text.source).end..];
+                    !rest.trim().is_empty()
                 };
             }
             (KeyRole::Thought, _, false) => content.thought = Some(text.text),
@@ -108,7 +109,7 @@ fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, r
             }
         }
         Value::Dict(_, at) if kind == KeyRole::Action => {
-            remarks.complain("the action is no text, so it was not used", at);
+            remarks.complain("the action is not text, so it was not used", at);
         }
         Value::Dict(entries, at) if content.action.is_some() => {
             let _ = entries;
@@ -130,13 +131,13 @@ fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, r
 }
 
 fn apply_action<'a>(words: &str, content: &mut ParsedReply, remarks: &mut ParseLog<'a>, at: &'a str) {
-    let mut own = ParseLog::new(words);
+    let mut text_remarks = ParseLog::new(words);
     match words.strip_prefix("think:") {
         Some(thought) if content.thought.is_none() => content.thought = Some(thought.trim().to_owned()),
-        _ => content.action = Some(action_in_line(words, &mut own).to_owned()),
+        _ => content.action = Some(action_in_line(words, &mut text_remarks).to_owned()),
     }
     // This text was rebuilt from the reply, so its offsets are not offsets in the reply.
-    for complaint in own.complaints {
+    for complaint in text_remarks.complaints {
         let at = remarks.span_of(at);
         remarks.complaints.push(super::Complaint { message: complaint.message, span: at });
     }

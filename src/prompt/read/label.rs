@@ -1,4 +1,4 @@
-//! Recognizes what precedes a lesson: bullets, numbers, names of keys and sections, and phrases around a list.
+//! Recognizes what surrounds a lesson: bullets, numbers, keys, labels, and the phrases before and after a list.
 
 use super::has_words;
 use super::quoted::is_quote;
@@ -14,9 +14,9 @@ pub(super) enum LabelRole {
     Advice,
     /// How much the lesson matters.
     Priority,
-    /// The name carries no meaning: `1`, `item 2`.
+    /// The name is only a number: `1`.
     Number,
-    /// The name is not known.
+    /// Any other name.
     Unknown,
 }
 
@@ -67,7 +67,7 @@ const ROLES: &[(LabelRole, &[&str])] = &[
     (LabelRole::Priority, &["confidence", "importance", "priority", "weight"]),
 ];
 
-/// Normalizes a name: lower case, single spaces, no numbers or surrounding marks.
+/// Normalizes a name: lower case, single spaces, no numbers or punctuation.
 fn normalize_name(name: &str) -> String {
     let mut plain = String::new();
     for word in name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
@@ -99,10 +99,10 @@ pub(super) fn parse_role(name: &str) -> LabelRole {
 /// Returns the text after a line's bullet or number: `- `, `* `, `•`, `1.`, `2)`, `(3)`, `[4] `, `#5`, `a)`, `Rule 6:`,
 /// `- [x] `. Returns `None` if it has neither.
 pub(super) fn strip_bullet(line: &str) -> Option<&str> {
-    let words = strip_one_bullet(line)?;
+    let text = strip_one_bullet(line)?;
     // A number may follow a dash.
-    let again = if line.trim_start().starts_with(['-', '*', '+']) { strip_one_bullet(words) } else { None };
-    Some(again.unwrap_or(words))
+    let inner = if line.trim_start().starts_with(['-', '*', '+']) { strip_one_bullet(text) } else { None };
+    Some(inner.unwrap_or(text))
 }
 
 fn strip_one_bullet(line: &str) -> Option<&str> {
@@ -133,9 +133,9 @@ fn strip_one_bullet(line: &str) -> Option<&str> {
     if first.is_ascii_alphabetic() && rest.starts_with(") ") {
         return Some(rest[1..].trim_start());
     }
-    let (name, words) = line.split_once(':').filter(|(name, _)| name.len() < 32)?;
+    let (name, text) = line.split_once(':').filter(|(name, _)| name.len() < 32)?;
     let numbered = name.trim_end_matches('*').ends_with(|c: char| c.is_ascii_digit());
-    (numbered && parse_role(name) == LabelRole::Lesson).then(|| words.trim_start_matches('*').trim_start())
+    (numbered && parse_role(name) == LabelRole::Lesson).then(|| text.trim_start_matches('*').trim_start())
 }
 
 /// Splits off a number of at most three digits.
@@ -153,25 +153,24 @@ fn strip_checkbox(text: &str) -> &str {
 /// Splits off the label at the beginning of a line, `Mistake:`, `**Solution 2**:`, `'mistake':`. Returns its role, the
 /// label and the text after it.
 pub(super) fn split_label(line: &str) -> Option<(LabelRole, &str, &str)> {
-    let (name, words) = line.split_once(':').filter(|(name, _)| name.len() <= 32)?;
+    let (name, text) = line.split_once(':').filter(|(name, _)| name.len() <= 32)?;
     let role = parse_role(name);
-    let words = words.trim_start_matches('*').trim_start();
-    matches!(role, LabelRole::Mistake | LabelRole::Solution | LabelRole::Advice)
-        .then_some((role, name, words))
+    let text = text.trim_start_matches('*').trim_start();
+    matches!(role, LabelRole::Mistake | LabelRole::Solution | LabelRole::Advice).then_some((role, name, text))
 }
 
 /// Splits `Mistake: X Solution: Y`, on one line or more, into the texts after the labels.
 pub(super) fn split_pair(text: &str) -> Option<(&str, &str)> {
-    let (LabelRole::Mistake, _, words) = split_label(text.trim_start())? else { return None };
+    let (LabelRole::Mistake, _, body) = split_label(text.trim_start())? else { return None };
     let mut from = 0;
-    while let Some(colon) = words[from..].find(':').map(|c| c + from) {
-        let name = words[..colon].trim_end_matches('*').trim_end();
-        for of in ["Solution", "solution", "SOLUTION", "Fix", "fix", "Suggestion", "Correction"] {
-            let Some(before) = name.strip_suffix(of) else { continue };
+    while let Some(colon) = body[from..].find(':').map(|c| c + from) {
+        let name = body[..colon].trim_end_matches('*').trim_end();
+        for label in ["Solution", "solution", "SOLUTION", "Fix", "fix", "Suggestion", "Correction"] {
+            let Some(before) = name.strip_suffix(label) else { continue };
             if before.ends_with(|c: char| c.is_alphanumeric()) {
                 continue;
             }
-            let solution = words[colon + 1..].trim_start_matches('*').trim();
+            let solution = body[colon + 1..].trim_start_matches('*').trim();
             let mistake = before.trim_end_matches(|c: char| c.is_whitespace() || "*-(|,;'\"".contains(c));
             return Some((mistake, solution));
         }
@@ -198,8 +197,8 @@ pub(super) fn is_filler_phrase(line: &str) -> bool {
     if line.ends_with(':') || line.ends_with('=') {
         return true;
     }
-    let small: String = line.chars().take(16).collect::<String>().to_lowercase();
-    line.len() < 120 && PHRASES.iter().any(|s| small.starts_with(s))
+    let start: String = line.chars().take(16).collect::<String>().to_lowercase();
+    line.len() < 120 && PHRASES.iter().any(|s| start.starts_with(s))
 }
 
 /// Returns whether a sentence says that there is nothing to list.
@@ -232,7 +231,7 @@ pub(super) fn is_empty_list_phrase(text: &str) -> bool {
     text.len() < 64 && PHRASES.contains(&normalize_name(text).as_str())
 }
 
-/// Returns a line without decoration: bold markers, quotes around the whole, the comma after them.
+/// Returns a line without decoration: bold markers, the quotes around the whole line, a comma after the quotes.
 pub(super) fn strip_decoration(text: &str) -> String {
     let text = text.trim();
     let inner = text.trim_end_matches(',').trim_end();

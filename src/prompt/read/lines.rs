@@ -12,17 +12,18 @@ pub(super) fn is_fence(line: &str) -> bool {
     line.starts_with("```") && !line[3..].contains(char::is_whitespace) || line.starts_with("~~~")
 }
 
-/// Returns the text of a heading: `## Kitchen`, `**Kitchen**`, `Kitchen:`; not of a whole sentence before a list.
+/// Returns the text of a heading: `## Kitchen`, `**Kitchen**` or `Kitchen:`. Returns `None` for a sentence that ends
+/// with a colon.
 pub(super) fn parse_heading(line: &str) -> Option<String> {
     let line = line.trim();
     let marked =
         line.starts_with('#') || line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
     let words = line.trim_matches(|c: char| "#*=:_ `".contains(c));
-    let named = line.ends_with(':') && words.split_whitespace().count() <= 3;
-    ((marked || named) && has_words(words)).then(|| collapse_whitespace(words))
+    let is_short_label = line.ends_with(':') && words.split_whitespace().count() <= 3;
+    ((marked || is_short_label) && has_words(words)).then(|| collapse_whitespace(words))
 }
 
-/// The outer form of a line, before its text is examined.
+/// A line, split into its bullet or number and its text.
 struct ListLine<'a> {
     line: &'a str,
     /// The text after the bullet or number.
@@ -63,20 +64,20 @@ pub(super) fn read_lines<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remar
     reader.finish_item();
 }
 
-/// Drops lines that have no form of a list and are not a list of sentences either: paragraphs, a refusal, a question.
-/// Returns whether it did; none of the lines is a lesson then.
+/// Drops all lines if, although they have no bullets, they can't be a list with one lesson per line either:
+/// paragraphs, a refusal, a question. Returns whether it dropped them.
 fn drop_prose<'a>(rows: &[ListLine<'a>], remarks: &mut ParseLog<'a>) -> bool {
-    let words = |row: &ListLine<'a>| row.words.trim_start_matches(['*', '\'', '"', '`']);
-    if rows.iter().any(|row| split_label(words(row)).is_some()) {
+    let text = |row: &ListLine<'a>| row.words.trim_start_matches(['*', '\'', '"', '`']);
+    if rows.iter().any(|row| split_label(text(row)).is_some()) {
         return false;
     }
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return false };
     let mut paragraphs: Vec<String> = Vec::new();
     let mut before: Option<&ListLine<'a>> = None;
     for row in rows {
-        let goes_on =
+        let continues =
             before.is_some_and(|before| !row.after_blank && is_continuation(before.line, row.words));
-        match paragraphs.last_mut().filter(|_| goes_on) {
+        match paragraphs.last_mut().filter(|_| continues) {
             Some(paragraph) => {
                 paragraph.push(' ');
                 paragraph.push_str(row.words);
@@ -85,11 +86,11 @@ fn drop_prose<'a>(rows: &[ListLine<'a>], remarks: &mut ParseLog<'a>) -> bool {
         }
         before = Some(row);
     }
-    let Some(what) = prose::non_list_reason(&paragraphs) else { return false };
+    let Some(reason) = prose::non_list_reason(&paragraphs) else { return false };
     let (from, to) = (remarks.span_of(first.line).start, remarks.span_of(last.line).end);
     let reply = remarks.reply;
     let part = reply.get(from..to).unwrap_or(first.line);
-    remarks.drop_lesson(what, part, LessonText::plain(collapse_whitespace(part)));
+    remarks.drop_lesson(reason, part, LessonText::plain(collapse_whitespace(part)));
     true
 }
 
@@ -116,16 +117,18 @@ fn parse_rows<'a>(lines: &[&'a str], remarks: &mut ParseLog<'a>) -> Vec<ListLine
 }
 
 impl<'a> ListReader<'a, '_> {
-    fn read_row(&mut self, row: &ListLine<'a>, next: Option<&ListLine<'a>>, list: bool) {
+    fn read_row(&mut self, row: &ListLine<'a>, next: Option<&ListLine<'a>>, is_bulleted_list: bool) {
         if let Some((role, name, words)) = split_label(row.words.trim_start_matches(['*', '\'', '"', '`'])) {
             return self.add_labelled_part(row, role, name, words);
         }
         if row.words.trim_start().starts_with('#') && !row.bulleted {
             return self.start_section(row);
         }
-        let over = row.words.trim_end().ends_with(':');
-        let below = next.is_some_and(|n| n.bulleted && (n.indent > row.indent || !row.bulleted));
-        if over && (!row.bulleted || below) || !row.bulleted && parse_heading(row.words).is_some() {
+        let ends_with_colon = row.words.trim_end().ends_with(':');
+        let has_sublist = next.is_some_and(|n| n.bulleted && (n.indent > row.indent || !row.bulleted));
+        if ends_with_colon && (!row.bulleted || has_sublist)
+            || !row.bulleted && parse_heading(row.words).is_some()
+        {
             return self.start_section(row);
         }
         if row.bulleted {
@@ -138,19 +141,18 @@ impl<'a> ListReader<'a, '_> {
             self.finish_item();
             return self.remarks.add_markup(row.line);
         }
-        let goes_on = match &self.pending {
+        let continues = match &self.pending {
             None => false,
-            Some(_) if list => !row.after_blank || row.indent > 0,
-            Some(growing) => !row.after_blank && is_continuation(growing.last_line, row.words),
+            Some(_) if is_bulleted_list => !row.after_blank || row.indent > 0,
+            Some(item) => !row.after_blank && is_continuation(item.last_line, row.words),
         };
-        if goes_on {
-            if let Some(growing) = &mut self.pending {
-                let part =
-                    if growing.solution.is_empty() { &mut growing.mistake } else { &mut growing.solution };
+        if continues {
+            if let Some(item) = &mut self.pending {
+                let part = if item.solution.is_empty() { &mut item.mistake } else { &mut item.solution };
                 part.push(row.words);
-                growing.last_line = row.line;
+                item.last_line = row.line;
             }
-        } else if list {
+        } else if is_bulleted_list {
             self.finish_item();
             self.remarks.complain("text around the list was not used", row.line);
         } else {
@@ -180,7 +182,7 @@ impl<'a> ListReader<'a, '_> {
         });
     }
 
-    /// Processes a line labelled as a mistake or as what to do instead.
+    /// Processes a line that is labelled as a mistake or a solution.
     fn add_labelled_part(&mut self, row: &ListLine<'a>, role: LabelRole, name: &'a str, words: &'a str) {
         if role == LabelRole::Mistake {
             self.finish_item();
@@ -196,11 +198,9 @@ impl<'a> ListReader<'a, '_> {
         }
         self.remarks.add_markup(&row.line[..row.line.len() - words.len()]);
         match &mut self.pending {
-            Some(growing)
-                if growing.solution.is_empty() && (!row.bulleted || growing.role == LabelRole::Mistake) =>
-            {
-                growing.solution.push(words);
-                growing.last_line = row.line;
+            Some(item) if item.solution.is_empty() && (!row.bulleted || item.role == LabelRole::Mistake) => {
+                item.solution.push(words);
+                item.last_line = row.line;
             }
             _ => {
                 self.finish_item();
@@ -212,25 +212,25 @@ impl<'a> ListReader<'a, '_> {
     }
 
     fn finish_item(&mut self) {
-        let Some(growing) = self.pending.take() else { return };
-        let (from, to) = (self.remarks.span_of(growing.first_line), self.remarks.span_of(growing.last_line));
+        let Some(item) = self.pending.take() else { return };
+        let (from, to) = (self.remarks.span_of(item.first_line), self.remarks.span_of(item.last_line));
         let at = from.start..to.end;
         let whole = self.remarks.reply.get(at.clone()).unwrap_or_default();
-        let mistake = strip_decoration(&growing.mistake.join(" "));
-        let solution = strip_decoration(&growing.solution.join(" "));
+        let mistake = strip_decoration(&item.mistake.join(" "));
+        let solution = strip_decoration(&item.solution.join(" "));
         if is_empty_list_phrase(&mistake) && solution.is_empty() {
             return self.remarks.complain("read as an empty list", whole);
         }
         let text = match (has_words(&mistake), has_words(&solution)) {
             (true, true) => LessonText::error(mistake, solution),
             (true, false) => {
-                if growing.role == LabelRole::Mistake {
+                if item.role == LabelRole::Mistake {
                     self.remarks.complain("this mistake has no solution", whole);
                 }
                 LessonText::plain(mistake)
             }
             (false, true) => {
-                if growing.role == LabelRole::Solution {
+                if item.role == LabelRole::Solution {
                     self.remarks.complain("this solution has no mistake", whole);
                 }
                 LessonText::plain(solution)

@@ -13,22 +13,22 @@ pub fn read_items(reply: &str) -> Items {
     let body = remarks.after_reasoning();
     let mut items = Vec::new();
     let pieces = split_pieces(body, &mut remarks);
-    let answered = pieces.iter().any(|p| matches!(p, Piece::Value(v) if is_answer(v)));
+    let has_list = pieces.iter().any(|p| matches!(p, Piece::Value(v) if is_answer(v)));
     let mut aside: Option<(&str, usize)> = None;
     let mut lines = Vec::new();
-    let mut under: Option<String> = None;
+    let mut heading: Option<String> = None;
     for piece in pieces {
         match piece {
             Piece::Value(value) => {
                 complain_about_aside(&mut aside, body, &mut remarks);
-                dict::collect_items(value, under.as_deref(), &mut items, &mut remarks);
+                dict::collect_items(value, heading.as_deref(), &mut items, &mut remarks);
             }
-            Piece::Line(line) if !answered => lines.push(line),
+            Piece::Line(line) if !has_list => lines.push(line),
             Piece::Line(line) => {
                 let words = strip_bullet(line).unwrap_or(line);
                 if !has_words(words) || is_filler_phrase(words) || lines::is_fence(line) {
-                    if let Some(heading) = lines::parse_heading(words) {
-                        under = Some(heading);
+                    if let Some(new_heading) = lines::parse_heading(words) {
+                        heading = Some(new_heading);
                     }
                     remarks.add_markup(line);
                 } else {
@@ -52,15 +52,15 @@ pub fn read_items(reply: &str) -> Items {
 /// Removes duplicates, keeping the first of equal items.
 fn remove_duplicates(items: &mut Vec<ReadItem>, remarks: &mut ParseLog<'_>) {
     let mut seen = HashSet::new();
-    let new: Vec<bool> = items.iter().map(|i| seen.insert((&i.text, &i.heading))).collect();
-    let mut new = new.into_iter();
+    let is_first: Vec<bool> = items.iter().map(|i| seen.insert((&i.text, &i.heading))).collect();
+    let mut is_first = is_first.into_iter();
     items.retain(|item| {
-        let new = new.next().unwrap_or(true);
-        if !new {
-            let again = remarks.reply.get(item.span.clone()).unwrap_or_default();
-            remarks.complain("this repeats an earlier lesson", again);
+        let keep = is_first.next().unwrap_or(true);
+        if !keep {
+            let duplicate = remarks.reply.get(item.span.clone()).unwrap_or_default();
+            remarks.complain("this repeats an earlier lesson", duplicate);
         }
-        new
+        keep
     });
 }
 
@@ -129,7 +129,7 @@ struct LineScan {
     len: usize,
     /// Offset of the last closing bracket, if any.
     last_bracket: Option<usize>,
-    /// Nothing with content follows that bracket.
+    /// Whether nothing with content follows that bracket.
     bracket_ends_line: bool,
     bulleted: bool,
     at_line_start: bool,
@@ -142,11 +142,11 @@ impl LineScan {
         let len = rest.find('\n').map_or(rest.len(), |n| n + 1);
         let line = &rest[..len];
         let last = line.rfind([']', '}']);
-        let to_the_end = last.is_none_or(|at| !has_words(&line[at..]));
+        let bracket_ends_line = last.is_none_or(|at| !has_words(&line[at..]));
         Self {
             len,
             last_bracket: last,
-            bracket_ends_line: to_the_end,
+            bracket_ends_line,
             bulleted: strip_bullet(line).is_some(),
             at_line_start: true,
             brackets_left: 64,

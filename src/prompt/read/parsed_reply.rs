@@ -9,7 +9,7 @@ use super::{ParseLog, has_words};
 pub(super) struct ParsedReply {
     pub(super) thought: Option<String>,
     pub(super) action: Option<String>,
-    /// The reply shows that the action, or a thought-only step, is complete.
+    /// Whether the reply shows that the action, or a thought-only step, is complete.
     pub(super) complete: bool,
 }
 

@@ -5,7 +5,7 @@ use super::quoted::is_quote;
 use super::value::{self, Value};
 use super::{ParseLog, Plan, collapse_whitespace, has_words, lines};
 
-/// Labels of parts; the part keeps its label as its name.
+/// Labels of sections. The label becomes the section's name.
 const LABELS: &[&str] = &[
     "experience",
     "valuable experience",
@@ -28,7 +28,7 @@ const LABELS: &[&str] = &[
     "advice",
 ];
 
-/// Lines at which a model that doesn't stop begins to invent the next trial.
+/// Beginnings of the line at which a model that doesn't stop starts to invent the next trial.
 const NEXT_TRIAL_MARKERS: &[&str] = &[
     "STATUS:",
     "Here is the task",
@@ -43,25 +43,25 @@ const NEXT_TRIAL_MARKERS: &[&str] = &[
 pub fn read_plan(reply: &str) -> Plan {
     let mut remarks = ParseLog::new(reply);
     let body = remarks.after_reasoning();
-    let mut parts = PlanBuilder::default();
+    let mut builder = PlanBuilder::default();
     let whole = body.trim();
     if let Some((lead, inner)) = split_structure(whole) {
         for line in lead.lines() {
             if lines::is_fence(line) || is_variable_name(line) {
                 remarks.add_markup(line);
             } else {
-                parts.add_line(line, &mut remarks);
+                builder.add_line(line, &mut remarks);
             }
         }
         let (value, after) = value::read_value(inner, &mut remarks);
-        parts.add_value(value, &mut remarks);
+        builder.add_value(value, &mut remarks);
         if has_words(after) {
             remarks.complain("text around the plan was not used", after);
         }
     } else {
         let body = strip_outer_quotes(whole);
         for line in body.lines() {
-            if !parts.text.is_empty()
+            if !builder.text.is_empty()
                 && NEXT_TRIAL_MARKERS.iter().any(|r| line.trim_start_matches(['>', ' ']).starts_with(r))
             {
                 let from = remarks.span_of(line).start;
@@ -71,18 +71,18 @@ pub fn read_plan(reply: &str) -> Plan {
             if lines::is_fence(line) {
                 remarks.add_markup(line);
             } else {
-                parts.add_line(line, &mut remarks);
+                builder.add_line(line, &mut remarks);
             }
         }
     }
-    let text = parts.text.trim().to_owned();
+    let text = builder.text.trim().to_owned();
     if text.is_empty() && remarks.complaints.is_empty() {
         remarks.complain(
-            if reply.trim().is_empty() { "the reply is empty" } else { "the reply holds no text" },
+            if reply.trim().is_empty() { "the reply is empty" } else { "the reply has no text" },
             "",
         );
     }
-    let mut sections = parts.sections;
+    let mut sections = builder.sections;
     for (_, words) in &mut sections {
         words.truncate(words.trim_end().len());
         *words = words.trim_start().to_owned();

@@ -1,22 +1,22 @@
-//! Recognizes text that is not a lesson: refusals, paragraphs of prose, overlong texts.
+//! Recognizes text that is not a lesson: refusals, error messages, paragraphs of prose, overlong texts.
 
 use super::{ParseLog, ReadItem};
 
-/// The maximum length of a lesson, and of each half of a mistake with its solution, in characters. The longest rule in
-/// the papers has 205 (OmniReflect, table 7: a solution for `BabyAI`).
+/// The maximum length in characters of a lesson, or of a mistake and of its solution separately. The longest rule in
+/// the papers has 205 characters (OmniReflect, table 7: a solution for `BabyAI`).
 const MAX_LESSON_CHARS: usize = 400;
 
 /// The number of sentences from which a line counts as a paragraph.
 const PARAGRAPH_SENTENCES: usize = 3;
 
-/// Removes items that are not lessons: refusals, a server's error message alone, and texts of more than [`MAX_LESSON_CHARS`]
-/// characters.
+/// Removes items that are not lessons: refusals, a server's error message that is the only item, and texts of more than
+/// [`MAX_LESSON_CHARS`] characters.
 pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut ParseLog<'_>) {
     let alone = items.len() == 1;
     items.retain(|item| {
         let solution = item.text.solution.as_deref().unwrap_or_default();
         let longest = item.text.text.chars().count().max(solution.chars().count());
-        let what = if longest > MAX_LESSON_CHARS {
+        let reason = if longest > MAX_LESSON_CHARS {
             format!("{longest} characters is too long for a lesson (at most {MAX_LESSON_CHARS})")
         } else if is_refusal(&item.text.text) {
             "this is a refusal, not a lesson".to_owned()
@@ -26,21 +26,21 @@ pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut ParseLog
             return true;
         };
         let part = remarks.reply.get(item.span.clone()).unwrap_or_default();
-        remarks.drop_lesson(&what, part, item.text.clone());
+        remarks.drop_lesson(&reason, part, item.text.clone());
         false
     });
 }
 
-/// Returns why paragraphs without any list markup are not a list of lessons. Returns `None` if they may be one: each is
-/// one or two sentences.
+/// Returns why paragraphs without list markup can't each be a lesson, or `None` if they can: each has one or two
+/// sentences.
 pub(super) fn non_list_reason(paragraphs: &[String]) -> Option<&'static str> {
     if paragraphs.iter().any(|p| is_refusal(p))
         || paragraphs.first().is_some_and(|p| is_inability_statement(p))
     {
         return Some("a refusal is not a list, so nothing was used");
     }
-    let rambles = |p: &String| count_sentences(p) >= PARAGRAPH_SENTENCES || p.trim_end().ends_with('?');
-    paragraphs.iter().any(rambles).then_some("prose is not a list, so nothing was used")
+    let is_prose = |p: &String| count_sentences(p) >= PARAGRAPH_SENTENCES || p.trim_end().ends_with('?');
+    paragraphs.iter().any(is_prose).then_some("prose is not a list, so nothing was used")
 }
 
 /// Returns the beginning of a text in lower case, with straight apostrophes.
@@ -53,7 +53,7 @@ fn normalized_start(text: &str) -> String {
         .to_lowercase()
 }
 
-/// Returns whether a text refuses to answer, judged by beginnings that no lesson has.
+/// Returns whether a text begins like a refusal to answer and unlike any lesson.
 fn is_refusal(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "i'm sorry",
@@ -109,7 +109,7 @@ fn is_refusal(text: &str) -> bool {
         "i'm not comfortable ",
         "i am not comfortable ",
     ];
-    const TO_DO: &[&str] = &[
+    const ANSWERING: &[&str] = &[
         "assist",
         "help with",
         "help you",
@@ -127,24 +127,24 @@ fn is_refusal(text: &str) -> bool {
         "do that",
         "continue with",
     ];
-    /// Followed by one of [`FOUND`], these say that no lesson was found, unlike `I cannot find the mug`.
-    const TO_FIND: &[&str] =
+    /// Together with one of [`FINDINGS`], these mean that no lesson was found, unlike `I cannot find the mug`.
+    const FINDING: &[&str] =
         &["determine", "identify", "find", "see", "detect", "extract", "derive", "draw", "give", "list"];
-    const FOUND: &[&str] = &["mistake", "error", "lesson", "rule", "trajectory", "reflection", "insight"];
+    const FINDINGS: &[&str] = &["mistake", "error", "lesson", "rule", "trajectory", "reflection", "insight"];
     let text = normalized_start(text);
-    let unable = |text: &str| {
+    let is_unable = |text: &str| {
         UNABLE.iter().filter_map(|unable| text.strip_prefix(unable)).any(|rest| {
-            TO_DO.iter().any(|to| rest.starts_with(to))
-                || TO_FIND.iter().any(|to| rest.starts_with(to))
-                    && FOUND.iter().any(|what| rest.contains(what))
+            ANSWERING.iter().any(|verb| rest.starts_with(verb))
+                || FINDING.iter().any(|verb| rest.starts_with(verb))
+                    && FINDINGS.iter().any(|noun| rest.contains(noun))
         })
     };
-    BEGINNINGS.iter().any(|b| text.starts_with(b)) || unable(&text)
+    BEGINNINGS.iter().any(|b| text.starts_with(b)) || is_unable(&text)
 }
 
 /// Returns whether a reply is an error message of a server or a program, not a description of the agent's mistake.
 fn is_failure_message(text: &str) -> bool {
-    const OWN: &[&str] = &[
+    const SERVER_WORDS: &[&str] = &[
         "internal",
         "model failure",
         "server",
@@ -163,7 +163,9 @@ fn is_failure_message(text: &str) -> bool {
     ];
     let text = normalized_start(text);
     let message = text.strip_prefix("error").or_else(|| text.strip_prefix("internal error"));
-    message.is_some_and(|rest| rest.starts_with([':', ' ']) && OWN.iter().any(|own| text.contains(own)))
+    message.is_some_and(|rest| {
+        rest.starts_with([':', ' ']) && SERVER_WORDS.iter().any(|word| text.contains(word))
+    })
 }
 
 /// Returns whether a text without list markup says that the writer is unable to do something. In a bulleted list, the
@@ -185,7 +187,8 @@ fn is_inability_statement(text: &str) -> bool {
     UNABLE.iter().any(|u| text.starts_with(u))
 }
 
-/// Counts the sentences of a text: each ends with a mark, and the next begins with a capital letter. Takes linear time.
+/// Counts the sentences of a text. A sentence ends at a full stop or similar if the next word begins with a capital
+/// letter. Takes linear time.
 fn count_sentences(text: &str) -> usize {
     let text = text.trim_end();
     let mut count = usize::from(!text.is_empty());

@@ -6,9 +6,9 @@ pub(super) struct Quoted<'a> {
     pub(super) inner: &'a str,
     /// Bytes from the opening quote to the end of the closing one.
     pub(super) len: usize,
-    /// The reply ends inside the text.
+    /// Whether the reply ends inside the text.
     pub(super) truncated: bool,
-    /// The closing quote is missing, but a new text begins on the next line.
+    /// Whether the closing quote is missing although another text begins on the next line.
     pub(super) unclosed: bool,
 }
 
@@ -101,9 +101,9 @@ fn is_entry_end(after: &str, last: char, place: QuoteContext) -> bool {
     let Some(first) = next.chars().next() else { return true };
     match first {
         ',' | '，' | ';' => {
-            let then = &next[first.len_utf8()..];
-            let value = then.trim_start();
-            let line_end = then[..then.len() - value.len()].contains('\n');
+            let after_comma = &next[first.len_utf8()..];
+            let value = after_comma.trim_start();
+            let line_end = after_comma[..after_comma.len() - value.len()].contains('\n');
             line_end || is_entry_start(value)
         }
         ']' | '}' => true,

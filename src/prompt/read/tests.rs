@@ -253,8 +253,8 @@ fn whether_an_action_is_complete_was_not_known() {
     }
 }
 
-/// Regression: "I need to find the mug first, so I will look on the shelf." was a whole step, because its action stood
-/// on the next line.
+/// Regression: "I need to find the mug first, so I will look on the shelf." counted as a complete step, although its
+/// action was on the next line.
 #[test]
 fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
     for prose in [
@@ -270,7 +270,7 @@ fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
             (Some(prose), Some("go to shelf 1"))
         );
     }
-    // A line that can be an action, and a thought that is a whole step, need no second request.
+    // A line that can be an action and a thought-only step need no second request.
     for action in [
         "go to shelf 1",
         "Go to shelf 1.",
@@ -361,7 +361,7 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         " ",
         "go to desk 1",
         "> go to desk 1",
-        // ReAct's own format: a line that thinks is a step.
+        // In ReAct's format, a `think:` line is a complete step.
         "think: it is near.",
         "> think: it is near.",
         "Think: it is near.",
@@ -386,7 +386,7 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
     }
 }
 
-/// Of fourteen beginnings of a reply whose action stood on its next line ten were executed as actions.
+/// Regression: of fourteen replies with prose before the action, ten had the prose executed as the action.
 #[test]
 fn prose_before_an_action_is_not_executed() {
     for prose in [
@@ -419,7 +419,7 @@ fn prose_before_an_action_is_not_executed() {
     assert_eq!(labelled.action.as_deref(), Some("go to drawer 1"));
     assert_eq!(read_reply("<answer>\ngo to drawer 1\n</answer>").action.as_deref(), Some("go to drawer 1"));
     assert_eq!(read_reply("<answer>go to drawer 1</answer>").action.as_deref(), Some("go to drawer 1"));
-    // Lines that say what to do are not asked for again, whatever stands at their end.
+    // Lines that begin with a verb are actions, whatever punctuation they end with.
     for action in [
         "Go to drawer 1.",
         "\"go to drawer 1.\"",
@@ -437,14 +437,14 @@ fn prose_before_an_action_is_not_executed() {
         assert!(!is_cut_short(action), "{action:?}");
         assert!(read_reply(action).action.is_some(), "{action:?}");
     }
-    // In an environment that nobody here knows, a line like this is still the action.
+    // In an unknown environment, such a line is still the action.
     for action in ["attack troll.", "say hello, friend", "the"] {
         assert_eq!(read_reply(action).action.as_deref(), Some(action));
         assert_eq!(read_reply(&format!("{action}\ndefend castle")).action.as_deref(), Some(action));
     }
 }
 
-/// `go to shelf 1` stood on the screen, and the bytes of a window title were sent with it.
+/// Regression: the screen showed `go to shelf 1`, but the invisible bytes of a window title were sent with it.
 #[test]
 fn an_action_with_control_characters_is_what_is_shown() {
     for reply in
@@ -456,7 +456,7 @@ fn an_action_with_control_characters_is_what_is_shown() {
     }
 }
 
-/// Refusals, thanks and a server's error became lessons.
+/// Regression: refusals, thanks and a server's error message became lessons.
 #[test]
 fn refusals_and_error_messages_are_dropped() {
     for reply in [
@@ -472,7 +472,7 @@ fn refusals_and_error_messages_are_dropped() {
         let read = read_items(reply);
         assert!(read.items.is_empty() && read.dropped.len() == 1, "{reply:?}: {read:#?}");
     }
-    // An answer, and nothing to offer.
+    // A valid answer that contains no lesson.
     assert!(read_items("No.").items.is_empty() && read_items("No.").dropped.is_empty());
     for lesson in [
         "- I cannot find the mug in a closed drawer.",

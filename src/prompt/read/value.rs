@@ -1,5 +1,5 @@
-//! Parses lists and dictionaries as models write them: Python, JSON and anything in between. Every text has a value; a
-//! missing bracket or quote causes a complaint, and parsing goes on as if it were present.
+//! Parses lists and dictionaries as models write them: Python, JSON and anything in between. Parsing
+//! always returns a value; a missing bracket or quote causes a complaint, and parsing continues as if it were present.
 
 use super::quoted::{self, QuoteContext, is_quote};
 use super::{ParseLog, collapse_whitespace};
@@ -20,9 +20,9 @@ pub(super) struct Text<'a> {
     pub(super) text: String,
     /// The part of the reply it was parsed from, including quotes.
     pub(super) source: &'a str,
-    /// It has no quotes.
+    /// Whether it has no quotes.
     pub(super) unquoted: bool,
-    /// The reply ends inside it.
+    /// Whether the reply ends inside it.
     pub(super) truncated: bool,
 }
 

@@ -57,7 +57,7 @@ pub(super) struct Call {
 #[expect(clippy::struct_excessive_bools, reason = "independent changes of a request")]
 struct TentativeQuirks {
     skip_newline_stop: bool,
-    /// Sends no stop texts and cuts replies here.
+    /// Sends no stop texts, and truncates replies locally.
     match_stops_locally: bool,
     /// At least this limit, because the reply was empty with a smaller one.
     min_limit: Option<TokenLimit>,
@@ -84,20 +84,20 @@ struct DoubledLimit {
 
 impl TentativeQuirks {
     /// Returns the learned quirks with these changes applied.
-    fn applied_to(&self, mut learnt: LearnedQuirks, wanted: u32, prompt: u64) -> LearnedQuirks {
-        learnt.skip_newline_stop |= self.skip_newline_stop;
-        learnt.match_stops_locally |= self.match_stops_locally;
-        learnt.without_stream |= self.without_stream;
-        learnt.min_limit = learnt.min_limit.max(self.min_limit);
+    fn applied_to(&self, mut learned: LearnedQuirks, wanted: u32, prompt: u64) -> LearnedQuirks {
+        learned.skip_newline_stop |= self.skip_newline_stop;
+        learned.match_stops_locally |= self.match_stops_locally;
+        learned.without_stream |= self.without_stream;
+        learned.min_limit = learned.min_limit.max(self.min_limit);
         let raised =
-            learnt.raised_limits.get(&wanted).is_some_and(|bound| learnt.rejects_limit(*bound, prompt));
+            learned.raised_limits.get(&wanted).is_some_and(|bound| learned.rejects_limit(*bound, prompt));
         if self.ignore_raised_limit || raised {
-            learnt.raised_limits.remove(&wanted);
+            learned.raised_limits.remove(&wanted);
         }
         if let Some(doubled) = &self.doubled_limit {
-            learnt.raised_limits.insert(wanted, doubled.max_tokens);
+            learned.raised_limits.insert(wanted, doubled.max_tokens);
         }
-        learnt
+        learned
     }
 }
 
@@ -153,7 +153,7 @@ impl Call {
         let mut work = pin!(work);
         loop {
             let Some(deadline) = self.deadline() else { return work.await };
-            // The deadline moves while the call waits in our own queue.
+            // The deadline moves while the call waits in this program's own queue.
             let next_check = deadline.max(Instant::now() + Duration::from_millis(5));
             tokio::select! {
                 biased;
@@ -166,14 +166,14 @@ impl Call {
         }
     }
 
-    /// Returns when the whole call times out, as far as that is known now.
+    /// Returns the call's current deadline, which moves while the call waits in the queue.
     fn deadline(&self) -> Option<Instant> {
         self.timer.deadline(self.endpoint.timeouts.total?)
     }
 
     fn timeout_error(&self) -> ProviderError {
         let seconds = self.endpoint.timeouts.total.unwrap_or_default().as_secs_f64();
-        let what = format!("the reply of {} was not complete after {seconds} s", self.endpoint.host());
+        let what = format!("the reply from {} was not complete after {seconds} s", self.endpoint.host());
         let next = "retry; total_seconds in the server's profile sets this limit";
         ProviderError::new(what, next).with_kind(FailureKind::TimedOut)
     }
@@ -185,37 +185,37 @@ impl Call {
         let mut interrupted: Vec<Arc<Completion>> = Vec::new();
         loop {
             let failed = match self.run_attempt(trial, &mut silent, &mut before).await {
-                Ok(whole) if self.is_interrupted(&whole, &interrupted) => {
-                    self.count_discarded_reply(&whole, &mut before, trial);
-                    let whole = Arc::new(whole);
+                Ok(completion) if self.is_interrupted(&completion, &interrupted) => {
+                    self.count_discarded_reply(&completion, &mut before, trial);
+                    let completion = Arc::new(completion);
                     let count = interrupted.len() as u32;
-                    interrupted.push(whole.clone());
+                    interrupted.push(completion.clone());
                     let once_more = count == MAX_INTERRUPTIONS
                         && have_same_text(&interrupted)
                         && self.quirks.learned().sends_finish_reason.is_none();
                     if count >= MAX_INTERRUPTIONS && !once_more {
-                        return Err(with_retry_count(self.interruption_error(&whole), count));
+                        return Err(with_retry_count(self.interruption_error(&completion), count));
                     }
                     self.prepare_retry_after_interruption(&interrupted, trial).await;
                     continue;
                 }
-                Ok(whole) => {
-                    let whole = Arc::new(whole);
-                    let Some(mut next) = self.plan_next_attempt(&whole, &before, trial) else {
-                        if trial.doubled_limit.is_some() && (whole.is_empty() || whole.refused) {
-                            self.count_discarded_reply(&whole, &mut before, trial);
-                            self.learn_from_attempt(&whole, trial);
-                            return Err(no_reply_error(&whole));
+                Ok(completion) => {
+                    let completion = Arc::new(completion);
+                    let Some(mut next) = self.plan_next_attempt(&completion, &before, trial) else {
+                        if trial.doubled_limit.is_some() && (completion.is_empty() || completion.refused) {
+                            self.count_discarded_reply(&completion, &mut before, trial);
+                            self.learn_from_attempt(&completion, trial);
+                            return Err(no_reply_error(&completion));
                         }
-                        self.learn_from_interruptions(&whole, &interrupted);
-                        self.report_reply(&whole, &before);
-                        self.learn_from_attempt(&whole, trial);
-                        return Ok(whole);
+                        self.learn_from_interruptions(&completion, &interrupted);
+                        self.report_reply(&completion, &before);
+                        self.learn_from_attempt(&completion, trial);
+                        return Ok(completion);
                     };
                     // The truncated reply itself is not counted in `others`.
                     let doubles = trial.doubled_limit.is_none() && next.doubled_limit.is_some();
                     self.count_discarded_reply(
-                        &whole,
+                        &completion,
                         &mut before,
                         if doubles { &mut *trial } else { &mut next },
                     );
@@ -245,7 +245,7 @@ impl Call {
             if let Some(change) = failed.change.filter(|_| changes < MAX_REQUEST_CHANGES) {
                 changes += 1;
                 // Another call may have learned the same in the meantime, and then already sent this notice.
-                if self.quirks.update(|learnt| change.apply(learnt)) {
+                if self.quirks.update(|learned| change.apply(learned)) {
                     self.send_notice(change.describe(&self.endpoint, &failed.error.message));
                 }
                 continue;
@@ -262,9 +262,9 @@ impl Call {
             let Some(wait) =
                 retry::next_wait(&policy, self.request.seed, attempt, failed.requested_wait, waited)
             else {
-                let asks = failed
-                    .requested_wait
-                    .map_or_else(String::new, |w| format!("; the server asks to wait {} s", w.as_secs()));
+                let asks = failed.requested_wait.map_or_else(String::new, |w| {
+                    format!("; the server says to retry after {} s", w.as_secs())
+                });
                 let mut error = with_retry_count(failed.error, attempt - 1);
                 error.message.push_str(&asks);
                 return Err(error);
@@ -287,19 +287,19 @@ impl Call {
         silent: &mut bool,
         before: &mut Usage,
     ) -> Result<Completion, FailedAttempt> {
-        let learnt = self.effective_quirks(trial);
-        let body = request::build_body(&self.endpoint, &learnt, &self.request);
-        match self.send(&learnt, &body, trial.alone).await {
-            Err(failed) if failed.error.kind == FailureKind::EmptyReply && !learnt.without_stream => {
+        let learned = self.effective_quirks(trial);
+        let body = request::build_body(&self.endpoint, &learned, &self.request);
+        match self.send(&learned, &body, trial.alone).await {
+            Err(failed) if failed.error.kind == FailureKind::EmptyReply && !learned.without_stream => {
                 if let Some(received) = &failed.received {
                     self.count_discarded_reply(received, before, trial);
                 }
-                let whole = self.send_without_stream(failed.error, &learnt, body).await?;
+                let completion = self.send_without_stream(failed.error, &learned, body).await?;
                 if !std::mem::replace(silent, true) && !self.count_useless_stream() {
                     let host = self.endpoint.host();
                     self.send_notice(format!("{host} streams empty replies; retried without streaming"));
                 }
-                Ok(whole)
+                Ok(completion)
             }
             answered => answered,
         }
@@ -312,7 +312,7 @@ impl Call {
 
     async fn send(
         &self,
-        learnt: &LearnedQuirks,
+        learned: &LearnedQuirks,
         body: &Map<String, Value>,
         alone: bool,
     ) -> Result<Completion, FailedAttempt> {
@@ -363,16 +363,16 @@ impl Call {
             .with_kind(FailureKind::InvalidResponse)
             .into());
         }
-        let stops = request::stop_texts(endpoint, learnt, &self.request);
+        let stops = request::stop_texts(endpoint, learned, &self.request);
         let bound = request::sent_max_tokens(body);
         let counted_by_proxy = headers.keys().any(|name| name.starts_with("x-litellm-"));
         let mut reader = ReplyReader::new(
             endpoint,
             &self.redactor,
-            learnt,
+            learned,
             &stops,
             bound,
-            learnt.scale_estimate(self.estimate_prompt_tokens()),
+            learned.scale_estimate(self.estimate_prompt_tokens()),
             &self.delta_sender,
         );
         let stops_sent = body.contains_key("stop") && !stops.is_empty();
@@ -390,20 +390,20 @@ impl Call {
         let (shown, shared, number) = (reader.has_shown_output(), admission.was_shared(), admission.number());
         let streamed = body.get("stream").is_some_and(|stream| *stream == Value::Bool(true));
         match read {
-            Ok(whole)
-                if whole.done_without_finish_reason
-                    && whole.text.is_empty()
-                    && whole.reasoning_chars == 0 =>
+            Ok(completion)
+                if completion.done_without_finish_reason
+                    && completion.text.is_empty()
+                    && completion.reasoning_chars == 0 =>
             {
-                // Nothing at all: either another request interrupted it, or the server has no reply.
+                // Nothing arrived: either another request interrupted the stream, or the server has no reply.
                 if !shared {
                     return Err(reader.empty_reply_error().into());
                 }
-                Ok(Completion { server_was_shared: shared, request_number: number, streamed, ..whole })
+                Ok(Completion { server_was_shared: shared, request_number: number, streamed, ..completion })
             }
-            Ok(whole) => {
+            Ok(completion) => {
                 let by_proxy = counted_by_proxy;
-                let whole = Completion {
+                let completion = Completion {
                     counted_by_proxy: by_proxy,
                     stop_texts: stops,
                     stops_sent,
@@ -411,12 +411,12 @@ impl Call {
                     server_was_shared: shared,
                     request_number: number,
                     streamed,
-                    ..whole
+                    ..completion
                 };
-                self.learn_from_ending(&whole);
-                Ok(whole)
+                self.learn_from_ending(&completion);
+                Ok(completion)
             }
-            // Another request of ours may have interrupted it.
+            // Another request of this program may have interrupted it.
             Err(error) if shared && streamed && is_interruption(&error) => {
                 let received = reader.partial_completion().unwrap_or_default();
                 let (by_proxy, broken) = (counted_by_proxy, Some(error));
@@ -446,19 +446,19 @@ impl Call {
     async fn send_without_stream(
         &self,
         empty: ProviderError,
-        learnt: &LearnedQuirks,
+        learned: &LearnedQuirks,
         mut body: Map<String, Value>,
     ) -> Result<Completion, FailedAttempt> {
         body.insert("stream".to_owned(), Value::Bool(false));
         body.remove("stream_options");
-        let mut result = self.send(learnt, &body, false).await;
-        // Such a server has often closed the connection after the empty stream.
+        let mut result = self.send(learned, &body, false).await;
+        // Such a server often closes the connection after the empty stream.
         if result.as_ref().is_err_and(|failed| failed.error.kind == FailureKind::Unreachable) {
             tokio::time::sleep(self.endpoint.retry.first_wait).await;
-            result = self.send(learnt, &body, false).await;
+            result = self.send(learned, &body, false).await;
         }
         match result {
-            Ok(whole) => Ok(whole),
+            Ok(completion) => Ok(completion),
             Err(FailedAttempt { error, received, .. }) => {
                 let error = if error.status.is_some() { error } else { empty };
                 Err(FailedAttempt { received, ..error.into() })
@@ -504,44 +504,44 @@ impl Call {
     /// `None` to keep the reply.
     fn plan_next_attempt(
         &self,
-        whole: &Arc<Completion>,
+        completion: &Arc<Completion>,
         before: &Usage,
         trial: &TentativeQuirks,
     ) -> Option<TentativeQuirks> {
-        let learnt = self.quirks.learned();
-        if whole.refused {
+        let learned = self.quirks.learned();
+        if completion.refused {
             return None;
         }
-        if whole.is_empty()
-            && whole.is_complete_per_server()
-            && whole.stops_sent
+        if completion.is_empty()
+            && completion.is_complete_per_server()
+            && completion.stops_sent
             && !trial.match_stops_locally
         {
-            if whole.has_reasoning() {
+            if completion.has_reasoning() {
                 self.apply_change(&RequestChange::MatchStopsLocally);
-            } else if learnt.fruitless_retries >= MAX_FRUITLESS_RETRIES
-                || !whole.stop_texts.iter().any(|s| request::is_newline_stop(s))
+            } else if learned.fruitless_retries >= MAX_FRUITLESS_RETRIES
+                || !completion.stop_texts.iter().any(|s| request::is_newline_stop(s))
             {
                 return None;
             }
             // The stop text may also have ended reasoning that the server does not send.
             return Some(TentativeQuirks { match_stops_locally: true, ..trial.clone() });
         }
-        if !trial.skip_newline_stop && self.is_cut_at_newline(whole) {
+        if !trial.skip_newline_stop && self.is_cut_at_newline(completion) {
             return Some(TentativeQuirks { skip_newline_stop: true, ..trial.clone() });
         }
-        let sent = whole
+        let sent = completion
             .max_tokens
-            .filter(|_| whole.has_hit_limit() && self.request.sampling.max_tokens.is_none())?;
-        if whole.is_empty() {
-            if learnt.empty_despite_limit >= MAX_FRUITLESS_RETRIES {
+            .filter(|_| completion.has_hit_limit() && self.request.sampling.max_tokens.is_none())?;
+        if completion.is_empty() {
+            if learned.empty_despite_limit >= MAX_FRUITLESS_RETRIES {
                 return None;
             }
             let (room, how) = if sent < REASONING_MAX_TOKENS
-                && !learnt.rejects_limit(REASONING_MAX_TOKENS, self.estimate_prompt_tokens())
+                && !learned.rejects_limit(REASONING_MAX_TOKENS, self.estimate_prompt_tokens())
             {
                 (TokenLimit::Tokens(REASONING_MAX_TOKENS), format!("with {REASONING_MAX_TOKENS}"))
-            } else if learnt.empty_without_limit {
+            } else if learned.empty_without_limit {
                 return None;
             } else {
                 (TokenLimit::ServerDefault, "without a limit".to_owned())
@@ -555,8 +555,8 @@ impl Call {
             return None;
         }
         if trial.skip_newline_stop
-            && self.may_be_reasoning(whole)
-            && learnt.empty_despite_limit < MAX_FRUITLESS_RETRIES
+            && self.may_be_reasoning(completion)
+            && learned.empty_despite_limit < MAX_FRUITLESS_RETRIES
         {
             if trial.min_limit.is_some() || sent >= REASONING_MAX_TOKENS {
                 return None;
@@ -570,18 +570,18 @@ impl Call {
                 ..trial.clone()
             });
         }
-        if self.has_complete_action(whole) {
+        if self.has_complete_action(completion) {
             return None;
         }
         let bound = sent.saturating_mul(2);
-        if learnt.rejects_limit(bound, self.estimate_prompt_tokens()) {
+        if learned.rejects_limit(bound, self.estimate_prompt_tokens()) {
             return None;
         }
         self.send_notice(format!("the reply was cut off at max_tokens {sent}; retrying with {bound}"));
         Some(TentativeQuirks {
             doubled_limit: Some(DoubledLimit {
                 max_tokens: bound,
-                truncated_reply: whole.clone(),
+                truncated_reply: completion.clone(),
                 others: *before,
                 why: None,
             }),
@@ -598,8 +598,8 @@ impl Call {
         };
         let prompt =
             if failed.error.kind == FailureKind::TooLong { self.estimate_prompt_tokens() } else { 0 };
-        self.quirks.update(|learnt| {
-            let least = learnt.rejected_limits.entry(bound).or_insert(prompt);
+        self.quirks.update(|learned| {
+            let least = learned.rejected_limits.entry(bound).or_insert(prompt);
             *least = prompt.min(*least);
         });
         Some(bound)
@@ -612,8 +612,8 @@ impl Call {
         failed: &FailedAttempt,
         trial: &TentativeQuirks,
     ) -> Option<(TentativeQuirks, String)> {
-        let learnt = self.effective_quirks(trial);
-        let TokenLimit::Tokens(bound) = learnt.token_limit(self.wanted_max_tokens()) else { return None };
+        let learned = self.effective_quirks(trial);
+        let TokenLimit::Tokens(bound) = learned.token_limit(self.wanted_max_tokens()) else { return None };
         // The server accepted a smaller limit earlier in this call, so the number is what it rejects. A request with a
         // limit learned in another call may be rejected for any reason.
         let refused = failed.error.kind == FailureKind::TooLong
@@ -622,7 +622,7 @@ impl Call {
             return None;
         }
         let host = self.endpoint.host();
-        Some(if learnt.min_limit.is_some() {
+        Some(if learned.min_limit.is_some() {
             let notice = format!("{host} rejected max_tokens {bound}; retrying without max_tokens");
             (TentativeQuirks { min_limit: Some(TokenLimit::ServerDefault), ..trial.clone() }, notice)
         } else {
@@ -633,41 +633,48 @@ impl Call {
     }
 
     /// Learns from how a reply ended: whether the server sends finish reasons, and usage in time.
-    fn learn_from_ending(&self, whole: &Completion) {
-        self.quirks.update(|learnt| {
-            if whole.has_finish_reason && whole.streamed {
-                (learnt.sends_finish_reason, learnt.failed_streams) = (Some(true), 0);
+    fn learn_from_ending(&self, completion: &Completion) {
+        self.quirks.update(|learned| {
+            if completion.has_finish_reason && completion.streamed {
+                (learned.sends_finish_reason, learned.failed_streams) = (Some(true), 0);
             }
-            match whole.usage_in_time {
-                Some(true) => (learnt.usage_misses, learnt.usage_skips) = (0, 0),
+            match completion.usage_in_time {
+                Some(true) => (learned.usage_misses, learned.usage_skips) = (0, 0),
                 Some(false) => {
-                    (learnt.usage_misses, learnt.usage_skips) = (learnt.usage_misses.saturating_add(1), 0);
+                    (learned.usage_misses, learned.usage_skips) = (learned.usage_misses.saturating_add(1), 0);
                 }
                 None => {
-                    learnt.usage_skips = learnt.usage_skips.saturating_add(u32::from(whole.stopped_locally));
+                    learned.usage_skips =
+                        learned.usage_skips.saturating_add(u32::from(completion.stopped_locally));
                 }
             }
         });
     }
 
     /// Returns whether the server interrupted the reply: its `finish_reason` says so; its stream ended with `[DONE]`
-    /// but no `finish_reason`; or its stream just ended while the server had another request of ours. Servers end
+    /// but no `finish_reason`; or its stream just ended while another request of this program was in flight. Servers end
     /// streams in the latter two ways when another request arrives.
     ///
     /// A few servers never send a `finish_reason`. That is assumed if a request without streaming returns the same
     /// text, or, if the server streams anyway, if the same text arrives once more than interrupted replies are
     /// requested.
-    fn is_interrupted(&self, whole: &Completion, before: &[Arc<Completion>]) -> bool {
-        if whole.server_finish() == Some(Finish::Interrupted) {
+    fn is_interrupted(&self, completion: &Completion, before: &[Arc<Completion>]) -> bool {
+        if completion.server_finish() == Some(Finish::Interrupted) {
             return true;
         }
         let known = self.quirks.learned().sends_finish_reason;
-        if !whole.done_without_finish_reason || (known == Some(false) && whole.stream_error.is_none()) {
+        if !completion.done_without_finish_reason
+            || (known == Some(false) && completion.stream_error.is_none())
+        {
             return false;
         }
         let last = before.last().map(|earlier| earlier.text.as_str());
         let proved = before.len() as u32 > MAX_INTERRUPTIONS && have_same_text(before);
-        if proved && known.is_none() && !whole.server_was_shared && last == Some(whole.text.as_str()) {
+        if proved
+            && known.is_none()
+            && !completion.server_was_shared
+            && last == Some(completion.text.as_str())
+        {
             self.learn_no_finish_reasons();
             return false;
         }
@@ -675,7 +682,7 @@ impl Call {
     }
 
     fn learn_no_finish_reasons(&self) {
-        if self.quirks.update(|learnt| learnt.sends_finish_reason = Some(false)) {
+        if self.quirks.update(|learned| learned.sends_finish_reason = Some(false)) {
             self.quirks.limiter().set_one_at_a_time(false);
             self.send_notice(format!(
                 "{} never sends a finish_reason; from now on [DONE] ends its replies",
@@ -725,13 +732,13 @@ impl Call {
     }
 
     /// Learns about interrupted streams from the complete reply that followed them.
-    fn learn_from_interruptions(&self, whole: &Completion, interrupted: &[Arc<Completion>]) {
+    fn learn_from_interruptions(&self, completion: &Completion, interrupted: &[Arc<Completion>]) {
         let Some(first) = interrupted.first() else { return };
         if first.stream_error.is_some() {
             // The same request succeeded without another one beside it.
             self.quirks.limiter().count_break(first.request_number);
-        } else if !whole.streamed && !whole.done_without_finish_reason {
-            let same = have_same_text(interrupted) && first.text.trim() == whole.text.trim();
+        } else if !completion.streamed && !completion.done_without_finish_reason {
+            let same = have_same_text(interrupted) && first.text.trim() == completion.text.trim();
             if same && self.quirks.learned().sends_finish_reason.is_none() {
                 self.learn_no_finish_reasons();
             } else {
@@ -743,9 +750,9 @@ impl Call {
     /// Counts a call that got a reply only without streaming. Returns whether this turned streaming off, after a
     /// notice.
     fn count_useless_stream(&self) -> bool {
-        let count = |learnt: &mut LearnedQuirks| {
-            learnt.failed_streams = learnt.failed_streams.saturating_add(1);
-            learnt.without_stream |= learnt.failed_streams >= USELESS_STREAMS;
+        let count = |learned: &mut LearnedQuirks| {
+            learned.failed_streams = learned.failed_streams.saturating_add(1);
+            learned.without_stream |= learned.failed_streams >= USELESS_STREAMS;
         };
         let was = self.quirks.learned().without_stream;
         self.quirks.update(count);
@@ -799,10 +806,10 @@ impl Call {
         })
     }
 
-    fn interruption_error(&self, whole: &Completion) -> ProviderError {
+    fn interruption_error(&self, completion: &Completion) -> ProviderError {
         let what =
-            format!("{} interrupted the reply: {}", self.endpoint.host(), describe_interruption(whole));
-        let (what, next) = if whole.done_without_finish_reason {
+            format!("{} interrupted the reply: {}", self.endpoint.host(), describe_interruption(completion));
+        let (what, next) = if completion.done_without_finish_reason {
             let next = "retry; if other programs use this server, let it finish one request at a time";
             (format!("{what}; another request may have interrupted it"), next)
         } else {
@@ -814,24 +821,24 @@ impl Call {
     /// Returns whether a newline stop, sent or applied here, seems to have ended the reply before it named an action.
     /// Stops that a person set are left alone, and after [`MAX_FRUITLESS_RETRIES`] a model that ends its replies there
     /// by itself is no longer asked again.
-    fn is_cut_at_newline(&self, whole: &Completion) -> bool {
+    fn is_cut_at_newline(&self, completion: &Completion) -> bool {
         let Some(cut) =
             self.request.newline_stop_check.filter(|_| self.request.sampling.user_field("stop").is_none())
         else {
             return false;
         };
-        let ended = whole.stopped_locally || whole.is_complete_per_server();
+        let ended = completion.stopped_locally || completion.is_complete_per_server();
         let by_line = ended
-            && !whole.ended_in_reasoning
-            && whole.stop_texts.iter().any(|stop| request::is_newline_stop(stop));
+            && !completion.ended_in_reasoning
+            && completion.stop_texts.iter().any(|stop| request::is_newline_stop(stop));
         by_line
-            && (cut.is_cut_short)(&whole.text)
+            && (cut.is_cut_short)(&completion.text)
             && self.quirks.learned().fruitless_retries < MAX_FRUITLESS_RETRIES
     }
 
     /// Returns whether the complete lines name an action, so that cutting the line after them loses nothing.
-    fn has_complete_action(&self, whole: &Completion) -> bool {
-        let lines = whole.text.rfind('\n').and_then(|end| whole.text.get(..end));
+    fn has_complete_action(&self, completion: &Completion) -> bool {
+        let lines = completion.text.rfind('\n').and_then(|end| completion.text.get(..end));
         self.request
             .newline_stop_check
             .is_some_and(|cut| lines.is_some_and(|lines| (cut.action)(lines).is_some()))
@@ -839,54 +846,54 @@ impl Call {
 
     /// Returns whether the token limit may have cut off untagged reasoning: the chat template opened it, and the
     /// closing tag never arrived.
-    fn may_be_reasoning(&self, whole: &Completion) -> bool {
-        whole.has_hit_limit()
-            && self.request.newline_stop_check.is_some_and(|cut| (cut.may_be_reasoning)(&whole.text))
+    fn may_be_reasoning(&self, completion: &Completion) -> bool {
+        completion.has_hit_limit()
+            && self.request.newline_stop_check.is_some_and(|cut| (cut.may_be_reasoning)(&completion.text))
     }
 
     /// Returns why a reply that is kept ended early.
-    fn truncation(&self, whole: &Completion) -> Option<Truncation> {
-        if whole.refused {
+    fn truncation(&self, completion: &Completion) -> Option<Truncation> {
+        if completion.refused {
             return Some(Truncation::Refusal);
         }
-        match whole.server_finish()? {
+        match completion.server_finish()? {
             Finish::Complete | Finish::ToolCall => None,
-            Finish::Length => (!self.has_complete_action(whole)).then_some(Truncation::Length),
+            Finish::Length => (!self.has_complete_action(completion)).then_some(Truncation::Length),
             Finish::Filter => Some(Truncation::Filter),
             Finish::Interrupted | Finish::Unknown => Some(Truncation::Other),
         }
     }
 
     /// Learns from the last reply which of the tried changes helped.
-    fn learn_from_attempt(&self, whole: &Completion, trial: &TentativeQuirks) {
-        let learnt = self.quirks.learned();
+    fn learn_from_attempt(&self, completion: &Completion, trial: &TentativeQuirks) {
+        let learned = self.quirks.learned();
         let role = self.request.role.name();
-        if trial.match_stops_locally && !learnt.match_stops_locally {
-            let counted = whole.token_counts.is_some_and(|counts| counts.reasoning > 0);
-            let used_up = trial.min_limit.is_some() || (whole.is_empty() && whole.has_hit_limit());
-            if whole.has_reasoning() || counted || used_up {
+        if trial.match_stops_locally && !learned.match_stops_locally {
+            let counted = completion.token_counts.is_some_and(|counts| counts.reasoning > 0);
+            let used_up = trial.min_limit.is_some() || (completion.is_empty() && completion.has_hit_limit());
+            if completion.has_reasoning() || counted || used_up {
                 self.apply_change(&RequestChange::MatchStopsLocally);
-            } else if !whole.is_empty() {
+            } else if !completion.is_empty() {
                 // Once may be chance, as no reasoning was seen.
-                self.quirks.update(|learnt| learnt.empty_with_stops += 1);
+                self.quirks.update(|learned| learned.empty_with_stops += 1);
                 if self.quirks.learned().empty_with_stops >= EMPTY_WITH_STOPS {
                     self.apply_change(&RequestChange::EmptyWithStops);
                 }
             } else {
-                self.quirks.update(|learnt| learnt.fruitless_retries += 1);
+                self.quirks.update(|learned| learned.fruitless_retries += 1);
             }
         }
-        if trial.skip_newline_stop && !learnt.skip_newline_stop {
-            self.learn_about_newline_stop(whole);
+        if trial.skip_newline_stop && !learned.skip_newline_stop {
+            self.learn_about_newline_stop(completion);
         }
         if let Some(room) = trial.min_limit {
-            if whole.is_empty() || self.may_be_reasoning(whole) {
-                let unbounded = whole.is_empty() && room == TokenLimit::ServerDefault;
-                self.quirks.update(|learnt| {
-                    learnt.empty_despite_limit += 1;
-                    learnt.empty_without_limit |= unbounded;
+            if completion.is_empty() || self.may_be_reasoning(completion) {
+                let unbounded = completion.is_empty() && room == TokenLimit::ServerDefault;
+                self.quirks.update(|learned| {
+                    learned.empty_despite_limit += 1;
+                    learned.empty_without_limit |= unbounded;
                 });
-            } else if self.quirks.update(|learnt| learnt.min_limit = learnt.min_limit.max(Some(room))) {
+            } else if self.quirks.update(|learned| learned.min_limit = learned.min_limit.max(Some(room))) {
                 let (now, set) = match room {
                     TokenLimit::Tokens(n) => (format!("max_tokens is at least {n}"), n.to_string()),
                     TokenLimit::ServerDefault => ("max_tokens is not sent".to_owned(), "off".to_owned()),
@@ -897,7 +904,7 @@ impl Call {
             }
         }
         let Some(DoubledLimit { max_tokens: bound, .. }) = trial.doubled_limit else { return };
-        let truncated = self.truncation(whole);
+        let truncated = self.truncation(completion);
         if truncated == Some(Truncation::Length) {
             self.send_notice(format!(
                 "the reply was cut off again at max_tokens {bound}; --set {role}.max_tokens={} allows a longer one",
@@ -908,8 +915,8 @@ impl Call {
             return;
         }
         let wanted = self.wanted_max_tokens();
-        let raise = |learnt: &mut LearnedQuirks| {
-            learnt.raised_limits.insert(wanted, bound);
+        let raise = |learned: &mut LearnedQuirks| {
+            learned.raised_limits.insert(wanted, bound);
         };
         if self.quirks.update(raise) {
             self.send_notice(format!(
@@ -921,23 +928,23 @@ impl Call {
 
     /// Learns about the newline stop from a reply without it: the stop cut something off if the action comes after a
     /// newline, or reasoning does.
-    fn learn_about_newline_stop(&self, whole: &Completion) {
-        if whole.closed_without_opening {
+    fn learn_about_newline_stop(&self, completion: &Completion) {
+        if completion.closed_without_opening {
             return self.apply_change(&RequestChange::MatchStopsLocally);
         }
-        let (text, learnt) = (&whole.text, self.quirks.learned());
+        let (text, learned) = (&completion.text, self.quirks.learned());
         let Some(cut) = self.request.newline_stop_check else { return };
-        let stops = request::stop_texts(&self.endpoint, &learnt, &self.request);
+        let stops = request::stop_texts(&self.endpoint, &learned, &self.request);
         let ends = stops.iter().filter(|s| request::is_newline_stop(s)).filter_map(|s| text.find(s.as_str()));
         let line = ends.min().and_then(|end| text.get(..end));
         let action = (cut.action)(text);
         // A line that looked like a sentence was the action if the whole reply has no other one.
         let cut_off =
             |line: &str| (cut.is_cut_short)(line) && action.is_some() && (cut.action)(line) != action;
-        if line.is_some_and(cut_off) && !self.may_be_reasoning(whole) {
+        if line.is_some_and(cut_off) && !self.may_be_reasoning(completion) {
             self.apply_change(&RequestChange::SkipNewlineStop);
         } else {
-            self.quirks.update(|learnt| learnt.fruitless_retries += 1);
+            self.quirks.update(|learned| learned.fruitless_retries += 1);
             self.send_notice(
                 "a retry without the newline stop gave no action after the first line; the stop stays"
                     .to_owned(),
@@ -947,19 +954,19 @@ impl Call {
 
     /// Learns a change and sends a notice, unless another call has learned the same in the meantime.
     fn apply_change(&self, change: &RequestChange) {
-        if self.quirks.update(|learnt| change.apply(learnt)) {
+        if self.quirks.update(|learned| change.apply(learned)) {
             self.send_notice(change.describe(&self.endpoint, ""));
         }
     }
 
     /// Sends a discarded reply again, because the one that should replace it did not arrive or is incomplete.
-    fn resend_reply(&self, whole: &Completion, others: &Usage) {
+    fn resend_reply(&self, completion: &Completion, others: &Usage) {
         let _ = self.delta_sender.send(Delta::Restarted);
-        if !whole.reasoning.is_empty() {
-            let _ = self.delta_sender.send(Delta::Reasoning(whole.reasoning.clone()));
+        if !completion.reasoning.is_empty() {
+            let _ = self.delta_sender.send(Delta::Reasoning(completion.reasoning.clone()));
         }
-        let _ = self.delta_sender.send(Delta::Text(whole.text.clone()));
-        self.report_reply(whole, others);
+        let _ = self.delta_sender.send(Delta::Text(completion.text.clone()));
+        self.report_reply(completion, others);
     }
 
     /// Returns the limit that the request would have if nothing had been learned.
@@ -969,8 +976,13 @@ impl Call {
 
     /// Adds the usage of a discarded reply to `before` (and to the `others` of a reply that may be restored) and sends
     /// the sum now, because what comes next may fail.
-    fn count_discarded_reply(&self, whole: &Completion, before: &mut Usage, trial: &mut TentativeQuirks) {
-        let usage = self.usage(whole);
+    fn count_discarded_reply(
+        &self,
+        completion: &Completion,
+        before: &mut Usage,
+        trial: &mut TentativeQuirks,
+    ) {
+        let usage = self.usage(completion);
         for sum in std::iter::once(&mut *before).chain(trial.doubled_limit.as_mut().map(|d| &mut d.others)) {
             *sum = Usage::default().with_earlier(&usage.with_earlier(sum));
         }
@@ -979,11 +991,11 @@ impl Call {
 
     /// Sends everything about a reply besides its text: truncation, notices, and usage including the discarded replies
     /// `before` it.
-    fn report_reply(&self, whole: &Completion, before: &Usage) {
-        let truncated = self.truncation(whole);
+    fn report_reply(&self, completion: &Completion, before: &Usage) {
+        let truncated = self.truncation(completion);
         let _ = truncated.map(|by| self.delta_sender.send(Delta::Truncated(by)));
-        let _ = self.delta_sender.send(Delta::Usage(self.usage(whole).with_earlier(before)));
-        if whole.has_finish_reason && self.quirks.limiter().should_announce() {
+        let _ = self.delta_sender.send(Delta::Usage(self.usage(completion).with_earlier(before)));
+        if completion.has_finish_reason && self.quirks.limiter().should_announce() {
             self.send_notice(format!(
                 "{} interrupts a reply when another request arrives; from now on it gets one request at a time \
                  (one_at_a_time = true in its profile sets this from the start)",
@@ -991,24 +1003,24 @@ impl Call {
             ));
         }
         let host = self.endpoint.host();
-        if whole.closed_without_opening {
+        if completion.closed_without_opening {
             // A stop text would end its reasoning, which would then look like a reply.
-            let stops = !whole.stop_texts.is_empty();
+            let stops = !completion.stop_texts.is_empty();
             if self.quirks.update(|l| {
                 (l.starts_in_reasoning, l.match_stops_locally) = (true, l.match_stops_locally || stops);
             }) {
                 self.send_notice(format!(
-                    "replies of {host} start inside their reasoning, without an opening tag; from now on this is expected"
+                    "replies from {host} start inside their reasoning, without an opening tag; from now on this is expected"
                 ));
             }
         }
-        let reason = whole.finish_reason_text();
+        let reason = completion.finish_reason_text();
         let estimate = self.quirks.learned().scale_estimate(self.estimate_prompt_tokens());
-        match (whole.server_finish(), whole.is_empty()) {
-            _ if whole.refused => {
-                self.send_notice(format!("the model refused to answer: {}", text::truncate(&whole.text, 200, "…")));
+        match (completion.server_finish(), completion.is_empty()) {
+            _ if completion.refused => {
+                self.send_notice(format!("the model refused to answer: {}", text::truncate(&completion.text, 200, "…")));
             }
-            (Some(Finish::Length), true) => self.send_notice(self.empty_reply_notice(whole)),
+            (Some(Finish::Length), true) => self.send_notice(self.empty_reply_notice(completion)),
             (Some(Finish::ToolCall), true) => self.send_notice(format!(
                 "the model replied with a tool call (finish_reason {reason}), but no tools are offered: turn off tool calling \
                  in the server or its chat template, or choose another model"
@@ -1016,8 +1028,8 @@ impl Call {
             (Some(Finish::Filter), true) => {
                 self.send_notice(format!("the reply is empty: the content filter of {host} blocked it (finish_reason {reason})"));
             }
-            (_, true) if !whole.has_reasoning() => self.send_notice(format!(
-                "the reply of {host} is empty (finish_reason {reason}); some servers reply like this if the prompt (about \
+            (_, true) if !completion.has_reasoning() => self.send_notice(format!(
+                "the reply from {host} is empty (finish_reason {reason}); some servers reply like this if the prompt (about \
                  {estimate} tokens) exceeds their context"
             )),
             (_, true) => {
@@ -1037,13 +1049,13 @@ impl Call {
     }
 
     /// Explains an empty reply that reached its token limit.
-    fn empty_reply_notice(&self, whole: &Completion) -> String {
+    fn empty_reply_notice(&self, completion: &Completion) -> String {
         let role = self.request.role.name();
-        let counted = whole.token_counts.map(|counts| counts.reply);
+        let counted = completion.token_counts.map(|counts| counts.reply);
         // A limit set by the request itself is not a setting that a person could change.
         let own = self.request.sampling.max_tokens.is_some();
         let unbounded = self.quirks.learned().empty_without_limit;
-        match (whole.max_tokens, counted) {
+        match (completion.max_tokens, counted) {
             (Some(bound), Some(reply)) if reply < u64::from(bound) / 2 => format!(
                 "the reply is empty: it ended after {reply} tokens, before max_tokens ({bound}), because the model's context \
                  is full (finish_reason length)"
@@ -1067,16 +1079,16 @@ impl Call {
     }
 
     /// Returns the usage of a reply: the server's counts, or else estimates.
-    fn usage(&self, whole: &Completion) -> Usage {
+    fn usage(&self, completion: &Completion) -> Usage {
         let estimate = self.estimate_prompt_tokens();
-        if whole.impossible_counts && self.quirks.update(|learnt| learnt.impossible_counts = true) {
+        if completion.impossible_counts && self.quirks.update(|learned| learned.impossible_counts = true) {
             self.send_notice(format!(
                 "{} reports impossible token counts; they are replaced by estimates",
                 self.endpoint.host()
             ));
         }
-        let usage = if let Some(counts) = whole.token_counts {
-            let proxy = whole.counted_by_proxy || self.endpoint.counted_by_proxy;
+        let usage = if let Some(counts) = completion.token_counts {
+            let proxy = completion.counted_by_proxy || self.endpoint.counted_by_proxy;
             if !proxy {
                 self.quirks.calibrate(estimate, counts.prompt);
             }
@@ -1088,11 +1100,11 @@ impl Call {
                 ..Usage::default()
             }
         } else {
-            let letters = whole.text.chars().count() + whole.reasoning_chars;
+            let letters = completion.text.chars().count() + completion.reasoning_chars;
             Usage {
                 prompt_tokens: self.quirks.learned().scale_estimate(estimate),
                 reply_tokens: (letters as u64).div_ceil(4),
-                reasoning_tokens: (whole.reasoning_chars as u64).div_ceil(4),
+                reasoning_tokens: (completion.reasoning_chars as u64).div_ceil(4),
                 estimated: true,
                 ..Usage::default()
             }
@@ -1114,23 +1126,23 @@ impl Call {
 }
 
 /// Returns why an empty reply or a refusal does not replace a truncated one.
-fn no_reply_error(whole: &Completion) -> ProviderError {
-    let what = if whole.refused {
-        format!("the model refused to answer: {}", text::truncate(&whole.text, 200, "…"))
+fn no_reply_error(completion: &Completion) -> ProviderError {
+    let what = if completion.refused {
+        format!("the model refused to answer: {}", text::truncate(&completion.text, 200, "…"))
     } else {
-        format!("the reply was empty (finish_reason {})", whole.finish_reason_text())
+        format!("the reply was empty (finish_reason {})", completion.finish_reason_text())
     };
     ProviderError::new(what, "retry").with_kind(FailureKind::EmptyReply)
 }
 
 /// Describes how a reply shows that the server interrupted it.
-fn describe_interruption(whole: &Completion) -> String {
-    if whole.stream_error.is_some() {
+fn describe_interruption(completion: &Completion) -> String {
+    if completion.stream_error.is_some() {
         "the stream ended while the server had another request".to_owned()
-    } else if whole.done_without_finish_reason {
+    } else if completion.done_without_finish_reason {
         "[DONE] without a finish_reason".to_owned()
     } else {
-        format!("finish_reason {}", whole.finish_reason_text())
+        format!("finish_reason {}", completion.finish_reason_text())
     }
 }
 
@@ -1140,7 +1152,7 @@ fn is_interruption(error: &ProviderError) -> bool {
     error.status.is_none() && matches!(error.kind, EmptyReply | Interrupted | Unreachable)
 }
 
-/// Returns whether all replies have the same text and none ran beside another request of ours.
+/// Returns whether all replies have the same text and none ran while another request of this program was in flight.
 fn have_same_text(replies: &[Arc<Completion>]) -> bool {
     let first = replies.first().map_or("", |first| first.text.as_str());
     !first.is_empty()

@@ -56,23 +56,27 @@ fn failure_finding(topic: &'static str, error: &ProviderError) -> Finding {
     new_finding(topic, Verdict::Bad, error.message.clone(), hint.join("; "))
 }
 
-/// Checks a server for a role. Checks that depend on a failed one are skipped. `chosen` are the sampling parameters
-/// that a run would send instead of the profile's.
-pub async fn check_server(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
-    let clean = |text: &str| openai.redactor.redact(text);
-    let clean = |f: Finding| Finding { message: clean(&f.message), hint: clean(&f.hint), ..f };
-    run_checks(openai, asked, chosen).await.into_iter().map(clean).collect()
+/// Checks a server for a role. Checks that depend on a failed one are skipped. `user_fields` are the sampling
+/// parameters that a run would send instead of the profile's.
+pub async fn check_server(
+    openai: &OpenAi,
+    role: ModelRole,
+    user_fields: &Map<String, Value>,
+) -> Vec<Finding> {
+    let redact = |text: &str| openai.redactor.redact(text);
+    let redact = |f: Finding| Finding { message: redact(&f.message), hint: redact(&f.hint), ..f };
+    run_checks(openai, role, user_fields).await.into_iter().map(redact).collect()
 }
 
-async fn run_checks(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
-    let mut found = Vec::new();
+async fn run_checks(openai: &OpenAi, role: ModelRole, user_fields: &Map<String, Value>) -> Vec<Finding> {
+    let mut findings = Vec::new();
     let mut openai = openai.clone();
     match fetch_models_with_timeout(&openai).await {
         Err(finding) => {
-            let over = finding.verdict == Verdict::Bad;
-            found.push(finding);
-            if over {
-                return found;
+            let is_fatal = finding.verdict == Verdict::Bad;
+            findings.push(finding);
+            if is_fatal {
+                return findings;
             }
         }
         Ok(models) => {
@@ -82,38 +86,38 @@ async fn run_checks(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Valu
                 let endpoint = Endpoint { model: first.clone(), ..(*openai.endpoint).clone() };
                 openai.endpoint = Arc::new(endpoint);
             }
-            found.push(check_model_is_listed(&openai.endpoint, &models));
+            findings.push(check_model_is_listed(&openai.endpoint, &models));
         }
     }
-    let one = ask_to_count(&openai, 1, 0.0, 1, Vec::new()).await;
-    match &one {
+    let first = ask_to_count(&openai, 1, 0.0, 1, Vec::new()).await;
+    match &first {
         Err(error) => {
-            found.push(failure_finding("one token", error));
-            return found;
+            findings.push(failure_finding("one token", error));
+            return findings;
         }
-        Ok(asked) => found.push(report_first_token(&openai.endpoint, asked)),
+        Ok(reply) => findings.push(report_first_token(&openai.endpoint, reply)),
     }
-    let several = match ask_to_count(&openai, 24, 0.0, 1, Vec::new()).await {
-        Ok(several) => several,
+    let streamed = match ask_to_count(&openai, 24, 0.0, 1, Vec::new()).await {
+        Ok(reply) => reply,
         Err(error) => {
-            found.push(failure_finding("streaming", &error));
-            return found;
+            findings.push(failure_finding("streaming", &error));
+            return findings;
         }
     };
-    found.push(report_streaming(&several));
-    if let Some(stop) = choose_stop_text(&several.completion.text) {
-        found.push(match ask_to_count(&openai, 24, 0.0, 1, vec![stop.clone()]).await {
-            Ok(asked) => report_stop(&stop, &several.completion.text, &asked.completion),
+    findings.push(report_streaming(&streamed));
+    if let Some(stop) = choose_stop_text(&streamed.completion.text) {
+        findings.push(match ask_to_count(&openai, 24, 0.0, 1, vec![stop.clone()]).await {
+            Ok(reply) => report_stop(&stop, &streamed.completion.text, &reply.completion),
             Err(error) => failure_finding("stop", &error),
         });
     }
-    found.push(check_seed(&openai).await);
-    found.extend(check_run_request(&openai, asked, chosen).await);
-    found.extend(check_reasoning(&openai, asked, &[one.ok(), Some(several)]));
-    found
+    findings.push(check_seed(&openai).await);
+    findings.extend(check_run_request(&openai, role, user_fields).await);
+    findings.extend(check_reasoning(&openai, role, &[first.ok(), Some(streamed)]));
+    findings
 }
 
-/// Prefix of the message about a server without a model list.
+/// Prefix of the message about a server that does not list its models.
 const NO_MODEL_LIST: &str = "cannot list the models: ";
 
 /// Returns the names of the server's models.
@@ -121,19 +125,19 @@ const NO_MODEL_LIST: &str = "cannot list the models: ";
 /// # Errors
 /// Returns why the models cannot be listed, such as no reply within ten seconds.
 pub async fn list_models(openai: &OpenAi) -> Result<Vec<String>, String> {
-    let named = fetch_models_with_timeout(openai).await;
-    named
+    let models = fetch_models_with_timeout(openai).await;
+    models
         .map_err(|finding| finding.message.strip_prefix(NO_MODEL_LIST).unwrap_or(&finding.message).to_owned())
 }
 
 /// Returns the server's models, or a finding if it does not list them within ten seconds.
 async fn fetch_models_with_timeout(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     const LIST_TIMEOUT: Duration = Duration::from_secs(10);
-    if let Ok(named) = tokio::time::timeout(LIST_TIMEOUT, fetch_models(openai)).await {
-        return named;
+    if let Ok(models) = tokio::time::timeout(LIST_TIMEOUT, fetch_models(openai)).await {
+        return models;
     }
-    let what = format!("{} listed no models within {} s", openai.endpoint.host(), LIST_TIMEOUT.as_secs());
-    Err(new_finding("server", Verdict::Bad, what, "check the server's log"))
+    let message = format!("{} listed no models within {} s", openai.endpoint.host(), LIST_TIMEOUT.as_secs());
+    Err(new_finding("server", Verdict::Bad, message, "check the server's log"))
 }
 
 /// The reply to a request of the check.
@@ -158,7 +162,7 @@ async fn ask_to_count(
     stop: Vec<String>,
 ) -> Result<CheckReply, ProviderError> {
     let mut endpoint = (*openai.endpoint).clone();
-    // The check sets the stop texts itself, whatever the profile says.
+    // The check sets the stop texts itself, so the profile's must not apply.
     endpoint.sampling.stop = None;
     let question = "Count from one to twenty in words, separated by spaces.";
     let sampling = SamplingOverrides {
@@ -204,14 +208,18 @@ async fn send_request(
 
 /// Checks a request with the stop text and token limit of a run: whether there is a reply, and what had to be omitted
 /// or raised to get one.
-async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
+async fn check_run_request(
+    openai: &OpenAi,
+    role: ModelRole,
+    user_fields: &Map<String, Value>,
+) -> Vec<Finding> {
     let question = "A dirty mug is in the sink and a clean cup is in the cabinet. Your task: put a clean mug on the desk. \
                     What do you do first: take the mug, take the cup, or go to the desk? Answer with one of the three.";
-    let stop = if asked == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() };
-    let sampling = SamplingOverrides { user_fields: chosen.clone(), ..SamplingOverrides::default() };
-    let request = Request { seed: 1, stop, sampling, ..build_request(asked, question) };
+    let stop = if role == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() };
+    let sampling = SamplingOverrides { user_fields: user_fields.clone(), ..SamplingOverrides::default() };
+    let request = Request { seed: 1, stop, sampling, ..build_request(role, question) };
     let wanted = request::wanted_max_tokens(&openai.endpoint, &request);
-    // Keep what is known about rejected fields, and find out again what replies show.
+    // Rejected fields are still known; what only replies show is learned again.
     let known = openai.quirks.learned();
     let reset = LearnedQuirks {
         match_stops_locally: false,
@@ -220,118 +228,120 @@ async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<Strin
         ..known.clone()
     };
     let quirks = Arc::new(QuirkStore::from_learned(reset));
-    let seen = match send_request(openai, openai.endpoint.clone(), quirks.clone(), request).await {
-        Ok(seen) => seen,
+    let reply = match send_request(openai, openai.endpoint.clone(), quirks.clone(), request).await {
+        Ok(reply) => reply,
         Err(error) => return vec![failure_finding("reply", &error)],
     };
-    let (whole, learnt, role) = (&seen.completion, quirks.learned(), asked.name());
-    let chooses = asked != ModelRole::Actor || names_one_action(&whole.text);
-    let mut found = Vec::new();
-    if learnt.match_stops_locally {
-        found.push(new_finding(
+    let (completion, learned, role_name) = (&reply.completion, quirks.learned(), role.name());
+    let has_choice = role != ModelRole::Actor || names_one_action(&completion.text);
+    let mut findings = Vec::new();
+    if learned.match_stops_locally {
+        findings.push(new_finding(
             "stop",
             Verdict::Warning,
             "the newline stop ends the model's reasoning before its reply begins: the reply was empty",
-            // `--set actor.stop=off` would also turn off cutting replies here.
+            // `--set actor.stop=off` is not recommended, because replies would then not be truncated locally either.
             "a run learns this from its first reply and then applies the stop itself; omit = [\"stop\"] in the server's profile \
              ([models.NAME]) skips the first attempt",
         ));
     }
-    if whole.is_empty() {
-        let what = match seen.notices.last() {
+    if completion.is_empty() {
+        let message = match reply.notices.last() {
             Some(notice) => notice.clone(),
             None => {
-                format!("the reply is empty (finish_reason {})", whole.finish_reason_text())
+                format!("the reply is empty (finish_reason {})", completion.finish_reason_text())
             }
         };
-        let next = match whole.server_finish() {
+        let hint = match completion.server_finish() {
             Some(Finish::ToolCall | Finish::Filter) => {
                 "choose another model, or change the server's settings".to_owned()
             }
-            Some(Finish::Length) if learnt.empty_without_limit => {
+            Some(Finish::Length) if learned.empty_without_limit => {
                 format!("turn off the model's reasoning ({DISABLE_THINKING}), or choose another model")
             }
             Some(Finish::Length) => format!(
-                "turn off the model's reasoning ({DISABLE_THINKING}), allow more tokens (--set {role}.max_tokens=N), or choose another model"
+                "turn off the model's reasoning ({DISABLE_THINKING}), allow more tokens (--set {role_name}.max_tokens=N), or choose another model"
             ),
             _ => "check the model's chat template, or choose another model".to_owned(),
         };
-        found.push(new_finding("reply", Verdict::Bad, what, next));
-    } else if whole.refused {
-        let what = format!("the model refused to answer: {}", text::truncate(&whole.text, 120, "…"));
-        found.push(new_finding(
+        findings.push(new_finding("reply", Verdict::Bad, message, hint));
+    } else if completion.refused {
+        let message = format!("the model refused to answer: {}", text::truncate(&completion.text, 120, "…"));
+        findings.push(new_finding(
             "reply",
             Verdict::Warning,
-            what,
+            message,
             "choose another model, or change the server's settings",
         ));
-    } else if let Some(room) = learnt.min_limit {
-        let (what, set) = match room {
+    } else if let Some(needed) = learned.min_limit {
+        let (outcome, value) = match needed {
             TokenLimit::Tokens(n) => (format!("{n} was enough"), n.to_string()),
             TokenLimit::ServerDefault => ("it replied without a limit".to_owned(), "off".to_owned()),
         };
-        found.push(new_finding(
+        findings.push(new_finding(
             "reply",
             Verdict::Warning,
-            format!("reasoning used up max_tokens {wanted} before the reply began; {what}"),
+            format!("reasoning used up max_tokens {wanted} before the reply began; {outcome}"),
             format!(
-                "a run learns this from its first reply; --set {role}.max_tokens={set} skips the first attempt"
+                "a run learns this from its first reply; --set {role_name}.max_tokens={value} skips the first attempt"
             ),
         ));
-    } else if has_any_reasoning(whole) && whole.max_tokens.is_some_and(|bound| bound < REASONING_MAX_TOKENS) {
-        found.push(new_finding(
+    } else if has_any_reasoning(completion)
+        && completion.max_tokens.is_some_and(|limit| limit < REASONING_MAX_TOKENS)
+    {
+        findings.push(new_finding(
             "reply",
             Verdict::Warning,
             format!("the model reasons, and its reasoning counts toward max_tokens {wanted}: long reasoning leaves no room for a reply"),
-            format!("a run then retries with {REASONING_MAX_TOKENS}; --set {role}.max_tokens={REASONING_MAX_TOKENS} skips the first attempt"),
+            format!("a run then retries with {REASONING_MAX_TOKENS}; --set {role_name}.max_tokens={REASONING_MAX_TOKENS} skips the first attempt"),
         ));
-    } else if whole.has_hit_limit() {
-        found.push(new_finding(
+    } else if completion.has_hit_limit() {
+        findings.push(new_finding(
             "reply",
             Verdict::Warning,
-            seen.notices.last().map_or("the reply was cut off", String::as_str),
-            format!("turn off whatever makes its replies so long, or allow more tokens with --set {role}.max_tokens=N"),
+            reply.notices.last().map_or("the reply was cut off", String::as_str),
+            format!("turn off what makes its replies so long, or allow more tokens with --set {role_name}.max_tokens=N"),
         ));
-    } else if chooses {
-        let bound =
-            whole.max_tokens.map_or("no max_tokens".to_owned(), |bound| format!("max_tokens {bound}"));
-        found.push(new_finding(
+    } else if has_choice {
+        let limit =
+            completion.max_tokens.map_or("no max_tokens".to_owned(), |limit| format!("max_tokens {limit}"));
+        findings.push(new_finding(
             "reply",
             Verdict::Good,
-            format!("the model replies to a request like those of a run ({bound})"),
+            format!("the model replies to a request like those of a run ({limit})"),
             "",
         ));
     }
-    if !chooses && !whole.is_empty() && !whole.refused {
-        let reply = whole.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let reply = text::truncate(&reply, 80, "…");
-        found.push(new_finding(
+    if !has_choice && !completion.is_empty() && !completion.refused {
+        let excerpt = completion.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let excerpt = text::truncate(&excerpt, 80, "…");
+        findings.push(new_finding(
             "reply",
             Verdict::Warning,
-            format!("the model did not choose one of the three actions offered: {reply}"),
+            format!("the model did not choose one of the three actions offered: {excerpt}"),
             "check the model's chat template on the server: with the wrong one, a model continues the prompt instead of \
              answering it",
         ));
     }
     // The requests before this one send no stop text, so a server that rejects it does so here.
-    let rejected = learnt
+    let rejected = learned
         .dropped_fields
         .difference(&known.dropped_fields)
         .map(|name| RequestChange::DropField(name.clone()));
     let rejected: Vec<String> = rejected.map(|change| change.describe(&openai.endpoint, "")).collect();
-    if let Some(reply) = found.last_mut().filter(|_| !rejected.is_empty()) {
-        reply.message = format!("{}; {}", reply.message, rejected.join("; "));
+    if let Some(finding) = findings.last_mut().filter(|_| !rejected.is_empty()) {
+        finding.message = format!("{}; {}", finding.message, rejected.join("; "));
     }
-    found
+    findings
 }
 
 /// Returns whether the reply names exactly one of the offered actions, in one short line.
 fn names_one_action(reply: &str) -> bool {
-    const WORDS: usize = 12;
-    let small = reply.trim().to_lowercase();
+    const MAX_WORDS: usize = 12;
+    let reply = reply.trim().to_lowercase();
     let named =
-        ["take the mug", "take the cup", "go to the desk"].iter().filter(|action| small.contains(**action));
-    named.count() == 1 && small.lines().count() == 1 && small.split_whitespace().count() <= WORDS
+        ["take the mug", "take the cup", "go to the desk"].iter().filter(|action| reply.contains(**action));
+    named.count() == 1 && reply.lines().count() == 1 && reply.split_whitespace().count() <= MAX_WORDS
 }
 
 /// Requests the server's models. Returns a finding if there is no usable list.
@@ -350,16 +360,16 @@ async fn fetch_models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     {
         return Ok(models);
     }
-    let elsewhere = format!("{}/v1", endpoint.base_url);
+    let v1_url = format!("{}/v1", endpoint.base_url);
     if !endpoint.base_url.ends_with("/v1")
-        && let Ok((200, body)) = list(elsewhere.clone()).await
+        && let Ok((200, body)) = list(v1_url.clone()).await
         && parse_model_names(&body).is_some()
     {
         return Err(new_finding(
             "server",
             Verdict::Bad,
-            format!("{} lists no models, but {elsewhere} does", endpoint.display_url()),
-            format!("add /v1 to the base URL: {elsewhere}"),
+            format!("{} lists no models, but {v1_url} does", endpoint.display_url()),
+            format!("add /v1 to the base URL: {v1_url}"),
         ));
     }
     let error = super::error::http_status_error(endpoint, status, &body, 0);
@@ -369,12 +379,12 @@ async fn fetch_models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     Err(new_finding("server", Verdict::Warning, format!("{NO_MODEL_LIST}{}", error.message), ""))
 }
 
-/// Reads a body. Returns nothing if it is far too long for a list of models.
+/// Reads a body. Returns an empty one if it is far too long for a list of models.
 async fn read_bounded(mut response: reqwest::Response) -> Vec<u8> {
-    const LARGEST: usize = 16 << 20;
+    const MAX_BYTES: usize = 16 << 20;
     let mut body = Vec::new();
     while let Ok(Some(piece)) = response.chunk().await {
-        if body.len() + piece.len() > LARGEST {
+        if body.len() + piece.len() > MAX_BYTES {
             return Vec::new();
         }
         body.extend_from_slice(&piece);
@@ -383,19 +393,19 @@ async fn read_bounded(mut response: reqwest::Response) -> Vec<u8> {
 }
 
 fn parse_model_names(body: &RedactedText) -> Option<Vec<String>> {
-    /// In characters. Longer names are not usable.
-    const LONGEST: usize = 200;
+    /// In characters.
+    const MAX_NAME_LEN: usize = 200;
     let value: Value = serde_json::from_str(body).ok()?;
     let list = value.get("data").or_else(|| value.get("models")).unwrap_or(&value).as_array()?;
     let name = |m: &Value| ["id", "name"].iter().find_map(|k| m.get(k)?.as_str().map(str::to_owned));
-    let shown = |name: String| crate::text::truncate(&crate::text::one_line(&name), LONGEST, "...");
+    let shown = |name: String| crate::text::truncate(&crate::text::one_line(&name), MAX_NAME_LEN, "...");
     Some(list.iter().filter_map(name).map(shown).collect())
 }
 
 fn check_model_is_listed(endpoint: &Endpoint, models: &[String]) -> Finding {
-    let some = models.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
+    let names = models.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
     let more = models.len().saturating_sub(8);
-    let some = if more > 0 { format!("{some} and {more} more") } else { some };
+    let names = if more > 0 { format!("{names} and {more} more") } else { names };
     // Gemini lists `models/NAME` and accepts both forms.
     if models.iter().any(|m| *m == endpoint.model || m.strip_prefix("models/") == Some(&endpoint.model)) {
         new_finding(
@@ -409,7 +419,7 @@ fn check_model_is_listed(endpoint: &Endpoint, models: &[String]) -> Finding {
             "server",
             Verdict::Warning,
             format!(
-                "{} is running, but does not list {:?} among its models: {some}",
+                "{} is running, but does not list {:?} among its models: {names}",
                 endpoint.host(),
                 endpoint.model
             ),
@@ -418,24 +428,29 @@ fn check_model_is_listed(endpoint: &Endpoint, models: &[String]) -> Finding {
     }
 }
 
-fn report_first_token(endpoint: &Endpoint, seen: &CheckReply) -> Finding {
-    let counted = match &seen.completion.token_counts {
+fn report_first_token(endpoint: &Endpoint, reply: &CheckReply) -> Finding {
+    let counts = match &reply.completion.token_counts {
         Some(c) => format!("the server counted {} prompt tokens and {} reply tokens", c.prompt, c.reply),
         None => "the server reports no token counts; they are estimated".to_owned(),
     };
     let api = if endpoint.api == Api::Chat { "chat completions" } else { "completions" };
-    let mut what = format!("{api} work; {counted}");
-    for notice in &seen.notices {
-        what.push_str("; ");
-        what.push_str(notice);
+    let mut message = format!("{api} work; {counts}");
+    for notice in &reply.notices {
+        message.push_str("; ");
+        message.push_str(notice);
     }
-    new_finding("one token", Verdict::Good, what, "")
+    new_finding("one token", Verdict::Good, message, "")
 }
 
-fn report_streaming(seen: &CheckReply) -> Finding {
-    if seen.piece_count > 1 {
-        new_finding("streaming", Verdict::Good, format!("a reply arrived in {} pieces", seen.piece_count), "")
-    } else if seen.all_text().is_empty() {
+fn report_streaming(reply: &CheckReply) -> Finding {
+    if reply.piece_count > 1 {
+        new_finding(
+            "streaming",
+            Verdict::Good,
+            format!("a reply arrived in {} pieces", reply.piece_count),
+            "",
+        )
+    } else if reply.all_text().is_empty() {
         new_finding(
             "streaming",
             Verdict::Warning,
@@ -446,8 +461,8 @@ fn report_streaming(seen: &CheckReply) -> Finding {
         new_finding(
             "streaming",
             Verdict::Warning,
-            format!("a reply of up to 24 tokens arrived in {} piece(s)", seen.piece_count),
-            "this works, but thoughts and actions do not appear while they are written",
+            format!("a reply of up to 24 tokens arrived in {} piece(s)", reply.piece_count),
+            "this works, but a thought or an action is shown only once it is complete",
         )
     }
 }
@@ -459,18 +474,20 @@ fn choose_stop_text(text: &str) -> Option<String> {
     letters.iter().skip(middle).find(|c| c.is_alphanumeric()).map(ToString::to_string)
 }
 
-/// Judges whether the server applied a stop text. `without` is the reply without it: if the reply differs before the
-/// stop text, the test shows nothing.
-fn report_stop(stop: &str, without: &str, whole: &Completion) -> Finding {
-    let before = without.split(stop).next().unwrap_or_default();
-    if whole.stopped_locally {
+/// Reports whether the server applied a stop text. `unstopped` is the reply to the same request without the stop text;
+/// if the two differ before it, the test is inconclusive.
+fn report_stop(stop: &str, unstopped: &str, completion: &Completion) -> Finding {
+    let expected = unstopped.split(stop).next().unwrap_or_default();
+    if completion.stopped_locally {
         new_finding(
             "stop",
             Verdict::Warning,
-            format!("the server wrote on after the stop text {stop:?}; the reply is cut here instead"),
+            format!(
+                "the server did not end the reply at the stop text {stop:?}, so it was truncated locally"
+            ),
             "tokens after the stop text cost money until the connection is closed",
         )
-    } else if whole.text.trim_end() != before.trim_end() {
+    } else if completion.text.trim_end() != expected.trim_end() {
         new_finding(
             "stop",
             Verdict::Warning,
@@ -478,7 +495,7 @@ fn report_stop(stop: &str, without: &str, whole: &Completion) -> Finding {
                 "the same prompt got a different reply without the stop text {stop:?}, so it is unknown whether the server \
                  applies stop texts"
             ),
-            "if it does not, replies are cut here instead",
+            "if it does not, replies are truncated locally instead",
         )
     } else {
         new_finding("stop", Verdict::Good, format!("the server ends a reply at a stop text ({stop:?})"), "")
@@ -489,7 +506,7 @@ async fn check_seed(openai: &OpenAi) -> Finding {
     let mut texts = Vec::new();
     for seed in [11, 11, 12, 13] {
         match ask_to_count(openai, 24, 1.0, seed, Vec::new()).await {
-            Ok(seen) => texts.push(seen.all_text()),
+            Ok(reply) => texts.push(reply.all_text()),
             Err(error) => return failure_finding("seed", &error),
         }
     }
@@ -501,8 +518,8 @@ async fn check_seed(openai: &OpenAi) -> Finding {
             "",
         );
     }
-    let (same, other) = (texts[0] == texts[1], texts[2..].iter().any(|t| *t != texts[0]));
-    match (same, other) {
+    let (is_repeatable, varies) = (texts[0] == texts[1], texts[2..].iter().any(|t| *t != texts[0]));
+    match (is_repeatable, varies) {
         (true, true) => new_finding(
             "seed",
             Verdict::Good,
@@ -519,31 +536,31 @@ async fn check_seed(openai: &OpenAi) -> Finding {
             "seed",
             Verdict::Warning,
             "the same seed gave two replies at temperature 1: the server ignores `seed`",
-            "runs with a temperature above 0 are not repeatable; the cache replays what was recorded",
+            "runs with a temperature above 0 are repeatable only from the reply cache",
         ),
     }
 }
 
 /// Returns whether the model reasoned, as shown by its text or its token counts.
-fn has_any_reasoning(whole: &Completion) -> bool {
-    whole.has_reasoning() || whole.token_counts.is_some_and(|counts| counts.reasoning > 0)
+fn has_any_reasoning(completion: &Completion) -> bool {
+    completion.has_reasoning() || completion.token_counts.is_some_and(|counts| counts.reasoning > 0)
 }
 
-/// How to turn off reasoning with servers whose chat template supports it.
+/// The setting that turns off reasoning on servers whose chat template supports it.
 const DISABLE_THINKING: &str =
     "extra = { chat_template_kwargs = { enable_thinking = false } } in its profile";
 
-fn check_reasoning(openai: &OpenAi, asked: ModelRole, seen: &[Option<CheckReply>]) -> Option<Finding> {
+fn check_reasoning(openai: &OpenAi, role: ModelRole, replies: &[Option<CheckReply>]) -> Option<Finding> {
     let (endpoint, dropped) = (&openai.endpoint, openai.quirks.learned().dropped_fields);
-    let reasons = seen.iter().flatten().any(|seen| has_any_reasoning(&seen.completion));
-    let sent = !endpoint.omit.contains("temperature") && !dropped.contains("temperature");
-    let at_zero = endpoint.sampling.temperature == Some(0.0) && sent;
+    let reasons = replies.iter().flatten().any(|reply| has_any_reasoning(&reply.completion));
+    let is_sent = !endpoint.omit.contains("temperature") && !dropped.contains("temperature");
+    let at_zero = endpoint.sampling.temperature == Some(0.0) && is_sent;
     (reasons && at_zero).then(|| {
         new_finding(
             "reasoning",
             Verdict::Warning,
-            "the model reasons at temperature 0: makers of such models warn of endless repetition, or ignore the temperature",
-            format!("raise it with --set {}.temperature=0.6, or turn off reasoning ({DISABLE_THINKING})", asked.name()),
+            "the model reasons at temperature 0, which vendors of such models advise against (endless repetition) or ignore",
+            format!("raise it with --set {}.temperature=0.6, or turn off reasoning ({DISABLE_THINKING})", role.name()),
         )
     })
 }

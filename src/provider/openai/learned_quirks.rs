@@ -33,7 +33,7 @@ pub struct LearnedQuirks {
     pub skip_newline_stop: bool,
     /// Number of retries without a stop that did not improve the reply.
     pub fruitless_retries: u32,
-    /// Stop texts end the reasoning before the reply begins: they are not sent, and replies are cut here.
+    /// Stop texts end the reasoning before the reply begins: they are not sent, and replies are truncated locally.
     pub match_stops_locally: bool,
     /// Number of replies that were empty with stop texts but not without them, although no reasoning was seen.
     pub empty_with_stops: u32,
@@ -57,9 +57,9 @@ pub struct LearnedQuirks {
     pub without_stream: bool,
     /// Number of consecutive calls that got a reply only without streaming.
     pub failed_streams: u32,
-    /// Number of consecutive replies cut here at a stop text for which no usage arrived in time.
+    /// Number of consecutive replies truncated locally at a stop text for which no usage arrived in time.
     pub usage_misses: u32,
-    /// Number of replies cut here at a stop text since then whose usage was not waited for.
+    /// Number of replies truncated locally at a stop text since then whose usage was not awaited.
     pub usage_skips: u32,
     /// The server sent impossible token counts.
     pub impossible_counts: bool,
@@ -91,8 +91,8 @@ impl QuirkStore {
     }
 
     /// Creates a store that starts with the given quirks.
-    pub(super) fn from_learned(learnt: LearnedQuirks) -> Self {
-        Self { learned: Mutex::new(learnt), ..Self::default() }
+    pub(super) fn from_learned(learned: LearnedQuirks) -> Self {
+        Self { learned: Mutex::new(learned), ..Self::default() }
     }
 
     /// Returns what is known now.
@@ -102,10 +102,10 @@ impl QuirkStore {
 
     /// Applies a change. Returns whether it changed anything.
     pub(super) fn update(&self, change: impl FnOnce(&mut LearnedQuirks)) -> bool {
-        let mut learnt = self.lock();
-        let before = learnt.clone();
-        change(&mut learnt);
-        *learnt != before
+        let mut learned = self.lock();
+        let before = learned.clone();
+        change(&mut learned);
+        *learned != before
     }
 
     /// Updates the token ratio with the server's count for a prompt. After the first prompt, each new one has a weight
@@ -251,18 +251,18 @@ mod tests {
                 ..LearnedQuirks::default()
             },
         ];
-        for learnt in cases {
+        for learned in cases {
             let (mut same, mut other) = (LearnedQuirks::default(), LearnedQuirks::default());
-            same.restore("m at http://h/v1", &learnt.describe("m at http://h/v1"));
-            assert_eq!(same, learnt);
-            other.restore("m at http://h/v2", &learnt.describe("m at http://h/v1"));
+            same.restore("m at http://h/v1", &learned.describe("m at http://h/v1"));
+            assert_eq!(same, learned);
+            other.restore("m at http://h/v2", &learned.describe("m at http://h/v1"));
             assert_eq!(other, LearnedQuirks::default());
         }
         // A larger known limit is kept.
-        let mut learnt =
+        let mut learned =
             LearnedQuirks { min_limit: Some(TokenLimit::ServerDefault), ..LearnedQuirks::default() };
-        learnt.restore("m", &known.describe("m"));
-        assert_eq!(learnt.min_limit, Some(TokenLimit::ServerDefault));
+        learned.restore("m", &known.describe("m"));
+        assert_eq!(learned.min_limit, Some(TokenLimit::ServerDefault));
     }
 
     #[test]
@@ -276,9 +276,9 @@ mod tests {
             (Some(TokenLimit::ServerDefault), 9000, TokenLimit::ServerDefault),
         ];
         for (min_limit, wanted, want) in cases {
-            let learnt =
+            let learned =
                 LearnedQuirks { min_limit, raised_limits: raised.clone(), ..LearnedQuirks::default() };
-            assert_eq!(learnt.token_limit(wanted), want, "{min_limit:?} {wanted}");
+            assert_eq!(learned.token_limit(wanted), want, "{min_limit:?} {wanted}");
         }
     }
 }

@@ -30,7 +30,7 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("repetition_penalty", "not sent by default; OmniReflect: 1"),
     (
         "max_tokens",
-        "maximum tokens of a reply; default 256 for the actor, 1024 for the mentor; a truncated reply is requested again with more (`REPLIES.md`)",
+        "maximum tokens per reply; default 256 for the actor, 1024 for the mentor; a truncated reply is requested again with a higher limit (`REPLIES.md`)",
     ),
     ("max_tokens_field", "`max_tokens` (default) or `max_completion_tokens`"),
     ("stop", "list of stop texts, instead of the prompt's own"),
@@ -43,7 +43,7 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ),
     (
         "reasoning_fields",
-        "fields that contain reasoning, beside `content`; default `reasoning_content`, `reasoning`, `thinking`",
+        "fields that contain reasoning, besides `content`; default `reasoning_content`, `reasoning`, `thinking`",
     ),
     ("think_tags", "list of tag pairs around reasoning inside the content; default `<think>` and similar"),
     ("reasoning_opened", "replies begin inside the reasoning, without an opening tag; default false"),
@@ -53,12 +53,12 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
         "send one request at a time; default false, until the server interrupts a reply because another request arrives",
     ),
     ("connect_seconds", "timeout for connecting; default 10"),
-    ("first_seconds", "timeout for the first piece of a reply; default 180"),
+    ("first_seconds", "timeout for the first part of a reply; default 180"),
     ("idle_seconds", "timeout for the next byte of a stream; default 60"),
     ("tail_seconds", "how long to wait for data after the end of a reply; default 2"),
     (
         "total_seconds",
-        "timeout for the whole request, without the wait for our own other requests; no limit by default",
+        "timeout for the whole request, not counting the time it waits for the program's other requests; no limit by default",
     ),
     ("retries", "maximum number of retries; default 4"),
     ("retry_seconds", "wait before the first retry, doubled each time; default 0.5"),

@@ -15,33 +15,33 @@ pub(super) fn credentials(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Secr
 }
 
 fn url_credentials(address: &str) -> Vec<Secret> {
-    // Like the HTTP client: a URL without a scheme is an http one.
+    // The HTTP client treats a URL without a scheme as `http`.
     let url = Url::parse(address).ok().filter(Url::has_host);
     let Some(url) = url.or_else(|| Url::parse(&format!("http://{address}")).ok()) else { return Vec::new() };
-    let coded = [url.username(), url.password().unwrap_or_default()];
-    if coded[1].is_empty() {
+    let encoded = [url.username(), url.password().unwrap_or_default()];
+    if encoded[1].is_empty() {
         return Vec::new();
     }
-    let mut all = Vec::new();
-    for [name, password] in [coded.map(str::to_owned), coded.map(percent_decode)] {
-        let both = format!("{name}:{password}");
-        let basic = secret_parts::encode_base64(0, both.as_bytes(), *b"+/");
+    let mut secrets = Vec::new();
+    for [name, password] in [encoded.map(str::to_owned), encoded.map(percent_decode)] {
+        let pair = format!("{name}:{password}");
+        let basic = secret_parts::encode_base64(0, pair.as_bytes(), *b"+/");
         let padding = "===".get(..(4 - basic.len() % 4) % 4).unwrap_or_default();
-        all.extend(
-            [format!("{basic}{padding}"), basic, both, password].iter().map(|secret| Secret::new(secret)),
+        secrets.extend(
+            [format!("{basic}{padding}"), basic, pair, password].iter().map(|secret| Secret::new(secret)),
         );
     }
-    all
+    secrets
 }
 
 /// Decodes percent-encoding.
 fn percent_decode(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let [first, behind @ ..] = rest {
-        let digits = behind.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+    while let [first, tail @ ..] = rest {
+        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
         let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &behind[2..] } else { behind };
+        rest = if byte.is_some() { &tail[2..] } else { tail };
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -62,8 +62,11 @@ mod tests {
         ] {
             let secrets = credentials(&|asked| (asked == name).then(|| address.to_owned()));
             let redactor = Redactor::new(secrets.iter().map(|secret| ("proxy-authorization", secret)), []);
-            let clean = redactor.redact(echoed);
-            assert!(!clean.contains("proxysecret99") && !clean.contains("cHU6cHJv"), "{address}: {clean}");
+            let redacted = redactor.redact(echoed);
+            assert!(
+                !redacted.contains("proxysecret99") && !redacted.contains("cHU6cHJv"),
+                "{address}: {redacted}"
+            );
         }
         for address in ["", "http://10.0.0.1:3128", "http://name@10.0.0.1", "::"] {
             assert!(credentials(&|_| Some(address.to_owned())).is_empty(), "{address}");

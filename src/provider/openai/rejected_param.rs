@@ -30,7 +30,7 @@ impl RequestChange {
         status: u16,
         body: &RedactedText,
         sent: &Map<String, Value>,
-        learnt: &LearnedQuirks,
+        learned: &LearnedQuirks,
     ) -> Option<Self> {
         if !matches!(status, 400 | 422) {
             return None;
@@ -58,7 +58,7 @@ impl RequestChange {
         };
         if let Some(name) = named.or_else(mentioned) {
             let chat = sent.contains_key("messages");
-            return Some(if is_limit_field(&name) && chat && !learnt.uses_other_max_field {
+            return Some(if is_limit_field(&name) && chat && !learned.uses_other_max_field {
                 Self::UseOtherMaxField
             } else {
                 Self::DropField(name)
@@ -68,20 +68,20 @@ impl RequestChange {
         let lower = message.to_lowercase();
         let about_roles = lower.contains("role")
             && ["alternate", "system", "unknown", "only"].iter().any(|w| lower.contains(w));
-        (several && about_roles && !learnt.one_message).then_some(Self::MergeMessages)
+        (several && about_roles && !learned.one_message).then_some(Self::MergeMessages)
     }
 
     /// Applies the change to the learned quirks.
-    pub(super) fn apply(&self, learnt: &mut LearnedQuirks) {
+    pub(super) fn apply(&self, learned: &mut LearnedQuirks) {
         match self {
             Self::DropField(name) => {
-                learnt.dropped_fields.insert(name.clone());
+                learned.dropped_fields.insert(name.clone());
             }
-            Self::UseOtherMaxField => learnt.uses_other_max_field = true,
-            Self::MergeMessages => learnt.one_message = true,
-            Self::SkipNewlineStop => learnt.skip_newline_stop = true,
-            Self::MatchStopsLocally => (learnt.match_stops_locally, learnt.empty_with_stops) = (true, 0),
-            Self::EmptyWithStops => learnt.match_stops_locally = true,
+            Self::UseOtherMaxField => learned.uses_other_max_field = true,
+            Self::MergeMessages => learned.one_message = true,
+            Self::SkipNewlineStop => learned.skip_newline_stop = true,
+            Self::MatchStopsLocally => (learned.match_stops_locally, learned.empty_with_stops) = (true, 0),
+            Self::EmptyWithStops => learned.match_stops_locally = true,
         }
     }
 
@@ -119,11 +119,11 @@ impl RequestChange {
             }
             Self::EmptyWithStops => format!(
                 "the model's replies were empty with stop texts {EMPTY_WITH_STOPS} times, but not without them; stop texts are no \
-                 longer sent to {host}, replies are cut here instead"
+                 longer sent to {host}, replies are truncated locally instead"
             ),
             Self::MatchStopsLocally => format!(
                 "the stop text ended the model's reasoning before its reply began; stop texts are no longer sent to {host}, \
-                 replies are cut here instead"
+                 replies are truncated locally instead"
             ),
         }
     }
@@ -189,7 +189,7 @@ mod tests {
             "chat_template_kwargs": {}, "messages": [{"role": "system"}, {"role": "user"}],
         });
         let sent = sent.as_object().unwrap();
-        let of = |body: &str| Redactor::default().redact_body(body.as_bytes());
+        let redact = |body: &str| Redactor::default().redact_body(body.as_bytes());
         let drop = |name: &str| Some(RequestChange::DropField(name.to_owned()));
         #[rustfmt::skip]
         let cases: Vec<(u16, &str, Option<RequestChange>)> = vec![
@@ -215,16 +215,19 @@ mod tests {
         ];
         for (status, body, want) in cases {
             assert_eq!(
-                RequestChange::from_rejection(status, &of(body), sent, &LearnedQuirks::default()),
+                RequestChange::from_rejection(status, &redact(body), sent, &LearnedQuirks::default()),
                 want,
                 "{body}"
             );
         }
         // If the other field was tried already, no limit is sent.
-        let learnt =
+        let learned =
             LearnedQuirks { uses_other_max_field: true, one_message: true, ..LearnedQuirks::default() };
         let body = r#"{"error":{"message":"unknown field max_tokens"}}"#;
-        assert_eq!(RequestChange::from_rejection(400, &of(body), sent, &learnt), drop("max_tokens"));
-        assert_eq!(RequestChange::from_rejection(400, &of("System role not supported"), sent, &learnt), None);
+        assert_eq!(RequestChange::from_rejection(400, &redact(body), sent, &learned), drop("max_tokens"));
+        assert_eq!(
+            RequestChange::from_rejection(400, &redact("System role not supported"), sent, &learned),
+            None
+        );
     }
 }

@@ -22,19 +22,19 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// Maximum size of a body, in bytes.
 const MAX_BODY_BYTES: usize = 64 << 20;
-/// How many bytes are processed before other tasks get a turn.
+/// Number of bytes processed before yielding to other tasks.
 const SLICE_BYTES: usize = 8 << 10;
-/// How many pieces are read after the reply is complete.
+/// Maximum number of reads after the reply is complete.
 const MAX_LATE_READS: u32 = 16;
-/// How long to wait for the usage of a reply that was cut here at a stop text, if the server keeps writing.
+/// How long to wait for usage after a local stop, if the server keeps sending text.
 const USAGE_WAIT: Duration = Duration::from_millis(250);
-/// How many bytes are read during that wait.
+/// Maximum number of bytes read while waiting for usage.
 const MAX_USAGE_BYTES: usize = 256 << 10;
-/// How many tokens are read of a reply that was requested without a limit.
+/// Assumed token limit of a reply that was requested without one.
 const ASSUMED_MAX_TOKENS: u32 = 1 << 17;
-/// After this many consecutive waits for usage without success, only some replies are waited for.
+/// After this many consecutive waits for usage in vain, usage is awaited only once in a while.
 const MAX_USAGE_MISSES: u32 = 2;
-/// How many replies are then skipped before the next wait.
+/// Number of replies without such a wait, before the next one.
 const USAGE_SKIPS: u32 = 7;
 
 /// The state of a reply that is being read.
@@ -52,14 +52,14 @@ pub(super) struct ReplyReader<'a> {
     finish_reason: Option<String>,
     has_done_marker: bool,
     is_recognized: bool,
-    /// The first value that is not part of any known reply format.
+    /// The first JSON value that is not part of any known reply format.
     first_unrecognized: String,
     bytes_read: usize,
     text: String,
-    /// Number of characters of reasoning.
+    /// Number of characters in the reasoning.
     reasoning_chars: usize,
     reasoning: String,
-    /// Maximum size of text and reasoning together.
+    /// Maximum length of text and reasoning together; a longer reply is an error.
     max_len: usize,
     /// The token limit that was sent.
     max_tokens: Option<u32>,
@@ -71,21 +71,21 @@ pub(super) struct ReplyReader<'a> {
     has_unopened_closing_tag: bool,
     /// Estimated number of tokens in the prompt.
     prompt_tokens: u64,
-    /// Only data without content arrived since the last piece of the reply.
+    /// Since the last piece of text or reasoning, only data without either arrived.
     only_keep_alives: bool,
-    /// After the reply was cut here at a stop text, the server sent its own finish reason.
+    /// After a local stop, the server sent its own finish reason.
     finished_after_stop: bool,
-    /// After the reply was cut here at a stop text, the server keeps writing.
+    /// After a local stop, the server sent more text.
     continues_after_stop: bool,
-    /// Wait for usage after the reply was cut here at a stop text.
+    /// Usage is awaited after a local stop.
     awaits_usage: bool,
     /// Bytes of text and reasoning in the frames so far.
     content_bytes: usize,
-    /// The body is a single JSON value, which is complete if it parses.
+    /// The body is a single JSON value instead of a stream, so the reply is complete if the value parses.
     json_body: bool,
 }
 
-/// A finished reply, or what arrived of one.
+/// A finished reply, or the part of an unfinished one that arrived.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a reply")]
 pub(super) struct Completion {
@@ -99,41 +99,41 @@ pub(super) struct Completion {
     /// The reply ended inside its reasoning.
     pub(super) ended_in_reasoning: bool,
     pub(super) closed_without_opening: bool,
-    /// The reply was cut here at a stop text.
+    /// The reply was truncated at a stop text by this program, not by the server (a local stop).
     pub(super) stopped_locally: bool,
     /// The token counts come from a proxy.
     pub(super) counted_by_proxy: bool,
-    /// The stop texts of the request, applied by the server or here.
+    /// The stop texts of the request, applied by the server or by this program.
     pub(super) stop_texts: Vec<String>,
     /// The stop texts were sent to the server.
     pub(super) stops_sent: bool,
-    /// The token limit that was sent. None: the server's default applied.
+    /// The token limit that was sent, or `None` if the server's default applied.
     pub(super) max_tokens: Option<u32>,
     /// The stream contained a finish reason.
     pub(super) has_finish_reason: bool,
     /// The stream ended with `[DONE]` but without a finish reason.
     pub(super) done_without_finish_reason: bool,
-    /// Whether usage arrived in time after the reply was cut here at a stop text; none if it was not waited for.
+    /// Whether usage arrived in time after a local stop; `None` if it was not awaited.
     pub(super) usage_in_time: Option<bool>,
-    /// The server had another request of ours at the same time.
+    /// Another request of this program was in flight to the same server at the same time.
     pub(super) server_was_shared: bool,
     /// The server marked the text as a refusal.
     pub(super) refused: bool,
-    /// Number of the request, counting all that this program sent to the server.
+    /// The request's number among all requests that this program sent to the server.
     pub(super) request_number: u64,
     /// The request asked for a stream.
     pub(super) streamed: bool,
-    /// The error that ended the stream, if that happened without `[DONE]` while the server had another request.
+    /// The error that ended the stream, if there was no `[DONE]` and another request was in flight.
     pub(super) stream_error: Option<ProviderError>,
 }
 
 impl Completion {
-    /// Returns the reply that stands for a rejection because reasoning used up the token limit.
-    pub(super) fn at_token_limit(bound: Option<u32>) -> Self {
-        Self { finish_reason: Some("length".to_owned()), max_tokens: bound, ..Self::default() }
+    /// Returns an empty reply that reached its token limit, for a server that rejects such a request instead.
+    pub(super) fn at_token_limit(max_tokens: Option<u32>) -> Self {
+        Self { finish_reason: Some("length".to_owned()), max_tokens, ..Self::default() }
     }
 
-    /// Returns whether there is no text besides reasoning.
+    /// Returns whether the reply has no text apart from reasoning.
     pub(super) fn is_empty(&self) -> bool {
         self.text.trim().is_empty()
     }
@@ -143,8 +143,7 @@ impl Completion {
         self.ended_in_reasoning || self.reasoning_chars > 0
     }
 
-    /// Returns why the reply ended according to the server. Returns `None` if the server did not say, or if the reply
-    /// was cut here first.
+    /// Returns the server's reason why the reply ended. Returns `None` if the server gave none, or after a local stop.
     pub(super) fn server_finish(&self) -> Option<Finish> {
         self.finish_reason.as_deref().filter(|_| !self.stopped_locally).map(Finish::parse)
     }
@@ -166,14 +165,14 @@ impl Completion {
 }
 
 impl<'a> ReplyReader<'a> {
-    /// Creates a reader for the reply to a request with the given token limit. `stops` end the reply; `prompt_tokens`
-    /// is the estimated size of the prompt.
+    /// Creates a reader for the reply to a request. `stops` are the texts that end the reply, `max_tokens` is its token
+    /// limit, and `prompt_tokens` the estimated size of the prompt.
     pub(super) fn new(
         endpoint: &'a Endpoint,
         redactor: &Redactor,
-        learnt: &LearnedQuirks,
+        learned: &LearnedQuirks,
         stops: &[String],
-        bound: Option<u32>,
+        max_tokens: Option<u32>,
         prompt_tokens: u64,
         delta_sender: &'a UnboundedSender<Delta>,
     ) -> Self {
@@ -185,7 +184,7 @@ impl<'a> ReplyReader<'a> {
             redactor: redactor.clone(),
             reasoning_parser: ReasoningParser::new(
                 &endpoint.reasoning,
-                endpoint.reasoning.opened || learnt.starts_in_reasoning,
+                endpoint.reasoning.opened || learned.starts_in_reasoning,
             ),
             stop_matcher: StopMatcher::new(stops),
             token_counts: None,
@@ -198,11 +197,11 @@ impl<'a> ReplyReader<'a> {
             text: String::new(),
             reasoning_chars: 0,
             reasoning: String::new(),
-            // A token is rarely longer than a word; a server that sends far more ignores the limit.
-            max_len: (bound.unwrap_or(ASSUMED_MAX_TOKENS) as usize)
+            // A token is rarely longer than a word, so a server that sends far more ignores the limit.
+            max_len: (max_tokens.unwrap_or(ASSUMED_MAX_TOKENS) as usize)
                 .saturating_mul(64)
                 .saturating_add(64 << 10),
-            max_tokens: bound,
+            max_tokens,
             stops_sent: false,
             refused: false,
             has_unopened_closing_tag: false,
@@ -210,45 +209,45 @@ impl<'a> ReplyReader<'a> {
             only_keep_alives: false,
             finished_after_stop: false,
             continues_after_stop: false,
-            awaits_usage: learnt.usage_misses < MAX_USAGE_MISSES || learnt.usage_skips >= USAGE_SKIPS,
+            awaits_usage: learned.usage_misses < MAX_USAGE_MISSES || learned.usage_skips >= USAGE_SKIPS,
             content_bytes: 0,
             json_body: false,
         }
     }
 
-    /// Returns whether any part of the reply was shown.
+    /// Returns whether any text or reasoning was emitted.
     pub(super) fn has_shown_output(&self) -> bool {
         !self.text.is_empty() || self.reasoning_chars > 0
     }
 
-    /// Reads the body to the end of the reply. `stops_sent` says whether the stop texts were sent to the server.
+    /// Reads the body until the reply ends. `stops_sent` is whether the stop texts were sent to the server.
     pub(super) async fn read(
         &mut self,
         mut response: Response,
         stops_sent: bool,
     ) -> Result<Completion, ProviderError> {
         self.stops_sent = stops_sent;
-        let times = self.endpoint.timeouts;
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        self.json_body = kind.is_some_and(|kind| kind.starts_with("application/json"));
+        let timeouts = self.endpoint.timeouts;
+        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        self.json_body = content_type.is_some_and(|value| value.starts_with("application/json"));
         let mut frames = Vec::new();
-        let mut silence = Box::pin(tokio::time::sleep(times.first_piece));
-        let (mut begun, mut late_reads, mut last) = (false, 0, 0);
+        let mut silence = Box::pin(tokio::time::sleep(timeouts.first_piece));
+        let (mut has_begun, mut late_reads, mut content_bytes_before) = (false, 0, 0);
         while !self.stop_matcher.has_stopped() && late_reads < MAX_LATE_READS {
-            // A server may be silent for long before the first piece. After the last piece, only usage and then the end
-            // of the body are awaited, so that the connection can be reused.
-            let pause = match (self.is_finished(), &self.finish_reason, begun) {
-                (true, ..) => times.after_end / 20,
-                (_, Some(_), _) => times.after_end.min(times.idle),
-                (_, None, true) => times.idle,
-                (_, None, false) => times.first_piece,
+            // A server may need long before its first piece. After the last piece, only usage and the end of the body
+            // are awaited, so that the connection can be reused.
+            let pause = match (self.is_finished(), &self.finish_reason, has_begun) {
+                (true, ..) => timeouts.after_end / 20,
+                (_, Some(_), _) => timeouts.after_end.min(timeouts.idle),
+                (_, None, true) => timeouts.idle,
+                (_, None, false) => timeouts.first_piece,
             };
             late_reads += u32::from(self.is_finished());
             let piece = tokio::select! {
                 biased;
                 piece = tokio::time::timeout(pause, response.chunk()) => piece,
                 () = &mut silence, if self.finish_reason.is_none() => {
-                    return self.finish(Err(self.no_content_error(times.first_piece)));
+                    return self.finish(Err(self.no_content_error(timeouts.first_piece)));
                 }
             };
             let piece = match piece {
@@ -259,30 +258,30 @@ impl<'a> ReplyReader<'a> {
                         self.connection_lost_error(&super::error::root_cause(&error.without_url()))
                     ));
                 }
-                Err(_) if begun => return self.finish(Err(self.silence_error(pause))),
+                Err(_) if has_begun => return self.finish(Err(self.silence_error(pause))),
                 Err(_) => return self.finish(Err(client::first_token_timeout_error(self.endpoint))),
             };
-            let end = piece.is_none();
+            let is_end = piece.is_none();
             let length_before = self.text.len() + self.reasoning_chars;
             let bytes = piece.unwrap_or_default();
             let mut slices = bytes.chunks(SLICE_BYTES);
             loop {
                 let slice = slices.next();
-                let cut = match slice {
+                let pushed = match slice {
                     Some(slice) => {
                         self.bytes_read += slice.len();
                         self.frame_parser.push(slice, &mut frames)
                     }
-                    None if end => self.frame_parser.finish(&mut frames),
+                    None if is_end => self.frame_parser.finish(&mut frames),
                     None => Ok(()),
                 };
                 for frame in frames.drain(..) {
-                    begun = true;
+                    has_begun = true;
                     if let Err(error) = self.process_frame(frame) {
                         return self.finish(Err(error));
                     }
                 }
-                if cut.is_err()
+                if pushed.is_err()
                     || self.bytes_read > MAX_BODY_BYTES
                     || self.text.len() + self.reasoning_chars > self.max_len
                 {
@@ -291,53 +290,53 @@ impl<'a> ReplyReader<'a> {
                 if slice.is_none() || self.is_finished() {
                     break;
                 }
-                // Let other tasks and timers run, however much the server sends.
+                // Other tasks and timers must run even if data arrives without a pause.
                 tokio::task::yield_now().await;
             }
-            if self.content_bytes != last {
-                last = self.content_bytes;
+            if self.content_bytes != content_bytes_before {
+                content_bytes_before = self.content_bytes;
                 self.only_keep_alives = false;
-                silence = Box::pin(tokio::time::sleep(times.first_piece));
-            } else if self.finish_reason.is_none() && !end && silence.as_mut().now_or_never().is_some() {
-                // The timer above never gets its turn if pieces without content arrive without a pause.
+                silence = Box::pin(tokio::time::sleep(timeouts.first_piece));
+            } else if self.finish_reason.is_none() && !is_end && silence.as_mut().now_or_never().is_some() {
+                // The `select!` above never polls this timer if pieces without content arrive without a pause.
                 self.only_keep_alives = true;
-                return self.finish(Err(self.no_content_error(times.first_piece)));
+                return self.finish(Err(self.no_content_error(timeouts.first_piece)));
             }
-            if !end && length_before == self.text.len() + self.reasoning_chars {
+            if !is_end && length_before == self.text.len() + self.reasoning_chars {
                 self.only_keep_alives = true;
                 let _ = self.delta_sender.send(Delta::KeepAlive);
             }
-            if end {
+            if is_end {
                 break;
             }
         }
-        let mut late_usage = None;
+        let mut usage_in_time = None;
         if self.stop_matcher.has_stopped() && self.awaits_usage {
-            late_usage = Some(self.read_usage(&mut response, stops_sent).await);
+            usage_in_time = Some(self.read_usage(&mut response, stops_sent).await);
         }
-        self.finish(Ok(())).map(|whole| Completion { usage_in_time: late_usage, ..whole })
+        self.finish(Ok(())).map(|completion| Completion { usage_in_time, ..completion })
     }
 
-    /// Reads on after the reply was cut here at a stop text: a server that stops there too sends its usage last.
-    /// Returns whether the server finished in time; one that keeps writing gets only [`USAGE_WAIT`].
+    /// Reads the rest of the body after a local stop, because a server that stops there too sends usage last. Returns
+    /// whether the server finished in time. If it sends more text instead, the wait ends after [`USAGE_WAIT`].
     async fn read_usage(&mut self, response: &mut Response, stops_sent: bool) -> bool {
-        let times = self.endpoint.timeouts;
-        let mut moment = Box::pin(tokio::time::sleep(USAGE_WAIT.min(times.after_end)));
-        let mut longest = Box::pin(tokio::time::sleep(times.after_end));
+        let timeouts = self.endpoint.timeouts;
+        let mut usage_wait = Box::pin(tokio::time::sleep(USAGE_WAIT.min(timeouts.after_end)));
+        let mut total_wait = Box::pin(tokio::time::sleep(timeouts.after_end));
         let (mut frames, mut bytes, mut late_reads) = (Vec::new(), 0, 0);
         while late_reads < MAX_LATE_READS {
             // After usage, only the end of the body is awaited, so that the connection can be reused.
             let over = self.is_finished();
             late_reads += u32::from(over);
-            let pause = if over { times.after_end / 20 } else { times.after_end };
+            let pause = if over { timeouts.after_end / 20 } else { timeouts.after_end };
             let piece = tokio::select! {
                 biased;
-                () = &mut moment, if !over && (self.continues_after_stop || !stops_sent) => return false,
-                () = &mut longest, if !over => return false,
+                () = &mut usage_wait, if !over && (self.continues_after_stop || !stops_sent) => return false,
+                () = &mut total_wait, if !over => return false,
                 piece = tokio::time::timeout(pause, response.chunk()) => piece,
             };
-            let end = !matches!(piece, Ok(Ok(Some(_))));
-            let read = match &piece {
+            let is_end = !matches!(piece, Ok(Ok(Some(_))));
+            let pushed = match &piece {
                 Ok(Ok(Some(piece))) => {
                     bytes += piece.len();
                     self.frame_parser.push(piece, &mut frames)
@@ -345,17 +344,17 @@ impl<'a> ReplyReader<'a> {
                 _ => self.frame_parser.finish(&mut frames),
             };
             frames.drain(..).for_each(|frame| self.process_late_frame(frame));
-            if end {
+            if is_end {
                 return over || piece.is_ok();
             }
-            if read.is_err() || bytes > MAX_USAGE_BYTES {
+            if pushed.is_err() || bytes > MAX_USAGE_BYTES {
                 return self.is_finished();
             }
         }
         true
     }
 
-    /// Processes a frame after the reply was cut at a stop text: only finish reason, further text and usage matter.
+    /// Processes a frame after a local stop: only finish reason, usage, and whether there is more text matter.
     fn process_late_frame(&mut self, frame: Frame) {
         match frame {
             Frame::Done => self.has_done_marker = true,
@@ -371,7 +370,7 @@ impl<'a> ReplyReader<'a> {
         }
     }
 
-    /// Returns whether nothing more is expected.
+    /// Returns whether neither more of the reply nor its usage is expected.
     fn is_finished(&self) -> bool {
         self.has_done_marker
             || ((self.finish_reason.is_some() || self.finished_after_stop) && self.token_counts.is_some())
@@ -379,7 +378,7 @@ impl<'a> ReplyReader<'a> {
 
     fn process_frame(&mut self, frame: Frame) -> Result<(), ProviderError> {
         let (value, error) = match frame {
-            // Data after the end is ignored.
+            // Data after that is ignored.
             _ if self.is_finished() => return Ok(()),
             frame if self.stop_matcher.has_stopped() => {
                 self.process_late_frame(frame);
@@ -459,7 +458,7 @@ impl<'a> ReplyReader<'a> {
     }
 
     fn push_text(&mut self, text: &str) {
-        // White space before the first word is not part of the reply, and must not match a stop text.
+        // White space before the first word is not part of the reply and must not match a stop text.
         let text = if self.text.is_empty() { text.trim_start() } else { text };
         let text = self.stop_matcher.push(text);
         self.send_text(text);
@@ -476,27 +475,31 @@ impl<'a> ReplyReader<'a> {
         let _ = self.delta_sender.send(Delta::Text(text));
     }
 
-    /// Releases text that was held back, and decides whether the reply is complete. `how` is how reading ended.
-    pub(super) fn finish(&mut self, how: Result<(), ProviderError>) -> Result<Completion, ProviderError> {
-        let inside = self.reasoning_parser.is_inside();
-        let whole = self.finish_reason.as_deref().is_none_or(|reason| Finish::parse(reason).is_complete());
+    /// Emits the text that was still held back, and decides whether the reply is complete. `result` is the error that
+    /// ended reading, if any.
+    pub(super) fn finish(&mut self, result: Result<(), ProviderError>) -> Result<Completion, ProviderError> {
+        let ended_in_reasoning = self.reasoning_parser.is_inside();
+        let is_whole = self.finish_reason.as_deref().is_none_or(|reason| Finish::parse(reason).is_complete());
         if !self.stop_matcher.has_stopped() {
             let [mut reasoning, mut text] = std::mem::take(&mut self.stream_redactors);
             self.push_reasoning(reasoning.finish());
             let mut parts = self.reasoning_parser.push(&text.finish());
-            parts.extend(self.reasoning_parser.finish(how.is_ok() && whole));
+            parts.extend(self.reasoning_parser.finish(result.is_ok() && is_whole));
             self.push_parts(parts);
             let rest = self.stop_matcher.finish();
             self.send_text(rest);
         }
-        let unfinished = self.has_done_marker
+        let done_without_finish_reason = self.has_done_marker
             && self.is_recognized
             && self.finish_reason.is_none()
             && !self.stop_matcher.has_stopped();
-        let whole = self.json_body && self.is_recognized && self.has_shown_output();
-        let good = self.finish_reason.is_some() || self.stop_matcher.has_stopped() || unfinished || whole;
-        let judged = match how {
-            Ok(()) if good => Ok(()),
+        let is_whole_json = self.json_body && self.is_recognized && self.has_shown_output();
+        let is_complete = self.finish_reason.is_some()
+            || self.stop_matcher.has_stopped()
+            || done_without_finish_reason
+            || is_whole_json;
+        let checked = match result {
+            Ok(()) if is_complete => Ok(()),
             Ok(()) if self.has_shown_output() => {
                 Err(self.connection_lost_error("the stream ended without a finish_reason or [DONE]"))
             }
@@ -510,7 +513,7 @@ impl<'a> ReplyReader<'a> {
             Ok(()) => Err(self.empty_reply_error()),
             Err(error) => Err(error),
         };
-        judged?;
+        checked?;
         Ok(Completion {
             text: std::mem::take(&mut self.text),
             reasoning_chars: self.reasoning_chars,
@@ -518,7 +521,7 @@ impl<'a> ReplyReader<'a> {
             token_counts: self.token_counts,
             impossible_counts: self.impossible_counts,
             finish_reason: self.finish_reason.clone(),
-            ended_in_reasoning: inside,
+            ended_in_reasoning,
             closed_without_opening: self.has_unopened_closing_tag,
             stopped_locally: self.stop_matcher.has_stopped(),
             counted_by_proxy: false,
@@ -526,7 +529,7 @@ impl<'a> ReplyReader<'a> {
             stops_sent: false,
             max_tokens: None,
             has_finish_reason: self.finish_reason.is_some() || self.finished_after_stop,
-            done_without_finish_reason: unfinished,
+            done_without_finish_reason,
             usage_in_time: None,
             server_was_shared: false,
             refused: self.refused,
@@ -536,8 +539,7 @@ impl<'a> ReplyReader<'a> {
         })
     }
 
-    /// Returns the part of a failed reply that arrived, so that its usage is counted. Returns `None` if nothing
-    /// arrived.
+    /// Returns the partial reply of a failed call, so that its usage is counted. Returns `None` if nothing arrived.
     pub(super) fn partial_completion(&self) -> Option<Completion> {
         (self.has_shown_output() || self.token_counts.is_some()).then(|| Completion {
             text: self.text.clone(),
@@ -555,7 +557,7 @@ impl<'a> ReplyReader<'a> {
 
     pub(super) fn empty_reply_error(&self) -> ProviderError {
         ProviderError::new(
-            format!("{} sent an empty reply; most often the prompt exceeds its context", self.host()),
+            format!("{} sent an empty reply; most likely the prompt exceeds its context", self.host()),
             error::too_long_advice(self.prompt_tokens),
         )
         .with_kind(FailureKind::EmptyReply)
@@ -564,7 +566,7 @@ impl<'a> ReplyReader<'a> {
     /// Returns the error for a connection that ended before the reply did.
     fn connection_lost_error(&self, why: &str) -> ProviderError {
         if self.has_shown_output() {
-            let what = format!("the reply of {} was cut off: {why}", self.host());
+            let what = format!("the reply from {} was cut off: {why}", self.host());
             let next = "retry; the partial reply is not used. Some servers cut replies off like this when their context is \
                         full: lower context_tokens or max_tokens for those";
             ProviderError::new(what, next).with_kind(FailureKind::Interrupted)
@@ -580,13 +582,13 @@ impl<'a> ReplyReader<'a> {
             .with_kind(FailureKind::TimedOut)
     }
 
-    /// Returns the error for a time of `pause` without content.
+    /// Returns the error for a server that sent no text or reasoning for the duration `pause`.
     fn no_content_error(&self, pause: Duration) -> ProviderError {
         if !self.only_keep_alives {
             return self.silence_error(pause);
         }
         let seconds = pause.as_secs_f64();
-        let what = format!("{} keeps the connection alive but sent no text for {seconds} s", self.host());
+        let what = format!("{} is alive but has sent no text for {seconds} s", self.host());
         let next = "retry, perhaps with a smaller max_tokens: some servers hold back text with incomplete characters; \
                     first_seconds in the server's profile sets this limit";
         ProviderError::new(what, next).with_kind(FailureKind::TimedOut)
@@ -594,7 +596,7 @@ impl<'a> ReplyReader<'a> {
 
     fn endless_reply_error(&self) -> ProviderError {
         let what =
-            format!("the reply of {} does not end ({} so far)", self.host(), format_size(self.bytes_read));
+            format!("the reply from {} does not end ({} so far)", self.host(), format_size(self.bytes_read));
         let next = match (self.max_tokens, self.stops_sent) {
             (None, _) => "set max_tokens in the server's profile, or choose another server".to_owned(),
             (Some(bound), stops) => format!(
@@ -611,7 +613,7 @@ impl<'a> ReplyReader<'a> {
             .with_kind(FailureKind::InvalidResponse)
     }
 
-    /// Returns the error for an error inside the stream. Its code, if any, is classified like an HTTP status.
+    /// Converts an error inside the stream. Its code, if any, is classified like an HTTP status.
     fn server_error(&self, message: &str, status: Option<u16>) -> ProviderError {
         let body = RedactedText::from_error_message(message);
         let mut error =
@@ -622,7 +624,7 @@ impl<'a> ReplyReader<'a> {
     }
 }
 
-/// Formats a number of bytes in the largest unit that gives at least 1.
+/// Formats a number of bytes in the largest suitable unit: bytes, kB or MB.
 fn format_size(bytes: usize) -> String {
     match bytes {
         0..1000 => format!("{bytes} bytes"),

@@ -1,5 +1,5 @@
-//! Types for data from a server whose text is only available redacted, so that code that cuts, joins or shows it never
-//! handles a secret. New fields of a reply are read through these types and need no care of their own.
+//! Types for data from a server that only give access to redacted text, so that code that truncates, joins or shows it
+//! never handles a secret. This includes fields of a reply that are added later.
 
 use super::redactor::{FRAGMENT_LEN, Redactor};
 use reqwest::header::HeaderMap;
@@ -7,8 +7,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// JSON from a server. Dereferences to the redacted value. Text of a stream, which may contain a part of a secret, is
-/// read as [`UnredactedText`].
+/// JSON from a server. Dereferences to the redacted value. Text of a stream, in which a secret may span several pieces,
+/// is read as [`UnredactedText`].
 #[derive(Debug)]
 pub(super) struct ServerJson {
     redacted: Value,
@@ -110,7 +110,7 @@ impl Redactor {
     /// Redacts a body, JSON or not.
     pub(super) fn redact_body(&self, bytes: &[u8]) -> RedactedText {
         let text = String::from_utf8_lossy(bytes);
-        // JSON may escape a secret in ways that only parsing resolves.
+        // A secret may be escaped in JSON, so it is found only after parsing.
         let json = serde_json::from_str::<Value>(text.trim());
         RedactedText(json.map_or_else(|_| self.redact(&text), |value| self.redact_value(&value).to_string()))
     }
@@ -124,13 +124,15 @@ impl Redactor {
     fn redact_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.redact(text)),
-            Value::Array(all) => all.iter().map(|v| self.redact_value(v)).collect(),
-            Value::Object(all) => all.iter().map(|(k, v)| (self.redact(k), self.redact_value(v))).collect(),
-            // A number may be a key too; shorter ones are counts.
+            Value::Array(items) => items.iter().map(|v| self.redact_value(v)).collect(),
+            Value::Object(fields) => {
+                fields.iter().map(|(k, v)| (self.redact(k), self.redact_value(v))).collect()
+            }
+            // An API key may consist of digits. Shorter numbers are counts.
             Value::Number(number) if number.to_string().len() >= FRAGMENT_LEN => {
                 let text = number.to_string();
-                let clean = self.redact(&text);
-                if clean == text { value.clone() } else { Value::String(clean) }
+                let redacted = self.redact(&text);
+                if redacted == text { value.clone() } else { Value::String(redacted) }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         }

@@ -62,9 +62,9 @@ pub(super) struct MistakeCounts {
     pub(super) treated_unheld: u32,
     /// Heating, cooling and cleaning tried at a place that cannot do it.
     pub(super) wrong_places: [u32; 3],
-    /// Taking an action again right after it failed.
+    /// Repeating an action right after it failed.
     pub(super) repeated_failures: u32,
-    /// How often in a row the last action has failed.
+    /// Number of consecutive failures up to now.
     pub(super) failures_in_a_row: u32,
     /// Going back to a searched place while searching.
     pub(super) revisits: u32,
@@ -135,8 +135,8 @@ fn treatment_index(treatment: Treatment) -> usize {
 
 impl<'a> Belief<'a> {
     /// Replays the history of a prompt.
-    pub(super) fn from_prompt(reading: &ParsedPrompt<'a>) -> Self {
-        let places = reading.places.iter().map(|name| Place::new(*name)).collect();
+    pub(super) fn from_prompt(parsed: &ParsedPrompt<'a>) -> Self {
+        let places = parsed.places.iter().map(|name| Place::new(*name)).collect();
         let mut belief = Self {
             places,
             things: Vec::with_capacity(64),
@@ -152,7 +152,7 @@ impl<'a> Belief<'a> {
             item_count: 0,
             moves: 0,
         };
-        for item in &reading.items {
+        for item in &parsed.items {
             belief.item_count += 1;
             match *item {
                 HistoryItem::Thought(_) => {
@@ -163,11 +163,11 @@ impl<'a> Belief<'a> {
                     belief.last_event = HistoryEvent::Nothing;
                     belief.has_unexplained_failure = false;
                     if answer.starts_with("Nothing happens") || answer.is_empty() {
-                        belief.record_failure(line, act, reading);
+                        belief.record_failure(line, act, parsed);
                     } else {
                         belief.failed_action = None;
                         belief.mistakes.failures_in_a_row = 0;
-                        belief.record_success(act, answer, reading);
+                        belief.record_success(act, answer, parsed);
                     }
                 }
             }
@@ -187,7 +187,7 @@ impl<'a> Belief<'a> {
                 && self.places.get(place).is_some_and(|p| p.same_spot_as == self.current_place))
     }
 
-    /// Returns the thing in the hand.
+    /// Returns the thing that the actor holds.
     pub(super) fn holding(&self) -> Option<&Thing<'a>> {
         self.held_thing.and_then(|held| self.things.get(held))
     }
@@ -224,14 +224,14 @@ impl<'a> Place<'a> {
 
 impl Thing<'_> {
     /// Returns whether this treatment has been applied and still holds.
-    pub(super) fn is_treated(&self, what: Treatment) -> bool {
-        self.treated.get(treatment_index(what)) == Some(&true)
+    pub(super) fn is_treated(&self, treatment: Treatment) -> bool {
+        self.treated.get(treatment_index(treatment)) == Some(&true)
     }
 }
 
 impl MistakeCounts {
     /// Returns how often a treatment was tried at places that cannot do it.
-    pub(super) fn wrong_places(&self, what: Treatment) -> u32 {
-        self.wrong_places.get(treatment_index(what)).copied().unwrap_or(0)
+    pub(super) fn wrong_places(&self, treatment: Treatment) -> u32 {
+        self.wrong_places.get(treatment_index(treatment)).copied().unwrap_or(0)
     }
 }

@@ -1,10 +1,9 @@
-//! The rule-based actor in grid worlds: a beginner that reads the description of what is in front of it and nothing
-//! else.
+//! The rule-based actor in grid worlds. It acts on nothing but the text of the prompt.
 //!
 //! It looks around, acts on the goal's objects when it sees them, and otherwise goes through doors. It makes a
-//! beginner's mistakes (`worlds.toml`), each until it gives it up by itself: it writes `pick up` for `pickup`, tries
+//! beginner's mistakes (`worlds.toml`), each a limited number of times: it writes `pick up` for `pickup`, tries
 //! to go through closed doors, picks things up with full hands, keeps turning after a full turn, and repeats refused
-//! actions. A lesson in the right form ends such a habit at once (`docs/LESSON_FORMS.md`).
+//! actions. A lesson in a form that it understands ends such a habit at once (`docs/LESSON_FORMS.md`).
 
 mod decision;
 mod replay;
@@ -17,33 +16,39 @@ use decision::Decision;
 use replay::Replay;
 
 /// Returns the reply to a prompt about a grid world. Returns `None` for any other prompt.
-pub(super) fn reply(prompt: &Prompt, reading: &ParsedPrompt<'_>, seed: u64) -> Option<String> {
-    let replay = Replay::from_prompt(reading)?;
-    let dice = SeededRandom::new(reading.task_text, seed, reading.items.len());
-    if reading.items.is_empty() {
+pub(super) fn reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, seed: u64) -> Option<String> {
+    let replay = Replay::from_prompt(parsed)?;
+    let random = SeededRandom::new(parsed.task_text, seed, parsed.items.len());
+    if parsed.items.is_empty() {
         return Some(format!("think: I have to {}. First I'll look around from here.", replay.goal_text));
     }
-    let refused = |start: &str| replay.refused_actions.iter().filter(|line| line.starts_with(start)).count();
-    let slips = |habit: &str, used: usize| habits::shows_grid_habit(habit, used, prompt, &dice);
+    let count_refused =
+        |start: &str| replay.refused_actions.iter().filter(|line| line.starts_with(start)).count();
+    let shows_habit =
+        |habit: &str, times_shown: usize| habits::shows_grid_habit(habit, times_shown, prompt, &random);
     if let Some(failed) = replay.failed_action
-        && slips("repeats_failures", replay.repeated_failures)
+        && shows_habit("repeats_failures", replay.repeated_failures)
     {
         return Some(failed.to_owned());
     }
-    let grabs =
-        replay.current_view().carrying.is_some() && slips("grabs_with_full_hands", replay.full_hand_grabs);
-    let line = Decision { replay: &replay, random: &dice, grabs_with_full_hands: grabs }.next_action();
+    let grabs_with_full_hands = replay.current_view().carrying.is_some()
+        && shows_habit("grabs_with_full_hands", replay.full_hand_grabs);
+    let action = Decision { replay: &replay, random: &random, grabs_with_full_hands }.next_action();
     if let Some(turn) = replay.actions.last().filter(|last| last.starts_with("turn "))
-        && !line.starts_with("turn ")
-        && slips("keeps_turning", replay.extra_turns)
+        && !action.starts_with("turn ")
+        && shows_habit("keeps_turning", replay.extra_turns)
     {
         return Some((*turn).to_owned());
     }
-    Some(match (line.strip_prefix("pickup "), line.strip_prefix("toggle and go through ")) {
-        (Some(thing), _) if slips("says_pick_up", refused("pick up ")) => format!("pick up {thing}"),
-        (_, Some(door)) if door.contains(" closed ") && slips("ignores_doors", refused("go through ")) => {
+    Some(match (action.strip_prefix("pickup "), action.strip_prefix("toggle and go through ")) {
+        (Some(thing), _) if shows_habit("says_pick_up", count_refused("pick up ")) => {
+            format!("pick up {thing}")
+        }
+        (_, Some(door))
+            if door.contains(" closed ") && shows_habit("ignores_doors", count_refused("go through ")) =>
+        {
             format!("go through {door}")
         }
-        _ => line,
+        _ => action,
     })
 }

@@ -19,7 +19,7 @@ pub(super) struct HabitRule {
     /// Probability that it shows when there is an occasion.
     #[serde(rename = "each")]
     pub(super) chance: f64,
-    /// Minimum and maximum of the count after which it is given up.
+    /// Minimum and maximum of the count after which it ends: of times shown, or in planning problems of actions.
     pub(super) patience: [u32; 2],
     /// Sentences that end it.
     pub(super) lessons: Vec<Phrase>,
@@ -60,9 +60,9 @@ pub(super) fn planning_habits() -> impl Iterator<Item = &'static PlanningHabit> 
     HABITS.planning.iter()
 }
 
-/// Returns whether a habit in grid worlds shows now; `used` is how often it has shown before.
-pub(super) fn shows_grid_habit(name: &str, used: usize, prompt: &Prompt, dice: &SeededRandom) -> bool {
-    GRID_HABITS.get(name).is_some_and(|habit| habit.is_shown(name, used, prompt, dice))
+/// Returns whether a habit in grid worlds shows now. `used` is how often it has shown before.
+pub(super) fn shows_grid_habit(name: &str, used: usize, prompt: &Prompt, random: &SeededRandom) -> bool {
+    GRID_HABITS.get(name).is_some_and(|habit| habit.is_shown(name, used, prompt, random))
 }
 
 /// Returns the action that a habit takes instead of the action with this name, if one shows now. `actions` is the
@@ -72,21 +72,21 @@ pub(super) fn habitual_wrong_action(
     instead_of: &str,
     actions: usize,
     prompt: &Prompt,
-    dice: &SeededRandom,
+    random: &SeededRandom,
 ) -> Option<&'static str> {
     let meant = planning_habits().filter(|h| h.domain == domain.word() && h.right_action == instead_of);
-    let mut shown = meant.filter(|h| h.habit.is_shown(&h.wrong_action, actions, prompt, dice));
+    let mut shown = meant.filter(|h| h.habit.is_shown(&h.wrong_action, actions, prompt, random));
     shown.next().map(|h| h.wrong_action.as_str())
 }
 
 impl HabitRule {
-    fn is_shown(&self, name: &str, used: usize, prompt: &Prompt, dice: &SeededRandom) -> bool {
+    fn is_shown(&self, name: &str, used: usize, prompt: &Prompt, random: &SeededRandom) -> bool {
         let [least, most] = self.patience;
         let span = most.saturating_sub(least) + 1;
-        let patience = least + (dice.per_task(name, 2) * f64::from(span)) as u32;
+        let patience = least + (random.per_task(name, 2) * f64::from(span)) as u32;
         used < patience as usize
-            && dice.per_task(name, 1) < self.rate
-            && dice.per_call(name) < self.chance
+            && random.per_task(name, 1) < self.rate
+            && random.per_call(name) < self.chance
             && !Phrase::is_in_prompt(&self.lessons, prompt)
     }
 }

@@ -55,7 +55,7 @@ const GOAL_MARKS: [&str; 2] = ["Your task is to: ", "accomplish the goal: "];
 
 /// Parses a prompt in one pass.
 pub(super) fn parse_prompt(prompt: &Prompt) -> ParsedPrompt<'_> {
-    let mut reading = ParsedPrompt {
+    let mut parsed = ParsedPrompt {
         task_text: "",
         goal: None,
         places: Vec::with_capacity(40),
@@ -67,35 +67,35 @@ pub(super) fn parse_prompt(prompt: &Prompt) -> ParsedPrompt<'_> {
         let text: &str = &segment.text;
         match segment.label {
             SegmentLabel::Task => {
-                reading.task_text = text.trim();
-                reading.goal = find_goal(text).or(reading.goal.take());
-                reading.places.extend(parse_places(text));
+                parsed.task_text = text.trim();
+                parsed.goal = find_goal(text).or(parsed.goal.take());
+                parsed.places.extend(parse_places(text));
             }
             SegmentLabel::Instruction => {
-                reading.wording = detect_wording(text).or(reading.wording);
-                if reading.goal.is_none() {
-                    reading.goal = find_goal(text);
+                parsed.wording = detect_wording(text).or(parsed.wording);
+                if parsed.goal.is_none() {
+                    parsed.goal = find_goal(text);
                 }
             }
             SegmentLabel::Thought => {
-                reading.items.push(HistoryItem::Thought(strip_think(strip_line_labels(text))));
+                parsed.items.push(HistoryItem::Thought(strip_think(strip_line_labels(text))));
             }
             SegmentLabel::Action | SegmentLabel::HumanEdit => {
                 let line = strip_line_labels(text).lines().next().unwrap_or("").trim();
-                reading.items.push(if line.starts_with("think:") {
+                parsed.items.push(if line.starts_with("think:") {
                     HistoryItem::Thought(strip_think(line))
                 } else {
                     HistoryItem::Action { line, action: parse_action(line), answer: "" }
                 });
             }
             SegmentLabel::Observation => {
-                if let Some(HistoryItem::Action { answer, .. }) = reading.items.last_mut()
+                if let Some(HistoryItem::Action { answer, .. }) = parsed.items.last_mut()
                     && answer.is_empty()
                 {
                     *answer = strip_line_labels(text);
                 }
             }
-            SegmentLabel::Rejection => reading.rejections.push(text),
+            SegmentLabel::Rejection => parsed.rejections.push(text),
             SegmentLabel::Guidance
             | SegmentLabel::Abstract
             | SegmentLabel::Error
@@ -106,7 +106,7 @@ pub(super) fn parse_prompt(prompt: &Prompt) -> ParsedPrompt<'_> {
             | SegmentLabel::Cue => {}
         }
     }
-    reading
+    parsed
 }
 
 fn strip_think(line: &str) -> &str {

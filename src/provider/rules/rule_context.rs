@@ -1,4 +1,4 @@
-//! One decision: from a parsed prompt to one line. Nothing is kept afterwards.
+//! One decision: from a parsed prompt to one line. No state is kept between decisions.
 
 use super::belief::{Belief, HistoryEvent, Thing};
 use super::forms::{Form, Lessons};
@@ -47,7 +47,7 @@ impl<'a> RuleContext<'a> {
             return again;
         }
         let line = self.planned_action();
-        // With a lesson against repeating failures, it reconsiders before it repeats the same line.
+        // With a lesson against repeated failures, the actor reconsiders before it repeats a failed action.
         let again = self.belief.last_event == HistoryEvent::Failed
             && self.belief.failed_action == Some(line.as_str());
         if again && !self.without_habits && self.lessons.has_form(Form::NoRepeat) {
@@ -58,7 +58,7 @@ impl<'a> RuleContext<'a> {
     }
 
     fn planned_action(&self) -> String {
-        // Taking failed for no known reason: perhaps it holds something that the prompt no longer shows.
+        // Taking failed for no known reason: the actor may hold something that the prompt no longer shows.
         if self.belief.has_unexplained_failure && !self.is_rejected("inventory") {
             return "inventory".to_owned();
         }
@@ -150,7 +150,7 @@ impl<'a> RuleContext<'a> {
                 && self.shows_habit(Habit::TakesLookAlikes, self.belief.mistakes.wrong_things_used))
     }
 
-    /// Returns the habit that was given up just now after a failure; it is worth a thought.
+    /// Returns the habit that has just ended after a failure, for a thought about it.
     pub(super) fn habit_given_up(&self) -> Option<Habit> {
         if self.belief.last_event != HistoryEvent::Failed {
             return None;
@@ -209,7 +209,7 @@ impl<'a> RuleContext<'a> {
         self.prompt.rejections.iter().any(|text| is_rejection_of(text, line))
     }
 
-    /// Returns any other action, after both the plan and the careful plan were rejected.
+    /// Returns some other action, for when the planned actions with and without habits were both rejected.
     fn fallback_action(&self) -> String {
         let open = self
             .belief

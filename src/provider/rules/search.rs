@@ -1,4 +1,4 @@
-//! Searches for a thing: which place comes next, and whether to look inside.
+//! Searches for a thing: which place to visit next, and whether to look inside.
 
 use super::belief::{Belief, Door, Place};
 use super::forms::Form;
@@ -6,12 +6,12 @@ use super::knowledge::Habit;
 use super::rule_context::RuleContext;
 
 impl RuleContext<'_> {
-    /// Returns the next action of a search for a kind of thing.
+    /// Returns the next action when searching for a kind of thing.
     pub(super) fn search(&self, kind: &str) -> String {
         self.try_search(kind).unwrap_or_else(|| "look".to_owned())
     }
 
-    /// Like [`RuleContext::search`], but returns `None` if no place is left to go to.
+    /// Like [`RuleContext::search`], but returns `None` if there is no place to go to.
     pub(super) fn try_search(&self, kind: &str) -> Option<String> {
         let belief = &self.belief;
         let here = belief.current_place.and_then(|here| belief.places.get(here));
@@ -28,30 +28,31 @@ impl RuleContext<'_> {
         {
             return Some(format!("examine {}", place.name));
         }
-        if let Some(line) = self.inspect_colocated_place() {
-            return Some(line);
+        if let Some(action) = self.inspect_colocated_place() {
+            return Some(action);
         }
-        if let Some(line) = self.take_unrelated_thing(kind) {
-            return Some(line);
+        if let Some(action) = self.take_unrelated_thing(kind) {
+            return Some(action);
         }
-        let left = belief.places.iter().enumerate().filter(|(index, place)| {
+        let unsearched = belief.places.iter().enumerate().filter(|(index, place)| {
             !belief.is_here(*index)
                 && !place.searched
                 && (place.door != Door::Closed || !self.skips_closed_place(place))
         });
-        let searched = |place: &&Place<'_>| place.searched || place.visits > 0;
+        let was_visited = |place: &&Place<'_>| place.searched || place.visits > 0;
         if self.shows_habit(Habit::GoesBack, belief.mistakes.revisits) {
-            let mut again = belief.places.iter().enumerate().filter(|(index, _)| !belief.is_here(*index));
-            let count = again.clone().filter(|(_, p)| searched(p)).count();
+            let mut elsewhere = belief.places.iter().enumerate().filter(|(index, _)| !belief.is_here(*index));
+            let count = elsewhere.clone().filter(|(_, p)| was_visited(p)).count();
             if count > 0 {
                 let pick = (self.random.per_call("which one again") * count as f64) as usize;
-                if let Some((_, place)) = again.by_ref().filter(|(_, p)| searched(p)).nth(pick) {
+                if let Some((_, place)) = elsewhere.by_ref().filter(|(_, p)| was_visited(p)).nth(pick) {
                     return Some(format!("go to {}", place.name));
                 }
             }
         }
-        let best =
-            left.map(|(_, place)| (self.score_place(kind, place), place)).max_by(|a, b| a.0.total_cmp(&b.0));
+        let best = unsearched
+            .map(|(_, place)| (self.score_place(kind, place), place))
+            .max_by(|a, b| a.0.total_cmp(&b.0));
         let next = best.map(|(_, place)| place).or_else(|| {
             let others = belief.places.iter().enumerate().filter(|(index, _)| !belief.is_here(*index));
             others.min_by_key(|(_, place)| place.last_visit).map(|(_, place)| place)
@@ -59,7 +60,8 @@ impl RuleContext<'_> {
         Some(format!("go to {}", next.name))
     }
 
-    /// Returns an action on another place at the same location, which `go to` refuses.
+    /// Returns an action on another place at the current location. Such a place can be used directly, and the
+    /// environment rejects `go to` for it.
     fn inspect_colocated_place(&self) -> Option<String> {
         let belief: &Belief<'_> = &self.belief;
         let place = belief
@@ -74,13 +76,13 @@ impl RuleContext<'_> {
             Door::Closed if self.skips_closed_place(place) => None,
             Door::Closed => Some(format!("open {}", place.name)),
             Door::Unknown | Door::Open | Door::Absent => {
-                let line = format!("examine {}", place.name);
-                (belief.failed_action != Some(line.as_str())).then_some(line)
+                let action = format!("examine {}", place.name);
+                (belief.failed_action != Some(action.as_str())).then_some(action)
             }
         }
     }
 
-    /// Returns whether it leaves this closed place closed.
+    /// Returns whether the actor makes the mistake of passing this closed place without opening it.
     fn skips_closed_place(&self, place: &Place<'_>) -> bool {
         self.shows_habit_at(
             Habit::PassesClosedDoors,
@@ -90,23 +92,25 @@ impl RuleContext<'_> {
         )
     }
 
-    /// Returns how promising a place is: common sense (or a lesson), random preference, and less if there are many of
-    /// its kind.
+    /// Returns how promising a place is: how likely the thing is there by common sense or a lesson, times a random
+    /// preference. Places of which there are many of the same kind score lower.
     fn score_place(&self, kind: &str, place: &Place<'_>) -> f64 {
-        let taught = self.lessons.look_for.iter().any(|(thing, at)| thing == kind && at == place.name.kind);
-        let taste = 0.6 + 0.8 * self.random.per_task(place.name.kind, u64::from(place.name.number) + 10);
-        if taught {
-            return 1000.0 * taste;
+        let is_taught =
+            self.lessons.look_for.iter().any(|(thing, at)| thing == kind && at == place.name.kind);
+        let preference = 0.6 + 0.8 * self.random.per_task(place.name.kind, u64::from(place.name.number) + 10);
+        if is_taught {
+            return 1000.0 * preference;
         }
         if self.shows_habit(Habit::NoPlan, self.belief.moves) {
-            return taste;
+            return preference;
         }
-        let alike = self.belief.places.iter().filter(|p| p.name.kind == place.name.kind).count().max(1);
-        let doors = if place.door == Door::Closed { 0.8 } else { 1.0 };
-        self.knowledge.likelihood(kind, place.name.kind) * taste * doors / (alike as f64).sqrt()
+        let same_kind = self.belief.places.iter().filter(|p| p.name.kind == place.name.kind).count().max(1);
+        let door_factor = if place.door == Door::Closed { 0.8 } else { 1.0 };
+        self.knowledge.likelihood(kind, place.name.kind) * preference * door_factor
+            / (same_kind as f64).sqrt()
     }
 
-    /// Returns the action that picks up something the task doesn't mention, if that habit shows.
+    /// Returns an action that picks up something the task doesn't mention, if the actor makes that mistake now.
     fn take_unrelated_thing(&self, kind: &str) -> Option<String> {
         let here = self.belief.current_place?;
         let goal = self.prompt.goal.as_ref()?;

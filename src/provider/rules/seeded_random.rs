@@ -1,9 +1,9 @@
-//! Randomness: the same prompt and seed always give the same answer.
+//! Seeded randomness: the same prompt and seed always give the same reply.
 //!
-//! It has two roots. Habits, which must stay the same through an episode, depend only on the task's text. What varies
-//! from call to call depends on the request's seed and the length of the history.
+//! There are two seeds. What must stay the same through an episode, such as habits, depends only on the task's text.
+//! What varies from call to call depends on the request's seed and the length of the history.
 
-/// The two roots of randomness.
+/// The two seeds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeededRandom {
     task_seed: u64,
@@ -11,7 +11,7 @@ pub(super) struct SeededRandom {
 }
 
 impl SeededRandom {
-    /// Creates the dice of one call.
+    /// Creates the source of randomness for one call.
     pub(super) fn new(task_text: &str, seed: u64, items: usize) -> Self {
         Self {
             task_seed: hash(0x7261_6e64, task_text.as_bytes()),

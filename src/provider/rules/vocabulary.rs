@@ -1,6 +1,6 @@
 //! Parses the parts of household texts: numbered names, lists, actions. Everything borrows from the prompt.
 
-/// A thing or a place as the environment names it: `fridge 1`. The number 0 means a name without a number.
+/// The environment's name of a thing or a place, such as `fridge 1`. The number is 0 if the name has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ObjectName<'a> {
     /// The kind, one lower-case word.
@@ -22,16 +22,16 @@ pub(super) enum HouseholdAction<'a> {
     Other,
 }
 
-/// The wording for putting a thing somewhere, which depends on the generation of games.
+/// The wording of the action that puts a thing somewhere, which depends on the version of the games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PutWording {
     /// `move X to Y`, current games.
     Move,
-    /// `put X in/on Y`, games of 2020.
+    /// `put X in/on Y`, the games from 2020.
     Put,
 }
 
-/// What a task may require to be done to a thing.
+/// What a task may require the actor to do to a thing before it is put down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
     Heat,
@@ -75,7 +75,7 @@ impl Treatment {
         }
     }
 
-    /// Returns the kind of place that can do it.
+    /// Returns the kind of appliance that it needs.
     pub(super) fn appliance(self) -> &'static str {
         match self {
             Self::Heat => "microwave",
@@ -85,7 +85,7 @@ impl Treatment {
     }
 }
 
-/// Returns the names in `a mug 1, a cup 2, and a fork 1`; `nothing` has none.
+/// Returns the names in a list such as `a mug 1, a cup 2, and a fork 1`. `nothing` is an empty list.
 pub(super) fn parse_list(text: &str) -> impl Iterator<Item = ObjectName<'_>> {
     text.split(',')
         .map(str::trim)
@@ -95,7 +95,7 @@ pub(super) fn parse_list(text: &str) -> impl Iterator<Item = ObjectName<'_>> {
         .filter(|name| name.number > 0)
 }
 
-/// Returns the line without the labels that a prompt or a model puts before it: `> `, `Action: `, `[human edit] `.
+/// Removes the labels that a prompt or a model puts before a line: `> `, `Action: `, `[human edit] `.
 pub(super) fn strip_line_labels(text: &str) -> &str {
     let mut text = text.trim();
     loop {
@@ -121,7 +121,7 @@ pub(super) fn strip_line_labels(text: &str) -> &str {
     }
 }
 
-/// Parses an action line; anything unknown is [`HouseholdAction::Other`].
+/// Parses an action. An unknown one is [`HouseholdAction::Other`].
 pub(super) fn parse_action(line: &str) -> HouseholdAction<'_> {
     try_parse_action(line.trim_end_matches('.').trim()).unwrap_or(HouseholdAction::Other)
 }
@@ -131,27 +131,29 @@ fn try_parse_action(line: &str) -> Option<HouseholdAction<'_>> {
         return Some(HouseholdAction::Go(ObjectName::parse(rest)?));
     }
     let (verb, rest) = line.split_once(' ')?;
-    let pair = |between: &str| -> Option<(ObjectName<'_>, ObjectName<'_>)> {
-        let (thing, place) = rest.split_once(between)?;
+    let split_pair = |separator: &str| -> Option<(ObjectName<'_>, ObjectName<'_>)> {
+        let (thing, place) = rest.split_once(separator)?;
         Some((ObjectName::parse(thing)?, ObjectName::parse(place)?))
     };
-    let treat = |what: Treatment| {
-        pair(" with ")
-            .or_else(|| pair(" using "))
-            .map(|(thing, place)| HouseholdAction::Treat(what, thing, place))
+    let parse_treatment = |treatment: Treatment| {
+        split_pair(" with ")
+            .or_else(|| split_pair(" using "))
+            .map(|(thing, place)| HouseholdAction::Treat(treatment, thing, place))
     };
     match verb {
         "open" => Some(HouseholdAction::Open(ObjectName::parse(rest)?)),
         "close" => Some(HouseholdAction::Close(ObjectName::parse(rest)?)),
-        "take" => pair(" from ").map(|(thing, place)| HouseholdAction::Take(thing, place)),
-        "move" => pair(" to ").map(|(thing, place)| HouseholdAction::Put(thing, place, PutWording::Move)),
-        "put" => pair(" in/on ")
-            .or_else(|| pair(" in "))
-            .or_else(|| pair(" on "))
+        "take" => split_pair(" from ").map(|(thing, place)| HouseholdAction::Take(thing, place)),
+        "move" => {
+            split_pair(" to ").map(|(thing, place)| HouseholdAction::Put(thing, place, PutWording::Move))
+        }
+        "put" => split_pair(" in/on ")
+            .or_else(|| split_pair(" in "))
+            .or_else(|| split_pair(" on "))
             .map(|(thing, place)| HouseholdAction::Put(thing, place, PutWording::Put)),
-        "heat" => treat(Treatment::Heat),
-        "cool" => treat(Treatment::Cool),
-        "clean" => treat(Treatment::Clean),
+        "heat" => parse_treatment(Treatment::Heat),
+        "cool" => parse_treatment(Treatment::Cool),
+        "clean" => parse_treatment(Treatment::Clean),
         "use" | "toggle" => Some(HouseholdAction::Use(ObjectName::parse(rest)?)),
         "examine" if !rest.contains(" with ") => Some(HouseholdAction::Examine(ObjectName::parse(rest)?)),
         _ => None,

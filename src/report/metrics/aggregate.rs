@@ -8,8 +8,9 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Resamples of a small set; fewer for sets of thousands, so that no report takes long.
+/// Resamples of a small set of scores. Larger sets get fewer, so that a report stays fast.
 const MAX_RESAMPLES: usize = 2000;
+/// Maximum number of scores drawn in all resamples together.
 const MAX_DRAWS: usize = 4_000_000;
 /// The seed of every resampling, so that the same scores give the same interval.
 const SEED: u64 = 20_261_120;
@@ -50,25 +51,25 @@ impl Aggregate {
         if table.is_empty() {
             return None;
         }
-        let bags = ResamplingPlan::for_table(&table);
-        let over = |statistic: fn(&[&TaskScores<1>]) -> f64| -> Interval {
+        let plan = ResamplingPlan::for_table(&table);
+        let interval = |statistic: fn(&[&TaskScores<1>]) -> f64| -> Interval {
             let point: Vec<&TaskScores<1>> = table.iter().collect();
-            percentiles(statistic(&point), bags.resample(&table, statistic))
+            percentiles(statistic(&point), plan.resample(&table, statistic))
         };
         Some(Self {
-            iqm: over(|t| iqm(&all_scores(t))),
-            mean: over(|t| mean(t.iter().map(|s| mean(s.runs[0].iter().copied())))),
-            median: over(|t| median(t.iter().map(|s| mean(s.runs[0].iter().copied())).collect())),
-            optimality_gap: over(|t| 1.0 - mean(all_scores(t).into_iter().map(|s| s.min(1.0)))),
+            iqm: interval(|t| iqm(&all_scores(t))),
+            mean: interval(|t| mean(t.iter().map(|s| mean(s.runs[0].iter().copied())))),
+            median: interval(|t| median(t.iter().map(|s| mean(s.runs[0].iter().copied())).collect())),
+            optimality_gap: interval(|t| 1.0 - mean(all_scores(t).into_iter().map(|s| s.min(1.0)))),
             tasks: table.len(),
             scores: table.iter().map(|s| s.runs[0].len()).sum(),
-            resamples: bags.resamples,
-            strata: bags.description(),
+            resamples: plan.resamples,
+            strata: plan.description(),
         })
     }
 }
 
-/// How likely one configuration does better than another on a task that both played.
+/// The probability that one configuration does better than another on a task that both played.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Improvement {
     /// Mean over tasks of the share of pairs of runs in which the first does better; a tie counts half.
@@ -77,7 +78,8 @@ pub struct Improvement {
     pub tasks: usize,
 }
 
-/// Returns a statistic of values that don't belong to tasks, with its bootstrap interval: whole values are resampled.
+/// Returns a statistic of values that don't belong to tasks, with its bootstrap interval; the values are resampled
+/// without strata.
 pub(super) fn resample_statistic(values: &[f64], statistic: fn(&[f64]) -> f64) -> Interval {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let resamples = (MAX_DRAWS / values.len().max(1)).clamp(200, MAX_RESAMPLES);
@@ -116,10 +118,12 @@ fn win_share(first: &[f64], second: &[f64]) -> f64 {
 fn score_table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<TaskScores<N>> {
     let mut tasks: BTreeMap<String, TaskScores<N>> = BTreeMap::new();
     for (side, attempts) in sides.iter().enumerate() {
-        for one in *attempts {
-            let empty =
-                || TaskScores { task_type: one.task_type.clone(), runs: std::array::from_fn(|_| Vec::new()) };
-            tasks.entry(one.task.key()).or_insert_with(empty).runs[side].push(one.score());
+        for attempt in *attempts {
+            let empty = || TaskScores {
+                task_type: attempt.task_type.clone(),
+                runs: std::array::from_fn(|_| Vec::new()),
+            };
+            tasks.entry(attempt.task.key()).or_insert_with(empty).runs[side].push(attempt.score());
         }
     }
     let mut table: Vec<TaskScores<N>> = tasks.into_values().collect();
@@ -129,10 +133,10 @@ fn score_table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<TaskScores<N>> {
     table
 }
 
-/// How resampling draws: within tasks if any has several runs, otherwise tasks within types.
+/// What is resampled: the runs within each task if any task has several, otherwise the tasks within each type.
 struct ResamplingPlan {
     within_tasks: bool,
-    /// No type has two tasks, so tasks are drawn from all types.
+    /// Each type has only one task, so tasks are drawn from all types together.
     across_types: bool,
     /// Indices of the tasks of each type.
     tasks_by_type: Vec<Vec<usize>>,
@@ -141,22 +145,22 @@ struct ResamplingPlan {
 
 impl ResamplingPlan {
     fn for_table<const N: usize>(table: &[TaskScores<N>]) -> Self {
-        let mut kinds: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (place, task) in table.iter().enumerate() {
-            kinds.entry(&task.task_type).or_default().push(place);
+        let mut types: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, task) in table.iter().enumerate() {
+            types.entry(&task.task_type).or_default().push(index);
         }
-        let mut kinds: Vec<Vec<usize>> = kinds.into_values().collect();
+        let mut types: Vec<Vec<usize>> = types.into_values().collect();
         // With one task per type there is nothing to draw within a type, and a zero-width interval would claim
         // certainty.
-        let alone = kinds.iter().all(|kind| kind.len() == 1);
-        if alone {
-            kinds = vec![kinds.concat()];
+        let one_task_per_type = types.iter().all(|tasks| tasks.len() == 1);
+        if one_task_per_type {
+            types = vec![types.concat()];
         }
         let draws: usize = table.iter().flat_map(|t| &t.runs).map(Vec::len).sum();
         Self {
             within_tasks: table.iter().flat_map(|t| &t.runs).any(|r| r.len() > 1),
-            across_types: alone,
-            tasks_by_type: kinds,
+            across_types: one_task_per_type,
+            tasks_by_type: types,
             resamples: (MAX_DRAWS / draws.max(1)).clamp(200, MAX_RESAMPLES),
         }
     }
@@ -174,10 +178,10 @@ impl ResamplingPlan {
         table: &[TaskScores<N>],
         statistic: impl Fn(&[&TaskScores<N>]) -> f64,
     ) -> Vec<f64> {
-        let mut dice = ChaCha8Rng::seed_from_u64(SEED);
-        // The bias of a modulo over 64 bits is far below what an interval can show.
-        let mut below = move |n: usize| (dice.next_u64() % n.max(1) as u64) as usize;
-        let one = |below: &mut dyn FnMut(usize) -> usize| {
+        let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+        // The modulo bias of 64-bit numbers is far below the precision of an interval.
+        let mut random_below = move |n: usize| (rng.next_u64() % n.max(1) as u64) as usize;
+        let resample_once = |random_below: &mut dyn FnMut(usize) -> usize| {
             if self.within_tasks {
                 let drawn: Vec<TaskScores<N>> = table
                     .iter()
@@ -185,19 +189,19 @@ impl ResamplingPlan {
                         task_type: String::new(),
                         runs: std::array::from_fn(|side| {
                             let runs = &task.runs[side];
-                            runs.iter().filter_map(|_| runs.get(below(runs.len())).copied()).collect()
+                            runs.iter().filter_map(|_| runs.get(random_below(runs.len())).copied()).collect()
                         }),
                     })
                     .collect();
                 statistic(&drawn.iter().collect::<Vec<_>>())
             } else {
-                let drawn = self.tasks_by_type.iter().flat_map(|kind| kind.iter().map(move |_| kind));
+                let drawn = self.tasks_by_type.iter().flat_map(|tasks| tasks.iter().map(move |_| tasks));
                 let drawn: Vec<&TaskScores<N>> =
-                    drawn.filter_map(|kind| table.get(*kind.get(below(kind.len()))?)).collect();
+                    drawn.filter_map(|tasks| table.get(*tasks.get(random_below(tasks.len()))?)).collect();
                 statistic(&drawn)
             }
         };
-        (0..self.resamples).map(|_| one(&mut below)).collect()
+        (0..self.resamples).map(|_| resample_once(&mut random_below)).collect()
     }
 }
 
@@ -221,6 +225,6 @@ pub(super) fn iqm(scores: &[f64]) -> f64 {
 pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let (below, above) = (numbers.len().saturating_sub(1) / 2, numbers.len() / 2);
-    let at = |place: usize| numbers.get(place).copied().unwrap_or(0.0);
+    let at = |index: usize| numbers.get(index).copied().unwrap_or(0.0);
     f64::midpoint(at(below), at(above))
 }

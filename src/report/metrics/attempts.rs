@@ -1,11 +1,11 @@
-//! All trials of one task, from the first to the one that solved it or the last.
+//! The trials of a task, up to the one that solved it or the last.
 
 use super::SessionMetrics;
 use crate::domain::{EpisodeRole, EpisodeSummary, Purpose, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The trials of a task in one session. If a run restarts a task from trial 1, that is another entry.
+/// The trials of a task in one session. If a run restarts a task from trial 1, another entry begins.
 #[derive(Clone, Debug)]
 pub struct Attempts {
     pub task: Task,
@@ -40,14 +40,14 @@ pub fn collect_attempts(session: &SessionMetrics) -> Vec<Attempts> {
     for reflection in session.reflections.iter().filter(|r| r.purpose == Purpose::Reflect) {
         rounds.entry(reflection.episode).or_default().insert(reflection.step);
     }
-    let mut found: Vec<Attempts> = Vec::new();
-    let mut open: BTreeMap<String, usize> = BTreeMap::new();
+    let mut all_attempts: Vec<Attempts> = Vec::new();
+    let mut latest_index: BTreeMap<String, usize> = BTreeMap::new();
     for episode in session.episodes.iter().filter(|e| e.role == EpisodeRole::Test) {
         let key = episode.task.key();
-        let place = match open.get(&key) {
-            Some(place) if episode.trial > 1 => *place,
+        let index = match latest_index.get(&key) {
+            Some(index) if episode.trial > 1 => *index,
             _ => {
-                found.push(Attempts {
+                all_attempts.push(Attempts {
                     task: episode.task.clone(),
                     task_type: short_type(&episode.task),
                     episodes: Vec::new(),
@@ -55,20 +55,20 @@ pub fn collect_attempts(session: &SessionMetrics) -> Vec<Attempts> {
                     rounds_before_success: None,
                     assisted: false,
                 });
-                open.insert(key, found.len() - 1);
-                found.len() - 1
+                latest_index.insert(key, all_attempts.len() - 1);
+                all_attempts.len() - 1
             }
         };
-        let Some(attempts) = found.get_mut(place) else { continue };
+        let Some(attempts) = all_attempts.get_mut(index) else { continue };
         attempts.assisted |= episode.assisted;
         attempts.episodes.push(episode.clone());
         if episode.won && attempts.solved_in.is_none() {
             attempts.solved_in = Some(episode.trial);
-            let about = |e: &Arc<EpisodeSummary>| rounds.get(&e.number).map_or(0, BTreeSet::len) as u32;
-            attempts.rounds_before_success = Some(attempts.episodes.iter().map(about).sum());
+            let round_count = |e: &Arc<EpisodeSummary>| rounds.get(&e.number).map_or(0, BTreeSet::len) as u32;
+            attempts.rounds_before_success = Some(attempts.episodes.iter().map(round_count).sum());
         }
     }
-    found
+    all_attempts
 }
 
 /// The short names of ALFWorld's types, as ReAct's and Reflexion's code map them.
@@ -83,8 +83,8 @@ const SHORT_TYPES: [(&str, &str); 6] = [
 
 /// Returns the type of a task: ALFWorld's short name, the environment's own type, or the environment's name.
 pub fn short_type(task: &Task) -> String {
-    let own = task.task_type.as_deref().unwrap_or(&task.env);
-    SHORT_TYPES.iter().find(|t| own.starts_with(t.0)).map_or(own, |t| t.1).to_owned()
+    let task_type = task.task_type.as_deref().unwrap_or(&task.env);
+    SHORT_TYPES.iter().find(|t| task_type.starts_with(t.0)).map_or(task_type, |t| t.1).to_owned()
 }
 
 /// Returns the difficulty of a task: its label if it has one, otherwise the word in the id of a task from our

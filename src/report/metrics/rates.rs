@@ -42,21 +42,21 @@ impl Rates {
     pub fn from_tasks(tasks: &[&Attempts]) -> Self {
         let episodes = || tasks.iter().flat_map(|t| &t.episodes);
         let solved = tasks.iter().filter(|t| t.is_solved()).count();
-        let together = |what: &dyn Fn(&crate::domain::EpisodeSummary) -> f64| {
-            mean(tasks.iter().map(|t| t.episodes.iter().map(|e| what(e)).sum()))
+        let mean_task_total = |value: &dyn Fn(&crate::domain::EpisodeSummary) -> f64| {
+            mean(tasks.iter().map(|t| t.episodes.iter().map(|e| value(e)).sum()))
         };
-        let grounded = episodes().filter_map(|e| e.grounding());
+        let grounding_shares = episodes().filter_map(|e| e.grounding());
         Self {
             tasks: tasks.len(),
             solved,
             success: wilson(solved, tasks.len()),
             progress: mean(tasks.iter().map(|t| t.score())),
-            grounding: mean(grounded),
+            grounding: mean(grounding_shares),
             episodes: episodes().count(),
             steps: mean(episodes().map(|e| f64::from(e.steps))),
-            steps_per_task: together(&|e| f64::from(e.steps)),
-            calls_per_task: together(&|e| f64::from(e.calls)),
-            tokens_per_task: together(&|e| e.tokens as f64),
+            steps_per_task: mean_task_total(&|e| f64::from(e.steps)),
+            calls_per_task: mean_task_total(&|e| f64::from(e.calls)),
+            tokens_per_task: mean_task_total(&|e| e.tokens as f64),
         }
     }
 }

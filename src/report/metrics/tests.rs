@@ -105,8 +105,8 @@ fn one_task_a_type_leaves_an_interval() {
     assert!(whole.mean.low < whole.mean.value && whole.mean.value < whole.mean.high, "{:?}", whole.mean);
     assert_eq!(whole.strata, "all tasks");
     let single = single_group(vec![session("s", all[..1].to_vec())]);
-    let told = super::render_metrics(std::slice::from_ref(&single), super::Format::Text, false);
-    assert!(told.contains("1.000 (-)"), "{told}");
+    let output = super::render_metrics(std::slice::from_ref(&single), super::Format::Text, false);
+    assert!(output.contains("1.000 (-)"), "{output}");
 }
 
 #[test]
@@ -246,8 +246,8 @@ fn the_table_of_figures_is_read_and_its_presets_have_names_of_their_own() {
 #[test]
 fn a_run_stands_beside_the_figures_of_its_row_and_of_no_other() {
     let found = compare_with_papers(&single_group(vec![three_reflexion_tasks()])).unwrap();
-    let told: Vec<_> = found.iter().map(|c| (c.model.as_str(), c.published, c.note.is_some())).collect();
-    assert_eq!(told, [("Qwen3-4B", 82.8, false), ("Gemini-2.0", 94.0, false), ("GPT-4", 84.1, true)]);
+    let output: Vec<_> = found.iter().map(|c| (c.model.as_str(), c.published, c.note.is_some())).collect();
+    assert_eq!(output, [("Qwen3-4B", 82.8, false), ("Gemini-2.0", 94.0, false), ("GPT-4", 84.1, true)]);
     assert!((found[0].ours.value - 200.0 / 3.0).abs() < 1e-9 && found[0].tasks == 3);
     let why = |edit: &dyn Fn(&mut SessionMetrics)| {
         let mut gathered = three_reflexion_tasks();

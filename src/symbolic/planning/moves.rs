@@ -1,4 +1,4 @@
-//! Moves in the four domains that don't help, and moves that teach something.
+//! Detects why an action failed, and which accepted actions don't help or teach something, in the four domains.
 
 use super::{DomainAction, Facts};
 use crate::domain::NoteKind;
@@ -39,187 +39,187 @@ pub(super) const ACTION_NAMES: &[&str] = &[
     "inflate",
 ];
 
-/// Returns why a move changed nothing, if the facts show it.
+/// Returns why an action changed nothing, if the facts show it.
 pub(super) fn failure_reason(
     domain: &str,
-    known: &Facts<'_>,
-    done: &DomainAction<'_>,
+    facts: &Facts<'_>,
+    action: &DomainAction<'_>,
 ) -> Option<&'static str> {
-    let objects = done.objects.as_slice();
-    match (domain, done.name, objects) {
+    let objects = action.objects.as_slice();
+    match (domain, action.name, objects) {
         ("gripper-strips", "pick", [ball, room, hand, ..]) => first_true_reason(&[
-            (!known.is_true(&format!("at-robby {room}")), "not_in_the_room"),
-            (!known.is_true(&format!("free {hand}")), "hand_not_free"),
-            (!known.is_true(&format!("at {ball} {room}")), "ball_not_here"),
+            (!facts.is_true(&format!("at-robby {room}")), "not_in_the_room"),
+            (!facts.is_true(&format!("free {hand}")), "hand_not_free"),
+            (!facts.is_true(&format!("at {ball} {room}")), "ball_not_here"),
         ]),
         ("gripper-strips", "drop", [ball, room, hand, ..]) => first_true_reason(&[
-            (!known.is_true(&format!("at-robby {room}")), "not_in_the_room"),
-            (!known.is_true(&format!("carry {ball} {hand}")), "ball_not_carried"),
+            (!facts.is_true(&format!("at-robby {room}")), "not_in_the_room"),
+            (!facts.is_true(&format!("carry {ball} {hand}")), "ball_not_carried"),
         ]),
-        ("blocksworld-4ops", "pickup" | "unstack", _) if !known.is_true("arm-empty") => Some("arm_full"),
+        ("blocksworld-4ops", "pickup" | "unstack", _) if !facts.is_true("arm-empty") => Some("arm_full"),
         ("blocksworld-4ops", "pickup", [block, ..]) => first_true_reason(&[
-            (!known.is_true(&format!("on-table {block}")), "pickup_for_unstack"),
-            (!known.is_true(&format!("clear {block}")), "block_below_another"),
+            (!facts.is_true(&format!("on-table {block}")), "pickup_for_unstack"),
+            (!facts.is_true(&format!("clear {block}")), "block_below_another"),
         ]),
         ("blocksworld-4ops", "unstack", [block, ..]) => first_true_reason(&[
-            (known.is_true(&format!("on-table {block}")), "unstack_for_pickup"),
-            (!known.is_true(&format!("clear {block}")), "block_below_another"),
+            (facts.is_true(&format!("on-table {block}")), "unstack_for_pickup"),
+            (!facts.is_true(&format!("clear {block}")), "block_below_another"),
         ]),
         ("blocksworld-4ops", "stack", [block, below, ..]) => first_true_reason(&[
-            (!known.is_true(&format!("holding {block}")), "block_not_held"),
-            (!known.is_true(&format!("clear {below}")), "block_below_another"),
+            (!facts.is_true(&format!("holding {block}")), "block_not_held"),
+            (!facts.is_true(&format!("clear {below}")), "block_below_another"),
         ]),
         ("barman", "grasp", [hand, ..]) => {
-            first_true_reason(&[(!known.is_true(&format!("handempty {hand}")), "did_not_leave")])
+            first_true_reason(&[(!facts.is_true(&format!("handempty {hand}")), "did_not_leave")])
         }
         ("barman", "fill-shot", [shot, ..]) => first_true_reason(&[
-            (!is_held(known, shot), "glass_not_held"),
-            (!known.is_true(&format!("empty {shot}")), "glass_not_empty"),
-            (!known.is_true(&format!("clean {shot}")), "not_clean"),
-            (are_both_hands_full(known), "did_not_leave"),
+            (!is_held(facts, shot), "glass_not_held"),
+            (!facts.is_true(&format!("empty {shot}")), "glass_not_empty"),
+            (!facts.is_true(&format!("clean {shot}")), "not_clean"),
+            (are_both_hands_full(facts), "did_not_leave"),
         ]),
         ("barman", "pour-shot-to-clean-shaker", [_, _, shaker, ..]) => {
-            first_true_reason(&[(!known.is_true(&format!("clean {shaker}")), "not_clean")])
+            first_true_reason(&[(!facts.is_true(&format!("clean {shaker}")), "not_clean")])
         }
-        ("barman", "clean-shot" | "clean-shaker", _) if are_both_hands_full(known) => Some("did_not_leave"),
+        ("barman", "clean-shot" | "clean-shaker", _) if are_both_hands_full(facts) => Some("did_not_leave"),
         ("barman", "shake", [_, one, other, shaker, ..]) => first_true_reason(&[
-            (!is_held(known, shaker), "glass_not_held"),
-            (are_both_hands_full(known), "did_not_leave"),
+            (!is_held(facts, shaker), "glass_not_held"),
+            (are_both_hands_full(facts), "did_not_leave"),
             (
-                !known.is_true(&format!("contains {shaker} {one}"))
-                    || !known.is_true(&format!("contains {shaker} {other}")),
+                !facts.is_true(&format!("contains {shaker} {one}"))
+                    || !facts.is_true(&format!("contains {shaker} {other}")),
                 "ingredients_missing",
             ),
         ]),
         ("barman", "pour-shaker-to-shot", [_, shot, ..]) => first_true_reason(&[
-            (!known.is_true(&format!("empty {shot}")), "glass_not_empty"),
-            (!known.is_true(&format!("clean {shot}")), "not_clean"),
+            (!facts.is_true(&format!("empty {shot}")), "glass_not_empty"),
+            (!facts.is_true(&format!("clean {shot}")), "not_clean"),
         ]),
         ("tyreworld", "fetch" | "put-away", [_, container, ..]) => {
-            first_true_reason(&[(!known.is_true(&format!("isopen {container}")), "boot_closed")])
+            first_true_reason(&[(!facts.is_true(&format!("isopen {container}")), "boot_closed")])
         }
         ("tyreworld", "loosen" | "tighten", [_, hub, ..]) => first_true_reason(&[
-            (!known.is_true("have wrench"), "tool_missing"),
-            (!known.is_true(&format!("on-ground {hub}")), "hub_in_the_air"),
+            (!facts.is_true("have wrench"), "tool_missing"),
+            (!facts.is_true(&format!("on-ground {hub}")), "hub_in_the_air"),
         ]),
-        ("tyreworld", "jack-up", _) if !known.is_true("have jack") => Some("tool_missing"),
-        ("tyreworld", "inflate", _) if !known.is_true("have pump") => Some("tool_missing"),
+        ("tyreworld", "jack-up", _) if !facts.is_true("have jack") => Some("tool_missing"),
+        ("tyreworld", "inflate", _) if !facts.is_true("have pump") => Some("tool_missing"),
         ("tyreworld", "undo" | "do-up", [nut, hub, ..]) => first_true_reason(&[
-            (!known.is_true("have wrench"), "tool_missing"),
-            (known.is_true(&format!("tight {nut} {hub}")), "nut_tight"),
-            (!known.is_true(&format!("not-on-ground {hub}")), "hub_on_the_ground"),
+            (!facts.is_true("have wrench"), "tool_missing"),
+            (facts.is_true(&format!("tight {nut} {hub}")), "nut_tight"),
+            (!facts.is_true(&format!("not-on-ground {hub}")), "hub_on_the_ground"),
         ]),
         ("tyreworld", "remove-wheel" | "put-on-wheel", [_, hub, ..]) => first_true_reason(&[
-            (!known.is_true(&format!("not-on-ground {hub}")), "hub_on_the_ground"),
-            (!known.is_true(&format!("unfastened {hub}")), "nut_on"),
+            (!facts.is_true(&format!("not-on-ground {hub}")), "hub_on_the_ground"),
+            (!facts.is_true(&format!("unfastened {hub}")), "nut_on"),
         ]),
         _ => None,
     }
 }
 
-/// Returns what an accepted move shows. `previous` is the action of the step before.
+/// Returns the detectors that an accepted action triggers. `previous` is the action of the previous step.
 pub(super) fn triggered_detectors(
     domain: &str,
-    known: &Facts<'_>,
-    done: &DomainAction<'_>,
+    facts: &Facts<'_>,
+    action: &DomainAction<'_>,
     previous: Option<&(String, Vec<String>)>,
 ) -> Vec<(&'static str, NoteKind)> {
     let mut found = Vec::new();
     let mut mistake = |is: bool, detector| found.extend(is.then_some((detector, NoteKind::Mistake)));
-    match (domain, done.name, done.objects.as_slice()) {
+    match (domain, action.name, action.objects.as_slice()) {
         ("gripper-strips", "pick", [ball, room, ..]) => {
-            mistake(known.is_goal_condition(&format!("at {ball} {room}")), "took_back");
+            mistake(facts.is_goal_condition(&format!("at {ball} {room}")), "took_back");
             mistake(
-                !known.goal_conditions("at").any(|(words, _)| words.first() == Some(ball)),
+                !facts.goal_conditions("at").any(|(words, _)| words.first() == Some(ball)),
                 "ball_not_wanted",
             );
         }
         ("gripper-strips", "drop", [ball, room, ..]) => {
-            let elsewhere = known
+            let belongs_elsewhere = facts
                 .goal_conditions("at")
                 .any(|(words, _)| words.first() == Some(ball) && words.get(1) != Some(room));
-            mistake(elsewhere, "wrong_drop");
+            mistake(belongs_elsewhere, "wrong_drop");
         }
         ("gripper-strips", "move", [from, ..]) => {
-            let carries = known.true_facts("carry").next().is_some();
-            let free = known.true_facts("free").next().is_some();
-            let waits = known.goal_conditions("at").any(|(words, held)| match words.as_slice() {
-                [ball, to] => !held && to != from && known.is_true(&format!("at {ball} {from}")),
+            let is_carrying = facts.true_facts("carry").next().is_some();
+            let has_free_hand = facts.true_facts("free").next().is_some();
+            let ball_waits = facts.goal_conditions("at").any(|(words, held)| match words.as_slice() {
+                [ball, to] => !held && to != from && facts.is_true(&format!("at {ball} {from}")),
                 _ => false,
             });
-            mistake(carries && free && waits, "hand_left_free");
+            mistake(is_carrying && has_free_hand && ball_waits, "hand_left_free");
         }
         ("blocksworld-4ops", "stack", [block, below, ..]) => {
-            let wanted = known.is_goal_condition(&format!("on {block} {below}"));
+            let wanted = facts.is_goal_condition(&format!("on {block} {below}"));
             mistake(!wanted, "wrong_stack");
-            let unsettled =
-                known.goal_conditions("on").any(|(words, held)| words.first() == Some(below) && !held);
-            mistake(wanted && unsettled, "two_towers");
-            let back = previous.is_some_and(|(verb, objects)| {
+            let is_base_unfinished =
+                facts.goal_conditions("on").any(|(words, held)| words.first() == Some(below) && !held);
+            mistake(wanted && is_base_unfinished, "two_towers");
+            let is_stacked_back = previous.is_some_and(|(verb, objects)| {
                 verb == "unstack"
                     && objects.first().map(String::as_str) == Some(block)
                     && objects.get(1).map(String::as_str) == Some(below)
             });
-            mistake(back, "stacked_back");
+            mistake(is_stacked_back, "stacked_back");
         }
-        ("barman", "grasp", _) => mistake(are_both_hands_full(known), "both_hands_full"),
+        ("barman", "grasp", _) => mistake(are_both_hands_full(facts), "both_hands_full"),
         ("barman", "pour-shot-to-clean-shaker" | "pour-shot-to-used-shaker", [_, drink, shaker, ..]) => {
-            mistake(!is_useful_ingredient(known, drink, shaker), "wrong_ingredient");
+            mistake(!is_useful_ingredient(facts, drink, shaker), "wrong_ingredient");
         }
-        ("tyreworld", "fetch", [thing, ..]) => mistake(!is_needed(known, thing), "not_needed"),
+        ("tyreworld", "fetch", [thing, ..]) => mistake(!is_needed(facts, thing), "not_needed"),
         _ => {}
     }
-    let taught = match (domain, done.name) {
-        ("gripper-strips", "pick") if known.true_facts("free").next().is_none() => Some("carried_two"),
+    let teaches = match (domain, action.name) {
+        ("gripper-strips", "pick") if facts.true_facts("free").next().is_none() => Some("carried_two"),
         ("barman", "shake") => Some("shook"),
         ("tyreworld", "undo") => Some("undid"),
         ("blocksworld-4ops", "unstack") => Some("unstacked"),
         _ => None,
     };
-    found.extend(taught.map(|detector| (detector, NoteKind::Fact)));
+    found.extend(teaches.map(|detector| (detector, NoteKind::Fact)));
     found
 }
 
 /// Returns the first reason whose condition holds.
 fn first_true_reason(reasons: &[(bool, &'static str)]) -> Option<&'static str> {
-    reasons.iter().find(|(is, _)| *is).map(|(_, why)| *why)
+    reasons.iter().find(|(holds, _)| *holds).map(|(_, reason)| *reason)
 }
 
-fn is_held(known: &Facts<'_>, vessel: &str) -> bool {
-    known.true_facts("holding").any(|words| words.get(1) == Some(&vessel))
+fn is_held(facts: &Facts<'_>, vessel: &str) -> bool {
+    facts.true_facts("holding").any(|words| words.get(1) == Some(&vessel))
 }
 
-fn are_both_hands_full(known: &Facts<'_>) -> bool {
-    known.true_facts("handempty").next().is_none()
+fn are_both_hands_full(facts: &Facts<'_>) -> bool {
+    facts.true_facts("handempty").next().is_none()
 }
 
 /// Returns whether adding a drink to a shaker, given its present contents, contributes to a cocktail that is still
 /// needed.
-fn is_useful_ingredient(known: &Facts<'_>, drink: &str, shaker: &str) -> bool {
-    let inside: Vec<&str> = known
+fn is_useful_ingredient(facts: &Facts<'_>, drink: &str, shaker: &str) -> bool {
+    let inside: Vec<&str> = facts
         .true_facts("contains")
         .filter(|words| words.first() == Some(&shaker))
         .filter_map(|words| words.get(1).copied())
         .collect();
-    known.goal_conditions("contains").filter(|(_, held)| !held).any(|(words, _)| {
+    facts.goal_conditions("contains").filter(|(_, held)| !held).any(|(words, _)| {
         let Some(mix) = words.get(1) else { return false };
         let part = |name: &str| {
-            known.is_true(&format!("cocktail-part1 {mix} {name}"))
-                || known.is_true(&format!("cocktail-part2 {mix} {name}"))
+            facts.is_true(&format!("cocktail-part1 {mix} {name}"))
+                || facts.is_true(&format!("cocktail-part2 {mix} {name}"))
         };
         part(drink) && inside.iter().all(|name| part(name))
     })
 }
 
-/// Returns whether something in the boot helps to reach an open part of the goal.
-fn is_needed(known: &Facts<'_>, thing: &str) -> bool {
-    let open = |predicate| known.goal_conditions(predicate).any(|(_, held)| !held);
+/// Returns whether a tool or wheel from the boot is needed for an open part of the goal.
+fn is_needed(facts: &Facts<'_>, thing: &str) -> bool {
+    let open = |predicate| facts.goal_conditions(predicate).any(|(_, held)| !held);
     match thing {
         "pump" => open("inflated"),
         "wrench" | "jack" => open("on") || open("tight") || open("in") || open("loose"),
-        wheel => known
+        wheel => facts
             .goal_conditions("on")
-            .chain(known.goal_conditions("inflated"))
+            .chain(facts.goal_conditions("inflated"))
             .any(|(words, held)| !held && words.first() == Some(&wheel)),
     }
 }

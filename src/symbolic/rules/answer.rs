@@ -1,11 +1,12 @@
-//! The rules as a mentor: their answers to mentor questions, over the whole episode.
+//! Answers mentor questions with the symbolic rules instead of a model, over the whole episode.
 
 use super::{NoteRange, RuleLesson, apply_rule, notes_in_range, progress_lesson, reflect, sentences};
 use crate::domain::{LessonText, NoteKind, Purpose, Question, ReflectionItem, ReflectionKind, Transition};
 use crate::engine::{Episode, Intent, State};
 
-/// Returns the symbolic rules' answer to a mentor question: items with their evidence, or nothing if no detector found
-/// any. They can reflect and contrast; a summary, a choice or a construction needs a model, or the method does without.
+/// Returns the symbolic rules' answer to a mentor question: items with their evidence; empty if no detector found
+/// anything. The rules can reflect, contrast and plan. Summaries, choices and constructions need a model; for those the
+/// answer is empty, and the method proceeds without them.
 pub fn answer_question(state: &State, question: Question) -> Vec<ReflectionItem> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     match (question.purpose, question.kind) {
@@ -13,7 +14,7 @@ pub fn answer_question(state: &State, question: Question) -> Vec<ReflectionItem>
             let intents = reflect(state, NoteRange::WholeEpisode, &[question.kind]);
             intents
                 .into_iter()
-                .find_map(|w| if let Intent::Reflect(r) = w { Some(r.items) } else { None })
+                .find_map(|intent| if let Intent::Reflect(r) = intent { Some(r.items) } else { None })
                 .unwrap_or_default()
         }
         (Purpose::Reflect | Purpose::Build, ReflectionKind::Plan) => {
@@ -39,12 +40,12 @@ pub fn answer_question(state: &State, question: Question) -> Vec<ReflectionItem>
 
 /// Returns the mistakes of an episode, most recently noted first.
 fn episode_mistakes(episode: &Episode) -> Vec<RuleLesson> {
-    let mut drawn = apply_rule(&notes_in_range(episode, NoteRange::WholeEpisode), sentences::error_lessons);
-    drawn.reverse();
-    drawn
+    let mut lessons = apply_rule(&notes_in_range(episode, NoteRange::WholeEpisode), sentences::error_lessons);
+    lessons.reverse();
+    lessons
 }
 
-/// Converts a mistake and what to do instead into an item of two sentences.
+/// Converts a mistake and its solution into an item of two sentences.
 fn lesson_to_item(lesson: RuleLesson) -> ReflectionItem {
     let text = match lesson.text.solution {
         Some(solution) => format!("{} {solution}", lesson.text.text),
@@ -58,19 +59,19 @@ fn lesson_to_item(lesson: RuleLesson) -> ReflectionItem {
     }
 }
 
-/// Returns a plan for the next attempt: what to do instead of each mistake, then what remained open.
+/// Returns a plan for the next attempt: the solution for each mistake, then what was unfinished at the end.
 fn next_attempt_plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     let mistakes = episode_mistakes(episode);
     let mut sentences: Vec<String> = Vec::new();
-    for drawn in mistakes.iter().rev() {
-        let sentence = drawn.text.solution.clone().unwrap_or_else(|| drawn.text.text.clone());
+    for mistake in mistakes.iter().rev() {
+        let sentence = mistake.text.solution.clone().unwrap_or_else(|| mistake.text.text.clone());
         if !sentences.contains(&sentence) {
             sentences.push(sentence);
         }
     }
-    let open = progress_lesson(state, episode, &[], NoteRange::WholeEpisode)
+    let progress = progress_lesson(state, episode, &[], NoteRange::WholeEpisode)
         .map(|p| format!("At the end of the last attempt: {}", p.text.text));
-    sentences.extend(open);
+    sentences.extend(progress);
     let evidence = mistakes.first().map(|m| m.evidence.clone()).unwrap_or_default();
     let text = LessonText::plain(sentences.join(" "));
     (!text.text.is_empty()).then_some(ReflectionItem {
@@ -81,7 +82,7 @@ fn next_attempt_plan(state: &State, episode: &Episode) -> Option<ReflectionItem>
     })
 }
 
-/// Returns what worked: the actions that reached a sub-goal, in order.
+/// Lists the actions that reached a sub-goal, in order.
 fn actions_that_progressed(episode: &Episode) -> Option<ReflectionItem> {
     let steps = (1..=episode.answered_steps()).filter_map(|n| episode.step(n));
     let reached: Vec<_> = steps.filter(|s| s.notes.iter().any(|n| n.kind == NoteKind::Progress)).collect();
@@ -96,13 +97,15 @@ fn actions_that_progressed(episode: &Episode) -> Option<ReflectionItem> {
     })
 }
 
-/// Returns what reached the last sub-goal.
+/// Returns an item about the last step if it reached a sub-goal.
 fn positive_item(episode: &Episode) -> Option<ReflectionItem> {
     let step = episode.last_step()?;
     let note = step.notes.iter().find(|n| n.kind == NoteKind::Progress)?;
     let action = step.action()?;
     Some(ReflectionItem {
-        text: LessonText::plain(format!("`{action}` made progress; the same order will work again.")),
+        text: LessonText::plain(format!(
+            "`{action}` made progress; the same actions in the same order will work again."
+        )),
         rule: Some(note.detector.clone()),
         evidence: note.evidence.clone(),
         transition: None::<Transition>,

@@ -1,6 +1,6 @@
-//! Plans a household task before its first action, without a model. It is a simple stand-in, because nothing about the
-//! environment's answers is known in advance: it visits the places that the first observation lists and tries to take
-//! the object at each of them. Impossible actions have no effect, so the one that succeeds is enough.
+//! Plans a household task before its first action, without a model. Where the object is and how the environment will
+//! answer are unknown at this point, so the plan visits the places that the first observation lists and tries to take
+//! the object at each of them. Impossible actions have no effect, so it is enough if one of the attempts succeeds.
 
 use crate::domain::{LessonText, ReflectionItem};
 use crate::engine::{Episode, State};
@@ -8,7 +8,7 @@ use crate::symbolic::goal::{Goal, Treatment};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The environments whose tasks it can plan.
+/// The environments whose tasks this planner supports.
 pub const PLANNABLE_ENVS: &[&str] = &["household", "alfworld"];
 
 /// Places that have a door.
@@ -27,21 +27,25 @@ pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     if places.is_empty() {
         return None;
     }
-    let cap = state.run.as_ref().map_or(50, |r| r.limits.steps as usize);
+    let max_actions = state.run.as_ref().map_or(50, |r| r.limits.steps as usize);
     let lines = match &goal {
         Goal::Place { object, target, treatment, count } => {
             let place = PlaceGoalPlanner { object, target, treatment: *treatment };
-            let share = cap / (*count).max(1);
-            (1..=*count).flat_map(|n| place.plan_object(n, &places, episode.trial, share)).collect()
+            let max_per_object = max_actions / (*count).max(1);
+            (1..=*count)
+                .flat_map(|number| place.plan_object(number, &places, episode.trial, max_per_object))
+                .collect()
         }
         Goal::ExamineInLight { object, lamp } => {
-            let lit = |kind: &str| LAMP_PLACES.contains(&kind);
-            let lamps: Vec<&str> = places.iter().copied().filter(|p| lit(type_of_name(p))).collect();
+            let is_lamp_place = |kind: &str| LAMP_PLACES.contains(&kind);
+            let lamps: Vec<&str> =
+                places.iter().copied().filter(|p| is_lamp_place(type_of_name(p))).collect();
             let lamps = if lamps.is_empty() { places.clone() } else { lamps };
-            let last: Vec<String> =
+            let final_actions: Vec<String> =
                 lamps.iter().flat_map(|p| [format!("go to {p}"), format!("use {lamp} 1")]).collect();
-            let mut lines = plan_search(object, 1, &places, episode.trial, cap.saturating_sub(last.len()));
-            lines.extend(last);
+            let max_searching = max_actions.saturating_sub(final_actions.len());
+            let mut lines = plan_search(object, 1, &places, episode.trial, max_searching);
+            lines.extend(final_actions);
             lines
         }
     };
@@ -61,34 +65,39 @@ struct PlaceGoalPlanner<'a> {
 }
 
 impl PlaceGoalPlanner<'_> {
-    /// Plans moving one object to its place, in at most `most` actions.
-    fn plan_object(&self, number: usize, places: &[&str], trial: u32, most: usize) -> Vec<String> {
-        let thing = format!("{} {number}", self.object);
-        let first = |of: &str| places.iter().copied().find(|p| type_of_name(p) == of);
-        let mut last = Vec::new();
-        if let Some(how) = self.treatment {
-            let at = first(how.appliance()).map_or_else(|| format!("{} 1", how.appliance()), str::to_owned);
-            last.push(format!("go to {at}"));
-            last.push(format!("{} {thing} with {at}", how.verb()));
+    /// Plans to move one object to its target place, in at most `max_actions` actions.
+    fn plan_object(&self, number: usize, places: &[&str], trial: u32, max_actions: usize) -> Vec<String> {
+        let object = format!("{} {number}", self.object);
+        // A place that the observation doesn't list is assumed to have number 1.
+        let first_place_or_number_1 = |kind: &str| {
+            let listed = places.iter().copied().find(|p| type_of_name(p) == kind);
+            listed.map_or_else(|| format!("{kind} 1"), str::to_owned)
+        };
+        let mut final_actions = Vec::new();
+        if let Some(treatment) = self.treatment {
+            let appliance = first_place_or_number_1(treatment.appliance());
+            final_actions.push(format!("go to {appliance}"));
+            final_actions.push(format!("{} {object} with {appliance}", treatment.verb()));
         }
-        let target = first(self.target).map_or_else(|| format!("{} 1", self.target), str::to_owned);
-        last.push(format!("go to {target}"));
+        let target = first_place_or_number_1(self.target);
+        final_actions.push(format!("go to {target}"));
         if CONTAINERS.contains(&self.target) {
-            last.push(format!("open {target}"));
+            final_actions.push(format!("open {target}"));
         }
-        last.push(format!("move {thing} to {target}"));
+        final_actions.push(format!("move {object} to {target}"));
         // An object already in its target place need not be fetched from there.
         let others: Vec<&str> = places.iter().copied().filter(|p| type_of_name(p) != self.target).collect();
-        let mut lines = plan_search(self.object, number, &others, trial, most.saturating_sub(last.len()));
-        lines.extend(last);
-        lines
+        let max_searching = max_actions.saturating_sub(final_actions.len());
+        let mut actions = plan_search(self.object, number, &others, trial, max_searching);
+        actions.extend(final_actions);
+        actions
     }
 }
 
-/// Visits places in turn and tries to take the object at each until the actions are used up. Every trial starts where
-/// the previous one stopped.
-fn plan_search(object: &str, number: usize, places: &[&str], trial: u32, most: usize) -> Vec<String> {
-    let at = |place: &&str| -> Vec<String> {
+/// Plans to visit the places in turn and try to take the object at each, in at most `max_actions` actions. Every trial
+/// starts at the place where the previous one stopped.
+fn plan_search(object: &str, number: usize, places: &[&str], trial: u32, max_actions: usize) -> Vec<String> {
+    let actions_at = |place: &&str| -> Vec<String> {
         let mut lines = vec![format!("go to {place}")];
         if CONTAINERS.contains(&type_of_name(place)) {
             lines.push(format!("open {place}"));
@@ -96,16 +105,16 @@ fn plan_search(object: &str, number: usize, places: &[&str], trial: u32, most: u
         lines.push(format!("take {object} {number} from {place}"));
         lines
     };
-    let (mut lines, mut from): (Vec<String>, usize) = (Vec::new(), 0);
+    let (mut lines, mut next_place): (Vec<String>, usize) = (Vec::new(), 0);
     for _ in 0..trial.max(1) {
         lines.clear();
-        let round = places.iter().cycle().skip(from).take(places.len());
-        for stop in round.map(at) {
-            if lines.len() + stop.len() > most {
+        let visits = places.iter().cycle().skip(next_place).take(places.len());
+        for actions in visits.map(actions_at) {
+            if lines.len() + actions.len() > max_actions {
                 break;
             }
-            lines.extend(stop);
-            from = (from + 1) % places.len().max(1);
+            lines.extend(actions);
+            next_place = (next_place + 1) % places.len().max(1);
         }
     }
     lines

@@ -19,16 +19,16 @@ pub(super) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
     match note.detector.as_str() {
         "found" => {
             let (object, place) = (part("object"), part("place"));
-            let mut drawn = vec![plain(
+            let mut lessons = vec![plain(
                 format!("abstract.found.{object}.{place}"),
                 Scope::Environment,
                 format!("Look for {} in/on {} first.", with_article(object), with_article(place)),
             )];
             if part("door") == "open" {
                 let text = "Look inside closed containers too.".to_owned();
-                drawn.push(plain("abstract.inside".to_owned(), Scope::Environment, text));
+                lessons.push(plain("abstract.inside".to_owned(), Scope::Environment, text));
             }
-            drawn
+            lessons
         }
         "treated" => {
             let how = part("how");
@@ -82,12 +82,12 @@ pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
             "Take the object before you heat, cool or clean it.".to_owned(),
         ),
         "wrong_form" => {
-            let (said, form) = match part("said") {
+            let (used, form) = match part("said") {
                 "put" => ("put", "move OBJECT to PLACE"),
                 _ => ("move", "put OBJECT in/on PLACE"),
             };
             (
-                format!("Used \"{said}\", which this household does not understand."),
+                format!("Used \"{used}\", which this household does not understand."),
                 format!("Use \"{form}\" to put something down."),
             )
         }
@@ -192,42 +192,42 @@ fn appliance_sentence(treatment: Treatment) -> String {
     .to_owned()
 }
 
-/// Returns where the task stands and what comes next. Returns `None` if nothing is known yet.
+/// Returns the current state of the task and the next action. Returns `None` if nothing is known yet.
 pub(super) fn progress_text(goal: &Goal, known: &Situation) -> Option<String> {
     let object = goal.object();
     let hand = known.held.as_str();
-    let mut words = Vec::new();
+    let mut sentences = Vec::new();
     if let (Some(target), false) = (goal.target(), known.placed.is_empty()) {
         let verb = if known.placed.len() == 1 { "is" } else { "are" };
-        words.push(format!("{} {verb} in/on the {target}.", known.placed.join(" and ")));
+        sentences.push(format!("{} {verb} in/on the {target}.", known.placed.join(" and ")));
     }
     if !hand.is_empty() && type_of_name(hand) != object {
-        words.push(format!("You are holding {hand}, which the task doesn't mention. Next: put it down."));
+        sentences.push(format!("You are holding {hand}, which the task doesn't mention. Next: put it down."));
     } else if !hand.is_empty() {
         let treated = known.treated.iter().any(|t| t == hand);
         match (goal.treatment(), goal.target(), goal.lamp()) {
             (Some(how), ..) if !treated => {
                 let (verb, appliance) = (how.verb(), with_article(how.appliance()));
-                words.push(format!("You are holding {hand}. Next: {verb} it with {appliance}."));
+                sentences.push(format!("You are holding {hand}. Next: {verb} it with {appliance}."));
             }
             (Some(how), Some(target), _) => {
                 let (verb, target) = (how.verb(), with_article(target));
-                words.push(format!("You have {verb}ed {hand}. Next: put it in/on {target}."));
+                sentences.push(format!("You have {verb}ed {hand}. Next: put it in/on {target}."));
             }
             (None, Some(target), _) => {
                 let target = with_article(target);
-                words.push(format!("You are holding {hand}. Next: put it in/on {target}."));
+                sentences.push(format!("You are holding {hand}. Next: put it in/on {target}."));
             }
-            (_, _, Some(lamp)) => words.push(match &known.lamp {
+            (_, _, Some(lamp)) => sentences.push(match &known.lamp {
                 Some((lamp, place)) => format!("You are holding {hand}. Next: go to {place} and use {lamp}."),
                 None => format!("You are holding {hand}. Next: look for {}.", with_article(lamp)),
             }),
             _ => {}
         }
     } else if let Some((found, place)) = known.unplaced_target() {
-        words.push(format!("You have seen {found} in/on {place}. Next: take {found} from {place}."));
-    } else if !words.is_empty() || !known.location.is_empty() {
-        words.push(format!("Next: look for {}.", with_article(object)));
+        sentences.push(format!("You have seen {found} in/on {place}. Next: take {found} from {place}."));
+    } else if !sentences.is_empty() || !known.location.is_empty() {
+        sentences.push(format!("Next: look for {}.", with_article(object)));
     }
-    (!words.is_empty()).then(|| words.join(" "))
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }

@@ -1,4 +1,4 @@
-//! Detectors and rules in a grid world, over episodes in our own levels.
+//! Tests the detectors and rules of the grid world on episodes in a hand-written level.
 
 use super::*;
 use crate::env::Environment;
@@ -38,7 +38,7 @@ fn play_level(mission: &str, actions: &[&str]) -> TestRun {
 
 #[test]
 fn every_rejection_reason_is_detected() {
-    for (actions, why) in [
+    for (actions, reason) in [
         (&["pick up red box 1"][..], "wrong_verb"),
         (&["pickup red box 1", "pickup grey ball 1"], "hands_full"),
         (&["open sesame"], "unknown_action"),
@@ -62,7 +62,7 @@ fn every_rejection_reason_is_detected() {
         let play = play_level(FETCH, actions);
         let notes = last_notes(play.state());
         assert!(
-            notes.contains(&"nothing_happened".to_owned()) && notes.contains(&why.to_owned()),
+            notes.contains(&"nothing_happened".to_owned()) && notes.contains(&reason.to_owned()),
             "{actions:?}: {notes:?}"
         );
         assert!(!lesson_texts(play.state(), ReflectionKind::Error).is_empty(), "{actions:?}");
@@ -83,17 +83,17 @@ fn each_situation_from_the_paper_is_noted_once() {
         ],
     );
     let episode = play.state().episode.as_deref().unwrap();
-    let noted = |name: &str| episode.note_tallies.get(name).map_or(0, |tally| tally.count);
+    let note_count = |name: &str| episode.note_tallies.get(name).map_or(0, |tally| tally.count);
     assert_eq!(
-        ["found_key", "took_key", "unlocked", "found_target", "circling"].map(noted),
+        ["found_key", "took_key", "unlocked", "found_target", "circling"].map(note_count),
         [1, 1, 1, 1, 0],
         "{:?}",
         episode.note_tallies
     );
-    let drawn = lesson_texts(play.state(), ReflectionKind::Abstract);
+    let lessons = lesson_texts(play.state(), ReflectionKind::Abstract);
     assert!(
-        drawn.iter().any(|text| text.starts_with("A key opens locked doors of its own colour")),
-        "{drawn:?}"
+        lessons.iter().any(|text| text.starts_with("A key opens locked doors of its own colour")),
+        "{lessons:?}"
     );
     assert_eq!(
         lesson_texts(play.state(), ReflectionKind::Progress),
@@ -126,12 +126,12 @@ fn picking_up_another_object_is_noted_as_must_drop() {
 
 #[test]
 fn circling_is_noted_after_more_than_one_full_turn() {
-    let turns = |many: usize| {
-        let play = play_level(FETCH, &vec!["turn left"; many]);
+    let circling_notes = |turn_count: usize| {
+        let play = play_level(FETCH, &vec!["turn left"; turn_count]);
         let episode = play.state().episode.as_deref().unwrap();
         episode.note_tallies.get("circling").map_or(0, |tally| tally.count)
     };
-    assert_eq!([3, 4, 5, 9, 10].map(turns), [0, 0, 1, 1, 2]);
+    assert_eq!([3, 4, 5, 9, 10].map(circling_notes), [0, 0, 1, 1, 2]);
     // A turn in the other direction starts the count again.
     let play =
         play_level(FETCH, &["turn left", "turn left", "turn left", "turn right", "turn left", "turn left"]);
@@ -165,9 +165,9 @@ fn views_and_goals_are_parsed_completely() {
     let goal = parse_clauses(
         "go to a ball and put the red key on your left next to the grey box, and open a door behind you",
     );
-    let any = ObjectDesc { colour: None, kind: Some("ball"), side: None };
-    let key = ObjectDesc { colour: Some("red"), kind: Some("key"), side: Some(3) };
-    let case = ObjectDesc { colour: Some("grey"), kind: Some("box"), side: None };
-    let door = ObjectDesc { colour: None, kind: Some("door"), side: Some(2) };
-    assert_eq!(goal, [Clause::GoTo(any), Clause::PutNext(key, case), Clause::Open(door)]);
+    let any_ball = ObjectDesc { colour: None, kind: Some("ball"), side: None };
+    let red_key = ObjectDesc { colour: Some("red"), kind: Some("key"), side: Some(3) };
+    let grey_box = ObjectDesc { colour: Some("grey"), kind: Some("box"), side: None };
+    let any_door = ObjectDesc { colour: None, kind: Some("door"), side: Some(2) };
+    assert_eq!(goal, [Clause::GoTo(any_ball), Clause::PutNext(red_key, grey_box), Clause::Open(any_door)]);
 }

@@ -58,8 +58,8 @@ impl StepParts {
         StepPart::ALL.into_iter().filter(move |p| self.contains(*p))
     }
 
-    fn insert_if(self, part: StepPart, there: bool) -> Self {
-        Self(self.0 | u8::from(there) << part as u8)
+    fn insert_if(self, part: StepPart, condition: bool) -> Self {
+        Self(self.0 | u8::from(condition) << part as u8)
     }
 }
 
@@ -111,14 +111,15 @@ impl Row {
 /// many steps with equal actions as possible are aligned (a longest common subsequence); between them, steps whose
 /// actions begin with the same word, then the remaining ones in order.
 pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
-    let (mine, other) = (step_texts(a), step_texts(b));
+    let (left_texts, right_texts) = (step_texts(a), step_texts(b));
     // Sorting the sides makes both directions choose the same one of several equally good alignments.
-    let swapped = mine > other;
-    let pairs = if swapped { align_texts(&other, &mine) } else { align_texts(&mine, &other) };
+    let swapped = left_texts > right_texts;
+    let pairs =
+        if swapped { align_texts(&right_texts, &left_texts) } else { align_texts(&left_texts, &right_texts) };
     let mut rows = vec![Row { left: Some(0), right: Some(0), parts: diff_resets(a, b), pending: false }];
     rows.extend(pairs.into_iter().map(|(x, y)| {
         let (x, y) = if swapped { (y, x) } else { (x, y) };
-        let number = |place: usize| place as u32 + 1;
+        let number = |index: usize| index as u32 + 1;
         let (x, y) = (x.map(number), y.map(number));
         let parts = match (x, y) {
             (Some(x), Some(y)) => match (a.shared_step(x), b.shared_step(y)) {
@@ -127,17 +128,17 @@ pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
             },
             _ => StepParts::default(),
         };
-        let waits =
+        let is_pending =
             |e: &Episode, n: Option<u32>| n.and_then(|n| e.step(n)).is_some_and(|s| s.answer.is_none());
-        Row { left: x, right: y, parts, pending: waits(a, x) || waits(b, y) }
+        Row { left: x, right: y, parts, pending: is_pending(a, x) || is_pending(b, y) }
     }));
     rows
 }
 
 /// Returns the text by which steps are compared: the action, or the thought of a thought-only step.
 pub fn action_or_thought(step: &Step) -> Cow<'_, str> {
-    let done = step.executed.as_ref().map(|e| Cow::Borrowed(e.action.as_str()));
-    done.or_else(|| step.proposal_text()).unwrap_or_default()
+    let action = step.executed.as_ref().map(|e| Cow::Borrowed(e.action.as_str()));
+    action.or_else(|| step.proposal_text()).unwrap_or_default()
 }
 
 fn step_texts(episode: &Episode) -> Vec<Cow<'_, str>> {
@@ -148,11 +149,11 @@ fn step_texts(episode: &Episode) -> Vec<Cow<'_, str>> {
 fn intern<'t>(
     known: &mut HashMap<&'t str, u32>,
     texts: &'t [Cow<'_, str>],
-    of: fn(&str) -> &str,
+    key: fn(&str) -> &str,
 ) -> Vec<u32> {
     let number = |text: &'t Cow<'_, str>| {
         let next = known.len() as u32;
-        *known.entry(of(text)).or_insert(next)
+        *known.entry(key(text)).or_insert(next)
     };
     texts.iter().map(number).collect()
 }
@@ -190,13 +191,13 @@ fn pair_leftovers(
     (right, mut b): (&[Cow<'_, str>], Range<usize>),
     rows: &mut Vec<IndexPair>,
 ) {
-    let thinks = |list: &[Cow<'_, str>], place: usize| first_word(&list[place]) == "think:";
+    let is_thought = |list: &[Cow<'_, str>], index: usize| first_word(&list[index]) == "think:";
     while !a.is_empty() && !b.is_empty() {
-        let (one, other) = (thinks(left, a.start), thinks(right, b.start));
-        let (takes, gives) = (one || !other, other || !one);
-        rows.push((takes.then_some(a.start), gives.then_some(b.start)));
-        a.start += usize::from(takes);
-        b.start += usize::from(gives);
+        let (one, other) = (is_thought(left, a.start), is_thought(right, b.start));
+        let (takes_left, takes_right) = (one || !other, other || !one);
+        rows.push((takes_left.then_some(a.start), takes_right.then_some(b.start)));
+        a.start += usize::from(takes_left);
+        b.start += usize::from(takes_right);
     }
     rows.extend(a.map(|at| (Some(at), None)));
     rows.extend(b.map(|at| (None, Some(at))));
@@ -248,25 +249,27 @@ fn diff_resets(a: &Episode, b: &Episode) -> StepParts {
             .map(|r| (r.agent_view.clone().unwrap_or_else(|| r.raw.clone()), r.progress))
     };
     let (a, b) = (text(a), text(b));
-    let seen = a.as_ref().map(|r| &r.0) != b.as_ref().map(|r| &r.0);
-    let progress = a.as_ref().map(|r| r.1) != b.as_ref().map(|r| r.1);
-    StepParts::default().insert_if(StepPart::Observation, seen).insert_if(StepPart::Progress, progress)
+    let observations_differ = a.as_ref().map(|r| &r.0) != b.as_ref().map(|r| &r.0);
+    let progress_differs = a.as_ref().map(|r| r.1) != b.as_ref().map(|r| r.1);
+    StepParts::default()
+        .insert_if(StepPart::Observation, observations_differ)
+        .insert_if(StepPart::Progress, progress_differs)
 }
 
 /// Returns the parts in which two steps differ.
 fn diff_steps(a: &Step, b: &Step) -> StepParts {
     // The action of a thought-only step is its thought.
-    let thinking = a.is_thought_only() && b.is_thought_only();
-    let done = action_or_thought(a) != action_or_thought(b);
-    let by = |s: &Step| s.executed.as_ref().map(|e| e.decided_by);
-    let after = |s: &Step| s.answer.as_ref().map(|x| (x.progress, x.won, x.done));
+    let thought_only = a.is_thought_only() && b.is_thought_only();
+    let texts_differ = action_or_thought(a) != action_or_thought(b);
+    let decided_by = |s: &Step| s.executed.as_ref().map(|e| e.decided_by);
+    let result = |s: &Step| s.answer.as_ref().map(|x| (x.progress, x.won, x.done));
     // An action that is only proposed or not answered yet doesn't count as a different answer.
-    let taken = a.executed.is_some() && b.executed.is_some();
-    let answered = a.answer.is_some() && b.answer.is_some();
+    let both_executed = a.executed.is_some() && b.executed.is_some();
+    let both_answered = a.answer.is_some() && b.answer.is_some();
     StepParts::default()
-        .insert_if(StepPart::Action, done && !thinking)
-        .insert_if(StepPart::Thought, (done && thinking) || a.thought != b.thought)
-        .insert_if(StepPart::DecidedBy, taken && by(a) != by(b))
-        .insert_if(StepPart::Observation, answered && a.observation() != b.observation())
-        .insert_if(StepPart::Progress, answered && after(a) != after(b))
+        .insert_if(StepPart::Action, texts_differ && !thought_only)
+        .insert_if(StepPart::Thought, (texts_differ && thought_only) || a.thought != b.thought)
+        .insert_if(StepPart::DecidedBy, both_executed && decided_by(a) != decided_by(b))
+        .insert_if(StepPart::Observation, both_answered && a.observation() != b.observation())
+        .insert_if(StepPart::Progress, both_answered && result(a) != result(b))
 }

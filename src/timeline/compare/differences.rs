@@ -32,8 +32,8 @@ fn comparable_json(run: &RunSpec) -> Value {
     // Only the value of a setting is compared: its origin has no effect.
     for (name, setting) in &run.settings.0 {
         let value = match &setting.value {
-            switched @ Value::Bool(_) if sampling_param(name).is_some() => {
-                describe_setting_value(name, switched).into()
+            flag @ Value::Bool(_) if sampling_param(name).is_some() => {
+                describe_setting_value(name, flag).into()
             }
             value => value.clone(),
         };
@@ -62,17 +62,17 @@ pub(super) fn diff_values(a: &Value, b: &Value) -> Vec<Difference> {
     found
 }
 
-fn flatten<'v>(name: String, value: &'v Value, depth: usize, into: &mut BTreeMap<String, &'v Value>) {
+fn flatten<'v>(name: String, value: &'v Value, depth: usize, values: &mut BTreeMap<String, &'v Value>) {
     match value {
         Value::Null => {}
         Value::Object(map) if depth < MAX_DEPTH => {
             for (key, part) in map {
                 let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
-                flatten(name, part, depth + 1, into);
+                flatten(name, part, depth + 1, values);
             }
         }
         _ => {
-            into.insert(name, value);
+            values.insert(name, value);
         }
     }
 }

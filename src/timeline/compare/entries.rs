@@ -17,12 +17,12 @@ pub struct ComparisonEntry {
 }
 
 fn entry(
-    about: &'static str,
+    topic: &'static str,
     name: impl Into<String>,
-    a: Option<String>,
-    b: Option<String>,
+    left: Option<String>,
+    right: Option<String>,
 ) -> ComparisonEntry {
-    ComparisonEntry { topic: about, name: name.into(), left: a, right: b }
+    ComparisonEntry { topic, name: name.into(), left, right }
 }
 
 impl PriorDifferences {
@@ -45,21 +45,21 @@ impl PriorDifferences {
         }
         let lessons_differ = self.lessons != super::LessonDifferences::default();
         for pair in &self.segments {
-            let from =
+            let source =
                 [&pair.left, &pair.right].into_iter().flatten().next().map_or("", |p| p.source.as_str());
             let is_lesson_label = matches!(
                 pair.label,
                 SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress | SegmentLabel::Memory
             );
             // Headings of lessons appear and disappear with the lessons.
-            if lessons_differ && is_lesson_label && (from.is_empty() || from.starts_with("lesson ")) {
+            if lessons_differ && is_lesson_label && (source.is_empty() || source.starts_with("lesson ")) {
                 continue;
             }
-            let word = if pair.label == SegmentLabel::Observation { "seen" } else { pair.label.name() };
-            let name = match from.strip_prefix("turn ").unwrap_or(from) {
-                "" => word.to_owned(),
+            let label = if pair.label == SegmentLabel::Observation { "seen" } else { pair.label.name() };
+            let name = match source.strip_prefix("turn ").unwrap_or(source) {
+                "" => label.to_owned(),
                 // JSON has "turns 2-4".
-                from => format!("{word} {}", from.replacen("turn", "step", 1)),
+                source => format!("{label} {}", source.replacen("turn", "step", 1)),
             };
             let side = |p: &Option<super::SegmentText>| p.as_ref().map(|p| p.text.trim().to_owned());
             all.push(entry("prompt", name, side(&pair.left), side(&pair.right)));
@@ -120,15 +120,15 @@ impl Comparison {
         let step =
             |side: &Side, number: Option<u32>| number.and_then(|n| side.episode.shared_step(n)).cloned();
         let (left, right) = (step(&self.left, numbers.0), step(&self.right, numbers.1));
-        let both = |name: &str, of: &dyn Fn(&Step) -> Option<String>| {
-            let of = |s: &Option<Arc<Step>>| s.as_deref().and_then(of);
-            entry("step", name, of(&left), of(&right))
+        let both = |name: &str, text: &dyn Fn(&Step) -> Option<String>| {
+            let text = |s: &Option<Arc<Step>>| s.as_deref().and_then(text);
+            entry("step", name, text(&left), text(&right))
         };
         let number =
             |n: Option<u32>, step: &Option<Arc<Step>>| match (n, step.as_deref().and_then(pending_label)) {
                 (Some(0), _) => "the first observation".to_owned(),
                 (Some(n), None) => format!("step {n}"),
-                (Some(n), Some(stands)) => format!("step {n}: {stands}"),
+                (Some(n), Some(pending)) => format!("step {n}: {pending}"),
                 (None, _) => "no further step".to_owned(),
             };
         let mut all =
@@ -154,8 +154,8 @@ impl Comparison {
 
     /// Returns the outcomes of both sides.
     pub fn outcome_entries(&self) -> Vec<ComparisonEntry> {
-        let row = |name: &str, of: &dyn Fn(&Outcome) -> String| {
-            entry("outcome", name, Some(of(&self.outcomes.0)), Some(of(&self.outcomes.1)))
+        let row = |name: &str, describe: &dyn Fn(&Outcome) -> String| {
+            entry("outcome", name, Some(describe(&self.outcomes.0)), Some(describe(&self.outcomes.1)))
         };
         let mut rows = vec![
             row("outcome", &|o| o.verdict() + if o.assisted { ", assisted" } else { "" }),
@@ -202,7 +202,7 @@ fn mistakes_text(outcome: &Outcome) -> String {
         each.join(", ")
     };
     match outcome.mistake_count() {
-        0 => "none noted".to_owned(),
+        0 => "none detected".to_owned(),
         all => format!("{all}: {}", list_counts(&outcome.mistakes)),
     }
 }

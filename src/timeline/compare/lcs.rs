@@ -1,10 +1,10 @@
 //! The longest common subsequence of two lists of numbers, exactly, 64 columns at a time (bit-parallel).
 //!
-//! After the row of `a[i]`, the bit of `b[j]` is 0 if the common length up to `j` is one more than up to `j - 1`; each
-//! row is computed from the previous one by an addition with carry. All rows are stored if they fit into
-//! [`MAX_STORED_WORDS`], and the result is traced back through them; otherwise the lists are split where the halves
-//! have the most in common (Hirschberg). The work is at most twice `a * b / 64` words for any lists, and the memory is
-//! bounded.
+//! The table has one row per symbol of `a` and one bit per symbol of `b`. In the row of `a[i]`, the bit of `b[j]` is 0
+//! if the longest common subsequence with `b[..=j]` is one longer than that with `b[..j]`. Each row is computed from
+//! the previous one by an addition with carry. If all rows fit into [`MAX_STORED_WORDS`], they are stored, and the
+//! result is traced back through them; otherwise the lists are split where the halves have the most in common
+//! (Hirschberg). At most `2 * a.len() * b.len() / 64` words are processed, in bounded memory.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(super) fn lcs(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     found
 }
 
-/// The symbols of a list that can be common at all, with their positions.
+/// Symbols of a list with their positions in it. Symbols that the other list doesn't have can be left out.
 struct SymbolList {
     symbols: Vec<u32>,
     positions: Vec<usize>,
@@ -36,18 +36,18 @@ impl SymbolList {
         self.symbols.len()
     }
 
-    fn split_at(&self, at: usize) -> (Self, Self) {
-        let piece = |range: std::ops::Range<usize>| Self {
+    fn split_at(&self, index: usize) -> (Self, Self) {
+        let slice = |range: std::ops::Range<usize>| Self {
             symbols: self.symbols[range.clone()].to_vec(),
             positions: self.positions[range].to_vec(),
         };
-        (piece(0..at), piece(at..self.len()))
+        (slice(0..index), slice(index..self.len()))
     }
 
     /// Removes the symbols that the other list does not have.
-    fn common_with(&self, with: &Self) -> Self {
-        let known: std::collections::HashSet<u32> = with.symbols.iter().copied().collect();
-        let kept = || self.symbols.iter().zip(&self.positions).filter(|(s, _)| known.contains(s));
+    fn common_with(&self, other: &Self) -> Self {
+        let other_symbols: std::collections::HashSet<u32> = other.symbols.iter().copied().collect();
+        let kept = || self.symbols.iter().zip(&self.positions).filter(|(s, _)| other_symbols.contains(s));
         Self { symbols: kept().map(|k| *k.0).collect(), positions: kept().map(|k| *k.1).collect() }
     }
 }
@@ -61,23 +61,23 @@ fn collect_lcs(a: &SymbolList, b: &SymbolList, found: &mut Vec<(usize, usize)>) 
     if a.len() * words <= MAX_STORED_WORDS {
         return trace_back(a, b, found);
     }
-    let at = a.len() / 2;
-    let (first, second) = a.split_at(at);
-    let cut =
+    let a_split = a.len() / 2;
+    let (first, second) = a.split_at(a_split);
+    let b_split =
         if a.len().saturating_mul(words) > MAX_WORK { b.len() / 2 } else { split_point(&first, &second, b) };
-    let (left, right) = b.split_at(cut);
+    let (left, right) = b.split_at(b_split);
     collect_lcs(&first, &left, found);
     collect_lcs(&second, &right, found);
 }
 
-/// Returns where to split `b` so that its parts have the most in common with the halves of `a`.
+/// Returns the index at which to split `b` so that its parts have the most in common with the halves of `a`.
 fn split_point(first: &SymbolList, second: &SymbolList, b: &SymbolList) -> usize {
     let forward = prefix_lengths(&first.symbols, &b.symbols);
     let reversed = |list: &[u32]| list.iter().rev().copied().collect::<Vec<_>>();
     let backward = prefix_lengths(&reversed(&second.symbols), &reversed(&b.symbols));
-    let all = b.len();
+    let len = b.len();
     // Of equally good splits the first is chosen, so that the result depends only on the lists.
-    (0..=all).rev().max_by_key(|j| forward[*j] + backward[all - j]).unwrap_or(0)
+    (0..=len).rev().max_by_key(|j| forward[*j] + backward[len - j]).unwrap_or(0)
 }
 
 /// Returns, for each prefix of `b`, the length of the longest common subsequence with `a`.
@@ -105,29 +105,29 @@ fn trace_back(a: &SymbolList, b: &SymbolList, found: &mut Vec<(usize, usize)>) {
         masks.next_row(*symbol, &mut row);
         rows.extend_from_slice(&row);
     }
-    let at = |i: usize, j: usize| is_bit_set(&rows[i * words..(i + 1) * words], j);
+    let is_set = |i: usize, j: usize| is_bit_set(&rows[i * words..(i + 1) * words], j);
     let (mut i, mut j) = (a.len(), b.len());
-    let begin = found.len();
+    let start = found.len();
     while i > 0 && j > 0 {
-        if at(i - 1, j - 1) {
+        if is_set(i - 1, j - 1) {
             j -= 1;
         } else {
             i -= 1;
-            if i == 0 || at(i - 1, j - 1) {
+            if i == 0 || is_set(i - 1, j - 1) {
                 j -= 1;
                 found.push((a.positions[i], b.positions[j]));
             }
         }
     }
-    found[begin..].reverse();
+    found[start..].reverse();
 }
 
-fn is_bit_set(row: &[u64], at: usize) -> bool {
-    row[at / 64] >> (at % 64) & 1 == 1
+fn is_bit_set(row: &[u64], bit: usize) -> bool {
+    row[bit / 64] >> (bit % 64) & 1 == 1
 }
 
-/// The positions of each symbol as bit masks. Frequent symbols, of which there are few, have complete rows; the bits of
-/// others are set and cleared as needed.
+/// The positions of each symbol as bit masks. Frequent symbols, of which there are few, have a stored mask; the masks
+/// of others are built in `scratch` when needed.
 struct SymbolMasks {
     words: usize,
     positions: HashMap<u32, Vec<u32>>,
@@ -138,17 +138,17 @@ struct SymbolMasks {
 impl SymbolMasks {
     fn new(b: &[u32]) -> Self {
         let words = b.len().div_ceil(64);
-        let mut places: HashMap<u32, Vec<u32>> = HashMap::new();
-        for (at, symbol) in b.iter().enumerate() {
-            places.entry(*symbol).or_default().push(at as u32);
+        let mut positions: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (index, symbol) in b.iter().enumerate() {
+            positions.entry(*symbol).or_default().push(index as u32);
         }
-        let mut whole = HashMap::new();
-        for (symbol, at) in places.iter().filter(|(_, at)| at.len() > words) {
+        let mut full_rows = HashMap::new();
+        for (symbol, indices) in positions.iter().filter(|(_, indices)| indices.len() > words) {
             let mut mask = vec![0; words];
-            set_bits(&mut mask, at);
-            whole.insert(*symbol, mask);
+            set_bits(&mut mask, indices);
+            full_rows.insert(*symbol, mask);
         }
-        Self { words, positions: places, full_rows: whole, scratch: vec![0; words] }
+        Self { words, positions, full_rows, scratch: vec![0; words] }
     }
 
     /// Computes the next row for one more symbol.
@@ -156,28 +156,28 @@ impl SymbolMasks {
         if let Some(mask) = self.full_rows.get(&symbol) {
             return advance_row(row, mask);
         }
-        let Some(at) = self.positions.get(&symbol) else { return };
-        set_bits(&mut self.scratch, at);
+        let Some(positions) = self.positions.get(&symbol) else { return };
+        set_bits(&mut self.scratch, positions);
         advance_row(row, &self.scratch);
-        for place in at {
-            self.scratch[*place as usize / 64] = 0;
+        for position in positions {
+            self.scratch[*position as usize / 64] = 0;
         }
     }
 }
 
-fn set_bits(mask: &mut [u64], at: &[u32]) {
-    for place in at {
-        mask[*place as usize / 64] |= 1 << (place % 64);
+fn set_bits(mask: &mut [u64], positions: &[u32]) {
+    for position in positions {
+        mask[*position as usize / 64] |= 1 << (position % 64);
     }
 }
 
 fn advance_row(row: &mut [u64], mask: &[u64]) {
     let mut carry = false;
     for (word, mask) in row.iter_mut().zip(mask) {
-        let met = *word & mask;
-        let (sum, over) = word.overflowing_add(met);
-        let (sum, again) = sum.overflowing_add(u64::from(carry));
-        carry = over || again;
+        let common = *word & mask;
+        let (sum, overflowed) = word.overflowing_add(common);
+        let (sum, carry_overflowed) = sum.overflowing_add(u64::from(carry));
+        carry = overflowed || carry_overflowed;
         *word = sum | (*word & !mask);
     }
 }
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the length by the textbook algorithm.
+    /// Returns the length of a longest common subsequence, computed by the textbook algorithm.
     fn lcs_length(a: &[u32], b: &[u32]) -> usize {
         let mut row = vec![0; b.len() + 1];
         for x in a {
@@ -202,9 +202,9 @@ mod tests {
     }
 
     fn assert_lcs(a: &[u32], b: &[u32], found: &[(usize, usize)]) {
-        assert!(found.iter().all(|(i, j)| a[*i] == b[*j]), "what is paired is the same");
+        assert!(found.iter().all(|(i, j)| a[*i] == b[*j]), "paired symbols are equal");
         assert!(found.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1), "in order: {found:?}");
-        assert_eq!(found.len(), lcs_length(a, b), "none is longer: {a:?} {b:?}");
+        assert_eq!(found.len(), lcs_length(a, b), "not the longest: {a:?} {b:?}");
     }
 
     fn list() -> impl Strategy<Value = Vec<u32>> {

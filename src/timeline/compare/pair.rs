@@ -16,7 +16,7 @@ pub struct EpisodePair {
     pub right: Option<u32>,
 }
 
-/// Returns number, task and trial of a state's episodes, including the open one.
+/// Returns the number, task and trial of each episode of a state, including the open one.
 fn episodes(state: &State) -> impl Iterator<Item = (u32, &Task, u32)> {
     let open = state.open_episode().map(|e| (e.number, &e.task, e.trial));
     state.ended_episodes.iter().map(|p| (p.number, &p.task, p.trial)).chain(open)
@@ -26,32 +26,32 @@ fn episodes(state: &State) -> impl Iterator<Item = (u32, &Task, u32)> {
 /// order. The pairs follow the left side's order; episodes only on the right side come last.
 pub fn pair_episodes(a: &State, b: &State) -> Vec<EpisodePair> {
     let key = |task: &Task, trial: u32| (task.key(), trial);
-    let mut others: HashMap<(String, u32), std::collections::VecDeque<u32>> = HashMap::new();
+    let mut right_numbers: HashMap<(String, u32), std::collections::VecDeque<u32>> = HashMap::new();
     for (number, task, trial) in episodes(b) {
-        others.entry(key(task, trial)).or_default().push_back(number);
+        right_numbers.entry(key(task, trial)).or_default().push_back(number);
     }
-    let mut paired: Vec<EpisodePair> = Vec::new();
-    let mut taken = std::collections::HashSet::new();
+    let mut pairs: Vec<EpisodePair> = Vec::new();
+    let mut paired_right = std::collections::HashSet::new();
     for (number, task, trial) in episodes(a) {
-        let other = others.get_mut(&key(task, trial)).and_then(std::collections::VecDeque::pop_front);
-        taken.extend(other);
-        paired.push(EpisodePair { task: task.clone(), trial, left: Some(number), right: other });
+        let right = right_numbers.get_mut(&key(task, trial)).and_then(std::collections::VecDeque::pop_front);
+        paired_right.extend(right);
+        pairs.push(EpisodePair { task: task.clone(), trial, left: Some(number), right });
     }
-    let left = episodes(b).filter(|(number, ..)| !taken.contains(number));
-    paired.extend(left.map(|(number, task, trial)| EpisodePair {
+    let unpaired = episodes(b).filter(|(number, ..)| !paired_right.contains(number));
+    pairs.extend(unpaired.map(|(number, task, trial)| EpisodePair {
         task: task.clone(),
         trial,
         left: None,
         right: Some(number),
     }));
-    paired
+    pairs
 }
 
 /// Returns the counterpart of an episode in another session: the same task and trial, otherwise the first episode of
 /// the task.
 pub fn find_counterpart(episode: (&Task, u32), among: &State) -> Option<u32> {
     let (task, trial) = (episode.0.key(), episode.1);
-    let same = |t: &Task| t.key() == task;
-    let exact = episodes(among).find(|(_, t, n)| same(t) && *n == trial);
-    exact.or_else(|| episodes(among).find(|(_, t, _)| same(t))).map(|found| found.0)
+    let is_same_task = |t: &Task| t.key() == task;
+    let exact = episodes(among).find(|(_, t, n)| is_same_task(t) && *n == trial);
+    exact.or_else(|| episodes(among).find(|(_, t, _)| is_same_task(t))).map(|found| found.0)
 }

@@ -1,4 +1,4 @@
-//! What preceded a row of a comparison: what each side's agent had and saw just before it.
+//! The differences just before a row of a comparison: in the lessons, prompts, environments and settings.
 
 use super::differences::{Difference, diff_runs, diff_values};
 use super::lcs::lcs;
@@ -108,7 +108,7 @@ impl PriorDifferences {
     }
 }
 
-/// Returns the event after which the agent had all its input for this step.
+/// Returns the event that completed the agent's input for a step.
 pub(super) fn decision_seq(episode: &Episode, step: u32) -> Seq {
     match episode.step(step) {
         Some(Step { prompt_seq, .. }) if !prompt_seq.is_unset() => *prompt_seq,
@@ -124,15 +124,15 @@ fn prompt_for_step(state: &State, step: u32) -> Option<Arc<PromptRecord>> {
 }
 
 fn diff_lessons(a: &State, b: &State) -> LessonDifferences {
-    let force = |s: &State| s.pool.all().filter(|l| l.is_active()).cloned().collect::<Vec<Lesson>>();
-    let (left, mut right) = (force(a), force(b));
+    let active_lessons = |s: &State| s.pool.all().filter(|l| l.is_active()).cloned().collect::<Vec<Lesson>>();
+    let (left, mut right) = (active_lessons(a), active_lessons(b));
     let mut found = LessonDifferences::default();
     for lesson in left {
-        let same = right.iter().position(|l| l.id == lesson.id);
-        let alike = || right.iter().position(|l| l.kind == lesson.kind && l.text() == lesson.text());
-        match same.or_else(alike) {
-            Some(place) => {
-                let other = right.remove(place);
+        let same_id = right.iter().position(|l| l.id == lesson.id);
+        let same_text = || right.iter().position(|l| l.kind == lesson.kind && l.text() == lesson.text());
+        match same_id.or_else(same_text) {
+            Some(index) => {
+                let other = right.remove(index);
                 if other.text() != lesson.text() {
                     found.changed.push((compared_lesson(&lesson), compared_lesson(&other)));
                 }
@@ -155,33 +155,33 @@ fn compared_lesson(lesson: &Lesson) -> ComparedLesson {
 
 /// Returns the segments that differ, aligned by their text and, between matches, by their labels.
 fn diff_segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<SegmentPair> {
-    let spoken = |p: &Prompt| {
+    let nonempty_segments = |p: &Prompt| {
         p.segments.iter().filter(|s| !s.text.trim().is_empty()).cloned().collect::<Vec<Segment>>()
     };
-    let (left, right) = (spoken(left), spoken(right));
+    let (left, right) = (nonempty_segments(left), nonempty_segments(right));
     let mut known: HashMap<(SegmentLabel, Arc<str>), u32> = HashMap::new();
-    let mut number = |segments: &[Segment]| -> Vec<u32> {
-        let mut one = |s: &Segment| {
+    let mut number_texts = |segments: &[Segment]| -> Vec<u32> {
+        let mut text_id = |s: &Segment| {
             let next = known.len() as u32;
             *known.entry((s.label, s.text.trim().into())).or_insert(next)
         };
-        segments.iter().map(&mut one).collect()
+        segments.iter().map(&mut text_id).collect()
     };
-    let words = (number(&left), number(&right));
+    let text_ids = (number_texts(&left), number_texts(&right));
     let labels = |s: &[Segment]| s.iter().map(|s| s.label as u32).collect::<Vec<u32>>();
-    let piece = |state: &State, s: &Segment| SegmentText {
+    let segment_text = |state: &State, s: &Segment| SegmentText {
         source: source_text(state, &s.origin),
         text: s.text.clone(),
     };
     let mut found = Vec::new();
-    for_each_gap(&words.0, &words.1, |mine, theirs, _| {
+    for_each_gap(&text_ids.0, &text_ids.1, |mine, theirs, _| {
         let (mine, theirs) = (&left[mine], &right[theirs]);
-        for_each_gap(&labels(mine), &labels(theirs), |gone, come, both| {
-            let mut one = |label, a, b| found.push(SegmentPair { label, left: a, right: b });
-            mine[gone].iter().for_each(|s| one(s.label, Some(piece(a, s)), None));
-            theirs[come].iter().for_each(|s| one(s.label, None, Some(piece(b, s))));
-            if let Some((here, there)) = both.map(|(here, there)| (&mine[here], &theirs[there])) {
-                one(here.label, Some(piece(a, here)), Some(piece(b, there)));
+        for_each_gap(&labels(mine), &labels(theirs), |only_left, only_right, both| {
+            let mut push_pair = |label, a, b| found.push(SegmentPair { label, left: a, right: b });
+            mine[only_left].iter().for_each(|s| push_pair(s.label, Some(segment_text(a, s)), None));
+            theirs[only_right].iter().for_each(|s| push_pair(s.label, None, Some(segment_text(b, s))));
+            if let Some((x, y)) = both.map(|(x, y)| (&mine[x], &theirs[y])) {
+                push_pair(x.label, Some(segment_text(a, x)), Some(segment_text(b, y)));
             }
         });
     });
@@ -192,14 +192,14 @@ fn diff_segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<Seg
 fn for_each_gap(
     a: &[u32],
     b: &[u32],
-    mut tell: impl FnMut(Range<usize>, Range<usize>, Option<(usize, usize)>),
+    mut visit: impl FnMut(Range<usize>, Range<usize>, Option<(usize, usize)>),
 ) {
     let (mut left, mut right) = (0, 0);
-    for (one, other) in lcs(a, b) {
-        tell(left..one, right..other, Some((one, other)));
-        (left, right) = (one + 1, other + 1);
+    for (left_match, right_match) in lcs(a, b) {
+        visit(left..left_match, right..right_match, Some((left_match, right_match)));
+        (left, right) = (left_match + 1, right_match + 1);
     }
-    tell(left..a.len(), right..b.len(), None);
+    visit(left..a.len(), right..b.len(), None);
 }
 
 fn source_text(state: &State, origin: &SegmentOrigin) -> String {
@@ -217,14 +217,14 @@ fn source_text(state: &State, origin: &SegmentOrigin) -> String {
 
 fn diff_worlds(a: (Option<&Episode>, u32), b: (Option<&Episode>, u32)) -> WorldDifferences {
     let (Some(x), Some(y)) = (a.0, b.0) else { return WorldDifferences::default() };
-    let last = |episode: &Episode, step: u32| -> String {
-        let seen = || {
+    let last_observation = |episode: &Episode, step: u32| -> String {
+        let first_observation = || {
             episode.first_observation.as_ref().map(|r| r.agent_view.clone().unwrap_or_else(|| r.raw.clone()))
         };
-        let before = (1..step).rev().find_map(|n| episode.step(n)?.observation().map(str::to_owned));
-        before.or_else(seen).unwrap_or_default()
+        let previous = (1..step).rev().find_map(|n| episode.step(n)?.observation().map(str::to_owned));
+        previous.or_else(first_observation).unwrap_or_default()
     };
-    let (left, right) = (last(x, a.1), last(y, b.1));
+    let (left, right) = (last_observation(x, a.1), last_observation(y, b.1));
     WorldDifferences {
         observation: (left != right).then_some((left, right)),
         shown: diff_values(&x.shown, &y.shown),

@@ -50,7 +50,7 @@ impl Reason {
         match self {
             Self::World => "the environments differ",
             Self::Settings => "models or settings differ",
-            Self::Lessons => "the lessons in force differ",
+            Self::Lessons => "the active lessons differ",
             Self::Prompt => "the prompts differ",
             Self::Person => "a person decided",
             Self::AskedAgain => "a person asked the agent again",
@@ -73,7 +73,7 @@ impl Comparison {
             let settings = (!before.settings.is_empty()).then_some(Reason::Settings);
             return std::iter::once(Reason::World).chain(settings).collect();
         }
-        let decided = |step: Option<&Step>| {
+        let decided_by_person = |step: Option<&Step>| {
             step.is_some_and(|s| {
                 s.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Person) || s.call.is_none()
             })
@@ -83,15 +83,15 @@ impl Comparison {
         let x = next(|r| r.left).and_then(|n| self.left.episode.step(n));
         let y = next(|r| r.right).and_then(|n| self.right.episode.step(n));
         let mut reasons = Vec::new();
-        let aside = row.kind() != RowKind::Changed;
+        let is_one_sided = row.kind() != RowKind::Changed;
         let edit = EditedParts::from_steps(row.parts, x, y);
         if edit.thought || edit.observation {
             reasons.push(Reason::Edited);
         }
-        let acted = aside
+        let acted = is_one_sided
             || row.parts.contains(StepPart::Action)
             || (row.parts.contains(StepPart::Thought) && !edit.thought);
-        if decided(x) != decided(y) || (acted && decided(x)) {
+        if decided_by_person(x) != decided_by_person(y) || (acted && decided_by_person(x)) {
             reasons.push(Reason::Person);
         } else if !acted {
             if reasons.is_empty() || edit.world_differs {
@@ -103,7 +103,7 @@ impl Comparison {
             reasons.push(Reason::AskedAgain);
         }
         reasons.extend(prior_reasons(before));
-        if aside && has_ended_side(self, at) {
+        if is_one_sided && has_ended_side(self, at) {
             reasons.push(Reason::End);
         }
         // An edit of the thought doesn't explain a different action.
@@ -133,15 +133,15 @@ struct EditedParts {
 impl EditedParts {
     fn from_steps(parts: StepParts, x: Option<&Step>, y: Option<&Step>) -> Self {
         let (Some(x), Some(y)) = (x, y) else { return Self::default() };
-        let seen =
+        let observation_edited =
             parts.contains(StepPart::Observation) && (x.is_observation_edited() || y.is_observation_edited());
         // The environment's raw text is kept beside the edited one.
         let raw = |s: &Step| s.answer.as_ref().map(|a| a.raw.clone());
-        let other = parts.contains(StepPart::Observation) && (!seen || raw(x) != raw(y));
+        let raw_differs = parts.contains(StepPart::Observation) && (!observation_edited || raw(x) != raw(y));
         Self {
             thought: parts.contains(StepPart::Thought) && (x.thought_edited || y.thought_edited),
-            observation: seen,
-            world_differs: other || parts.contains(StepPart::Progress),
+            observation: observation_edited,
+            world_differs: raw_differs || parts.contains(StepPart::Progress),
         }
     }
 }
@@ -154,7 +154,7 @@ fn has_ended_side(comparison: &Comparison, at: usize) -> bool {
 
 fn prior_reasons(before: &PriorDifferences) -> Vec<Reason> {
     let lessons = &before.lessons;
-    let words = |label: SegmentLabel| {
+    let is_lesson_label = |label: SegmentLabel| {
         matches!(
             label,
             SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress | SegmentLabel::Memory
@@ -163,7 +163,7 @@ fn prior_reasons(before: &PriorDifferences) -> Vec<Reason> {
     let cases = [
         (Reason::Lessons, *lessons != super::LessonDifferences::default()),
         // Lessons are part of the prompt but are reported only once.
-        (Reason::Prompt, before.segments.iter().any(|s| !words(s.label))),
+        (Reason::Prompt, before.segments.iter().any(|s| !is_lesson_label(s.label))),
         (Reason::World, before.world != super::WorldDifferences::default()),
         (Reason::Settings, !before.settings.is_empty()),
     ];

@@ -277,9 +277,12 @@ fn an_unanswered_proposal_is_not_a_step() {
             let waits: Vec<bool> = found.rows.iter().map(|r| r.pending).collect();
             assert_eq!(waits, [false, false, false, true, true]);
             assert_eq!(found.first_difference, first.or(Some(4)), "{proposed}: {:?}", found.rows);
-            let turn = &found.decision_entries(3)[0];
-            let told = [turn.left.as_deref().unwrap(), turn.right.as_deref().unwrap()];
-            assert!(told.contains(&"step 3") && told.contains(&"step 3: proposed, not taken"), "{told:?}");
+            let entry = &found.decision_entries(3)[0];
+            let labels = [entry.left.as_deref().unwrap(), entry.right.as_deref().unwrap()];
+            assert!(
+                labels.contains(&"step 3") && labels.contains(&"step 3: proposed, not taken"),
+                "{labels:?}"
+            );
         }
         let from = compare(&a, &b).outcomes;
         assert_eq!((from.0.steps_after, from.1.steps_after), (u32::from(first.is_some()), 0), "{proposed}");
@@ -305,9 +308,9 @@ fn initial_differences_are_listed_even_if_all_steps_are_equal() {
     let found = compare(&a, &b);
     assert_eq!((found.first_difference, names(&found.initial_differences).len()), (None, 2));
     assert_eq!(names(&found.later_differences), ["actor.temperature", "r_freq"]);
-    let abouts: Vec<&str> = found.run_entries().iter().map(|s| s.topic).collect();
-    assert_eq!(abouts[0], "differences before the first step");
-    assert_eq!(abouts[2..], ["changed during the run"; 2]);
+    let topics: Vec<&str> = found.run_entries().iter().map(|s| s.topic).collect();
+    assert_eq!(topics[0], "differences before the first step");
+    assert_eq!(topics[2..], ["changed during the run"; 2]);
     // A branch has no differences from itself, nor has one where a setting was changed back.
     assert!(compare(&a, &a.clone()).run_entries().is_empty());
     let (mut x, y) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
@@ -351,12 +354,12 @@ proptest! {
     #[test]
     fn swapped_sides_give_the_mirrored_comparison(a in actions(), b in actions()) {
         let (x, y) = (TestBranch::with_actions(&a), TestBranch::with_actions(&b));
-        let (there, back) = (compare(&x, &y), compare(&y, &x));
-        let mirrored: Vec<Row> = back.rows.iter().map(|r| r.mirrored()).collect();
-        prop_assert_eq!(&there.rows, &mirrored);
-        prop_assert_eq!(&there.outcomes.0, &back.outcomes.1);
-        prop_assert_eq!(there.reasons(), back.reasons());
-        if let (Some(x), Some(y)) = (&there.prior, &back.prior) {
+        let (forward, backward) = (compare(&x, &y), compare(&y, &x));
+        let mirrored: Vec<Row> = backward.rows.iter().map(|r| r.mirrored()).collect();
+        prop_assert_eq!(&forward.rows, &mirrored);
+        prop_assert_eq!(&forward.outcomes.0, &backward.outcomes.1);
+        prop_assert_eq!(forward.reasons(), backward.reasons());
+        if let (Some(x), Some(y)) = (&forward.prior, &backward.prior) {
             prop_assert_eq!(&x.lessons.only_left, &y.lessons.only_right);
             prop_assert_eq!(x.segments.len(), y.segments.len());
         }
@@ -364,8 +367,8 @@ proptest! {
 
     #[test]
     fn a_branch_does_not_differ_from_itself(a in actions()) {
-        let line = TestBranch::with_actions(&a);
-        let found = compare(&line, &line.clone());
+        let branch = TestBranch::with_actions(&a);
+        let found = compare(&branch, &branch.clone());
         prop_assert!(found.first_difference.is_none() && found.prior.is_none());
         prop_assert_eq!(found.counts(), [a.len() + 1, 0, 0, 0]);
     }

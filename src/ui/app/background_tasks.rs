@@ -40,7 +40,7 @@ impl App {
         }
         let (current, store) = (self.current_search.clone(), self.handle.store.clone());
         let search = std::thread::Builder::new().name("search".to_owned());
-        // If no thread can be started, only the listed episode has been searched, and the title keeps saying so.
+        // If no thread can be started, only the episode on screen has been searched, and the title keeps saying so.
         let _ = search.spawn(move || {
             find::search_other_episodes(&store, searched_episode, &query, |hits, progress| {
                 let answer = Answer::SearchResults { query: query.clone(), hits, progress };

@@ -1,10 +1,10 @@
-//! Text search in the lines of a journal: searches the bytes first, and reads only events whose lines may contain the
-//! text. The hits are the same as in the restored episodes.
+//! Text search in the lines of a journal. Searches the raw bytes first, and parses only events whose lines may contain
+//! the text. Finds the same hits as a search of the restored episodes.
 
 use super::{BATCH_SIZE, MAX_HITS, ReportHits, SearchHit, SearchStatus, SearchedText};
 use crate::domain::Seq;
 use crate::engine::{Envelope, Event, State};
-use crate::text::{one_line, search as places};
+use crate::text::{one_line, search as find_ranges};
 use crate::timeline::EventFetcher;
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;
@@ -12,18 +12,18 @@ use std::sync::Arc;
 
 /// Number of events searched at once.
 const EVENTS_PER_CHUNK: u64 = 4096;
-/// Number of chunks after which the receiver is asked whether to continue.
+/// Maximum number of chunks between two reports, which let the receiver stop the search.
 const CHUNKS_PER_REPORT: u64 = 8;
 
 /// Why the lines could not be searched.
 pub(super) enum LineSearchError {
-    /// Searching is not possible; holds the hits found so far.
+    /// The journal's lines can't be searched, or the query can't be turned into a pattern. Holds the hits so far.
     Unsupported(Vec<SearchHit>),
     /// Reading failed, with the reason.
     ReadFailed(String),
 }
 
-/// Searches the ended episodes except `shown`, newest lines first.
+/// Searches the ended episodes except number `shown`, newest events first.
 pub(super) fn search_journal(
     head: &State,
     fetch: &EventFetcher,
@@ -34,25 +34,25 @@ pub(super) fn search_journal(
 ) -> Result<(), LineSearchError> {
     let Some(pattern) = build_pattern(query) else { return Err(LineSearchError::Unsupported(found)) };
     let ended: Vec<(u64, u32)> = head.ended_episodes.iter().map(|p| (p.seq_range.0, p.number)).collect();
-    let open = head.open_episode().map_or(u64::MAX, |e| e.first_seq.0);
+    let open_start = head.open_episode().map_or(u64::MAX, |e| e.first_seq.0);
     let mut later = HashMap::new();
-    let (mut total, mut to, mut chunks) = (0, head.head.0, 0);
-    while to > 0 && total + found.len() < MAX_HITS {
-        let after = (to - 1) / EVENTS_PER_CHUNK * EVENTS_PER_CHUNK;
-        let events = match fetch.fetch_matching(Seq(after), Seq(to), &pattern) {
+    let (mut total, mut chunk_end, mut chunks) = (0, head.head.0, 0);
+    while chunk_end > 0 && total + found.len() < MAX_HITS {
+        let chunk_start = (chunk_end - 1) / EVENTS_PER_CHUNK * EVENTS_PER_CHUNK;
+        let events = match fetch.fetch_matching(Seq(chunk_start), Seq(chunk_end), &pattern) {
             None => return Err(LineSearchError::Unsupported(found)),
-            Some(Err(why)) => return Err(LineSearchError::ReadFailed(why)),
+            Some(Err(reason)) => return Err(LineSearchError::ReadFailed(reason)),
             Some(Ok(events)) => events,
         };
-        let place = |seq: Seq| {
+        let episode_at = |seq: Seq| {
             let at = ended.partition_point(|e| e.0 <= seq.0).checked_sub(1)?;
-            (seq.0 < open && ended[at].1 != shown).then_some(ended[at].1)
+            (seq.0 < open_start && ended[at].1 != shown).then_some(ended[at].1)
         };
-        let placed: Vec<(u32, Arc<Envelope>)> =
-            events.into_iter().filter_map(|e| Some((place(e.seq)?, e))).collect();
+        let episode_events: Vec<(u32, Arc<Envelope>)> =
+            events.into_iter().filter_map(|e| Some((episode_at(e.seq)?, e))).collect();
         let room = MAX_HITS - total - found.len();
-        found.extend(collect_hits(&placed, query, &mut later).into_iter().take(room));
-        (to, chunks) = (after, chunks + 1);
+        found.extend(collect_hits(&episode_events, query, &mut later).into_iter().take(room));
+        (chunk_end, chunks) = (chunk_start, chunks + 1);
         if found.len() >= BATCH_SIZE || chunks % CHUNKS_PER_REPORT == 0 {
             total += found.len();
             if report(std::mem::take(&mut found), SearchStatus::Partial).is_break() {
@@ -60,18 +60,19 @@ pub(super) fn search_journal(
             }
         }
     }
-    // A receiver that stopped listening misses nothing.
+    // This is the last batch, so it doesn't matter whether the receiver wants more.
     let _ = report(found, SearchStatus::Complete);
     Ok(())
 }
 
-/// Builds a pattern that matches lines that may contain the text, and lines that decide what became of a proposal.
+/// Builds a pattern that matches lines that may contain the text, and lines of events that withdraw a proposal.
 fn build_pattern(query: &str) -> Option<Regex> {
-    // The texts as the journal writes them. Nothing that occurs in every line: the search goes by rare bytes.
+    // The event names as the journal writes them. They must be rare: a literal that occurs in every line would make the
+    // byte search slow.
     let mut pattern = String::from(r#"(?-i:"asked_again"|"proposal_rejected")|"#);
     for c in query.chars() {
         if c.is_whitespace() {
-            // Texts are searched as one line: a space can be a line break in the journal.
+            // The query is a single line, so a space in it can be an escaped line break in the journal.
             pattern.push_str(r"(?:\s|\\[nrt])+");
             continue;
         }
@@ -81,17 +82,17 @@ fn build_pattern(query: &str) -> Option<Regex> {
     RegexBuilder::new(&pattern).case_insensitive(true).build().ok()
 }
 
-/// What later events did to the proposal of a step.
+/// What happened to a step's proposal after it was made.
 #[derive(Clone, Copy, Default)]
 struct ProposalOutcome {
-    /// It was withdrawn, and its thought with it.
+    /// The proposal was withdrawn, including its thought.
     withdrawn: bool,
-    /// An action was executed, whatever was proposed.
+    /// An action was executed or the proposal was withdrawn, so the proposed action isn't searched.
     is_settled: bool,
 }
 
-/// Returns the hits in some events, given in order. `later` holds what is known of steps from later events: chunks
-/// come from newest to oldest.
+/// Returns the hits in a chunk of events in journal order. Chunks are searched newest first; `later` carries the
+/// proposal outcomes found in newer chunks.
 fn collect_hits(
     events: &[(u32, Arc<Envelope>)],
     query: &str,
@@ -117,7 +118,7 @@ fn collect_hits(
     for (episode, envelope) in events {
         let mut search_text = |step: u32, part: SearchedText, text: &str| {
             let text = one_line(text);
-            let at = places(&text, query);
+            let at = find_ranges(&text, query);
             if at.is_empty() {
                 return;
             }

@@ -9,8 +9,8 @@ pub fn keys_markdown(keymap: &Keymap) -> String {
         "# Keys\n\n\
          This page is generated from `keymap.toml` (`UPDATE=1 cargo test --lib keys_document`).\n\n\
          To change keys, write rows like those of `keymap.toml` to `keys.toml` in the configuration folder\n\
-         (`retrospect config show` prints its path). A row takes its keys from all other rows of its mode;\n\
-         `run = \"none\"` only unbinds them. A key that a mode doesn't bind falls through to the mode named\n\
+         (`retrospect config show` prints its path). A row unbinds its keys from all other rows of its mode;\n\
+         `run = \"none\"` does only that. A key that a mode doesn't bind falls through to the mode named\n\
          after \"then\". Errors in the file are reported with their line; the other rows still apply.\n\n\
          ```toml\n[[main]]\non = [\"f5\", \"n\"]\nrun = \"step\"\n\n[[main]]\non = \"x\"\nrun = \"none\"\n```\n",
     );
@@ -36,7 +36,7 @@ pub fn keys_markdown(keymap: &Keymap) -> String {
     }
     page.push_str(
         "\n## The mouse\n\n\
-         The mouse is never required. While it is on (`m` switches it):\n\n\
+         The mouse is never required. While it is on (`m` switches it on or off):\n\n\
          | where | what it does |\n|---|---|\n\
          | click a pane | focuses the pane |\n\
          | click a row of Story, Thoughts or Observations | goes to that row's step; the first observation \

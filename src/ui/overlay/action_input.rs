@@ -43,7 +43,7 @@ impl ActionInput {
     /// Sets the admissible actions.
     pub(super) fn set_admissible(&mut self, actions: Result<&[String], String>) {
         self.admissible = Some(actions.map(|all| all.iter().map(|a| one_line(a).into_owned()).collect()));
-        // The prefilled text is no query: all actions are listed until something is typed.
+        // The prefilled text isn't a query: list all actions until something is typed.
         self.filter("");
     }
 

@@ -50,14 +50,14 @@ struct RowDetails {
 }
 
 impl CompareDialog {
-    /// Creates the overlay with the listed episode on the left and a list of targets to compare it with.
+    /// Creates the overlay with the episode on screen on the left and a list of targets to compare it with.
     pub fn with_shown_episode(context: &Context<'_>) -> Self {
         let left = Self::shown_episode(context);
         let chooser = TargetList::new(context, left.episode);
         Self { left, right: None, stage: Stage::Choosing(Box::new(chooser)) }
     }
 
-    /// Returns the listed episode.
+    /// Returns the episode on screen.
     pub fn shown_episode(context: &Context<'_>) -> EpisodeRef {
         EpisodeRef { episode: context.episode().map(|e| e.number), ..EpisodeRef::default() }
     }

@@ -1,4 +1,4 @@
-//! The dialog shown if a restored environment answers differently than recorded: both texts, and the choices.
+//! The dialog shown if a restored environment responds differently from the recording: both texts, and the choices.
 
 use super::choice::Choice;
 use super::row_cache::RowCache;
@@ -49,8 +49,7 @@ impl DivergenceDialog {
                 0 => format!("at the start of episode {episode}"),
                 n => format!("at step {n} of episode {episode}"),
             };
-            let words =
-                format!("After restoring, the environment answers differently than recorded {place}.");
+            let words = format!("The restored environment responds differently {place}.");
             lines.extend(paragraph((Role::Bad, ""), Role::Bad, &words, columns));
             lines.extend(paragraph((Role::Muted, "recorded  "), Role::Observation, recorded, columns));
             lines.extend(paragraph((Role::Muted, "now       "), Role::Observation, now, columns));

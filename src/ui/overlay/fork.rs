@@ -73,9 +73,9 @@ pub struct ForkDialog {
     decision_point: Option<DecisionPoint>,
     /// The event to fork after for another observation: nothing has used the current one yet.
     before_observation_used: Seq,
-    /// The displayed state on opening; the session may continue behind the dialog.
+    /// The displayed state when the dialog was opened; the session may continue while it is open.
     shown: Arc<State>,
-    /// The state whose episode was listed on opening.
+    /// The state that held the episode on screen when the dialog was opened.
     story: Arc<State>,
     entries: Vec<Entry>,
     selected: usize,
@@ -124,12 +124,12 @@ impl ForkDialog {
         dialog
     }
 
-    /// Creates the dialog after an undo was rejected, because something used the event `about` since.
+    /// Creates the dialog for an undo that was rejected because something has used the event `about` since.
     pub fn for_failed_undo(context: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
         let mut dialog = Self::new(context, &ForkChange::Continue, None);
         let at = before_batch(context, about);
         dialog.entries =
-            vec![Entry::Choice(ForkChange::BeforeEvent(at), "fork from before it".to_owned(), String::new())];
+            vec![Entry::Choice(ForkChange::BeforeEvent(at), "fork before it".to_owned(), String::new())];
         if let Some((seq, description)) = &refusal.older_change {
             let key =
                 context.keymap.key_label(Action::Undo).map_or_else(String::new, |key| format!("{key}  "));

@@ -62,12 +62,12 @@ fn legend_lines(context: &Context<'_>) -> Vec<Line> {
         (Role::MarkProgress, g.subgoal, "a subgoal was reached"),
         (Role::MarkPerson, g.remark, "your remark"),
         (Role::Good, "+", "the step made progress"),
-        (Role::TitleFocus, g.selection_edge, "at the left: the selected step or lesson"),
+        (Role::TitleFocus, g.selection_edge, "on the left: the selected step or lesson"),
         (Role::MarkNow, g.now, "in Time: the step that all panes show"),
-        (Role::Mark, g.sparkline[5], "in Time: one column a step; its height is the progress"),
-        (Role::MarkPerson, g.sparkline[5], "in Time: you acted or rejected"),
+        (Role::Mark, g.sparkline[5], "in Time: one column per step; its height is the progress"),
+        (Role::MarkPerson, g.sparkline[5], "in Time: you acted, or rejected a proposal"),
         (Role::MarkReflection, g.sparkline[5], "in Time: a reflection was written"),
-        (Role::MarkMistake, g.sparkline[5], "in Time: a mistake was seen"),
+        (Role::MarkMistake, g.sparkline[5], "in Time: a mistake was detected"),
         (Role::MarkProgress, g.sparkline[5], "in Time: a subgoal was reached"),
     ];
     let mut lines = vec![vec![(Role::Title, "Marks".to_owned())]];

@@ -45,7 +45,7 @@ pub struct ModelDialog {
     matches: Vec<(String, String)>,
     selected: usize,
     scroll: Scroll,
-    /// What is wrong with the typed value.
+    /// Why the typed value is invalid.
     error: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct NamedValue {
     pub(super) name: String,
     /// The value as typed; empty if unknown.
     current: String,
-    /// What is sent instead, if that differs.
+    /// The value that is sent instead, if it differs.
     sent: Option<String>,
     /// Where the value comes from; empty if it is the default.
     origin: &'static str,
@@ -152,7 +152,7 @@ fn split_name(line: &str) -> (&str, &str) {
 /// Parses the typed value of a setting or sampling parameter.
 ///
 /// # Errors
-/// Returns what is wrong with the value.
+/// Validates the value and returns a message if it is invalid.
 pub(super) fn parse_value(run: &RunSpec, name: &str, text: &str) -> Result<Value, String> {
     if let Some((asked, param)) = sampling_param(name) {
         let value = param.parse(text)?;

@@ -1,4 +1,4 @@
-//! The palette: every action by name.
+//! The palette: runs any action by name.
 
 use super::fuzzy::rank;
 use super::text_field::TextField;
@@ -12,7 +12,7 @@ use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
-/// The palette overlay: takes a few letters of an action's name, or a step number.
+/// The palette overlay. Its query is part of an action's name or description, or a step number.
 pub struct Palette {
     field: TextField,
     matches: Vec<Action>,
@@ -36,13 +36,13 @@ impl Default for Palette {
 impl Palette {
     fn filter(&mut self) {
         let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
-        let words: Vec<String> = all.iter().map(|a| format!("{} {}", a.name(), a.about())).collect();
+        let descriptions: Vec<String> = all.iter().map(|a| format!("{} {}", a.name(), a.about())).collect();
         let query = self.field.text();
         // Matches in the name rank above matches in the description.
         let mut order = rank(&query, all.iter().map(|a| a.name()));
-        for place in rank(&query, words.iter().map(String::as_str)) {
-            if !order.contains(&place) {
-                order.push(place);
+        for index in rank(&query, descriptions.iter().map(String::as_str)) {
+            if !order.contains(&index) {
+                order.push(index);
             }
         }
         self.matches = order.into_iter().map(|i| all[i]).collect();
@@ -66,7 +66,7 @@ impl Palette {
                     .map_or_else(Request::ShowNotice, Request::MoveCursor),
             );
         }
-        // A negative number must not search the names, where it would match digits.
+        // Don't run a match for a negative number: its digits would match action names such as `pane-1`.
         if let Ok(negative) = self.field.text().trim_start_matches(':').trim().parse::<i64>() {
             return Response::request_and_close(Request::ShowNotice(format!("no step {negative}")));
         }
@@ -143,9 +143,9 @@ impl Overlay for Palette {
             put_line(&[(Role::Muted, "no matching action".to_owned())], list, canvas);
             return;
         }
-        self.scroll.draw_list(self.selected, self.matches.len(), list, canvas, |place| {
-            let Some(action) = self.matches.get(place) else { return Line::new() };
-            let role = if place == self.selected { Role::Selection } else { Role::Text };
+        self.scroll.draw_list(self.selected, self.matches.len(), list, canvas, |index| {
+            let Some(action) = self.matches.get(index) else { return Line::new() };
+            let role = if index == self.selected { Role::Selection } else { Role::Text };
             let key = context.keymap.key_label(*action).unwrap_or_default();
             vec![
                 (Role::Key, format!("{key:<7}")),

@@ -1,4 +1,4 @@
-//! Preview of the prompt that would be sent now. Pure: built from the state, and never written or sent.
+//! Previews the prompt that would be sent now. It is built from the state only, and is never recorded or sent.
 
 use crate::domain::PromptRecord;
 use crate::engine::{PromptRequest, State};
@@ -9,19 +9,19 @@ use std::sync::Arc;
 
 /// A prompt that hasn't been sent, and the state to render it from.
 pub(crate) struct PromptPreview {
-    /// The current state, with the texts that the prompt would add.
+    /// The current state, plus the texts that the prompt refers to.
     pub(crate) state: Arc<State>,
     pub(crate) record: PromptRecord,
 }
 
 /// Explains why a step of the planning method has no prompt.
-pub(crate) const PLANNING_EXPLANATION: &str = "No model is called for a step: each step takes the next \
-     action of the plan, whatever the observation. The mentor writes the plan before the first step.";
+pub(crate) const PLANNING_EXPLANATION: &str = "No model is called for a step: each step runs the next \
+     action of the plan, whatever was observed. The mentor writes the plan before the first step.";
 
-/// Builds the prompt that the actor would be sent now, for the open step or else for the next one.
+/// Builds the prompt that would be sent to the actor now: for the step without an observation, else for the next one.
 ///
 /// # Errors
-/// Returns why no prompt would be sent.
+/// Returns the reason if no prompt would be sent.
 pub(crate) fn preview_prompt(
     context: &Context<'_>,
     templates: Option<&Arc<Templates>>,
@@ -29,11 +29,10 @@ pub(crate) fn preview_prompt(
     let state = &context.frame.head;
     if context.frame.is_in_past() {
         let key = context.keymap.key_label(Action::Live).unwrap_or_default();
-        return Err(format!("No preview in the past; {key} goes to the present."));
+        return Err(format!("The past has no preview; {key} goes to the present."));
     }
-    let templates = templates.ok_or(
-        "This session used other prompt templates than the current ones; no preview of its next prompt.",
-    )?;
+    let templates = templates
+        .ok_or("This session used other prompt templates, so its next prompt can't be previewed.")?;
     if context.method() == "planning" {
         return Err(PLANNING_EXPLANATION.to_owned());
     }
@@ -49,8 +48,8 @@ pub(crate) fn preview_prompt(
         Some(open) if open.answer.is_none() => (open.number, open.retry),
         _ => (episode.answered_steps() + 1, 0),
     };
-    let ask = PromptRequest { role: crate::domain::ModelRole::Actor, question: None, step, retry };
-    let drafted = PromptBuilder::new(templates.clone()).draft(state, &ask);
+    let request = PromptRequest { role: crate::domain::ModelRole::Actor, question: None, step, retry };
+    let drafted = PromptBuilder::new(templates.clone()).draft(state, &request);
     let mut state = State::clone(state);
     for (hash, text) in drafted.texts {
         state.texts.insert_mut(hash, Arc::from(text));

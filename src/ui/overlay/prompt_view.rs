@@ -180,7 +180,6 @@ impl PromptView {
                     ": your changes since its call failed"
                 }
                 (SendState::Preview, true) => ": preview, changes since the last call",
-                (_, true) if now.question.is_some() => ": changes since the last call with this question",
                 (_, true) => ": changes since the previous call",
             };
             let edited = if now.edited { ", edited" } else { "" };

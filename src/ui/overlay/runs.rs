@@ -45,7 +45,7 @@ struct CachedList {
 }
 
 impl EpisodeList {
-    /// Creates the overlay with the listed episode selected.
+    /// Creates the overlay with the episode on screen selected.
     pub fn at_shown_episode(context: &Context<'_>) -> Self {
         let list = Self::default();
         let number = context.episode().map_or(0, |e| e.number);
@@ -86,7 +86,7 @@ impl EpisodeList {
         self.list(context).rows.len() + usize::from(self.has_open_row(context))
     }
 
-    /// Returns whether the open episode has a row at the end: not if only failed episodes are listed.
+    /// Returns whether the episode in progress has a row at the end; it has none if only failed episodes are listed.
     fn has_open_row(&self, context: &Context<'_>) -> bool {
         !self.options.failed_only && !self.options.by_cause && context.frame.head.open_episode().is_some()
     }

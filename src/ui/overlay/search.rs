@@ -1,4 +1,5 @@
-//! Search in the session's steps: hits of the listed episode appear at once, those of other episodes as they are found.
+//! Search in the session's steps. Hits in the episode on screen appear immediately, those in other episodes as they are
+//! found.
 
 use super::choice::wrapped_index;
 use super::text_field::TextField;
@@ -77,7 +78,7 @@ impl Search {
 
     fn go_to_selected(&self, context: &Context<'_>) -> Response {
         let cursor = self.hits.get(self.selected).and_then(|m| cursor_after(context, m.episode, m.step));
-        // Without hits, the cursor is where it was before the search.
+        // Without hits, restore the cursor from before the search.
         Response::request(Request::MoveCursor(cursor.unwrap_or(self.return_to)))
     }
 

@@ -28,7 +28,7 @@ pub struct StepDetails {
 }
 
 impl StepDetails {
-    /// Creates the overlay for a step of the listed episode.
+    /// Creates the overlay for a step of the episode on screen.
     pub fn new(number: u32, context: &Context<'_>) -> Self {
         let offers = Cell::new(step_with_open_texts(number, context));
         Self {

@@ -13,7 +13,7 @@ use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::cell::RefCell;
 
-/// Overlay that lists a summary's changes, with the person's decision on each.
+/// Overlay that lists the changes of a summary and the user's decision on each.
 pub struct SummaryReview {
     change_seq: Seq,
     rejected: Vec<bool>,
@@ -141,7 +141,7 @@ impl Overlay for SummaryReview {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let Some(change) = self.pending_change(context) else { return };
-        let title = format!("The mentor's {}", change.question.name());
+        let title = format!("The mentor's {} lessons", change.question.name());
         let page = Page { title: &title, columns: 100, mode: Mode::Summary, scroll: &self.scroll };
         page.draw_with_selected(context, screen, canvas, |columns| {
             let lines = self.lines(change, context, columns);

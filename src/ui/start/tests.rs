@@ -250,7 +250,7 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
         summary: String::new(),
     });
     let mut chooser = Chooser::new(model);
-    assert!(render(&chooser, 80, 24).contains(" prompts           built in  ours"));
+    assert!(render(&chooser, 80, 24).contains(" prompts           built in  default"));
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
     assert!(render(&chooser, 80, 24).contains("type or paste the path of a folder"));

@@ -26,7 +26,7 @@ fn branch(id: &str, parent: Option<&str>, at: u64, reason: &str) -> BranchInfo {
         name: String::new(),
         note: String::new(),
         archived: false,
-        outcome: "open at turn 24".to_owned(),
+        outcome: "in progress at step 24".to_owned(),
         episodes: 0,
         steps: 24,
         tokens: 29_040,

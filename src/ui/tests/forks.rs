@@ -324,7 +324,7 @@ fn a_late_undo_offers_a_fork_from_before_the_change() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     let error = CommandError {
         seq: Some(Seq(20)),
-        ..CommandError::new("a prompt has used it already", "fork from before it")
+        ..CommandError::new("a prompt has used it already", "fork before it")
     };
     stage.fixture.store.signal(Signal::CommandFailed(error));
     stage.send(UiMessage::StoreChanged);

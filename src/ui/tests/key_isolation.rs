@@ -339,7 +339,7 @@ fn the_fork_dialog_marks_hidden_rows_and_keeps_the_group_heading() {
     for _ in 0..20 {
         let shown = screen_text(&stage.draw());
         let rows: Vec<&str> = shown.lines().collect();
-        let asked = rows.iter().position(|r| r.contains("The old branch stays")).unwrap();
+        let asked = rows.iter().position(|r| r.contains("The old branch is kept")).unwrap();
         let top = rows[asked + 1];
         assert!(
             top.contains("From here") || top.contains("After step") || top.contains("Redo step 22"),

@@ -44,7 +44,7 @@ fn the_prompt_and_step_of_a_failed_call_show_failure_and_partial_reply() {
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
     let failure = Failure {
         message:
-            "the reply of h does not end (85 kB so far); partial reply of 81900 characters: lorem ipsum..."
+            "the reply from h does not end (85 kB so far); partial reply of 81900 characters: lorem ipsum..."
                 .to_owned(),
         source: "small at h".to_owned(),
         hint: "set max_tokens".to_owned(),

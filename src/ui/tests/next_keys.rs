@@ -92,7 +92,7 @@ fn every_wait_for_a_person_shows_the_next_keys() {
     let cases: [(&str, MakeFixture, &str); 12] = [
         ("nothing has begun", before_start, "n continue   Space run"),
         ("stopped at the start", paused_while_starting, "n call the model   Space run"),
-        ("between turns", after_step, "n call the model   Space run"),
+        ("between steps", after_step, "n call the model   Space run"),
         ("a fork by sampling", with_changed_sampling, "n call the model   Space run"),
         ("a proposal", sample_session, "Enter run it   o override"),
         ("an approved proposal", with_approved_step, "n run the proposed action   Space run"),

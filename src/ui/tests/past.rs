@@ -141,7 +141,7 @@ fn every_pane_shows_the_past_as_a_session_cut_there_does() {
                 assert_same_as_ended(&stage.fixture, seq, 80, 24);
             }
             positions += 1;
-            if stage.model.notice.as_ref().is_some_and(|n| n.text == "this is the beginning") {
+            if stage.model.notice.as_ref().is_some_and(|n| n.text == "this is the start of the session") {
                 break;
             }
         }

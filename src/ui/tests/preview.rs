@@ -97,7 +97,7 @@ fn an_empty_preview_says_why() {
         |fixture: Fixture, keys: &[&str]| press_all(&mut screen_with_templates(fixture, (120, 36)), keys);
     assert!(
         words(sample_session(), &["Left", "p", "v"])
-            .contains("No preview in the past; End goes to the present.")
+            .contains("The past has no preview; End goes to the present.")
     );
     let mut ended = sample_session();
     ended.end_episode(false, EndReason::StepLimit);

@@ -64,7 +64,7 @@ fn shown_step(stage: &TestScreen) -> (u32, u32) {
     (frame.displayed.episode.as_ref().unwrap().number, frame.selected_step())
 }
 
-/// Regression: only the listed episode was searched.
+/// Regression: only the episode on screen was searched.
 #[test]
 fn a_search_covers_every_episode_and_enter_goes_there() {
     let mut stage = TestScreen::new(three_episodes(), 80, 24);
@@ -72,7 +72,7 @@ fn a_search_covers_every_episode_and_enter_goes_there() {
     assert_eq!(
         stage.model.cursor,
         Cursor::Live,
-        "without a match in the listed episode, typing moves nothing"
+        "without a match in the episode on screen, typing moves nothing"
     );
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("Search: 1 of 1 ") && shown.contains(" 1.24  "), "{shown}");
@@ -87,7 +87,7 @@ fn a_search_covers_every_episode_and_enter_goes_there() {
 fn hits_are_visited_in_session_order() {
     let mut stage = TestScreen::new(three_episodes(), 80, 24);
     search(&mut stage, "vase");
-    assert_eq!(shown_step(&stage), (3, 1), "the nearest match is in the listed episode");
+    assert_eq!(shown_step(&stage), (3, 1), "the nearest match is in the episode on screen");
     stage.press("Enter");
     let mut walked = vec![shown_step(&stage)];
     for _ in 0..4 {

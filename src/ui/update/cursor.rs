@@ -1,6 +1,6 @@
-//! Moves the cursor in time.
+//! Moves the cursor through the session's events.
 //!
-//! The position of a step is the event just before the next step begins, so that everything the step caused is visible.
+//! A step's position is the last event before the next step begins, so that all effects of the step are visible.
 
 use crate::domain::Seq;
 use crate::engine::{Episode, State};
@@ -18,58 +18,58 @@ pub(super) fn move_to(model: &mut Model, context: &Context<'_>, cursor: Cursor) 
     };
 }
 
-/// Returns the position after a step of the listed episode. See [`cursor_after`].
+/// Returns the position after a step of the episode on screen. See [`cursor_after`].
 pub(crate) fn cursor_after_step(context: &Context<'_>, number: u32) -> Option<Cursor> {
     cursor_after(context, context.episode()?.number, number)
 }
 
-/// Returns the position after a step of an episode; after its last step, the episode's end, or the present if the
-/// episode is the latest. Returns None if there is no such episode.
+/// Returns the position after a step of an episode. After its last step that is the episode's end, or the present if
+/// the episode is the latest one. Returns `None` if the session has no such episode.
 ///
-/// An episode that is neither listed nor the latest is restored from the store to find its steps.
+/// The state of an episode that is neither on screen nor the latest is restored, which can be slow.
 pub(crate) fn cursor_after(context: &Context<'_>, episode: u32, number: u32) -> Option<Cursor> {
     let head: &State = &context.frame.head;
-    let is_wanted = |e: &&Episode| e.number == episode;
-    let latest = head.episode.as_deref().filter(is_wanted);
-    let past = head.ended_episodes.iter().rev().find(|p| p.number == episode);
+    let has_number = |e: &&Episode| e.number == episode;
+    let latest = head.episode.as_deref().filter(has_number);
+    let ended = head.ended_episodes.iter().rev().find(|p| p.number == episode);
     let before_next = |e: &Episode| {
         let next = e.step(number + 1)?;
         Some(Cursor::At(Seq(next.first_seq.0.saturating_sub(1))))
     };
-    let next = match (context.episode().filter(is_wanted).or(latest), past) {
+    let next = match (context.episode().filter(has_number).or(latest), ended) {
         (Some(known), _) => before_next(known),
-        (None, Some(past)) => {
-            context.frame.timeline.state_at(Seq(past.seq_range.1)).episode.as_deref().and_then(before_next)
+        (None, Some(ended)) => {
+            context.frame.timeline.state_at(Seq(ended.seq_range.1)).episode.as_deref().and_then(before_next)
         }
         (None, None) => return None,
     };
     let end =
-        if latest.is_some() { Some(Cursor::Live) } else { past.map(|p| Cursor::At(Seq(p.seq_range.1))) };
+        if latest.is_some() { Some(Cursor::Live) } else { ended.map(|p| Cursor::At(Seq(p.seq_range.1))) };
     next.or(end)
 }
 
 /// Moves by a number of steps (negative: back), across episodes.
 pub(super) fn move_steps(model: &mut Model, context: &Context<'_>, by: i64) -> Vec<Request> {
     let Some(episode) = context.episode() else { return Vec::new() };
-    let chosen = i64::from(context.frame.selected_step());
-    let to = chosen + by;
+    let selected = i64::from(context.frame.selected_step());
+    let target = selected + by;
     let last = i64::from(episode.steps.len() as u32);
-    if to < 0 {
+    if target < 0 {
         if episode.number > 1 {
             move_to(model, context, Cursor::At(Seq(episode.first_seq.0.saturating_sub(1))));
         } else {
-            model.show_notice("this is the beginning", Severity::Info, context.now);
+            model.show_notice("this is the start of the session", Severity::Info, context.now);
         }
-    } else if to > last {
+    } else if target > last {
         let head = context.frame.head.episode.as_ref().map_or(0, |e| e.number);
         let next = context.frame.head.ended_episodes.iter().find(|p| p.number == episode.number + 1);
         match next {
             _ if episode.number >= head => move_to(model, context, Cursor::Live),
-            // The start of the next episode: its world is reset and no step has run.
+            // The start of the next episode: the environment is reset and no step has run.
             Some(next) => move_to(model, context, Cursor::At(Seq(next.seq_range.0 + 1))),
             None => go_to_latest_episode_start(model, context),
         }
-    } else if let Some(cursor) = cursor_after_step(context, to as u32) {
+    } else if let Some(cursor) = cursor_after_step(context, target as u32) {
         move_to(model, context, cursor);
     }
     Vec::new()
@@ -81,7 +81,7 @@ fn go_to_latest_episode_start(model: &mut Model, context: &Context<'_>) {
     move_to(model, context, Cursor::At(Seq(episode.first_seq.0 + 1)));
 }
 
-/// Moves to the start of the listed episode.
+/// Moves to the start of the episode on screen.
 pub(super) fn go_to_episode_start(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
     if let Some(cursor) = cursor_after_step(context, 0) {
         move_to(model, context, cursor);
@@ -89,7 +89,7 @@ pub(super) fn go_to_episode_start(model: &mut Model, context: &Context<'_>) -> V
     Vec::new()
 }
 
-/// Moves to the last step of the listed episode that made progress.
+/// Moves to the last step of the episode on screen that made progress.
 pub(super) fn go_to_last_progress(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
     let to = context.episode().map(|e| e.progress_step).filter(|n| *n > 0);
     match to.and_then(|n| cursor_after_step(context, n)) {
@@ -99,7 +99,7 @@ pub(super) fn go_to_last_progress(model: &mut Model, context: &Context<'_>) -> V
     Vec::new()
 }
 
-/// Moves to the previous (`by` = -1) or next (1) step with a mark that the filter lets through.
+/// Moves to the previous (`by` = -1) or next (1) step whose mark passes the filter.
 pub(super) fn go_to_mark(model: &mut Model, context: &Context<'_>, by: i64) -> Vec<Request> {
     let Some(episode) = context.episode() else { return Vec::new() };
     let last = i64::from(episode.steps.len() as u32);
@@ -123,43 +123,43 @@ pub(super) fn go_to_mark(model: &mut Model, context: &Context<'_>, by: i64) -> V
     Vec::new()
 }
 
-/// Moves to the start of the previous or next episode; after the last one, to the present.
+/// Moves to the start of an earlier (`by` < 0) or later episode; past the last one, to the present.
 pub(super) fn move_episodes(model: &mut Model, context: &Context<'_>, by: i64) -> Vec<Request> {
     let head = context.frame.head.episode.as_ref().map_or(0, |e| e.number);
-    let listed = context.episode().map_or(0, |e| e.number);
-    let to = i64::from(listed) + by;
-    if to < 1 {
+    let current = context.episode().map_or(0, |e| e.number);
+    let target = i64::from(current) + by;
+    if target < 1 {
         model.show_notice("this is the first episode", Severity::Info, context.now);
-    } else if to > i64::from(head) {
+    } else if target > i64::from(head) {
         move_to(model, context, Cursor::Live);
         model.show_notice("this is the latest episode", Severity::Info, context.now);
-    } else if let Some(cursor) = cursor_after(context, to as u32, 0) {
+    } else if let Some(cursor) = cursor_after(context, target as u32, 0) {
         move_to(model, context, cursor);
     }
     Vec::new()
 }
 
-/// Returns the position after a step of an episode (None: the listed one).
+/// Returns the position after a step of an episode (`None`: the episode on screen).
 ///
 /// # Errors
-/// Returns a message for the person if there is no such episode or step.
+/// Returns a message for the user if there is no such episode or step.
 pub(crate) fn resolve_position(
     context: &Context<'_>,
     episode: Option<u32>,
     step: u32,
 ) -> Result<Cursor, String> {
-    let listed = context.episode();
+    let current = context.episode();
     let head: &State = &context.frame.head;
-    let number = episode.or_else(|| Some(listed?.number)).ok_or("no episode yet")?;
+    let number = episode.or_else(|| Some(current?.number)).ok_or("no episode yet")?;
     let known =
-        listed.filter(|e| e.number == number).or(head.episode.as_deref().filter(|e| e.number == number));
+        current.filter(|e| e.number == number).or(head.episode.as_deref().filter(|e| e.number == number));
     let steps = if let Some(known) = known {
         known.steps.len()
     } else {
-        let past = head.ended_episodes.iter().rev().find(|p| p.number == number);
-        let all = head.episode.as_ref().map_or(0, |e| e.number);
-        let past = past.ok_or_else(|| format!("no episode {number}; the session has {all}"))?;
-        context.frame.timeline.state_at(Seq(past.seq_range.1)).episode.as_ref().map_or(0, |e| e.steps.len())
+        let ended = head.ended_episodes.iter().rev().find(|p| p.number == number);
+        let episode_count = head.episode.as_ref().map_or(0, |e| e.number);
+        let ended = ended.ok_or_else(|| format!("no episode {number}; the session has {episode_count}"))?;
+        context.frame.timeline.state_at(Seq(ended.seq_range.1)).episode.as_ref().map_or(0, |e| e.steps.len())
     };
     let name = if episode.is_some() { format!("episode {number}") } else { "this episode".to_owned() };
     if step as usize > steps {

@@ -100,8 +100,8 @@ pub(super) fn describe_command(command: &Command, context: &Context<'_>) -> Stri
     }
 }
 
-/// Offers a branch from before the event that a failed command names. Returns false if the command names none or
-/// another overlay is open.
+/// Offers to fork before the event that a failed command names. Returns false if the command names none or another
+/// overlay is open.
 pub(super) fn offer_fork_on_error(model: &mut Model, context: &Context<'_>, error: &CommandError) -> bool {
     // A dialog must not pop up while the person types in another; the caller then shows the error as a notice.
     let is_free = model.overlays.is_empty() && !context.is_read_only();
@@ -147,7 +147,7 @@ pub(super) fn branch_name(model: &Model, id: &BranchId) -> String {
     model.branches.iter().find(|t| t.id == *id).map_or_else(|| id.0.clone(), |t| t.display_name().to_owned())
 }
 
-/// Opens the divergence dialog, once per difference between a rebuilt world and the recorded observations.
+/// Opens the divergence dialog, once per difference between the restored environment and the recorded observations.
 pub(super) fn show_divergence(model: &mut Model, context: &Context<'_>) {
     let head = &context.frame.head;
     let at = head.divergence.as_ref().map(|d| (d.0, d.1));

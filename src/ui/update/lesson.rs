@@ -17,7 +17,7 @@ pub(crate) fn selected_lesson<'a>(model: &Model, context: &Context<'a>) -> Optio
     state.pool.by_number(selected_lesson_number(model, state, lane)?)
 }
 
-/// Sends the command that `change` makes of the selected lesson, or shows that there is no lesson.
+/// Sends the command that `change` returns for the selected lesson, or shows a notice if there is none.
 fn change_selected(
     model: &mut Model,
     context: &Context<'_>,
@@ -63,7 +63,7 @@ pub(super) fn rescope(model: &mut Model, context: &Context<'_>) -> Vec<Request> 
     })
 }
 
-/// Describes a change of a lesson's scope or status in a few words, for the smallest screen. Returns None for other
+/// Describes a change of a lesson's scope or status in a few words, for the smallest screen. Returns `None` for other
 /// commands.
 pub(super) fn describe_change(command: &LessonCommand, context: &Context<'_>) -> Option<String> {
     let lesson = |id: &LessonId| context.displayed_state().pool.get(id);

@@ -131,7 +131,7 @@ pub(super) fn focus_pane(model: &mut Model, context: &Context<'_>, number: u8) -
     Vec::new()
 }
 
-/// Returns the focus and the selected lane for a pane; `lane` if the pane is no lane.
+/// Returns the focus and the selected lane for a pane. If the pane isn't a lane, the selected lane stays `lane`.
 pub(super) fn focus_for_pane(pane: Pane, lane: Option<usize>) -> (Focus, Option<usize>) {
     (pane.focus(), if let Pane::Lane(n) = pane { Some(n) } else { lane })
 }

@@ -45,8 +45,8 @@ pub(super) fn on_signal(model: &mut Model, signal: &Signal) {
     }
 }
 
-/// Continues after new events: shows a waiting summary, runs the next queued step, or opens the input of a person who
-/// plays.
+/// Continues after new events: shows a summary that awaits review, runs the next queued step, or opens the action input
+/// if a person plays.
 pub(super) fn continue_stepping(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
     let head = &context.frame.head;
     let is_halted = head.failed_call.is_some() || head.divergence.is_some() || context.is_read_only();

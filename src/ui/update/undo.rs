@@ -41,8 +41,8 @@ pub(super) fn report_undo(model: &mut Model, context: &Context<'_>) {
     }
 }
 
-/// Records branch edits, and replaces an undo or redo of one by the branch edit that does it. Returns all other
-/// requests unchanged.
+/// Records branch edits, and replaces an undo or redo of such an edit by the branch edit that performs it. Returns all
+/// other requests unchanged.
 pub(super) fn apply_branch_undo(model: &mut Model, context: &Context<'_>, request: Request) -> Request {
     match request {
         Request::EditBranch(branch, now) => {

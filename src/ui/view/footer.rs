@@ -1,4 +1,4 @@
-//! The last row: a notice while there is one, otherwise the available keys.
+//! The footer: the current notice, or else the available keys.
 
 use crate::domain::{ModelRole, NoteKind};
 use crate::engine::{RunStatus, State};
@@ -11,7 +11,7 @@ use crate::ui::overlay::has_remaining_task;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
-/// Draws the last row.
+/// Draws the footer.
 pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     if area.is_empty() {
         return;
@@ -54,8 +54,8 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
     draw_hints(&footer_hints(model, context), context, area, canvas);
 }
 
-/// Draws why nothing can be saved, in full, above the keys that work then. Below an overlay there is room for one
-/// row.
+/// Draws the full reason why nothing can be saved, above the keys that still work. Below an overlay there is room for
+/// only one row.
 fn draw_halt(text: &str, has_overlay: bool, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     const MAX_MESSAGE_ROWS: usize = 7;
     let room = area.width.saturating_sub(2);

@@ -1,5 +1,5 @@
-//! The lesson lanes. A row is mark, number, text and source; an error has two rows, the mistake and what to do
-//! instead; a memory also shows what was seen and done.
+//! The lesson lanes. A row has a mark, a number, the text and the source. An Error lesson has two rows: the mistake and
+//! what to do instead. A memory also has its observation and action.
 
 mod lesson;
 mod mentor_stream;
@@ -90,7 +90,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: &PaneArea, canvas: &mut 
     draw_overflow_marks(&numbers, &rows, body, canvas);
 }
 
-/// Marks at the right edge that lessons lie above or below the visible rows.
+/// Draws marks at the right edge if there are lessons above or below the visible rows.
 fn draw_overflow_marks(all: &[u32], rows: &[LaneRow], area: Rect, canvas: &mut Canvas<'_>) {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
     let (x, style) = (area.right().saturating_sub(1), canvas.style(Role::Muted));
@@ -166,7 +166,7 @@ fn draw_titles(
         return area.width.saturating_sub((width(&digit) + width(&name)) as u16 + 6);
     }
     let mut pieces: Vec<(Role, String)> = Vec::new();
-    // The order is that of wide screens; only the brackets move.
+    // Keep the order of wide screens, and only move the brackets.
     for (place, other) in context.lanes().iter().enumerate() {
         let gap = if place > 0 { "  " } else { "" };
         pieces.push((Role::Muted, gap.to_owned()));
@@ -186,7 +186,7 @@ fn draw_titles(
     area.width.saturating_sub(used as u16 + 12)
 }
 
-/// Returns the number of the lesson that keys act on in a lane.
+/// Returns the number of the selected lesson in a lane: the one that keys act on.
 pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
     let chosen = model.selected_lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
     let first = || match lane.format {

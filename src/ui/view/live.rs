@@ -46,7 +46,7 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
         write_waiting(&mut w, context, state);
     }
     write_problems(&mut w, context, state);
-    // The end card of an ended episode says what can be done.
+    // For an ended episode, the end card lists what can be done.
     let has_end_card = state.open_episode().is_none() && !model.overlays.is_empty();
     if state.is_waiting()
         && state.run.is_some()
@@ -116,7 +116,7 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
         (Action::RejectOrToggle, "reject"),
         (Action::AskAgain, "ask again"),
     ];
-    // A plan's action came from no call, so there is nobody to give a reason for a rejection.
+    // No model call proposed a plan's action, so there is no one to send the reason of a rejection to.
     let known = if step.call.is_some() { pairs.len() } else { 2 };
     w.push_line(2, key_pieces(context, &pairs[..known]));
     write_dropped_text_hint(w, context, step);
@@ -141,7 +141,7 @@ fn write_dropped_text_hint(w: &mut RowWriter<'_>, context: &Context<'_>, proposa
     w.push_text((Role::Muted, ""), 2, Role::Muted, &message);
 }
 
-/// Names the next keys if nothing that waits has named its own.
+/// Writes the hint for the next keys, unless a pending call or proposal has already written one.
 fn write_next_keys(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
     let ended = state.episode.is_some() && state.open_episode().is_none();
     let asks =
@@ -165,7 +165,7 @@ fn write_next_keys(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) 
     w.push_line(2, key_pieces(context, &pairs));
 }
 
-/// Returns keys with their meanings, as the pieces of a row.
+/// Returns keys and their meanings as styled pieces of a row.
 pub(super) fn key_pieces(context: &Context<'_>, pairs: &[(Action, &str)]) -> Vec<(Role, String)> {
     let mut pieces = Vec::new();
     for (place, (action, message)) in pairs.iter().enumerate() {
@@ -221,7 +221,7 @@ fn write_call_in_progress(
     };
     let lines = |text: &str, count| {
         let mut lines = wrapped_tail(text, room, count + usize::from(model.reduced_motion));
-        // The line still growing would distract.
+        // Hide the unfinished line: text that grows counts as motion.
         lines.truncate(lines.len() - usize::from(model.reduced_motion && !lines.is_empty()));
         lines
     };
@@ -235,7 +235,8 @@ fn write_call_in_progress(
     }
 }
 
-/// Returns the last lines of a growing text; only its end is examined.
+/// Returns the last `count` lines of a streaming text. Only the end of the text is wrapped, so that long replies stay
+/// cheap.
 pub(super) fn wrapped_tail(text: &str, room: usize, count: usize) -> Vec<String> {
     let longest = (room + 1) * (count + 1) * 4;
     let from = text.len().saturating_sub(longest);
@@ -284,7 +285,7 @@ fn write_problems(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
     }
 }
 
-/// Writes each failed call, then once the keys for all of them.
+/// Writes each failed call, then the keys, which apply to all of them.
 fn write_failed_calls(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
     let mark = format!("{} ", context.glyphs.mistake);
     let mut hints: Vec<&str> = Vec::new();
@@ -354,7 +355,7 @@ fn write_failed_calls(w: &mut RowWriter<'_>, context: &Context<'_>, state: &Stat
     }
 }
 
-/// Returns what a mentor call asks for.
+/// Returns the name of the question that a mentor call asks.
 fn question_name(context: &Context<'_>, call: &LiveCall) -> String {
     let asked = context.frame.head.calls.get(&call.call).and_then(Effect::question);
     asked.map_or_else(|| "mentor".to_owned(), Question::name)

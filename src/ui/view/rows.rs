@@ -177,7 +177,7 @@ impl Row {
     }
 }
 
-/// Dropped mentor texts that are no lesson yet, with the keys that add them.
+/// Dropped mentor texts that haven't been added as lessons, with the keys that add them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Offer {
     count: usize,
@@ -315,7 +315,7 @@ fn write_decision(w: &mut RowWriter<'_>, step: &Step, state: &State, glyphs: &Gl
                 &was.map_or_else(|| "you".to_owned(), |p| format!("you, instead of: {p}")),
             );
         }
-        // What a rule or an alias made of the action, whoever chose it.
+        // How a rule or an alias rewrote the action.
         if let Some(sent) = step.executed.as_ref().and_then(|e| e.sent.as_deref()) {
             w.push_tail(Role::Muted, &format!("sent as: {sent}"));
         }

@@ -1,4 +1,4 @@
-//! The first row: goal, progress, step counter and mode.
+//! The status row at the top: goal, progress, step counter and mode.
 
 use crate::domain::{Autonomy, ModelRole};
 use crate::engine::{Effect, RunStatus, State};
@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 /// Smallest width at which the first row names the branch; below it, the Story title does.
 pub(super) const MIN_BRANCH_COLUMNS: u16 = 100;
 
-/// Draws the first row.
+/// Draws the status row.
 pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
     if area.is_empty() {
         return;
@@ -79,7 +79,7 @@ fn draw_progress_bar(progress: f64, cells: u16, right: u16, area: Rect, canvas: 
     x
 }
 
-/// Returns the number of the task's subgoals, if the environment or the task type tells it.
+/// Returns the number of the task's subgoals, if the environment reports it or the task type has a fixed number.
 fn subgoal_count(state: &State) -> Option<u64> {
     let episode = state.episode.as_ref()?;
     // A number, or the subgoals themselves.
@@ -120,8 +120,8 @@ fn step_counter(state: &State, narrow: bool) -> String {
     format!("{word}{}/{limit}", episode.steps.len())
 }
 
-/// Returns the live position while the run continues behind a past cursor, and what it does: the step, written `2.5`
-/// for another episode. Returns `None` while the run waits, and in the present.
+/// While the cursor is in the past and the run continues, returns the run's current step (`2.5` is step 5 of episode 2
+/// if another episode is on screen) and what it is doing. Returns `None` in the present or if the run is paused.
 pub fn live_position(context: &Context<'_>) -> Option<(String, &'static str)> {
     let state = &context.frame.head;
     let episode = state.episode.as_ref().filter(|_| context.frame.is_in_past() && !context.is_read_only())?;
@@ -151,7 +151,7 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
     }
     if context.frame.is_in_past() {
         let step = context.frame.selected_step();
-        // The total says nothing while it is growing.
+        // While the run continues, the total number of steps would be outdated at once.
         let label = if let Some((at, word)) = live_position(context) {
             format!("PAST step {step} {dot} live: step {at}, {word}")
         } else {

@@ -1,4 +1,4 @@
-//! The Time pane: the progress rate over the steps, one column per step, with marks.
+//! The Time pane: a sparkline of the progress rate, one column per step, coloured by each step's marks.
 
 use crate::domain::{NoteKind, Step};
 use crate::ui::canvas::Canvas;
@@ -26,8 +26,8 @@ impl StepRuler {
         (self.first_step + u32::from(column.saturating_sub(self.first_column))).min(self.last_step)
     }
 
-    /// Returns the bar after the mouse was dragged to one of its ends: if the episode is longer than the bar, it
-    /// scrolls by a quarter of its length.
+    /// Scrolls by a quarter of the bar's length if the mouse was dragged to one of its ends and there are more steps
+    /// in that direction.
     #[must_use]
     pub fn scrolled_by_drag(self, column: u16) -> Self {
         let shown = self.last_step - self.first_step;
@@ -49,13 +49,17 @@ pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Optio
     let last = episode.steps.len() as u32;
     let chosen = context.frame.selected_step();
     let label = nearest_mark_label(context);
-    let label_width =
-        if area.width >= 60 { label.as_ref().map_or(0, |w| w.1.chars().count() as u16 + 4) } else { 0 };
-    let room = u32::from(area.width.saturating_sub(2 + label_width).max(1));
-    // One column per step; of a longer episode, the steps around the selected one.
-    let first = if last <= room { 1 } else { chosen.saturating_sub(room * 3 / 4).clamp(1, last + 1 - room) };
+    let label_width = if area.width >= 60 {
+        label.as_ref().map_or(0, |(_, text)| text.chars().count() as u16 + 4)
+    } else {
+        0
+    };
+    let columns = u32::from(area.width.saturating_sub(2 + label_width).max(1));
+    // One column per step. If the episode doesn't fit, show the steps around the selected one.
+    let first =
+        if last <= columns { 1 } else { chosen.saturating_sub(columns * 3 / 4).clamp(1, last + 1 - columns) };
     let y = area.y;
-    for (x, number) in (area.x + 1..).zip(first..(first + room).min(last + 1)) {
+    for (x, number) in (area.x + 1..).zip(first..(first + columns).min(last + 1)) {
         let Some(step) = context.step(number) else { break };
         let rate = progress_at(context, number);
         let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
@@ -73,20 +77,20 @@ pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Optio
     (last > 0).then(|| StepRuler {
         first_column: area.x + 1,
         first_step: first,
-        last_step: last.min(first + room - 1),
+        last_step: last.min(first + columns - 1),
         episode_steps: last,
     })
 }
 
-/// Returns the rate after a step; an open step has the rate before it.
+/// Returns the progress rate after a step. Before its observation arrives, a step has the rate of the previous one.
 fn progress_at(context: &Context<'_>, number: u32) -> f64 {
     let answered = |n: u32| context.step(n).and_then(|s| s.answer.as_ref()).map(|a| a.progress);
     answered(number).or_else(|| answered(number.saturating_sub(1))).unwrap_or(0.0)
 }
 
-/// Returns whether a breakpoint stopped at this step.
+/// Returns whether a breakpoint paused the run at this step. A watch doesn't pause it.
 fn has_breakpoint_hit(step: &Step) -> bool {
-    step.breakpoint_marks.iter().any(|s| !s.warn)
+    step.breakpoint_marks.iter().any(|mark| !mark.warn)
 }
 
 /// Returns the mark that determines a step's colour; breakpoints and human interventions come first.
@@ -102,20 +106,21 @@ fn main_mark(step: &Step) -> Option<MarkKind> {
     MARK_PRIORITY.into_iter().find(|kind| kind.is_set_on(step))
 }
 
-/// Returns the mark of the selected step, or of the last marked step shortly before it.
+/// Returns the label for the selected step's mark, or for the last marked step up to `MAX_STEPS_BACK` before it.
 fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
     const MAX_STEPS_BACK: u32 = 8;
-    let chosen = context.frame.selected_step();
-    let number = (chosen.saturating_sub(MAX_STEPS_BACK).max(1)..=chosen)
+    let selected = context.frame.selected_step();
+    let number = (selected.saturating_sub(MAX_STEPS_BACK).max(1)..=selected)
         .rev()
         .find(|n| context.step(*n).is_some_and(|s| main_mark(s).is_some()))?;
     let step = context.step(number)?;
     let g = context.glyphs;
-    let (role, label) = if let Some(stop) =
-        step.breakpoint_marks.iter().find(|s| !s.warn).or(step.breakpoint_marks.first())
+    let (role, label) = if let Some(hit) =
+        step.breakpoint_marks.iter().find(|mark| !mark.warn).or(step.breakpoint_marks.first())
     {
-        let (glyph, word) = if stop.warn { (g.watch, "watch") } else { (g.breakpoint, "stopped by") };
-        (Role::MarkBreakpoint, format!("{glyph} step {number} {word} {}", stop.breakpoint_number))
+        let (glyph, word) =
+            if hit.warn { (g.watch, "watch") } else { (g.breakpoint, "stopped by breakpoint") };
+        (Role::MarkBreakpoint, format!("{glyph} step {number} {word} {}", hit.breakpoint_number))
     } else if step.is_person_action() {
         (Role::MarkPerson, format!("{} step {number} you acted", g.person))
     } else if !step.rejections.is_empty() {

@@ -1,5 +1,5 @@
-//! The World pane: what the agent knows of the environment (its place, what it holds, what it saw where). A key shows
-//! the ground truth instead.
+//! The World pane: what the agent knows about the environment (where it is, what it holds, what it saw where). A key
+//! switches to the ground truth.
 
 mod framed_boxes;
 mod grid;
@@ -16,7 +16,7 @@ use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 use serde_json::Value;
 
-/// What is known of one place.
+/// What is known about one place.
 struct KnownPlace<'a> {
     name: &'a str,
     is_agent_here: bool,
@@ -25,7 +25,7 @@ struct KnownPlace<'a> {
     items: Vec<&'a str>,
 }
 
-/// What is known of the environment, parsed from its untyped JSON.
+/// What is known about the environment, parsed from its untyped JSON.
 struct KnownWorld<'a> {
     room: Option<&'a str>,
     agent_place: Option<&'a str>,
@@ -259,7 +259,7 @@ impl<'a> KnownWorld<'a> {
     fn parse(value: &'a Value) -> Self {
         let word = |name: &str| value.get(name).and_then(Value::as_str).filter(|w| !w.is_empty());
         let at = word("place");
-        // What is shown lists the places and, separately, what was seen in them; the ground truth has both in one.
+        // The agent's view has one list of places and another of what was seen in them; the ground truth combines both.
         let receptacles = value.get("receptacles");
         let seen =
             receptacles.filter(|r| r.is_object()).or_else(|| value.get("seen")).and_then(Value::as_object);
@@ -342,7 +342,7 @@ fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     wrap_at_most(text, columns.max(4), MAX_LINES).0
 }
 
-/// Returns as many of the listed items as fit completely; a cut name would read as another item.
+/// Returns as many items as fit completely: a truncated name could be mistaken for another item.
 fn fitting_items(text: &str, room: usize) -> &str {
     if fits(text, room) {
         return text;

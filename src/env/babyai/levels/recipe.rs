@@ -1,4 +1,4 @@
-//! How each level is built: which objects are drawn and placed in which order, and the mission.
+//! Builds each level: draws and places its objects in the original's order, and creates the mission.
 
 mod locked;
 
@@ -57,7 +57,7 @@ pub(super) fn is_unblocking(recipe: Recipe) -> bool {
     matches!(recipe, Recipe::Random(grammar) if grammar.unblocking)
 }
 
-/// Builds one attempt. `past` is what a random mission remembers from earlier attempts.
+/// Makes one attempt to build a level. `past` carries the state of random missions from earlier attempts.
 pub(super) fn build(
     recipe: Recipe,
     builder: &mut LevelBuilder,
@@ -96,12 +96,12 @@ pub(super) fn build(
     }
 }
 
-fn lenient_clause(deed: ClauseAction) -> Clause {
-    Clause { action: deed, is_strict: false }
+fn lenient_clause(action: ClauseAction) -> Clause {
+    Clause { action, is_strict: false }
 }
 
-fn single_clause(deed: ClauseAction) -> Mission {
-    Mission::Part(MissionPart::One(lenient_clause(deed)))
+fn single_clause(action: ClauseAction) -> Mission {
+    Mission::Part(MissionPart::One(lenient_clause(action)))
 }
 
 /// Returns the description with the object's kind and colour.
@@ -132,8 +132,12 @@ fn build_go_to(recipe: Recipe, builder: &mut LevelBuilder) -> Result<Mission, Re
         }
         Recipe::GoToRedOrBlueBall => {
             builder.place_agent(None)?;
-            let rival = |t: Thing| t.kind == Kind::Ball && matches!(t.colour, Colour::Red | Colour::Blue);
-            if builder.place_distractors(None, 7, false)?.into_iter().any(|other| rival(builder.thing(other)))
+            let could_be_goal =
+                |t: Thing| t.kind == Kind::Ball && matches!(t.colour, Colour::Red | Colour::Blue);
+            if builder
+                .place_distractors(None, 7, false)?
+                .into_iter()
+                .any(|other| could_be_goal(builder.thing(other)))
             {
                 return Err(Restart);
             }

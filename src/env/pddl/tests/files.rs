@@ -1,4 +1,4 @@
-//! Malformed, hostile and large files.
+//! Tests malformed, hostile and large files.
 
 use super::super::{Domain, ProblemOutline, ProblemSource};
 use super::*;
@@ -55,21 +55,21 @@ fn domain_name_mismatch_is_only_a_warning() {
     assert_eq!(world.play("move a b").observation, "Robby is at b.  Room a Room b The goal is satisfied.");
 }
 
-/// Blocks would need a hundred million instances; balls in rooms need forty thousand.
+/// The blocks problem would need a hundred million action instances; the gripper problem needs forty thousand.
 #[test]
 fn ten_thousand_objects_load_or_give_a_size_error() {
-    let many = |count: usize, facts: &dyn Fn(usize) -> String| {
-        let names: Vec<String> = (0..count).map(|at| format!("x{at}")).collect();
+    let names_and_facts = |count: usize, facts: &dyn Fn(usize) -> String| {
+        let names: Vec<String> = (0..count).map(|number| format!("x{number}")).collect();
         (names.join(" "), (0..count).map(facts).collect::<String>())
     };
     let start = Instant::now();
-    let (names, facts) = many(10_000, &|at| format!("(clear x{at}) (on-table x{at})"));
+    let (names, facts) = names_and_facts(10_000, &|number| format!("(clear x{number}) (on-table x{number})"));
     let problem = format!(
         "(define (problem p) (:domain blocksworld-4ops) (:objects {names}) (:init (arm-empty) {facts}) (:goal (on x1 x2)))"
     );
     let error = load_game(Domain::Blockworld.pddl_text(), &problem).unwrap_err().to_string();
     assert!(error.contains("too large for this program"), "{error}");
-    let (names, facts) = many(10_000, &|at| format!("(ball x{at}) (at x{at} rooma)"));
+    let (names, facts) = names_and_facts(10_000, &|number| format!("(ball x{number}) (at x{number} rooma)"));
     let problem = format!(
         "(define (problem p) (:domain gripper-strips) (:objects {names} rooma roomb left) (:init (room rooma) (room roomb)
          (gripper left) (free left) (at-robby rooma) {facts}) (:goal (at x7 roomb)))"
@@ -83,7 +83,7 @@ fn ten_thousand_objects_load_or_give_a_size_error() {
 
 #[test]
 fn too_much_text_from_long_names_is_rejected() {
-    let names: Vec<String> = (0..2_000).map(|at| format!("b{at}{}", "x".repeat(2_000))).collect();
+    let names: Vec<String> = (0..2_000).map(|number| format!("b{number}{}", "x".repeat(2_000))).collect();
     let facts: Vec<String> = names.iter().map(|name| format!("(ball {name}) (at {name} rooma)")).collect();
     let problem = format!(
         "(define (problem p) (:domain gripper-strips) (:objects {} rooma roomb g1 g2 g3) (:init (room rooma) (room roomb) (gripper g1)

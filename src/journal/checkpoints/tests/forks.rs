@@ -1,5 +1,5 @@
-//! Tests of forks' checkpoints: the parent's are used up to the fork, its own after that, and only if the parent is
-//! unchanged.
+//! Tests of forks' checkpoints: before the fork event the parent's are used, after it the branch's own, and only if the
+//! parent is unchanged.
 
 use super::{SPACING, TestSession};
 use crate::domain::Seq;
@@ -46,32 +46,32 @@ impl TestSession {
 
 #[test]
 fn a_fork_continues_its_parent_with_and_without_checkpoints() {
-    let made = TestSession::long();
-    let all = made.lines.len();
-    made.append_events(0, all);
+    let session = TestSession::long();
+    let all = session.lines.len();
+    session.append_events(0, all);
     for checkpoints in [false, true] {
         if checkpoints {
-            made.open(OpenMode::Resume);
+            session.open(OpenMode::Resume);
         }
         for near in [1, 300, all - 60] {
-            let at = made.end_of_batch(near);
-            let second = made.end_of_batch(at + 30);
-            let to = made.end_of_batch((second + 25).min(all));
-            made.fork("b1", "trunk", at, second);
-            made.fork("b2", "b1", second, to);
-            made.assert_fork_states(&made.open_fork("b1"), second);
-            made.assert_fork_states(&made.open_fork("b2"), to);
+            let at = session.end_of_batch(near);
+            let second = session.end_of_batch(at + 30);
+            let to = session.end_of_batch((second + 25).min(all));
+            session.fork("b1", "trunk", at, second);
+            session.fork("b2", "b1", second, to);
+            session.assert_fork_states(&session.open_fork("b1"), second);
+            session.assert_fork_states(&session.open_fork("b2"), to);
             // The second time it starts from its own checkpoint.
-            let again = made.open_fork("b2");
+            let again = session.open_fork("b2");
             assert!(again.skipped_through > Seq(second as u64), "{near}: {}", again.skipped_through);
-            made.assert_fork_states(&again, to);
+            session.assert_fork_states(&again, to);
             // A fork that has just begun uses its parent's checkpoints.
-            made.fork("b3", "b2", to, to);
-            let begun = made.open_fork("b3");
-            made.assert_fork_states(&begun, to);
-            assert!(!made.dir.path().join("index/b3").exists());
+            session.fork("b3", "b2", to, to);
+            let begun = session.open_fork("b3");
+            session.assert_fork_states(&begun, to);
+            assert!(!session.dir.path().join("index/b3").exists());
             for name in ["b1", "b2", "b3"] {
-                fs::remove_dir_all(made.dir.path().join("index").join(name)).ok();
+                fs::remove_dir_all(session.dir.path().join("index").join(name)).ok();
             }
         }
     }
@@ -80,21 +80,21 @@ fn a_fork_continues_its_parent_with_and_without_checkpoints() {
 /// Otherwise a fork's checkpoint would stand for events that no longer exist.
 #[test]
 fn a_parent_changed_before_the_fork_invalidates_its_checkpoints() {
-    let made = TestSession::long();
-    made.append_events(0, made.lines.len());
-    let at = made.end_of_batch(200);
-    let to = made.end_of_batch(400);
-    made.fork("b1", "trunk", at, to);
-    made.open_fork("b1");
-    assert!(made.open_fork("b1").skipped_through > Seq(0));
-    let text = fs::read_to_string(made.trunk()).unwrap();
+    let session = TestSession::long();
+    session.append_events(0, session.lines.len());
+    let at = session.end_of_batch(200);
+    let to = session.end_of_batch(400);
+    session.fork("b1", "trunk", at, to);
+    session.open_fork("b1");
+    assert!(session.open_fork("b1").skipped_through > Seq(0));
+    let text = fs::read_to_string(session.trunk()).unwrap();
     // At the start of the file, where every byte is hashed.
     let changed = text.replacen("\"session\":\"", "\"session\":\"x", 1);
     assert!(text != changed);
-    fs::write(made.trunk(), changed).unwrap();
-    let opened = made.open_fork("b1");
+    fs::write(session.trunk(), changed).unwrap();
+    let opened = session.open_fork("b1");
     assert_eq!(opened.skipped_through, Seq(0));
-    let checked = open_branch(&made.branch("b1"), OpenMode::Verify).unwrap();
+    let checked = open_branch(&session.branch("b1"), OpenMode::Verify).unwrap();
     assert!(opened.timeline.head() == checked.timeline.head());
-    assert!(*opened.timeline.state_at(Seq(1)) != made.states[1]);
+    assert!(*opened.timeline.state_at(Seq(1)) != session.states[1]);
 }

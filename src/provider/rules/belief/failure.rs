@@ -10,7 +10,7 @@ impl<'a> Belief<'a> {
         &mut self,
         line: &'a str,
         act: HouseholdAction<'a>,
-        reading: &ParsedPrompt<'a>,
+        parsed: &ParsedPrompt<'a>,
     ) {
         if self.failed_action == Some(line) {
             self.mistakes.repeated_failures += 1;
@@ -33,7 +33,7 @@ impl<'a> Belief<'a> {
                 }
             }
             HouseholdAction::Take(thing, from) => self.record_failed_take(thing, from),
-            HouseholdAction::Put(thing, to, wording) => self.record_failed_put(thing, to, wording, reading),
+            HouseholdAction::Put(thing, to, wording) => self.record_failed_put(thing, to, wording, parsed),
             HouseholdAction::Treat(what, thing, with) => {
                 let here = self.find_place(with).is_some_and(|p| self.is_here(p));
                 if thing.number == 0 || with.number == 0 {
@@ -71,7 +71,7 @@ impl<'a> Belief<'a> {
             // The goal's own words are not an action: `examine mug 1 with desklamp 1`, `look at mug 1 under desklamp
             // 1`.
             HouseholdAction::Other => {
-                let goal = reading.goal.as_ref().filter(|goal| goal.under_lamp);
+                let goal = parsed.goal.as_ref().filter(|goal| goal.under_lamp);
                 self.mistakes.examined_thing += u32::from(goal.is_some_and(|g| line.contains(g.target)));
             }
             HouseholdAction::Close(_) => {}
@@ -130,7 +130,7 @@ impl<'a> Belief<'a> {
         thing: ObjectName<'a>,
         to: ObjectName<'a>,
         wording: PutWording,
-        reading: &ParsedPrompt<'a>,
+        parsed: &ParsedPrompt<'a>,
     ) {
         let place = self.find_place(to);
         if thing.number == 0 || to.number == 0 {
@@ -142,7 +142,7 @@ impl<'a> Belief<'a> {
         } else if let Some(place) = place {
             self.failed_puts.push((thing, place, wording));
             // The target has refused a look-alike, so it doesn't count.
-            let goal = reading.goal.as_ref();
+            let goal = parsed.goal.as_ref();
             let alike = goal.is_some_and(|g| !g.under_lamp && g.target == to.kind && g.thing != thing.kind);
             self.mistakes.wrong_things_used += u32::from(alike);
         }

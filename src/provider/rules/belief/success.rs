@@ -1,4 +1,4 @@
-//! Actions that worked, and what their observations show.
+//! Updates the belief after an action that succeeded, from the action and its observation.
 
 use super::{Belief, Door, HistoryEvent, treatment_index};
 use crate::provider::rules::prompt_parser::ParsedPrompt;
@@ -7,14 +7,14 @@ use crate::provider::rules::vocabulary::{HouseholdAction, ObjectName, PutWording
 impl<'a> Belief<'a> {
     pub(super) fn record_success(
         &mut self,
-        act: HouseholdAction<'a>,
-        answer: &'a str,
-        reading: &ParsedPrompt<'a>,
+        action: HouseholdAction<'a>,
+        observation: &'a str,
+        parsed: &ParsedPrompt<'a>,
     ) {
-        let goal = reading.goal.as_ref();
-        match act {
+        let goal = parsed.goal.as_ref();
+        match action {
             HouseholdAction::Go(name) => self.record_arrival(name),
-            // The oldest games don't list the contents when something is opened.
+            // The oldest games don't list the contents after `open`, so the place is not searched yet.
             HouseholdAction::Open(name) => {
                 let place = self.find_or_add_place(name);
                 self.set_door(place, Door::Open);
@@ -30,12 +30,12 @@ impl<'a> Belief<'a> {
                 self.set_door(place, Door::Closed);
             }
             HouseholdAction::Take(name, from) => self.record_take(name, from, goal.map_or("", |g| g.thing)),
-            HouseholdAction::Put(name, to, wording) => self.record_put(name, to, wording, reading),
-            HouseholdAction::Treat(what, name, _) => {
+            HouseholdAction::Put(name, to, wording) => self.record_put(name, to, wording, parsed),
+            HouseholdAction::Treat(treatment, name, _) => {
                 let thing = self.find_or_add_thing(name);
                 if let Some(thing) = self.things.get_mut(thing) {
-                    // Heating undoes cooling and the other way round; a clean thing stays clean.
-                    thing.treated = match what {
+                    // Heating undoes cooling and vice versa; a clean thing stays clean.
+                    thing.treated = match treatment {
                         Treatment::Heat => [true, false, thing.treated[2]],
                         Treatment::Cool => [false, true, thing.treated[2]],
                         Treatment::Clean => [thing.treated[0], thing.treated[1], true],
@@ -46,13 +46,13 @@ impl<'a> Belief<'a> {
             HouseholdAction::Use(_) => {
                 match self.holding().map(|held| goal.is_some_and(|g| g.thing == held.name.kind)) {
                     None => self.mistakes.lamp_without_thing += 1,
-                    Some(wanted) => self.mistakes.wrong_things_used += u32::from(!wanted),
+                    Some(is_wanted) => self.mistakes.wrong_things_used += u32::from(!is_wanted),
                 }
                 self.last_event = HistoryEvent::UsedLamp;
             }
             HouseholdAction::Other => {}
         }
-        self.read_observation(answer);
+        self.read_observation(observation);
     }
 
     fn record_arrival(&mut self, name: ObjectName<'a>) {
@@ -93,7 +93,7 @@ impl<'a> Belief<'a> {
         name: ObjectName<'a>,
         to: ObjectName<'a>,
         wording: PutWording,
-        reading: &ParsedPrompt<'a>,
+        parsed: &ParsedPrompt<'a>,
     ) {
         let place = self.find_or_add_place(to);
         let thing = self.find_or_add_thing(name);
@@ -102,19 +102,21 @@ impl<'a> Belief<'a> {
         self.last_event = HistoryEvent::Placed;
         let Some(thing) = self.things.get_mut(thing) else { return };
         thing.place = Some(place);
-        let Some(goal) = reading.goal.as_ref() else { return };
-        let treated =
-            goal.treatment.is_none_or(|what| thing.treated.get(treatment_index(what)) == Some(&true));
+        let Some(goal) = parsed.goal.as_ref() else { return };
+        let is_treated = goal
+            .treatment
+            .is_none_or(|treatment| thing.treated.get(treatment_index(treatment)) == Some(&true));
         if goal.under_lamp {
             self.mistakes.put_under_lamp += 1;
         } else if to.kind == goal.target {
             thing.put_at_target += 1;
-            self.mistakes.placed_untreated += u32::from(name.kind == goal.thing && !treated);
+            self.mistakes.placed_untreated += u32::from(name.kind == goal.thing && !is_treated);
             self.mistakes.wrong_things_used += u32::from(name.kind != goal.thing);
-        } else if goal.treatment.is_some_and(|what| what.appliance() == to.kind) && treated {
+        } else if goal.treatment.is_some_and(|treatment| treatment.appliance() == to.kind) && is_treated {
             self.mistakes.left_at_appliance += 1;
         }
     }
+
     fn set_door(&mut self, place: usize, door: Door) {
         if let Some(place) = self.places.get_mut(place) {
             place.door = door;
@@ -122,8 +124,8 @@ impl<'a> Belief<'a> {
     }
 
     /// Records the doors and contents that an observation shows.
-    fn read_observation(&mut self, answer: &'a str) {
-        for sentence in answer.split(['.', '\n']) {
+    fn read_observation(&mut self, observation: &'a str) {
+        for sentence in observation.split(['.', '\n']) {
             let sentence = sentence.trim();
             if let Some(rest) = sentence.strip_prefix("On the ")
                 && let Some((place, things)) = rest.split_once(", you see ")
@@ -152,7 +154,7 @@ impl<'a> Belief<'a> {
         }
     }
 
-    /// Makes an open place the most recent one, because the next `In it` refers to it.
+    /// Marks an open place as the most recent one, because the next sentence that begins with `In it` refers to it.
     fn mark_most_recent(&mut self, place: usize) {
         let now = self.item_count;
         if let Some(place) = self.places.get_mut(place) {

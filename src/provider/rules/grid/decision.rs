@@ -115,10 +115,10 @@ impl Decision<'_, '_> {
 
     /// Returns whether an action on this object was refused here.
     fn is_refused(&self, spot: &VisibleObject<'_>) -> bool {
-        let said = |line: &&&str| {
+        let is_on_object = |line: &&&str| {
             line.ends_with(spot.name) && !line.starts_with("pick up") && !line.starts_with("go through")
         };
-        self.replay.refused_here.iter().any(|line| said(&line))
+        self.replay.refused_here.iter().any(|line| is_on_object(&line))
     }
 
     /// Turns towards a direction, or returns `action` if the agent already faces it.

@@ -40,10 +40,10 @@ pub(super) struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// Replays a prompt. Returns `None` if the task is not a grid world.
-    pub(super) fn from_prompt(reading: &ParsedPrompt<'a>) -> Option<Self> {
-        let first = View::parse(reading.task_text)?;
+    pub(super) fn from_prompt(parsed: &ParsedPrompt<'a>) -> Option<Self> {
+        let first = View::parse(parsed.task_text)?;
         let known = first.clone();
-        let (_, goal) = reading.task_text.split_once("Your task is to: ")?;
+        let (_, goal) = parsed.task_text.split_once("Your task is to: ")?;
         let goal_text = goal.lines().next().unwrap_or_default().trim().trim_end_matches('.');
         let clauses = parse_clauses(goal_text);
         if clauses.is_empty() {
@@ -68,7 +68,7 @@ impl<'a> Replay<'a> {
             actions: Vec::new(),
         };
         replay.update_locked_doors(&known);
-        for item in &reading.items {
+        for item in &parsed.items {
             if let HistoryItem::Action { line, answer, .. } = item {
                 replay.apply_step(line, answer);
             }

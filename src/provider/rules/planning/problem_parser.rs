@@ -141,15 +141,18 @@ pub(super) fn build_game(domain: Domain, observation: &str, goal: &str) -> Optio
     .ok()
 }
 
-/// Returns the facts that sentences state, and adds their objects with the types that are known.
+/// Returns the facts that the sentences state, and adds their objects to `objects`, with the types that are known.
 fn parse_facts(domain: Domain, text: &str, objects: &mut BTreeMap<String, &'static str>) -> Vec<String> {
     let text = text.to_lowercase();
-    let mut found = Vec::new();
-    let patterns = PATTERNS.iter().find(|(of, _)| *of == domain).map_or(&[][..], |(_, all)| all.as_slice());
+    let mut facts = Vec::new();
+    let patterns = PATTERNS
+        .iter()
+        .find(|(of_domain, _)| *of_domain == domain)
+        .map_or(&[][..], |(_, all)| all.as_slice());
     for (pattern, (_, name, kinds)) in patterns {
-        for said in pattern.captures_iter(&text) {
+        for captures in pattern.captures_iter(&text) {
             let words: Vec<&str> =
-                kinds.iter().enumerate().filter_map(|(at, _)| Some(said.get(at + 1)?.as_str())).collect();
+                kinds.iter().enumerate().filter_map(|(at, _)| Some(captures.get(at + 1)?.as_str())).collect();
             // `robby is at rooma` and `x is on the table` also match a second pattern.
             if words.iter().any(|word| matches!(*word, "robby" | "the") || !is_plain_name(word)) {
                 continue;
@@ -160,34 +163,34 @@ fn parse_facts(domain: Domain, text: &str, objects: &mut BTreeMap<String, &'stat
                     *known = kind;
                 }
             }
-            let all: Vec<&str> = std::iter::once(*name).chain(words).collect();
-            found.push(format!("({})", all.join(" ")));
+            let terms: Vec<&str> = std::iter::once(*name).chain(words).collect();
+            facts.push(format!("({})", terms.join(" ")));
         }
     }
-    found
+    facts
 }
 
 fn is_plain_name(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-/// Adds what each hand holds. Barman observations say that a hand is not empty but not what it holds: it is what is
-/// not on the table.
+/// Adds what each hand holds. Barman observations only say that a hand is not empty. What it holds is the vessel that
+/// is not on the table.
 fn add_holding_facts(init: &mut Vec<String>, objects: &mut BTreeMap<String, &'static str>) {
-    let told = |init: &[String], fact: &str, object: &str| init.contains(&format!("({fact} {object})"));
+    let has_fact = |init: &[String], fact: &str, object: &str| init.contains(&format!("({fact} {object})"));
     for hand in ["left", "right"] {
         objects.insert(hand.to_owned(), "hand");
-        if told(init, "handempty", hand) {
+        if has_fact(init, "handempty", hand) {
             continue;
         }
-        let away = objects.iter().find(|(object, kind)| {
+        let held_vessel = objects.iter().find(|(object, kind)| {
             matches!(**kind, "shot" | "shaker" | "container")
-                && !told(init, "ontable", object)
+                && !has_fact(init, "ontable", object)
                 && !init
                     .iter()
                     .any(|fact| fact.starts_with("(holding ") && fact.ends_with(&format!(" {object})")))
         });
-        if let Some((vessel, _)) = away {
+        if let Some((vessel, _)) = held_vessel {
             init.push(format!("(holding {hand} {vessel})"));
         }
     }

@@ -1,4 +1,4 @@
-//! Tests that the actor wins the problems it understands from the prompt only, and that lessons end its habits.
+//! Tests that the actor solves planning problems from the prompt alone, and that lessons save steps.
 
 use crate::domain::{MessageRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::env::Environment;
@@ -9,8 +9,8 @@ fn segment(label: SegmentLabel, text: String) -> Segment {
     Segment { label, origin: SegmentOrigin::Task, message_role: MessageRole::User, text: Arc::from(text) }
 }
 
-/// Plays a problem with the actor. Returns whether it was won, and the number of steps.
-fn play(task: &str, lessons: &[&str], most: usize) -> (bool, usize) {
+/// Plays a problem with the actor for at most `max_steps`. Returns whether it was won, and the number of steps.
+fn play(task: &str, lessons: &[&str], max_steps: usize) -> (bool, usize) {
     let mut world = generate(&task.parse().unwrap()).unwrap().open(GoalSeparator::Comma);
     let first = world.reset().unwrap();
     let goal = first.shown["goal"].as_str().unwrap().to_owned();
@@ -20,16 +20,16 @@ fn play(task: &str, lessons: &[&str], most: usize) -> (bool, usize) {
         SegmentLabel::Task,
         format!("{}\nYour task is to: {goal}\n", first.observation.trim_end()),
     ));
-    for step in 1..=most {
-        let line = super::super::answer(&Prompt { segments: segments.clone() }, step as u64);
-        let turn = world.step(&line).unwrap();
-        if turn.won {
+    for step in 1..=max_steps {
+        let action = super::super::answer(&Prompt { segments: segments.clone() }, step as u64);
+        let result = world.step(&action).unwrap();
+        if result.won {
             return (true, step);
         }
-        segments.push(segment(SegmentLabel::Action, format!("> {line}\n")));
-        segments.push(segment(SegmentLabel::Observation, format!("{}\n", turn.observation.trim_end())));
+        segments.push(segment(SegmentLabel::Action, format!("> {action}\n")));
+        segments.push(segment(SegmentLabel::Observation, format!("{}\n", result.observation.trim_end())));
     }
-    (false, most)
+    (false, max_steps)
 }
 
 #[test]
@@ -43,14 +43,17 @@ fn problems_of_every_domain_are_won_and_lessons_save_steps() {
         "Mistake: x Solution: Open a container first.",
     ];
     for domain in Domain::ALL {
-        let (mut untaught, mut taught) = (0, 0);
+        let (mut steps_without, mut steps_with) = (0, 0);
         for number in 1..=3 {
             let task = format!("{}/{number}", domain.word());
             let (won, steps) = play(&task, &LESSONS, 80);
             assert!(won, "{task} with lessons");
-            taught += steps;
-            untaught += play(&task, &[], 80).1;
+            steps_with += steps;
+            steps_without += play(&task, &[], 80).1;
         }
-        assert!(taught <= untaught, "{domain:?}: {taught} steps with lessons, {untaught} without");
+        assert!(
+            steps_with <= steps_without,
+            "{domain:?}: {steps_with} steps with lessons, {steps_without} without"
+        );
     }
 }

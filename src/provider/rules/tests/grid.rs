@@ -7,17 +7,20 @@ use crate::env::babyai::{Level, World};
 use std::sync::Arc;
 
 /// Plays a level from its text only. Returns the steps with their observations, and whether it was won.
-fn play(level: &Level, seed: u64, lessons: &[&str], cap: u32) -> (Vec<(String, String)>, bool) {
+fn play(level: &Level, seed: u64, lessons: &[&str], max_steps: u32) -> (Vec<(String, String)>, bool) {
     let mut world = World::new(Arc::new(level.generate(seed).unwrap()));
     let first = world.restart();
     let task = format!("{first}\nYour task is to: {}", world.start().goal);
     let mut steps: Vec<(String, String)> = Vec::new();
-    for step in 1..=cap {
-        let told: Vec<(&str, &str)> = steps.iter().map(|(a, o)| (a.as_str(), o.as_str())).collect();
-        let line =
-            super::answer(&prompt(lessons, &task, &told), request_seed(seed, 1, step, ModelRole::Actor, 0));
-        let seen = if line.starts_with("think:") { "OK.".to_owned() } else { world.play(&line).observation };
-        steps.push((line, seen));
+    for step in 1..=max_steps {
+        let history: Vec<(&str, &str)> = steps.iter().map(|(a, o)| (a.as_str(), o.as_str())).collect();
+        let line = super::answer(
+            &prompt(lessons, &task, &history),
+            request_seed(seed, 1, step, ModelRole::Actor, 0),
+        );
+        let observation =
+            if line.starts_with("think:") { "OK.".to_owned() } else { world.play(&line).observation };
+        steps.push((line, observation));
         if world.is_done() {
             return (steps, true);
         }
@@ -51,14 +54,14 @@ fn simple_levels_are_won_and_hard_ones_sometimes() {
 #[test]
 fn a_beginner_writes_pick_up_until_a_lesson_or_many_refusals() {
     let level = Level::from_name("PickupLoc").unwrap();
-    let said = |lessons: &[&str]| -> Vec<usize> {
+    let count_pick_up = |lessons: &[&str]| -> Vec<usize> {
         let refused = |(line, _): &&(String, String)| line.starts_with("pick up ");
         (0..10).map(|seed| play(level, seed, lessons, 50).0.iter().filter(refused).count()).collect()
     };
-    let untaught = said(&[]);
+    let untaught = count_pick_up(&[]);
     assert!(untaught.contains(&0) && untaught.iter().any(|n| *n >= 4), "{untaught:?}");
     assert!(untaught.iter().all(|n| *n <= 14), "{untaught:?}");
-    assert_eq!(said(&["The verb is `pickup`, in one word."]), [0; 10]);
+    assert_eq!(count_pick_up(&["The verb is `pickup`, in one word."]), [0; 10]);
 }
 
 #[test]
@@ -78,12 +81,12 @@ fn text_that_is_not_a_grid_is_still_answered() {
     assert!(!super::answer(&prompt(&[], task, &[]), 1).is_empty());
     let odd = "In front of you in this room, you can see several objects: There is a . There is a red There is a 1 2 3. \
                You are carrying a \nYour task is to: go to the . and put a next to";
-    let told = [
+    let history = [
         ("turn left", odd),
         ("go to x", "You are carrying a"),
         ("drop", "There is a \u{1b} 9 in front of you."),
     ];
-    assert!(!super::answer(&prompt(&[], odd, &told), 1).is_empty());
+    assert!(!super::answer(&prompt(&[], odd, &history), 1).is_empty());
 }
 
 #[test]

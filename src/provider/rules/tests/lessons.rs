@@ -18,10 +18,10 @@ fn the_first_word_index_finds_the_same_forms_as_a_full_scan() {
             .map(|mut file| file.remove("forms").expect("the file has one table"))
             .expect("the file parses");
     let all = Forms::compile(&table).without_shortcuts();
-    let mut dice = seeded_random::SeededRandom::new("forms", 7, 0);
+    let mut random = seeded_random::SeededRandom::new("forms", 7, 0);
     let mut pick = |n: usize| {
-        dice = seeded_random::SeededRandom::new("forms", dice.per_call("next").to_bits(), 0);
-        (dice.per_call("pick") * n as f64) as usize
+        random = seeded_random::SeededRandom::new("forms", random.per_call("next").to_bits(), 0);
+        (random.per_call("pick") * n as f64) as usize
     };
     let mut understood = 0;
     for text in table.values().flatten().flat_map(|text| [text; 40]) {
@@ -185,13 +185,13 @@ fn sentences_outside_the_forms_change_nothing() {
     for sentence in PARAPHRASES {
         assert_eq!(lessons_in(&format!("- {sentence}\n")), Lessons::default(), "{sentence}");
         for (n, prompt) in games.iter().flat_map(|g| g.prompts.iter().step_by(3)).enumerate() {
-            let mut told = prompt.clone();
-            told.segments.insert(1, segment(SegmentLabel::Abstract, &format!("- {sentence}\n")));
-            told.segments.insert(
+            let mut with_lesson = prompt.clone();
+            with_lesson.segments.insert(1, segment(SegmentLabel::Abstract, &format!("- {sentence}\n")));
+            with_lesson.segments.insert(
                 1,
                 segment(SegmentLabel::Error, &format!("- Mistake: {sentence} Solution: {sentence}\n")),
             );
-            assert_eq!(answer(&told, n as u64), answer(prompt, n as u64), "{sentence}");
+            assert_eq!(answer(&with_lesson, n as u64), answer(prompt, n as u64), "{sentence}");
         }
     }
 }
@@ -226,9 +226,9 @@ const ROOM: &str = "You are in the middle of a room. Looking quickly around you,
 #[test]
 fn a_look_for_lesson_decides_the_first_place() {
     for (n, place) in ["stoveburner", "drawer", "sinkbasin", "cabinet"].into_iter().enumerate() {
-        let told =
+        let with_lesson =
             prompt(&[&format!("Look for a mug in/on a {place} first.")], ROOM, &[("think: So.", "OK.")]);
-        let line = answer(&told, n as u64);
+        let line = answer(&with_lesson, n as u64);
         assert!(line.starts_with(&format!("go to {place} ")), "{line}");
     }
 }
@@ -238,13 +238,13 @@ fn rejected_actions_are_not_proposed_again() {
     for seed in 0..24 {
         let played = play(generate_game(Difficulty::Normal, seed), &[], 30);
         for (n, prompt) in played.prompts.iter().enumerate() {
-            let mut told = prompt.clone();
+            let mut with_lesson = prompt.clone();
             let mut refused = Vec::new();
             for again in 0..4 {
-                let line = answer(&told, n as u64 + again);
+                let line = answer(&with_lesson, n as u64 + again);
                 assert!(!refused.contains(&line), "{line} was proposed again");
-                let at = told.segments.len() - 1;
-                told.segments.insert(
+                let at = with_lesson.segments.len() - 1;
+                with_lesson.segments.insert(
                     at,
                     segment(SegmentLabel::Rejection, &format!("(A person rejected \"{line}\": no)\n")),
                 );
@@ -266,13 +266,15 @@ fn a_rejection_reason_in_a_documented_form_is_followed() {
         ("think: I heat it.", "OK."),
         ("go to stoveburner 1", "You arrive at stoveburner 1. On the stoveburner 1, you see nothing."),
     ];
-    let mut told = prompt(&["Go to a place before you act on it."], &room, &steps);
-    let at = told.segments.len() - 1;
+    let mut with_lesson = prompt(&["Go to a place before you act on it."], &room, &steps);
+    let at = with_lesson.segments.len() - 1;
     let reason = "(A person rejected \"heat mug 1 with stoveburner 1\": Heat food in a microwave only.)\n";
-    told.segments.insert(at, segment(SegmentLabel::Rejection, reason));
+    with_lesson.segments.insert(at, segment(SegmentLabel::Rejection, reason));
     // The actor could still forget to heat first, which depends on the task's text; this lesson prevents that.
-    told.segments.insert(1, segment(SegmentLabel::Abstract, "- Heat the object before you place it.\n"));
-    assert_eq!(answer(&told, 3), "go to microwave 1");
+    with_lesson
+        .segments
+        .insert(1, segment(SegmentLabel::Abstract, "- Heat the object before you place it.\n"));
+    assert_eq!(answer(&with_lesson, 3), "go to microwave 1");
 }
 
 #[test]

@@ -91,8 +91,8 @@ fn history_shows_place_hand_doors_and_contents() {
                 (put, answer),
             ],
         );
-        let reading = parse_prompt(&prompt);
-        let belief = Belief::from_prompt(&reading);
+        let parsed = parse_prompt(&prompt);
+        let belief = Belief::from_prompt(&parsed);
         let fridge = belief.find_place(name("fridge", 1));
         assert_eq!(belief.current_place, fridge);
         assert!(belief.held_thing.is_none());

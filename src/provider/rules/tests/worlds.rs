@@ -94,17 +94,17 @@ fn without_lessons_at_least_three_in_ten_are_won_in_time() {
 fn every_habit_is_given_up_without_any_lesson() {
     let lines =
         |played: &PlayedGame, start: &str| played.lines.iter().filter(|l| l.starts_with(start)).count();
-    let mut said = 0;
+    let mut most_pick_ups = 0;
     for seed in 0..56 {
         let played = play(grid_task(seed), &[], 200);
         let (pick, closed) = (
             lines(&played, "pick up "),
             played.lines.iter().filter(|l| l.starts_with("go through ") && l.contains(" closed ")),
         );
-        said = said.max(pick);
+        most_pick_ups = most_pick_ups.max(pick);
         assert!(pick <= 14 && closed.count() <= 14, "grid of seed {seed}: {:?}", played.lines);
     }
-    assert!(said > 0, "nobody says `pick up`");
+    assert!(most_pick_ups > 0, "no task shows the habit of writing `pick up`");
     // Only the step limit can prevent a problem from being won.
     for seed in 0..8 {
         assert!(play(planning_problem(seed), &[], 200).won, "problem of seed {seed} is not won in 200 steps");
@@ -148,13 +148,13 @@ fn sentences_outside_the_forms_change_nothing() {
     ];
     let games: Vec<PlayedGame> = worlds.into_iter().map(|world| play(world, &[], 30)).collect();
     for (n, prompt) in games.iter().flat_map(|game| game.prompts.iter().step_by(5)).enumerate() {
-        let untold = answer(prompt, n as u64);
+        let reply_without = answer(prompt, n as u64);
         for sentence in PARAPHRASES {
-            let mut told = prompt.clone();
+            let mut with_lesson = prompt.clone();
             let error = format!("- Mistake: {sentence} Solution: {sentence}\n");
-            told.segments.insert(1, segment(SegmentLabel::Abstract, &format!("- {sentence}\n")));
-            told.segments.insert(1, segment(SegmentLabel::Error, &error));
-            assert_eq!(answer(&told, n as u64), untold, "{sentence}");
+            with_lesson.segments.insert(1, segment(SegmentLabel::Abstract, &format!("- {sentence}\n")));
+            with_lesson.segments.insert(1, segment(SegmentLabel::Error, &error));
+            assert_eq!(answer(&with_lesson, n as u64), reply_without, "{sentence}");
         }
     }
 }
@@ -189,10 +189,10 @@ fn every_form_ends_its_habit() {
 /// Returns whether a phrase is found in a prompt with a sentence of its form.
 fn is_matched_by_a_form(phrase: &super::super::forms::Phrase) -> bool {
     let found = form_lines().into_iter().filter(|form| {
-        let told = Prompt {
+        let with_lesson = Prompt {
             segments: vec![segment(SegmentLabel::Error, &format!("- {}.\n", shortest_sentence(form)))],
         };
-        super::super::forms::Phrase::is_in_prompt(std::slice::from_ref(phrase), &told)
+        super::super::forms::Phrase::is_in_prompt(std::slice::from_ref(phrase), &with_lesson)
     });
     found.count() > 0
 }
@@ -235,8 +235,11 @@ fn sentences_of_symbolic_reflection_are_understood() {
     .into();
     let habits = || GRID_HABITS.values().chain(planning_habits().map(|h| &h.habit));
     for text in forms {
-        let told = Prompt { segments: vec![segment(SegmentLabel::Error, &format!("{text}\n"))] };
-        assert!(habits().any(|h| super::super::forms::Phrase::is_in_prompt(&h.lessons, &told)), "{text}");
+        let with_lesson = Prompt { segments: vec![segment(SegmentLabel::Error, &format!("{text}\n"))] };
+        assert!(
+            habits().any(|h| super::super::forms::Phrase::is_in_prompt(&h.lessons, &with_lesson)),
+            "{text}"
+        );
     }
 }
 

@@ -48,10 +48,10 @@ pub(super) fn task(id: &str) -> Task {
 
 impl TestBranch {
     pub(super) fn new(actor: &str, seed: u64) -> Self {
-        let mut line = Self::default();
-        line.write(Event::RunStarted { session: "s".to_owned(), spec: Box::new(spec(actor, seed)) });
-        line.start_episode("one", 1);
-        line
+        let mut branch = Self::default();
+        branch.write(Event::RunStarted { session: "s".to_owned(), spec: Box::new(spec(actor, seed)) });
+        branch.start_episode("one", 1);
+        branch
     }
 
     fn write(&mut self, event: Event) {
@@ -68,10 +68,10 @@ impl TestBranch {
         let (call, episode) = (CallId(self.calls), self.state.ended_episodes.len() as u32 + 1);
         let (task, role) = (Box::new(task(id)), EpisodeRole::Test);
         self.write(Event::EpisodeStarted { episode, task, trial, role, call });
-        let turn = StepResult { observation: "A room.".to_owned(), valid: true, ..StepResult::default() };
+        let result = StepResult { observation: "A room.".to_owned(), valid: true, ..StepResult::default() };
         self.write(Event::WorldReset {
             call,
-            result: Box::new(turn),
+            result: Box::new(result),
             agent_view: None,
             goal: "g".to_owned(),
         });
@@ -94,37 +94,44 @@ impl TestBranch {
         self.propose(action);
     }
 
-    /// Adds a step: `think: ...` or an action; the answer; the progress after it; who decided.
-    pub(super) fn add_step_with(&mut self, action: &str, seen: &str, progress: f64, by: DecidedBy) {
+    /// Adds a step. `action` can be `think: ...`; `observation` is the environment's answer, `progress` the rate after
+    /// it, and `decided_by` who decided on the action.
+    pub(super) fn add_step_with(
+        &mut self,
+        action: &str,
+        observation: &str,
+        progress: f64,
+        decided_by: DecidedBy,
+    ) {
         self.step += 1;
         self.calls += 1;
         let (step, call) = (self.step, CallId(self.calls));
         self.send_prompt(step, call);
         let thought = action.strip_prefix("think: ").map(str::to_owned);
-        let only = thought.is_some();
-        let acts = (!only).then(|| action.to_owned());
-        self.write(Event::Proposed { step, thought, action: acts, complaints: Vec::new() });
+        let is_thought_only = thought.is_some();
+        let proposed_action = (!is_thought_only).then(|| action.to_owned());
+        self.write(Event::Proposed { step, thought, action: proposed_action, complaints: Vec::new() });
         let executed = ExecutedAction {
             action: action.to_owned(),
             sent: None,
             rule: None,
-            decided_by: by,
+            decided_by,
             shown_as: ShownAs::Own,
             thought_disposition: ThoughtDisposition::Kept,
         };
         self.write(Event::ActionTaken { step, call: None, executed, is_listing: false });
-        let turn = StepResult {
-            observation: seen.to_owned(),
+        let result = StepResult {
+            observation: observation.to_owned(),
             progress,
             valid: true,
-            shown: serde_json::json!({ "place": seen }),
+            shown: serde_json::json!({ "place": observation }),
             ..StepResult::default()
         };
-        self.write(Event::Observed { step, call: None, result: Box::new(turn), agent_view: None });
-        let mistake = (seen == "Nothing happens.").then(|| Note {
+        self.write(Event::Observed { step, call: None, result: Box::new(result), agent_view: None });
+        let mistake = (observation == "Nothing happens.").then(|| Note {
             detector: "nothing_happened".to_owned(),
             kind: NoteKind::Mistake,
-            evidence: seen.to_owned(),
+            evidence: observation.to_owned(),
             parts: std::collections::BTreeMap::new(),
         });
         self.write(Event::Noted { step, notes: mistake.into_iter().collect() });
@@ -179,14 +186,15 @@ impl TestBranch {
 
     /// Lets a person edit the observation of a step.
     pub(super) fn edit_observation(&mut self, step: u32, text: &str) {
-        let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.answer.as_ref()?.agent_view.clone());
-        self.write(Event::ObservationEdited { step, previous: was, text: text.to_owned() });
+        let previous =
+            self.state.episode.as_ref().and_then(|e| e.step(step)?.answer.as_ref()?.agent_view.clone());
+        self.write(Event::ObservationEdited { step, previous, text: text.to_owned() });
     }
 
     /// Lets a person edit the thought of a step.
     pub(super) fn edit_thought(&mut self, step: u32, text: &str) {
-        let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.thought.clone());
-        self.write(Event::ThoughtEdited { step, previous: was, text: Some(text.to_owned()) });
+        let previous = self.state.episode.as_ref().and_then(|e| e.step(step)?.thought.clone());
+        self.write(Event::ThoughtEdited { step, previous, text: Some(text.to_owned()) });
     }
 
     pub(super) fn end_episode(&mut self) {
@@ -211,11 +219,11 @@ impl TestBranch {
     }
 
     pub(super) fn with_actions(actions: &[&str]) -> Self {
-        let mut line = Self::new("rules", 0);
+        let mut branch = Self::new("rules", 0);
         for action in actions {
-            line.add_step(action);
+            branch.add_step(action);
         }
-        line
+        branch
     }
 
     pub(super) fn side(&self, number: Option<u32>) -> Result<Side, String> {
@@ -232,12 +240,12 @@ impl TestBranch {
 /// Renders a prompt without templates: lessons and steps unchanged.
 pub(super) fn render(state: &State, record: &PromptRecord) -> Prompt {
     let mut segments = Vec::new();
-    for part in &record.segments {
+    for segment in &record.segments {
         let mut push = |text: String| {
-            let (label, origin, speaker) = (part.label, part.origin.clone(), part.message_role);
-            segments.push(Segment { label, origin, message_role: speaker, text: text.into() });
+            let (label, origin, message_role) = (segment.label, segment.origin.clone(), segment.message_role);
+            segments.push(Segment { label, origin, message_role, text: text.into() });
         };
-        match &part.origin {
+        match &segment.origin {
             SegmentOrigin::Lesson { id, .. } => push(state.pool.get(id).unwrap().text().text.clone()),
             SegmentOrigin::Steps { from, to } => {
                 let episode = state.episode.as_ref().unwrap();

@@ -118,14 +118,14 @@ fn tree_lines(tree_row: &TreeRow<'_>, glyphs: &Glyphs) -> String {
     text
 }
 
-/// Cuts or fills a text to exactly `columns` columns, the last of which is blank.
+/// Truncates or pads a text to exactly `columns` columns, the last of which is blank.
 fn padded(text: &str, columns: usize) -> String {
     let text = truncate(&one_line(text), columns.saturating_sub(1), "…");
     let gap = columns.saturating_sub(width(&text));
     format!("{text}{}", " ".repeat(gap))
 }
 
-/// Abbreviates an outcome for narrow screens, the essential fact first.
+/// Abbreviates an outcome for narrow screens, with the most important fact first.
 fn short_outcome(outcome: &str) -> String {
     if let Some(step) = outcome.strip_prefix("in progress at ") {
         return format!("{step}, open");

@@ -1,4 +1,5 @@
-//! The aligned rows: one line each, or two if there is only room for one column. Only visible lines are built.
+//! The aligned rows of a comparison. A row is one line, or up to two lines if there is room for only one column. Only
+//! visible lines are rendered.
 
 use super::super::window::{Line, Scroll};
 use crate::text::{truncate, width};
@@ -34,7 +35,7 @@ impl SideLayout {
     }
 }
 
-/// The part of a row that a line shows.
+/// The sides of a row that a line shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShownSides {
     Both,
@@ -42,7 +43,7 @@ enum ShownSides {
     Right,
 }
 
-/// Whether the lines are for two columns, and for each line its row and the part it shows.
+/// Whether the lines are laid out in two columns, and the row and the sides that each line shows.
 type CachedLines = (bool, Vec<(u32, ShownSides)>);
 
 /// The list of aligned rows.
@@ -50,7 +51,7 @@ type CachedLines = (bool, Vec<(u32, ShownSides)>);
 pub(super) struct AlignedRows {
     differences_only: bool,
     cached_lines: RefCell<Option<CachedLines>>,
-    /// Whether the selected row has been centred.
+    /// Whether the selected row was centred since [`Self::centre_on_next_draw`].
     is_centred: Cell<bool>,
 }
 
@@ -60,17 +61,21 @@ impl AlignedRows {
         self.differences_only
     }
 
-    /// Toggles between differences only and all rows. Returns the new selection: `chosen`, or the next listed row.
-    pub(super) fn toggle_differences_only(&mut self, found: &Comparison, chosen: usize) -> usize {
-        if found.first_difference.is_none() {
-            return chosen;
+    /// Switches between all rows and differences only. Returns the new selection, which is another row if the selected
+    /// one is no longer listed.
+    pub(super) fn toggle_differences_only(&mut self, comparison: &Comparison, selected: usize) -> usize {
+        if comparison.first_difference.is_none() {
+            return selected;
         }
         self.differences_only = !self.differences_only;
         *self.cached_lines.borrow_mut() = None;
-        if !self.differences_only || found.rows[chosen].kind() != RowKind::Same {
-            return chosen;
+        if !self.differences_only || comparison.rows[selected].kind() != RowKind::Same {
+            return selected;
         }
-        found.next_difference(chosen, false).or_else(|| found.next_difference(chosen, true)).unwrap_or(chosen)
+        comparison
+            .next_difference(selected, false)
+            .or_else(|| comparison.next_difference(selected, true))
+            .unwrap_or(selected)
     }
 
     /// Centres the selected row at the next draw.
@@ -78,82 +83,84 @@ impl AlignedRows {
         self.is_centred.set(false);
     }
 
-    /// Returns the row `by` listed rows away from `chosen`, stopping at the ends.
-    pub(super) fn offset_row(&self, found: &Comparison, chosen: usize, by: isize) -> usize {
-        let listed = |at: &usize| !self.differences_only || found.rows[*at].kind() != RowKind::Same;
-        let far = by.unsigned_abs();
-        let step = |to: Option<usize>| to.unwrap_or(chosen);
+    /// Returns the row `by` listed rows away from the selected one (negative: above it), stopping at the ends.
+    pub(super) fn offset_row(&self, comparison: &Comparison, selected: usize, by: isize) -> usize {
+        let listed = |at: &usize| !self.differences_only || comparison.rows[*at].kind() != RowKind::Same;
+        let count = by.unsigned_abs();
+        let or_selected = |to: Option<usize>| to.unwrap_or(selected);
         if by >= 0 {
-            let mut ahead = (chosen + 1..found.rows.len()).filter(listed);
+            let mut ahead = (selected + 1..comparison.rows.len()).filter(listed);
             let mut last = None;
-            for _ in 0..far {
+            for _ in 0..count {
                 let Some(next) = ahead.next() else { break };
                 last = Some(next);
             }
-            step(last)
+            or_selected(last)
         } else {
-            let mut behind = (0..chosen).rev().filter(listed);
+            let mut behind = (0..selected).rev().filter(listed);
             let mut last = None;
-            for _ in 0..far {
+            for _ in 0..count {
                 let Some(next) = behind.next() else { break };
                 last = Some(next);
             }
-            step(last)
+            or_selected(last)
         }
     }
 
-    /// Returns the row that a line showed in the last draw.
+    /// Returns the row that a line showed when last drawn.
     pub(super) fn row_at_line(&self, line: usize) -> Option<usize> {
         self.cached_lines.borrow().as_ref()?.1.get(line).map(|l| l.0 as usize)
     }
 
-    fn build_lines(&self, found: &Comparison, two: bool) {
-        let mut made = self.cached_lines.borrow_mut();
-        if made.as_ref().is_some_and(|m| m.0 == two) {
+    fn build_lines(&self, comparison: &Comparison, two: bool) {
+        let mut cache = self.cached_lines.borrow_mut();
+        if cache.as_ref().is_some_and(|m| m.0 == two) {
             return;
         }
-        let mut lines = Vec::with_capacity(found.rows.len());
-        for (at, row) in found.rows.iter().enumerate() {
-            let at = at as u32;
+        let mut lines = Vec::with_capacity(comparison.rows.len());
+        for (row_index, row) in comparison.rows.iter().enumerate() {
+            let row_index = row_index as u32;
             match row.kind() {
                 RowKind::Same if self.differences_only => {}
-                RowKind::Changed if !two => lines.extend([(at, ShownSides::Left), (at, ShownSides::Right)]),
-                RowKind::OnlyLeft if !two => lines.push((at, ShownSides::Left)),
-                RowKind::OnlyRight if !two => lines.push((at, ShownSides::Right)),
-                _ => lines.push((at, ShownSides::Both)),
+                RowKind::Changed if !two => {
+                    lines.extend([(row_index, ShownSides::Left), (row_index, ShownSides::Right)]);
+                }
+                RowKind::OnlyLeft if !two => lines.push((row_index, ShownSides::Left)),
+                RowKind::OnlyRight if !two => lines.push((row_index, ShownSides::Right)),
+                _ => lines.push((row_index, ShownSides::Both)),
             }
         }
-        *made = Some((two, lines));
+        *cache = Some((two, lines));
     }
 
     pub(super) fn draw(
         &self,
-        found: &Comparison,
+        comparison: &Comparison,
         chosen: usize,
         layout: SideLayout,
         (glyphs, scroll): (&Glyphs, &Scroll),
         area: Rect,
         canvas: &mut Canvas<'_>,
     ) {
-        self.build_lines(found, layout.two_columns);
-        let made = self.cached_lines.borrow();
-        let Some((_, lines)) = made.as_ref() else { return };
-        let at = lines.partition_point(|l| (l.0 as usize) < chosen);
+        self.build_lines(comparison, layout.two_columns);
+        let cache = self.cached_lines.borrow();
+        let Some((_, lines)) = cache.as_ref() else { return };
+        let first_line = lines.partition_point(|l| (l.0 as usize) < chosen);
         if !self.is_centred.replace(true) {
-            scroll.scroll_to(at.saturating_sub(usize::from(area.height) / 2));
+            scroll.scroll_to(first_line.saturating_sub(usize::from(area.height) / 2));
         }
         // Reveal the second line of the selected row as well.
-        let last = lines.partition_point(|l| l.0 as usize <= chosen).saturating_sub(1).max(at);
-        scroll.reveal(last, lines.len(), usize::from(area.height));
-        scroll.draw_list(at, lines.len(), area, canvas, |place| {
+        let last_line = lines.partition_point(|l| l.0 as usize <= chosen).saturating_sub(1).max(first_line);
+        scroll.reveal(last_line, lines.len(), usize::from(area.height));
+        scroll.draw_list(first_line, lines.len(), area, canvas, |place| {
             let Some((row, half)) = lines.get(place).copied() else { return Line::new() };
             let row = row as usize;
-            row_line(found, row, half, row == chosen, layout, glyphs)
+            row_line(comparison, row, half, row == chosen, layout, glyphs)
         });
     }
 }
 
-/// Returns the number of rows of the preview below the list, including its rule.
+/// Returns the height of the preview below the list, including its separator line.
 pub(super) fn preview_rows(height: u16) -> u16 {
     match height {
         0..=7 => 0,
@@ -163,13 +170,13 @@ pub(super) fn preview_rows(height: u16) -> u16 {
     }
 }
 
-/// Returns the header: both sides with their outcomes, and how the runs differ.
-pub(super) fn header_lines(found: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
-    let title = |side: &Side, o: &Outcome| {
-        format!("{}: {}, {} steps, {:.2}", side.name, o.verdict(), o.steps, o.progress)
+/// Returns the header: both sides with their outcomes, and the settings that differ.
+pub(super) fn header_lines(comparison: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
+    let title = |side: &Side, outcome: &Outcome| {
+        format!("{}: {}, {} steps, {:.2}", side.name, outcome.verdict(), outcome.steps, outcome.progress)
     };
-    let a = title(&found.left, &found.outcomes.0);
-    let b = title(&found.right, &found.outcomes.1);
+    let a = title(&comparison.left, &comparison.outcomes.0);
+    let b = title(&comparison.right, &comparison.outcomes.1);
     let mut lines = if layout.two_columns {
         vec![vec![
             (Role::Removed, padded(&a, layout.side_columns, glyphs)),
@@ -177,30 +184,33 @@ pub(super) fn header_lines(found: &Comparison, layout: SideLayout, glyphs: &Glyp
             (Role::Added, truncate(&b, layout.side_columns, glyphs.ellipsis)),
         ]]
     } else {
-        let one = |mark: &str, role, words: &str| {
-            vec![(role, mark.to_owned()), (role, truncate(words, layout.side_columns, glyphs.ellipsis))]
+        let signed_line = |mark: &str, role, text: &str| {
+            vec![(role, mark.to_owned()), (role, truncate(text, layout.side_columns, glyphs.ellipsis))]
         };
-        vec![one("- ", Role::Removed, &a), one("+ ", Role::Added, &b)]
+        vec![signed_line("- ", Role::Removed, &a), signed_line("+ ", Role::Added, &b)]
     };
-    lines.extend(run_difference_lines(found, layout, glyphs));
+    lines.extend(run_difference_lines(comparison, layout, glyphs));
     lines
 }
 
-/// Returns one line for differences before the first step and one for later ones; the details page has the full text.
-fn run_difference_lines(found: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
+/// Returns one line for the differences before the first step and one for later ones, cut to the window's width. The
+/// details page has the full text.
+fn run_difference_lines(comparison: &Comparison, layout: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
     let columns = if layout.two_columns { layout.side_columns * 2 + 3 } else { layout.side_columns + 2 };
-    let line = |head: &str, list: &[Difference]| {
+    let line = |label: &str, list: &[Difference]| {
         let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
         let each = list.iter().map(|d| format!("{} {} | {}", d.name, side(&d.left), side(&d.right)));
-        let words = format!("{head}: {}", each.collect::<Vec<_>>().join("; "));
-        vec![(Role::Warning, truncate(&words, columns, glyphs.ellipsis))]
+        let text = format!("{label}: {}", each.collect::<Vec<_>>().join("; "));
+        vec![(Role::Warning, truncate(&text, columns, glyphs.ellipsis))]
     };
-    let both =
-        [("before the first step", &found.initial_differences), ("changed later", &found.later_differences)];
-    both.into_iter().filter(|(_, list)| !list.is_empty()).map(|(head, list)| line(head, list)).collect()
+    let both = [
+        ("before the first step", &comparison.initial_differences),
+        ("changed later", &comparison.later_differences),
+    ];
+    both.into_iter().filter(|(_, list)| !list.is_empty()).map(|(label, list)| line(label, list)).collect()
 }
 
-/// Cuts or fills a text to exactly `columns` columns.
+/// Truncates or pads a text to exactly `columns` columns.
 pub(super) fn padded(text: &str, columns: usize, glyphs: &Glyphs) -> String {
     let text = truncate(text, columns, glyphs.ellipsis);
     let rest = columns.saturating_sub(width(&text));
@@ -208,33 +218,33 @@ pub(super) fn padded(text: &str, columns: usize, glyphs: &Glyphs) -> String {
 }
 
 fn row_line(
-    found: &Comparison,
-    at: usize,
+    comparison: &Comparison,
+    row_index: usize,
     half: ShownSides,
-    chosen: bool,
+    is_selected: bool,
     layout: SideLayout,
     glyphs: &Glyphs,
 ) -> Line {
-    let Some(row) = found.rows.get(at) else { return Line::new() };
-    let first = found.first_difference == Some(at);
+    let Some(row) = comparison.rows.get(row_index) else { return Line::new() };
+    let is_first_difference = comparison.first_difference == Some(row_index);
     let kind = row.kind();
     let role = |side: Role| match kind {
-        _ if chosen => Role::Selection,
+        _ if is_selected => Role::Selection,
         RowKind::Same => Role::Muted,
         RowKind::Changed => Role::Text,
         _ => side,
     };
     let cell =
         |side: &Side, number: Option<u32>| number.map_or_else(String::new, |n| step_text(side, n, row));
-    let (a, b) = (cell(&found.left, row.left), cell(&found.right, row.right));
+    let (a, b) = (cell(&comparison.left, row.left), cell(&comparison.right, row.right));
     if !layout.two_columns {
-        let mark = if first { glyphs.proposal } else { " " };
+        let mark = if is_first_difference { glyphs.proposal } else { " " };
         let (sign, role, text) = match half {
             ShownSides::Both => (mark, role(Role::Muted), a),
             ShownSides::Left => ("-", role(Role::Removed), a),
             ShownSides::Right => ("+", role(Role::Added), b),
         };
-        let marked = if first && (half == ShownSides::Left || kind == RowKind::OnlyRight) {
+        let marked = if is_first_difference && (half == ShownSides::Left || kind == RowKind::OnlyRight) {
             Role::Warning
         } else {
             role
@@ -245,15 +255,15 @@ fn row_line(
         ];
     }
     let sign = match kind {
-        _ if first => glyphs.proposal,
+        _ if is_first_difference => glyphs.proposal,
         RowKind::Same => " ",
         RowKind::Changed => "~",
         RowKind::OnlyLeft => "<",
         RowKind::OnlyRight => ">",
     };
     let mark = match () {
-        () if chosen => Role::Selection,
-        () if first => Role::Warning,
+        () if is_selected => Role::Selection,
+        () if is_first_difference => Role::Warning,
         () => Role::Mark,
     };
     vec![
@@ -263,7 +273,7 @@ fn row_line(
     ]
 }
 
-/// Returns a step in one line: its action or thought, and the names of its other parts that differ.
+/// Returns one line for a step: its action or thought, then the names of other parts that differ.
 fn step_text(side: &Side, number: u32, row: &Row) -> String {
     let Some(step) = side.episode.step(number) else { return "  0   the first observation".to_owned() };
     let action = action_or_thought(step);
@@ -275,9 +285,10 @@ fn step_text(side: &Side, number: u32, row: &Row) -> String {
     if let Some(pending) = pending_label(step) {
         return format!("{text} ({pending})");
     }
-    let hidden: Vec<&str> = row.parts.iter().filter(|p| *p != StepPart::Action).map(StepPart::name).collect();
-    if hidden.is_empty() || row.parts.contains(StepPart::Action) {
+    let other_parts: Vec<&str> =
+        row.parts.iter().filter(|p| *p != StepPart::Action).map(StepPart::name).collect();
+    if other_parts.is_empty() || row.parts.contains(StepPart::Action) {
         return text;
     }
-    format!("{text}  ({})", hidden.join(", "))
+    format!("{text}  ({})", other_parts.join(", "))
 }

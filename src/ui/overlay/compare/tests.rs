@@ -1,4 +1,4 @@
-//! Comparison of a lost and a won trial: snapshots at four sizes, keys, and requests.
+//! Tests of comparing a lost and a won trial: snapshots at four sizes, keys, and requests.
 
 use super::*;
 use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind};
@@ -9,7 +9,8 @@ use crate::ui::msg::UiMessage;
 use crate::ui::tests::{SIZES, TestScreen, screen_text};
 use serde_json::{Value, json};
 
-/// The sample session, lost; then a second trial that starts the same, gets a lesson, and wins.
+/// Returns the sample session after two trials: the first is lost; the second starts with the same steps, gets a lesson
+/// and is won.
 fn two_trials() -> Fixture {
     let mut f = sample_session();
     f.execute(
@@ -85,7 +86,7 @@ fn answer_requests(stage: &mut TestScreen, requests: Vec<Request>) {
     }
 }
 
-/// Presses a key and answers its requests.
+/// Presses a key and answers the requests it makes.
 fn press(stage: &mut TestScreen, key: &str) {
     let requests = stage.press(key);
     answer_requests(stage, requests);
@@ -172,8 +173,8 @@ fn the_answer_to_another_request_is_ignored() {
 
 #[test]
 fn two_known_episodes_skip_the_target_list() {
-    let place = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
-    let (compare, request) = CompareDialog::between(place(1), place(2));
+    let episode_ref = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
+    let (compare, request) = CompareDialog::between(episode_ref(1), episode_ref(2));
     let mut stage = TestScreen::new(two_trials(), 80, 24);
     stage.model.overlays.push(Box::new(compare));
     answer_requests(&mut stage, vec![request]);
@@ -184,7 +185,7 @@ fn two_known_episodes_skip_the_target_list() {
     assert!(text.contains("- go to fridge 1") && text.contains("+ go to countertop 2"), "{text}");
 }
 
-/// Regression: a changed setting of a second trial with the same steps was shown nowhere.
+/// Regression: if two trials had the same steps, a setting that differed between them was not shown.
 #[test]
 fn differences_before_the_first_step_are_shown_above_the_rows() {
     for (w, h) in SIZES {
@@ -202,12 +203,12 @@ fn differences_before_the_first_step_are_shown_above_the_rows() {
         press(&mut stage, "D");
         press(&mut stage, "Enter");
         let rows = screen_text(&stage.draw());
-        // A narrow window cuts its title.
+        // In a narrow window the title is truncated.
         let waits = if w < 80 { "" } else { ", 1 pending" };
-        let due =
+        let expected =
             ["before the first step: actor openai:small | rules", "2 > dance (proposed, not taken)", waits];
-        for words in due {
-            assert!(rows.contains(words), "{words} at {w}x{h}: {rows}");
+        for text in expected {
+            assert!(rows.contains(text), "{text} at {w}x{h}: {rows}");
         }
         assert!(!rows.contains("2 steps"), "{rows}");
         press(&mut stage, "Enter");
@@ -218,8 +219,8 @@ fn differences_before_the_first_step_are_shown_above_the_rows() {
 
 #[test]
 fn an_episode_compared_with_itself_has_no_difference() {
-    let place = || EpisodeRef { episode: Some(1), ..EpisodeRef::default() };
-    let (compare, request) = CompareDialog::between(place(), place());
+    let episode_ref = || EpisodeRef { episode: Some(1), ..EpisodeRef::default() };
+    let (compare, request) = CompareDialog::between(episode_ref(), episode_ref());
     let mut stage = TestScreen::new(two_trials(), 80, 24);
     stage.model.overlays.push(Box::new(compare));
     answer_requests(&mut stage, vec![request]);
@@ -240,7 +241,7 @@ fn no_size_and_no_key_panics() {
     }
 }
 
-/// Regression: an observation was cut after three lines without an ellipsis, although rows below were empty.
+/// Regression: an observation was cut after three lines without an ellipsis, although the rows below were empty.
 #[test]
 fn the_preview_uses_all_rows_and_marks_what_it_cuts() {
     let words: Vec<String> = (1..=40).map(|n| format!("word{n:02}")).collect();

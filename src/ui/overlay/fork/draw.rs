@@ -16,7 +16,7 @@ impl ForkDialog {
         let step = self.step;
         let words = match &self.refusal {
             Some(why) => {
-                format!("Too late: {why}. Continue from before it on a new branch?\nThe old branch stays.")
+                format!("Too late: {why}. Fork from the point before it?\nThe old branch is kept.")
             }
             None if self.is_present && context.frame.head.head != self.shown.head => {
                 let now = context.frame.head.episode.as_ref().map_or(0, |e| e.steps.len());
@@ -24,13 +24,13 @@ impl ForkDialog {
                 let since = format!("the session has since reached step {now}");
                 format!(
                     "This is {place}; {since}. Continue from there on a new branch?\n\
-                     The old branch stays."
+                     The old branch is kept."
                 )
             }
             None if self.is_present => {
                 format!(
                     "This is the present (step {step}). Continue from here on a new branch?\n\
-                     The old branch stays."
+                     The old branch is kept."
                 )
             }
             None => {
@@ -40,7 +40,7 @@ impl ForkDialog {
                 };
                 format!(
                     "This is the past ({position}). Continue from here on a new branch?\n\
-                     The old branch stays."
+                     The old branch is kept."
                 )
             }
         };

@@ -49,7 +49,7 @@ fn choice(change: ForkChange, name: &str, now: impl AsRef<str>) -> Entry {
 }
 
 /// Returns the entries for the displayed state. Some entries are offered only if their key was pressed, as given by
-/// `change`. `read_by` says before what the observation changes, if something has used it since.
+/// `change`. `read_by` names the fork point for another observation, if something has used the current one.
 pub(super) fn fork_entries(
     context: &Context<'_>,
     decision_point: Option<DecisionPoint>,

@@ -1,27 +1,28 @@
-//! The events after which branches start.
+//! Finds the event after which a new branch starts.
 
 use crate::domain::{Seq, Stage};
 use crate::driver::{DecisionPoint, is_decision};
 use crate::engine::{Event, State};
 use crate::ui::context::Context;
 
-/// Returns where a step of the listed episode awaited its decision.
+/// Returns the point at which a step of the episode on screen awaited a decision.
 pub(crate) fn decision_point(context: &Context<'_>, number: u32) -> Option<DecisionPoint> {
     let step = context.frame.story.episode.as_deref()?.step(number)?;
     crate::driver::decision_point(&context.frame.timeline, step)
 }
 
-/// Returns the event of the displayed state to fork after: before any decision to continue from it.
+/// Returns the event to fork after to continue from the displayed state. Skips decisions at the end of that state, so
+/// that the new branch can decide again.
 pub(crate) fn displayed_fork_point(context: &Context<'_>) -> Seq {
-    let mut at = context.frame.displayed.head;
+    let mut seq = context.frame.displayed.head;
     let timeline = &context.frame.timeline;
-    while let Some(event) = timeline.event(at)
+    while let Some(event) = timeline.event(seq)
         && (is_decision(&event.event) || event.batch_continues || matches!(event.event, Event::Closed))
-        && at.0 > 1
+        && seq.0 > 1
     {
-        at = Seq(at.0 - 1);
+        seq = Seq(seq.0 - 1);
     }
-    at
+    seq
 }
 
 /// Returns the last event before the batch that contains `seq`.
@@ -34,25 +35,25 @@ pub(crate) fn before_batch(context: &Context<'_>, seq: Seq) -> Seq {
     Seq(at)
 }
 
-/// Returns the event to fork after for another observation: `here`, or if a prompt or an action has used the last
-/// observation since, the last event before that.
-pub(super) fn before_observation_used(context: &Context<'_>, here: Seq) -> Seq {
+/// Returns the event to fork after to replace the last observation: `fork_point`, or if a prompt or an action has used
+/// that observation already, the last event before the first use.
+pub(super) fn before_observation_used(context: &Context<'_>, fork_point: Seq) -> Seq {
     let shown = context.displayed_state();
     let answered = shown.episode.as_deref().and_then(|e| e.step(e.answered_steps()));
-    let Some(step) = answered.filter(|s| shown.last_pool_use > s.answered_seq) else { return here };
-    let events = context.frame.timeline.events_between(step.answered_seq, here);
+    let Some(step) = answered.filter(|s| shown.last_pool_use > s.answered_seq) else { return fork_point };
+    let events = context.frame.timeline.events_between(step.answered_seq, fork_point);
     let uses = |event: &Event| matches!(event, Event::PromptSent { .. } | Event::ActionTaken { .. });
-    events.iter().find(|e| uses(&e.event)).map_or(here, |e| before_batch(context, e.seq))
+    events.iter().find(|e| uses(&e.event)).map_or(fork_point, |e| before_batch(context, e.seq))
 }
 
-/// Returns the step that has no answer yet and doesn't await a decision.
+/// Returns the step whose prompt, reply or observation is pending. Returns `None` if a step awaits a decision.
 pub(super) fn step_in_progress(shown: &State) -> Option<(u32, Stage)> {
     let step = shown.open_episode()?.last_step()?;
     matches!(step.stage, Stage::Prompt | Stage::Reply | Stage::Observation)
         .then_some((step.number, step.stage))
 }
 
-/// Describes a state's position in the words used for the root of a branch. A step counts once it is answered.
+/// Describes a state's position as the branch list describes a fork point. A step counts once its observation arrived.
 pub(super) fn describe_position(shown: &State) -> String {
     if let Some(step) = shown.step_awaiting_decision() {
         return match step.call {

@@ -43,7 +43,7 @@ pub(super) struct ValueInput {
 }
 
 impl ValueInput {
-    /// Creates the input for the displayed state and the state whose episode is listed.
+    /// Creates the input for the displayed state and the state that holds the episode on screen.
     pub(super) fn new(
         (shown, listed): (&State, &State),
         change: ForkChange,
@@ -116,7 +116,7 @@ impl ValueInput {
             ForkChange::Method => "another method".to_owned(),
             ForkChange::Actor => "another actor".to_owned(),
             ForkChange::Mentor => "another mentor".to_owned(),
-            ForkChange::Sampling(asked) => format!("sampling of the {}", asked.name()),
+            ForkChange::Sampling(asked) => format!("{} sampling", asked.name()),
             _ => "another setting".to_owned(),
         }
     }
@@ -248,7 +248,7 @@ impl ValueInput {
     /// still to be typed. `played` means that a person played the step, so it never had a proposal.
     ///
     /// # Errors
-    /// Returns what is wrong with the value.
+    /// Validates the value and returns a message if it is invalid.
     pub(super) fn accept(&mut self, shown: &State, played: bool) -> Result<Option<BranchStart>, String> {
         let step = self.step;
         if let Some(method) = self.methods.get(self.selected) {

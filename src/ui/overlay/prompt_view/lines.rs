@@ -105,7 +105,7 @@ fn failure_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     lines
 }
 
-/// Returns the tokens by label, sampling, and what was left out.
+/// Returns the token counts by label, the sampling, and what was left out of the prompt.
 fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let mut sums: Vec<(SegmentLabel, u32)> = Vec::new();
     for segment in &record.segments {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 /// The target of a prompt: the actor (`None`), or the mentor with a question.
 pub(super) type PromptTarget = Option<Question>;
 
-/// Whether a prompt has been sent, and what became of its call.
+/// Whether a prompt has been sent, and how its call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendState {
     Sent,
-    /// It waits to be sent.
+    /// The prompt hasn't been sent yet.
     Drafted,
     /// Its call failed; it can be edited and sent again.
     Failed,

@@ -136,7 +136,7 @@ impl EpisodeRows {
         self.rows.iter().filter(|r| matches!(r, ListRow::Episode(_))).count()
     }
 
-    /// Returns success and progress so far, and what is left, as one row.
+    /// Returns one row with the success and progress so far and the work that is left.
     pub(super) fn summary_line(&self, state: &State, columns: u16, glyphs: &Glyphs) -> Line {
         let mut parts: Vec<(Role, String)> = Vec::new();
         let TaskTotals { tasks, solved, assisted, progress, has_several_trials: several } = self.by_task;

@@ -154,7 +154,7 @@ fn cursor_mark(here: bool, glyphs: &Glyphs) -> &'static str {
     if here { glyphs.proposal } else { " " }
 }
 
-/// Cuts or fills a text to exactly `columns` columns, the last of which is blank.
+/// Truncates or pads a text to exactly `columns` columns, the last of which is blank.
 fn padded(text: &str, columns: usize) -> String {
     let cut = truncate(text, columns.saturating_sub(1), "…");
     let fill = columns.saturating_sub(width(&cut));

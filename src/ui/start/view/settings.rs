@@ -23,7 +23,7 @@ fn origin_label(origin: SettingOrigin) -> &'static str {
     match origin {
         SettingOrigin::Paper => "paper",
         SettingOrigin::Code => "code",
-        SettingOrigin::BuiltIn => "ours",
+        SettingOrigin::BuiltIn => "default",
         SettingOrigin::Config => "config",
         SettingOrigin::Flag => "flag",
         SettingOrigin::Person => "you",

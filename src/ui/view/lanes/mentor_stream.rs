@@ -1,4 +1,4 @@
-//! The mentor replies that are being written for a lane.
+//! The mentor replies that are streaming into a lane.
 
 use super::LaneRow;
 use crate::domain::Question;
@@ -11,12 +11,13 @@ use crate::ui::theme::Role;
 use crate::ui::view::live::wrapped_tail;
 use ratatui::layout::Rect;
 
-/// Returns what a call in flight asks the mentor.
+/// Returns the question that a call in flight asks the mentor.
 fn call_question(context: &Context<'_>, call: &LiveCall) -> Option<Question> {
     context.frame.head.calls.get(&call.call)?.question()
 }
 
-/// Returns the end of each reply in progress that belongs to this lane: one row each, or a few if the lane is tall.
+/// Returns the last lines of each streaming reply whose question belongs to this lane. The height of the lane decides
+/// how many rows a reply gets, at least one.
 pub(super) fn streaming_reply_rows(
     context: &Context<'_>,
     lane: &Lane,
@@ -27,29 +28,32 @@ pub(super) fn streaming_reply_rows(
         return Vec::new();
     }
     let calls = context.frame.live.calls.iter();
-    let here: Vec<&LiveCall> = calls
+    let lane_calls: Vec<&LiveCall> = calls
         .filter(|call| call_question(context, call).is_some_and(|q| lane.kinds.contains(&q.kind)))
         .collect();
-    let each = (usize::from(area.height) / 2 / here.len().max(1)).clamp(1, 6);
-    let room = usize::from(area.width).saturating_sub(9).max(4);
-    here.into_iter().flat_map(|call| call_rows(context, call, each, room, reduced_motion)).collect()
+    let rows_per_call = (usize::from(area.height) / 2 / lane_calls.len().max(1)).clamp(1, 6);
+    let columns = usize::from(area.width).saturating_sub(9).max(4);
+    lane_calls
+        .into_iter()
+        .flat_map(|call| call_rows(context, call, rows_per_call, columns, reduced_motion))
+        .collect()
 }
 
 fn call_rows(
     context: &Context<'_>,
     call: &LiveCall,
-    most: usize,
-    room: usize,
+    max_rows: usize,
+    columns: usize,
     reduced_motion: bool,
 ) -> Vec<LaneRow> {
-    // The line still growing would distract.
+    // Hide the unfinished line: text that grows counts as motion.
     let text =
         if reduced_motion { call.text.rfind('\n').map_or("", |end| &call.text[..end]) } else { &call.text };
-    // A single row shows the last line; when it is cut on the left, it doesn't begin mid-word.
-    let text = if most == 1 { text.trim_end().lines().next_back().unwrap_or_default() } else { text };
-    let (mut role, mut lines) = (Role::Reasoning, wrapped_tail(text, room, most));
+    // A single row shows the end of the last line, starting at a word.
+    let text = if max_rows == 1 { text.trim_end().lines().next_back().unwrap_or_default() } else { text };
+    let (mut role, mut lines) = (Role::Reasoning, wrapped_tail(text, columns, max_rows));
     let silence = call.silent_seconds(context.now).map(|seconds| format!("silent for {seconds} s"));
-    if lines.is_empty() || (silence.is_some() && most == 1) {
+    if lines.is_empty() || (silence.is_some() && max_rows == 1) {
         let status = match (call.phase, call.delta_count) {
             (Phase::Reasoning, n) => format!("mentor reasoning {} {n} tokens", context.glyphs.separator),
             (Phase::Answering, n) => format!("mentor writing {} {n} tokens", context.glyphs.separator),
@@ -59,7 +63,7 @@ fn call_rows(
             vec![silence.as_ref().map_or_else(|| status.clone(), |silence| format!("{status}, {silence}"))];
         role = Role::Muted;
     } else if let Some(silence) = silence {
-        lines.truncate(most - 1);
+        lines.truncate(max_rows - 1);
         lines.push(silence);
     }
     let lines = lines.into_iter().enumerate();

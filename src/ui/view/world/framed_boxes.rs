@@ -7,35 +7,46 @@ use crate::ui::theme::Role;
 
 /// One framed box.
 pub(super) struct FramedBox {
-    /// The text on its upper edge.
+    /// The text on the top edge.
     pub(super) title: (Role, String),
     pub(super) lines: Vec<StyledLine>,
 }
 
-/// Columns of a frame's edges, and of the gap between boxes.
+/// Width of a frame's left and right edges, including the padding.
 const EDGE_COLUMNS: usize = 4;
+/// Width of the gap between boxes.
 const GAP_COLUMNS: usize = 1;
 
-/// Lays out boxes of equal width in `columns` columns; the content of each is at most `most` columns wide.
-pub(super) fn box_rows(boxes: &[FramedBox], columns: usize, most: usize, glyphs: &Glyphs) -> Vec<StyledLine> {
-    let wide = |one: &FramedBox| {
-        let lines = one.lines.iter().map(|line| line.iter().map(|(_, text)| width_within(text, most)).sum());
-        lines.chain([width_within(&one.title.1, most) + 1]).max().unwrap_or(0)
+/// Lays out boxes of equal width in `columns` columns. The content of a box is at most `max_content` columns wide.
+pub(super) fn box_rows(
+    boxes: &[FramedBox],
+    columns: usize,
+    max_content: usize,
+    glyphs: &Glyphs,
+) -> Vec<StyledLine> {
+    let content_width = |framed_box: &FramedBox| {
+        let lines = framed_box
+            .lines
+            .iter()
+            .map(|line| line.iter().map(|(_, text)| width_within(text, max_content)).sum());
+        lines.chain([width_within(&framed_box.title.1, max_content) + 1]).max().unwrap_or(0)
     };
     let inner = boxes
         .iter()
-        .map(wide)
+        .map(content_width)
         .max()
         .unwrap_or(0)
-        .clamp(4, most.max(4))
+        .clamp(4, max_content.max(4))
         .min(columns.saturating_sub(EDGE_COLUMNS).max(1));
-    let each = ((columns + GAP_COLUMNS) / (inner + EDGE_COLUMNS + GAP_COLUMNS)).max(1);
+    let boxes_per_row = ((columns + GAP_COLUMNS) / (inner + EDGE_COLUMNS + GAP_COLUMNS)).max(1);
     let mut rows = Vec::new();
-    for group in boxes.chunks(each) {
-        let height = group.iter().map(|one| one.lines.len()).max().unwrap_or(0);
-        rows.push(join_boxes(group, |one| top_edge(one, inner, glyphs)));
+    for group in boxes.chunks(boxes_per_row) {
+        let height = group.iter().map(|framed_box| framed_box.lines.len()).max().unwrap_or(0);
+        rows.push(join_boxes(group, |framed_box| top_edge(framed_box, inner, glyphs)));
         for line in 0..height {
-            rows.push(join_boxes(group, |one| content_line(one.lines.get(line), inner, glyphs)));
+            rows.push(join_boxes(group, |framed_box| {
+                content_line(framed_box.lines.get(line), inner, glyphs)
+            }));
         }
         rows.push(join_boxes(group, |_| {
             let edge = format!(
@@ -52,17 +63,17 @@ pub(super) fn box_rows(boxes: &[FramedBox], columns: usize, most: usize, glyphs:
 
 fn join_boxes(group: &[FramedBox], part: impl Fn(&FramedBox) -> StyledLine) -> StyledLine {
     let mut row = StyledLine::new();
-    for (at, one) in group.iter().enumerate() {
-        if at > 0 {
+    for (index, framed_box) in group.iter().enumerate() {
+        if index > 0 {
             row.push((Role::Text, " ".repeat(GAP_COLUMNS)));
         }
-        row.extend(part(one));
+        row.extend(part(framed_box));
     }
     row
 }
 
-fn top_edge(one: &FramedBox, inner: usize, glyphs: &Glyphs) -> StyledLine {
-    let (role, title) = &one.title;
+fn top_edge(framed_box: &FramedBox, inner: usize, glyphs: &Glyphs) -> StyledLine {
+    let (role, title) = &framed_box.title;
     let title = truncate(title, inner.saturating_sub(1), glyphs.ellipsis);
     let rest = glyphs.box_drawing[10].repeat(inner.saturating_sub(width(&title) + 1));
     let line = glyphs.box_drawing[10];

@@ -1,7 +1,7 @@
 //! A grid environment: what the agent has seen, what it sees now, and on demand the ground truth.
 //!
-//! A cell is a shape and the letter of a colour, two columns wide. Where there is no room for that, it is the shape
-//! alone, and a text beside the grid lists what is in sight.
+//! A cell is two columns wide: a shape and the first letter of a colour. If that doesn't fit, a cell is only the shape.
+//! Text beside the grid lists the visible objects.
 
 use super::super::pane_frame;
 use crate::env::babyai::{Pose, VIEW_SIDE};
@@ -14,9 +14,9 @@ use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 use serde_json::Value;
 
-/// Columns that text beside the grid needs.
+/// Minimum width of the text beside the grid.
 const SIDE_TEXT_COLUMNS: u16 = 26;
-/// Maximum columns and rows that are drawn, whatever a file says.
+/// Maximum width and height of a grid; a journal with a larger one isn't drawn.
 const MAX_GRID_SIDE: u64 = 256;
 
 /// A grid, parsed from the environment's JSON.
@@ -27,17 +27,17 @@ pub(super) struct Grid<'a> {
     rows: Vec<&'a [u8]>,
     agent: Pose,
     holding: Option<&'a str>,
-    /// Number of cells that the agent has seen, and of all cells.
+    /// Cells that the agent has seen so far, and cells in total.
     seen_cells: (usize, usize),
-    /// Whether the agent sees each cell now, row by row.
+    /// Whether the agent currently sees each cell, in row-major order.
     visible: Vec<bool>,
-    /// Parts of the mission and whether each is done; only in the ground truth.
+    /// Clauses of the mission and whether each is done; known only from the ground truth.
     mission: Vec<(&'a str, bool)>,
 }
 
 impl<'a> Grid<'a> {
-    /// Parses what the agent was shown, or with `truth` the ground truth. Returns `None` if the environment is no
-    /// grid.
+    /// Parses `shown`, the agent's view, or `truth`, the ground truth, if given. Returns `None` if the environment
+    /// isn't a grid.
     pub(super) fn parse(shown: &'a Value, truth: Option<&'a Value>) -> Option<Self> {
         let size = |value: &Value| {
             let side =
@@ -93,21 +93,21 @@ impl<'a> Grid<'a> {
         if body.height == 0 || body.width == 0 {
             return;
         }
-        let (columns, lines) = (self.width as u16, self.height as u16);
-        let beside = |cell: u16| columns * cell + 2 + SIDE_TEXT_COLUMNS <= body.width;
-        // The text goes beside the grid if it fits there, else above and below it.
-        let narrow_beside = !beside(2) && beside(1) && body.height < lines + 3;
-        let cell = if !narrow_beside && columns * 2 <= body.width { 2 } else { 1 };
+        let (grid_columns, grid_rows) = (self.width as u16, self.height as u16);
+        let fits_beside = |cell: u16| grid_columns * cell + 2 + SIDE_TEXT_COLUMNS <= body.width;
+        // Put the text beside the grid if it fits, else above and below it.
+        let needs_narrow_cells = !fits_beside(2) && fits_beside(1) && body.height < grid_rows + 3;
+        let cell = if !needs_narrow_cells && grid_columns * 2 <= body.width { 2 } else { 1 };
         let texts = self.side_text(model.show_truth, context);
-        if beside(cell) {
+        if fits_beside(cell) {
             self.draw_cells(cell, body, context, canvas);
-            let x = body.x + (columns * cell) + 2;
+            let x = body.x + (grid_columns * cell) + 2;
             draw_texts(&texts, Rect { x, width: body.right() - x, ..body }, canvas);
             return;
         }
         let above = u16::from(body.height > 3);
         draw_texts(&texts[..usize::from(above)], Rect { height: above, ..body }, canvas);
-        let area = Rect { y: body.y + above, height: (body.height - above).min(lines), ..body };
+        let area = Rect { y: body.y + above, height: (body.height - above).min(grid_rows), ..body };
         self.draw_cells(cell, area, context, canvas);
         let below = Rect { y: area.bottom(), height: body.bottom() - area.bottom(), ..body };
         draw_texts(&texts[usize::from(above)..], below, canvas);
@@ -115,8 +115,9 @@ impl<'a> Grid<'a> {
 
     fn draw_title(&self, model: &Model, context: &Context<'_>, pane: &PaneArea, canvas: &mut Canvas<'_>) {
         let Some(area) = pane.title else { return };
-        let own = if model.focus == Focus::World { Role::TitleFocus } else { Role::Title };
-        let mut pieces: Vec<(Role, String)> = vec![(Role::Muted, "2 ".to_owned()), (own, "World".to_owned())];
+        let title_role = if model.focus == Focus::World { Role::TitleFocus } else { Role::Title };
+        let mut pieces: Vec<(Role, String)> =
+            vec![(Role::Muted, "2 ".to_owned()), (title_role, "World".to_owned())];
         let seen = format!("{} of {} cells seen", self.seen_cells.0, self.seen_cells.1);
         if model.show_truth {
             // The count of seen cells is at the right end of the same row.
@@ -126,8 +127,8 @@ impl<'a> Grid<'a> {
         }
         if pane.body.height == 0 {
             let room = usize::from(area.width).saturating_sub(17);
-            let all = format!("  {} {} {seen}", self.agent_text(context), context.glyphs.separator);
-            let text = if fits(&all, room) { all } else { format!("  {}", self.agent_text(context)) };
+            let full = format!("  {} {} {seen}", self.agent_text(context), context.glyphs.separator);
+            let text = if fits(&full, room) { full } else { format!("  {}", self.agent_text(context)) };
             pieces.push((Role::Text, text));
         }
         let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
@@ -146,40 +147,40 @@ impl<'a> Grid<'a> {
         )
     }
 
-    /// Returns the text, one entry per row: where the agent is, the mission, what is in sight, and the legend.
+    /// Returns the text, one entry per row: the agent's position, the mission, the visible objects, and the legend.
     fn side_text(&self, truth: bool, context: &Context<'_>) -> Vec<(Role, String)> {
         let mut texts = vec![(Role::Text, self.agent_text(context))];
         for (clause, done) in &self.mission {
             let mark = if *done { context.glyphs.subgoal } else { context.glyphs.separator };
             texts.push((if *done { Role::Good } else { Role::Muted }, format!("{mark} {clause}")));
         }
-        let mut things: Vec<(usize, Role, String)> = Vec::new();
+        let mut objects: Vec<(usize, Role, String)> = Vec::new();
         let cells = (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y)));
         for (x, y) in cells.filter(|(x, y)| self.is_visible(*x, *y)) {
-            let [kind, colour] = self.cell(x, y);
-            let Some(name) = object_name(kind, colour) else { continue };
+            let [kind, colour_letter] = self.cell(x, y);
+            let Some(name) = object_name(kind, colour_letter) else { continue };
             let (ahead, right) = self.relative_to_agent(x, y);
             if (ahead, right) == (0, 0) {
                 continue;
             }
-            let aside = match right {
+            let sideways = match right {
                 0 => String::new(),
                 n if n > 0 => format!(", {n} right"),
                 n => format!(", {} left", -n),
             };
             let distance = ahead.unsigned_abs() + right.unsigned_abs();
-            things.push((distance, colour_role(colour), format!("{name}  {ahead} ahead{aside}")));
+            objects.push((distance, colour_role(colour_letter), format!("{name}  {ahead} ahead{sideways}")));
         }
-        things.sort_by_key(|(distance, ..)| *distance);
-        texts.extend(things.into_iter().map(|(_, role, text)| (role, text)));
-        let [ball, case, key, open, closed, locked] = object_shapes(context);
+        objects.sort_by_key(|(distance, ..)| *distance);
+        texts.extend(objects.into_iter().map(|(_, role, text)| (role, text)));
+        let [ball, box_shape, key, open, closed, locked] = object_shapes(context);
         texts.push((Role::Muted, String::new()));
-        texts.push((Role::Muted, format!("{ball} ball  {case} box  {key} key")));
+        texts.push((Role::Muted, format!("{ball} ball  {box_shape} box  {key} key")));
         texts.push((Role::Muted, format!("door: {open} open {closed} closed {locked} locked")));
         if !truth {
             texts.push((
                 Role::Muted,
-                format!("{} not seen  {} in sight", unseen_glyph(context), context.glyphs.separator),
+                format!("{} not seen  {} visible", unseen_glyph(context), context.glyphs.separator),
             ));
         }
         texts
@@ -197,7 +198,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Draws as much of the grid as fits, around the agent.
+    /// Draws the part of the grid around the agent that fits.
     fn draw_cells(&self, cell: u16, area: Rect, context: &Context<'_>, canvas: &mut Canvas<'_>) {
         let (columns, lines) = (usize::from(area.width / cell), usize::from(area.height));
         let first = |at: i16, shown: usize, all: usize| {
@@ -219,7 +220,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns a cell as two characters.
+    /// Returns a cell's colour and its two characters.
     fn cell_text(&self, x: usize, y: usize, context: &Context<'_>) -> (Role, String) {
         if self.relative_to_agent(x, y) == (0, 0) {
             let ascii = context.glyphs.ellipsis.is_ascii();
@@ -227,10 +228,10 @@ impl<'a> Grid<'a> {
             return (Role::TitleFocus, format!("{} ", arrows[usize::from(self.agent.direction & 3)]));
         }
         let [kind, colour] = self.cell(x, y);
-        let [ball, case, key, open, closed, locked] = object_shapes(context);
+        let [ball, box_shape, key, open, closed, locked] = object_shapes(context);
         let shape = match kind {
             b'o' => ball,
-            b'b' => case,
+            b'b' => box_shape,
             b'k' => key,
             b'/' => open,
             b'|' => closed,
@@ -298,7 +299,7 @@ fn cell_rows(value: &Value, height: usize) -> Vec<&[u8]> {
     (0..height).map(|y| row(y).unwrap_or_default()).collect()
 }
 
-/// Returns the cells visible in the last view.
+/// Returns whether each cell is in the agent's latest view, in row-major order.
 fn visible_cells(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec<bool> {
     let mut visible = vec![false; width * height];
     let view = shown.get("view").and_then(Value::as_array);
@@ -315,16 +316,16 @@ fn visible_cells(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec
     visible
 }
 
-/// Draws texts below each other; a long text takes as many rows as it needs while there are any.
+/// Draws texts below each other and wraps them. A text that doesn't fit in the remaining rows is cut to one row.
 fn draw_texts(texts: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
-    let mut left = area.top()..area.bottom();
+    let mut free_rows = area.top()..area.bottom();
     for (role, text) in texts {
-        let (mut rows, more) = wrap_at_most(text, usize::from(area.width), left.len());
+        let (mut rows, more) = wrap_at_most(text, usize::from(area.width), free_rows.len());
         if more {
             rows = vec![truncate(text, usize::from(area.width), canvas.glyphs.ellipsis)];
         }
         for row in rows {
-            let Some(y) = left.next() else { return };
+            let Some(y) = free_rows.next() else { return };
             canvas.put(area.x, y, area.width, &row, canvas.style(*role));
         }
     }
