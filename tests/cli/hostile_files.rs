@@ -42,7 +42,7 @@ fn finished_session(home: &Home) -> PathBuf {
     home.session()
 }
 
-/// Once, `sessions` hung on a pipe, and read `/dev/zero` until memory was exhausted.
+/// Regression: `sessions` hung on a pipe, and read `/dev/zero` until memory was exhausted.
 #[test]
 fn one_session_of_pipes_and_devices_hides_no_other() {
     let home = Home::new();
@@ -121,7 +121,7 @@ fn pipes_and_devices_are_rejected_wherever_a_file_is_read() {
     assert!(output.code == 1 && output.stderr.contains("longer than"), "{}", output.stderr);
 }
 
-/// Once, with a umask of 000, anybody could write to the folders of a pool, the reply cache and tasks.
+/// Regression: with a umask of 000, anybody could write to the folders of a pool, the reply cache and tasks.
 #[test]
 fn new_folders_are_private_whatever_the_umask() {
     let home = Home::new();
@@ -142,7 +142,7 @@ fn new_folders_are_private_whatever_the_umask() {
     }
 }
 
-/// Once, an export included the target of a link in the session's folder, and followed a link at its own path.
+/// Regression: an export included the target of a link in the session's folder, and followed a link at its own path.
 #[test]
 fn export_follows_no_links() {
     let home = Home::new();
@@ -212,7 +212,7 @@ fn picture_of_any_size_is_written_or_rejected() {
     }
 }
 
-/// Once, a run killed between its start and its breakpoints resumed without them.
+/// Regression: a run killed between its start and its breakpoints resumed without them.
 #[test]
 fn breakpoints_are_part_of_the_batch_that_starts_the_run() {
     for (condition, code) in [("step 2", 3), ("cost > 0.5", 0)] {
@@ -242,7 +242,7 @@ fn breakpoints_are_part_of_the_batch_that_starts_the_run() {
     }
 }
 
-/// Once, after `git reset --hard` in the folder of a running session, 400 steps were printed, 337 saved, and `verify`
+/// Regression: after `git reset --hard` in the folder of a running session, 400 steps were printed, 337 saved, and `verify`
 /// passed.
 #[test]
 fn a_replaced_journal_ends_the_run_and_loses_nothing() {
@@ -283,7 +283,7 @@ fn a_replaced_journal_ends_the_run_and_loses_nothing() {
     }
 }
 
-/// Once, `sessions`, `open`, `report` and `resume` did not report that the journal of a finished run was cut, and after
+/// Regression: `sessions`, `open`, `report` and `resume` did not report that the journal of a finished run was cut, and after
 /// `resume`, `verify` passed.
 #[test]
 fn cut_journal_is_reported_by_every_verb_and_after_resume() {
@@ -325,7 +325,7 @@ fn cut_journal_is_reported_by_every_verb_and_after_resume() {
     assert!(home.run(&["sessions"]).assert_success().stdout.contains("finished"));
 }
 
-/// Once, a run on a fork continued to exit 0 after the trunk was replaced, and its session was unreadable.
+/// Regression: a run on a fork continued to exit 0 after the trunk was replaced, and its session was unreadable.
 #[test]
 fn run_on_a_fork_detects_a_replaced_trunk() {
     let home = Home::new();
@@ -357,7 +357,7 @@ fn run_on_a_fork_detects_a_replaced_trunk() {
     home.run(&["verify", saved.to_str().unwrap()]).assert_success();
 }
 
-/// Once, `--plain` reported a full disk or a replaced journal as "the disk did not take it; nothing is lost".
+/// Regression: `--plain` reported a full disk or a replaced journal as "the disk did not take it; nothing is lost".
 #[test]
 fn full_disk_is_reported_in_plain_mode() {
     let home = Home::new();

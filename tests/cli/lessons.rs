@@ -74,7 +74,7 @@ fn concurrent_programs_lose_no_lesson() {
     assert_eq!(home.run(&["lessons", "list"]).assert_success().stdout.lines().count(), 8);
 }
 
-/// Once, adding after an incomplete line made the whole pool unreadable.
+/// Regression: adding after an incomplete line made the whole pool unreadable.
 #[test]
 fn a_torn_pool_line_is_cut_before_more_is_added() {
     let home = Home::new();
@@ -110,7 +110,7 @@ fn lessons_are_exported_from_a_session() {
     assert_eq!(home.run(&["lessons", "list", &session]).assert_success().stdout.lines().count(), 2);
 }
 
-/// Once, a run that started with a pool promoted every lesson under a new id.
+/// Regression: a run that started with a pool promoted every lesson under a new id.
 #[test]
 fn promoting_after_a_pool_run_duplicates_nothing() {
     let home = Home::new();
@@ -159,7 +159,7 @@ fn edited_lessons_are_promoted_with_status_and_origin() {
     );
 }
 
-/// Once, an unterminated last line was removed as incomplete even in a file that isn't a pool, and lost.
+/// Regression: an unterminated last line was removed as incomplete even in a file that isn't a pool, and lost.
 #[test]
 fn every_verb_rejects_a_file_that_is_not_a_pool_and_leaves_it_unchanged() {
     let home = Home::new();
@@ -230,7 +230,7 @@ fn a_pool_is_private_to_its_owner_and_may_be_a_symlink() {
     assert_eq!(folder.code, 1, "{}", folder.stderr);
 }
 
-/// Once, a lesson that contains a key was rejected only in a run, and `lessons` wrote it into the pool.
+/// Regression: a lesson that contains a key was rejected only in a run, and `lessons` wrote it into the pool.
 #[test]
 fn no_key_is_written_into_a_pool() {
     const KEY: &str = "sk-proj-0123456789-never-to-be-kept";

@@ -82,7 +82,7 @@ fn prompts_and_actions(session: &std::path::Path, episode: u64) -> Vec<Value> {
     own.filter_map(part).collect()
 }
 
-/// Once, a rerun started at trial 1, without the last attempt and with the plans of other tasks.
+/// Regression: a rerun started at trial 1, without the last attempt and with the plans of other tasks.
 #[test]
 fn a_rerun_keeps_trial_last_attempt_and_method_memory() {
     let cases: &[(&str, &[&str])] = &[

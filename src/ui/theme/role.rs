@@ -175,7 +175,7 @@ roles! {
 }
 
 impl Role {
-    /// Returns the role with a name of theme files.
+    /// Returns the role that theme files call `name`.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|r| r.name() == name)
     }
