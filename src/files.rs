@@ -1,4 +1,4 @@
-//! Opens, reads and writes files in folders that another user may have prepared.
+//! Opens, reads and writes files in folders that another user may be able to write to.
 //!
 //! Reads open regular files only, never block on a pipe and are bounded. Writes follow no symbolic link and never
 //! leave a partial file under the final name. Files that this program writes for itself are readable by their owner
@@ -142,8 +142,8 @@ pub fn write_output(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Syncs a folder's entries to the disk. Does nothing on systems where folders can't be opened; they sync them
-/// anyway.
+/// Syncs a folder's entries to the disk. Does nothing where the system can't open folders; such systems sync entries
+/// themselves.
 pub fn sync_folder(folder: &Path) {
     if let Ok(open) = File::open(folder) {
         let _ = open.sync_all();

@@ -80,7 +80,7 @@ struct SignalState {
     guards: Vec<(u64, GuardTarget)>,
     last_guard: u64,
     /// Whether SIGINT is left to the caller of [`wait_for_signal`] and doesn't start the watchdog thread.
-    interrupt_is_command: bool,
+    interrupt_wakes_only: bool,
     /// Whether the watchdog thread is running.
     watchdog_started: bool,
     /// Whether another program, such as an editor, uses the terminal. Its Ctrl-C is not meant for this program.
@@ -89,11 +89,12 @@ struct SignalState {
 
 struct SignalHub {
     state: Mutex<SignalState>,
-    received: watch::Sender<u64>,
+    /// Number of signals delivered, which wakes [`wait_for_signal`].
+    signal_count: watch::Sender<u64>,
 }
 
 static HUB: LazyLock<SignalHub> =
-    LazyLock::new(|| SignalHub { state: Mutex::default(), received: watch::Sender::new(0) });
+    LazyLock::new(|| SignalHub { state: Mutex::default(), signal_count: watch::Sender::new(0) });
 /// Restores the terminal without blocking; set by the screen.
 static RESTORER: OnceLock<fn()> = OnceLock::new();
 /// When the current write to a terminal or pipe began, in milliseconds since [`START`]; 0 if there is none.
@@ -155,7 +156,7 @@ impl SignalHub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a signal and starts the watchdog thread, unless the signal is only a command.
+    /// Records a signal and starts the watchdog thread, unless the signal is SIGINT and the caller handles it.
     fn deliver(&self, signal: EndSignal) {
         let mut state = self.lock();
         if state.is_terminal_lent && signal.is_from_key() {
@@ -165,13 +166,13 @@ impl SignalHub {
             std::process::exit(i32::from(signal.exit_code()));
         }
         state.received = Some(signal);
-        let command = state.interrupt_is_command && signal == EndSignal::INTERRUPT;
-        let start_watchdog = !command && !state.watchdog_started;
+        let wakes_only = state.interrupt_wakes_only && signal == EndSignal::INTERRUPT;
+        let start_watchdog = !wakes_only && !state.watchdog_started;
         state.watchdog_started |= start_watchdog;
         drop(state);
-        self.received.send_modify(|n| *n = n.wrapping_add(1));
+        self.signal_count.send_modify(|n| *n = n.wrapping_add(1));
         if start_watchdog {
-            // This thread must keep receiving signals. Without the watchdog, the program has to exit by itself.
+            // Ignore a failed spawn: this thread must keep receiving signals, and the program can still exit by itself.
             let _ =
                 std::thread::Builder::new().name("ending".to_owned()).spawn(move || HUB.force_exit(signal));
         }
@@ -225,7 +226,7 @@ pub fn pending_signal() -> Option<EndSignal> {
 
 /// Waits for a signal that ends the program. Returns at once if one was received before.
 pub async fn wait_for_signal() -> EndSignal {
-    let mut changes = HUB.received.subscribe();
+    let mut changes = HUB.signal_count.subscribe();
     loop {
         if let Some(signal) = pending_signal() {
             return signal;
@@ -237,9 +238,10 @@ pub async fn wait_for_signal() -> EndSignal {
     }
 }
 
-/// Makes SIGINT only wake [`wait_for_signal`]; [`acknowledge`] then clears it.
+/// Sets whether SIGINT only wakes [`wait_for_signal`] and doesn't start the watchdog thread; [`acknowledge`] then
+/// clears it.
 pub fn set_interrupt_is_command(yes: bool) {
-    HUB.lock().interrupt_is_command = yes;
+    HUB.lock().interrupt_wakes_only = yes;
 }
 
 /// Clears the received signal.
@@ -262,8 +264,9 @@ pub fn set_terminal_restorer(restorer: fn()) {
     let _ = RESTORER.set(restorer);
 }
 
-/// Treats the loss of the terminal at standard input as SIGHUP. The system sends SIGHUP only to the session that owns
-/// the terminal, and `nohup` ignores it, but without a terminal the program is of no use in these cases either.
+/// Treats the loss of the terminal at standard input as SIGHUP. Needed where SIGHUP has no effect: in another session
+/// than the terminal's, which the system doesn't signal, and under `nohup`, which ignores it. The program is useless
+/// without its terminal there too.
 pub fn watch_terminal() {
     #[cfg(unix)]
     {

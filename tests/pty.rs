@@ -146,13 +146,23 @@ impl Terminal {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                // The reader may still be processing the last bytes.
+                // The reader may still be processing the last bytes, and under load for longer than an instant.
+                let exited = Instant::now();
+                while !self.is_terminal_restored() && exited.elapsed() < Duration::from_secs(2) {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
                 std::thread::sleep(Duration::from_millis(100));
                 return status.exit_code();
             }
             assert!(began.elapsed() < TIMEOUT, "it does not end:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    fn is_terminal_restored(&self) -> bool {
+        let terminal = self.terminal.lock().unwrap();
+        let screen = terminal.screen();
+        !screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor()
     }
 
     fn assert_terminal_restored(&self) {

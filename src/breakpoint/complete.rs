@@ -23,8 +23,8 @@ pub struct Suggestion {
     pub description: String,
 }
 
-/// Returns the lines that the typed text can be completed to, in the order of the documentation. Ranking them is left
-/// to the caller.
+/// Returns the lines that the typed text can be completed to: first the arguments of the typed word, then all condition
+/// forms in the order of `FORMS`. Ranking them is left to the caller.
 pub fn suggestions(typed: &str, context: &CompletionContext) -> Vec<Suggestion> {
     let (modifiers, rest) = split_modifiers(typed);
     let word = rest.split_whitespace().next().unwrap_or_default();

@@ -4,7 +4,7 @@ use super::number;
 use crate::domain::{BreakpointConfig, ReflectionKind};
 use std::fmt;
 
-/// The text of a step that is matched.
+/// The part of a step whose text is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextPart {
     /// The proposed action.
@@ -30,12 +30,12 @@ pub enum RepeatedPart {
     Thought,
 }
 
-/// A limit on what is spent.
+/// A spending limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpendLimit {
     /// Tokens of prompts and replies.
     Tokens(u64),
-    /// Costs, in billionths of the prices' unit.
+    /// Cost, in billionths of the currency unit of the configured prices.
     Cost(u64),
     /// Seconds during which the session is running.
     Time(u64),
@@ -52,7 +52,7 @@ pub enum SpendScope {
 /// A condition for a breakpoint or watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// A text of a step matches.
+    /// The given part of the step matches the pattern.
     Text(TextPart, Pattern),
     /// Nothing happened this many times in a row.
     NothingHappened(u32),
@@ -82,7 +82,7 @@ pub enum Condition {
     SpentMoreThan(SpendScope, SpendLimit),
     /// The step with this number is complete.
     Step(u32),
-    /// An episode ended; if given, only a won (`true`) or an unsuccessful one (`false`).
+    /// An episode ended: any (`None`), a won one (`Some(true)`) or an unsuccessful one (`Some(false)`).
     EpisodeEnded(Option<bool>),
 }
 
@@ -90,14 +90,14 @@ pub enum Condition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BreakpointSpec {
     pub condition: Condition,
-    /// Warns instead of pausing.
+    /// Makes it a watch, which marks the step instead of pausing.
     pub warn: bool,
     /// Disables the breakpoint after its first hit.
     pub once: bool,
 }
 
 impl BreakpointSpec {
-    /// Converts to the form that the engine stores.
+    /// Converts to the configuration that the engine stores.
     pub fn to_record(&self) -> BreakpointConfig {
         BreakpointConfig { condition: self.condition.to_string(), is_watch: self.warn, once: self.once }
     }

@@ -13,7 +13,7 @@ pub struct Form {
     pub pauses_at: &'static str,
 }
 
-/// All forms, in the order of the documentation.
+/// All forms, in the order of the table in `docs/BREAKPOINTS.md`.
 pub const FORMS: &[Form] = &[
     form("action ~ REGEX", "action ~ heat", "the proposed action matches", AT_PROPOSAL),
     form(

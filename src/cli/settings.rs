@@ -6,7 +6,7 @@ use crate::domain::{SettingOrigin, sampling_param};
 use crate::method::SETTINGS;
 use serde_json::{Value, json};
 
-/// Parses a typed value: a number, a boolean (`true`, `on`, `false`, `off`) or a word.
+/// Parses a value from the command line: a number, a boolean (`true`, `on`, `false`, `off`) or a word.
 pub(super) fn parse_value(text: &str) -> Value {
     if let Ok(number) = text.parse::<u64>() {
         return json!(number);

@@ -20,7 +20,8 @@ pub struct CallId(pub u64);
 #[serde(transparent)]
 pub struct BranchId(pub String);
 
-/// A lesson id identifies a lesson across programs: twelve hexadecimal digits of a hash of (session, branch, seq, n).
+/// A lesson id identifies a lesson across sessions: twelve hexadecimal digits of a hash of the session, branch and
+/// sequence number of the event that added it (for a lesson typed into a pool: of time, process id, kind and text).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LessonId(pub Arc<str>);

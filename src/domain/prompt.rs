@@ -147,7 +147,7 @@ pub enum TextForms {
     /// The formats of program version 0.1, whose records name no version.
     #[default]
     V1,
-    /// The step behind a lesson is written with the words observation, action and reward.
+    /// A lesson's transition is written with the labels observation, action and reward.
     V2,
 }
 
@@ -178,7 +178,7 @@ impl TryFrom<u32> for TextForms {
             1 => Ok(Self::V1),
             2 => Ok(Self::V2),
             newer => Err(format!(
-                "unknown text forms {newer} of a prompt; was the session written by a newer version?"
+                "unknown prompt text format version {newer}; was the session written by a newer version of retrospect?"
             )),
         }
     }
@@ -195,7 +195,7 @@ pub struct PromptRecord {
     pub question: Option<Question>,
     pub episode: u32,
     pub step: u32,
-    /// How many times the actor was asked before in this step.
+    /// How many times the actor was already asked in this step.
     #[serde(default)]
     pub retry: u32,
     /// Level of the temperature ladder: 0 is the run's own temperature, each further level adds 0.2 (Reflexion's public
@@ -216,7 +216,8 @@ pub struct PromptRecord {
     pub dropped: Vec<DroppedSegment>,
     /// Estimated number of tokens of all segments.
     pub tokens: u32,
-    /// The estimate corrected by what the role's server had reported when this was drafted; 0 if uncorrected.
+    /// `tokens` corrected by the token counts that the role's server had reported when this was drafted; 0 if
+    /// uncorrected.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[serde(rename = "counted")]
     pub counted_tokens: u32,

@@ -70,8 +70,8 @@ pub struct Question {
     pub purpose: Purpose,
 }
 
-/// A transition is one observation, action and reward of a trajectory, stored with a reflection about it (Sweet&Sour's
-/// tuple without the reflection).
+/// A transition is one observation, action and reward of a trajectory that a reflection is about. Sweet&Sour stores it
+/// with the reflection as one tuple.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transition {
     /// What the agent saw before the action.

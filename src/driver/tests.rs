@@ -30,13 +30,13 @@ mod timeouts;
 struct Counter {
     count: u32,
     goal: u32,
-    is_lying: bool,
+    is_diverging: bool,
 }
 
 impl Counter {
     fn step_result(&self, text: &str) -> StepResult {
         StepResult {
-            observation: if self.is_lying { format!("{text}!") } else { text.to_owned() },
+            observation: if self.is_diverging { format!("{text}!") } else { text.to_owned() },
             progress: f64::from(self.count) / f64::from(self.goal),
             done: self.count == self.goal,
             won: self.count == self.goal,
@@ -91,8 +91,8 @@ impl Method for EachTaskOnce {
     }
 }
 
-fn test_config(goal: u32, lies: bool) -> RunConfig {
-    let open: OpenWorld = Arc::new(move |_| Ok(Box::new(Counter { count: 0, goal, is_lying: lies })));
+fn test_config(goal: u32, is_diverging: bool) -> RunConfig {
+    let open: OpenWorld = Arc::new(move |_| Ok(Box::new(Counter { count: 0, goal, is_diverging })));
     RunConfig {
         policy: Policy {
             method: Arc::new(EachTaskOnce),
@@ -173,11 +173,11 @@ fn start(root: &Path, tasks: usize, run_config: RunConfig) -> (Handle, JoinHandl
 fn wait_until(handle: &Handle, mut ready: impl FnMut(&Handle) -> bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let waited = runtime.block_on(async {
-        let mut news = handle.store.changes();
+        let mut changes = handle.store.changes();
         tokio::time::timeout(std::time::Duration::from_secs(20), async {
             while !ready(handle) {
                 // A test's own counters don't notify the store's readers.
-                let _ = tokio::time::timeout(std::time::Duration::from_millis(20), news.changed()).await;
+                let _ = tokio::time::timeout(std::time::Duration::from_millis(20), changes.changed()).await;
             }
         })
         .await
@@ -244,20 +244,20 @@ fn a_file_truncated_anywhere_resumes_to_the_same_events() {
     let (handle, thread, session) = start(dir.path(), 1, test_config(2, false));
     run_to_end(&handle, thread);
     let bytes = std::fs::read(session.trunk()).unwrap();
-    let unbroken = comparable_events(&read_branch(&session.trunk()).unwrap().events);
+    let complete = comparable_events(&read_branch(&session.trunk()).unwrap().events);
     let header_len = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
     let first_event_end = header_len + bytes[header_len..].iter().position(|b| *b == b'\n').unwrap() + 1;
     for cut in (first_event_end..bytes.len()).step_by(61) {
         let copy = tempfile::tempdir().unwrap();
-        let (broken, writer) = Session::create(copy.path(), meta("s")).unwrap();
+        let (truncated, writer) = Session::create(copy.path(), meta("s")).unwrap();
         drop(writer);
-        std::fs::write(broken.trunk(), &bytes[..cut]).unwrap();
-        let kept_events = read_branch_bytes(&broken.trunk(), &bytes[..cut]).unwrap().events.len();
-        let resumed = Driver::resume(&broken.dir, |_| Ok(test_config(2, false))).unwrap();
+        std::fs::write(truncated.trunk(), &bytes[..cut]).unwrap();
+        let kept_events = read_branch_bytes(&truncated.trunk(), &bytes[..cut]).unwrap().events.len();
+        let resumed = Driver::resume(&truncated.dir, |_| Ok(test_config(2, false))).unwrap();
         run_to_end(&resumed.handle, resumed.thread);
-        let events = read_branch(&broken.trunk()).unwrap().events;
+        let events = read_branch(&truncated.trunk()).unwrap().events;
         assert!(events.len() >= kept_events);
-        assert_eq!(comparable_events(&events), unbroken, "cut at byte {cut}");
+        assert_eq!(comparable_events(&events), complete, "cut at byte {cut}");
     }
 }
 
@@ -386,7 +386,7 @@ fn a_diverged_environment_is_not_stepped_until_it_is_accepted() {
     wait_until(&resumed.handle, |h| h.store.head().divergence.is_some());
     let before = resumed.handle.store.head();
     assert!(before.is_waiting() && before.last_step().unwrap().answer.is_none());
-    resumed.handle.send(Command::Remark { step: 1, text: "it lies".to_owned() });
+    resumed.handle.send(Command::Remark { step: 1, text: "it diverges".to_owned() });
     wait_until(&resumed.handle, |h| h.store.head().head > before.head);
     assert!(
         resumed.handle.store.head().last_step().unwrap().answer.is_none(),

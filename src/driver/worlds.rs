@@ -50,8 +50,8 @@ pub enum WorldError {
         /// The reason.
         why: String,
     },
-    /// Nothing selects from many tasks.
-    #[error("no task of {env} is selected: use --task T, --tasks FILE, --split S or --only N")]
+    /// The environment has many tasks, and no option selects among them.
+    #[error("no {env} task selected: use --task T, --tasks FILE, --split S or --only N")]
     NoTaskChosen { env: String },
     /// ALFWorld's data is required.
     #[error("{what}")]
@@ -149,8 +149,8 @@ pub fn list_tasks(env: &str, selection: &Selection, options: &WorldOptions) -> R
     selection::select_tasks(env, selection, options, true)
 }
 
-/// Returns the tasks that a start screen offers, quickly: for ALFWorld the smallest available split, with the goals
-/// of the first few tasks.
+/// Returns the tasks to offer on the start screen. To be fast, lists for ALFWorld only the smallest available split,
+/// with the goals of the first few tasks.
 ///
 /// # Errors
 /// The same as [`list_tasks`].
@@ -195,18 +195,19 @@ pub fn warnings(task: &Task) -> Vec<String> {
     if task.env == "pddl" { pddl::warnings(task) } else { Vec::new() }
 }
 
-/// Returns the tasks from which a calibration may choose: ALFWorld's train split; for `household` the first `each`
-/// tasks of every kind among seeds that no list shows; for other environments what they offer.
+/// Returns the tasks from which a calibration may choose: ALFWorld's train split; for `household` the first
+/// `tasks_per_kind` tasks of every kind among seeds that no list shows; for other environments what [`list_tasks`]
+/// returns for an empty selection.
 ///
 /// # Errors
 /// The same as [`list_tasks`].
 pub fn list_calibration_tasks(
     env: &str,
-    each: usize,
+    tasks_per_kind: usize,
     options: &WorldOptions,
 ) -> Result<Vec<Task>, WorldError> {
     match env {
-        "household" => Ok(household::list_calibration_tasks(each)),
+        "household" => Ok(household::list_calibration_tasks(tasks_per_kind)),
         "alfworld" => alfworld::list_split(Some("train"), options),
         _ => list_tasks(env, &Selection::default(), options),
     }

@@ -392,6 +392,7 @@ impl State {
         self.breakpoints.current_hit = None;
     }
 
+    /// Ends the permission to run one stage ([`Grant::Stage`]): the stage has run.
     fn use_stage_grant(&mut self) {
         if self.grant == Some(Grant::Stage) {
             self.grant = None;

@@ -18,6 +18,7 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     if run.loop_detector && is_repeating(episode) {
         return Some(EndReason::Loop);
     }
+    // Moves are actions without thoughts.
     let counted =
         if run.settings.flag("thoughts_count", true) { episode.answered_steps() } else { episode.moves };
     // Thoughts that don't count are limited too: three before each action, as in AgentBoard.

@@ -46,7 +46,7 @@ impl<'a> View<'a> {
 
     /// Returns the object on the cell directly ahead.
     pub fn object_ahead(&self) -> Option<&VisibleObject<'a>> {
-        self.objects.iter().find(|spot| (spot.ahead, spot.right) == (1, 0))
+        self.objects.iter().find(|object| (object.ahead, object.right) == (1, 0))
     }
 
     /// Returns whether the cell directly ahead is free.
@@ -63,10 +63,10 @@ fn parse_object(text: &str) -> Option<VisibleObject<'_>> {
     let (name, rest) = (sentence.get(..end)?, sentence.get(end..)?.trim());
     let mut words = name.split(' ');
     let (colour, second, third) = (words.next()?, words.next()?, words.next()?);
-    let (leaf, kind) = if third == "door" { (second, third) } else { ("", second) };
+    let (door_state, kind) = if third == "door" { (second, third) } else { ("", second) };
     let mut numbers = rest.split(' ').filter_map(|word| word.parse::<i32>().ok());
     let ahead = numbers.next()?;
     let aside = numbers.next().unwrap_or(0);
     let right = if rest.ends_with("left") { -aside } else { aside };
-    Some(VisibleObject { colour, kind, door_state: leaf, name, ahead, right })
+    Some(VisibleObject { colour, kind, door_state, name, ahead, right })
 }

@@ -393,7 +393,7 @@ fn describe_intervention(event: &Event) -> Option<String> {
         },
         LessonOp::Rescope { .. } => "lesson scope changed".to_owned(),
         LessonOp::Move { .. } => "lesson moved".to_owned(),
-        LessonOp::Recur { .. } => "lesson found again".to_owned(),
+        LessonOp::Recur { .. } => "lesson recurred".to_owned(),
     };
     Some(match event {
         Event::ActionOverridden { action, .. } => format!("override: {action}"),

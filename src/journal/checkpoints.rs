@@ -66,7 +66,7 @@ pub(super) struct ParentFiles {
 }
 
 impl ParentFiles {
-    /// Returns bindings to these files as they are now.
+    /// Returns the length, content hash and identity of each file as they are now, or `None` if one can't be read.
     fn bind(&self) -> Option<Vec<FileBinding>> {
         let capture =
             |(path, offset): &(PathBuf, u64)| FileBinding::capture(&files::open(path).ok()?, *offset, false);
@@ -88,6 +88,7 @@ pub(super) struct LoadedCheckpoint {
     pub(super) state: State,
     /// The offset after its last event.
     pub(super) offset: u64,
+    /// The recorded offsets of events up to the checkpoint (see [`EventFile`]).
     pub(super) positions: Vec<u64>,
 }
 
@@ -155,18 +156,18 @@ impl Checkpoints {
         let steps = state.episode.as_ref().map_or(0, |e| e.steps.len());
         // The states of a very long episode are large, so they are stored ever less often. Their total size then stays
         // within a few times that of the journal.
-        (steps <= MAX_STARTING_STEPS && exceeds(since, self.spacing.at_episode_start))
-            || (exceeds(since, self.spacing.anywhere) && since.0 >= 4 * steps as u64)
+        (steps <= MAX_STARTING_STEPS && reaches(since, self.spacing.at_episode_start))
+            || (reaches(since, self.spacing.anywhere) && since.0 >= 4 * steps as u64)
     }
 
     /// Returns whether a branch that ends with this state is far enough beyond the newest checkpoint for another one.
     pub fn is_tail_long_enough(&self, state: &State, offset: u64) -> bool {
-        exceeds(distance(self.newest, state, offset), self.spacing.min_tail)
+        reaches(distance(self.newest, state, offset), self.spacing.min_tail)
     }
 
     /// Returns whether a branch closed with this state is long enough for a checkpoint at its end.
     pub fn is_branch_long_enough(&self, state: &State, offset: u64) -> bool {
-        exceeds(distance((self.parents.fork_seq, 0), state, offset), self.spacing.min_tail)
+        reaches(distance((self.parents.fork_seq, 0), state, offset), self.spacing.min_tail)
     }
 
     /// Stores an older state. A failure is ignored; the state is then folded again when needed.
@@ -234,7 +235,7 @@ fn distance(checkpoint: (Seq, u64), state: &State, offset: u64) -> (u64, u64) {
 }
 
 /// Returns whether either the events or the bytes reach this distance.
-fn exceeds(distance: (u64, u64), limit: (u64, u64)) -> bool {
+fn reaches(distance: (u64, u64), limit: (u64, u64)) -> bool {
     distance.0 >= limit.0 || distance.1 >= limit.1
 }
 

@@ -96,7 +96,7 @@ impl Session {
     fn check_name(&self, branch: &BranchId, name: &str) -> Result<(), JournalError> {
         let bad_name = |why: String| Err(JournalError::BadName { name: name.to_owned(), why });
         if let Some(mark) = name.chars().find(|c| RESERVED_CHARS.contains(c)) {
-            return bad_name(format!("`{mark}` has a meaning in SESSION@NAME#EPISODE"));
+            return bad_name(format!("`{mark}` is reserved: SESSION@NAME#EPISODE uses it"));
         }
         if name == branch.0 {
             return Ok(());

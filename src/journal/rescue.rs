@@ -61,7 +61,7 @@ impl Rescue {
         self.state == *state
     }
 
-    /// Saves events that don't follow the previous ones, because some in between are lost, to a separate file.
+    /// Saves events after a gap (some events before them are lost) to a separate file.
     ///
     /// # Errors
     /// Returns [`JournalError::Io`] if a file cannot be created or written.
@@ -70,7 +70,7 @@ impl Rescue {
         let mut bytes = Vec::new();
         for event in events {
             serde_json::to_writer(&mut bytes, event)
-                .map_err(|e| JournalError::io(&path, "event")(e.into()))?;
+                .map_err(|e| JournalError::io(&path, "event could not be serialized")(e.into()))?;
             bytes.push(b'\n');
         }
         files::replace(&path, &bytes).map_err(JournalError::io(&path, "could not be written"))?;

@@ -1,4 +1,4 @@
-//! FCRF (methods.md 2.4): Reflexion with reflections whose depth follows the difficulty of the task. The first trials
+//! FCRF (docs/METHODS.md): Reflexion with reflections whose depth follows the difficulty of the task. The first trials
 //! are followed by a simple one (experience, plan), the later ones by an in-depth one (experience, a tip from the
 //! lesson pool, a plan built from both). A task that is solved after a failed attempt adds a lesson to the pool.
 

@@ -1,8 +1,6 @@
 //! A small fake household and a synchronous driver, for the tests of `prompt`, `symbolic` and `method`.
 
-use crate::domain::{
-    Autonomy, CallId, Limits, ModelRole, RunSpec, Seq, Settings, StepResult, Task, Truncation, Usage,
-};
+use crate::domain::{Autonomy, CallId, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage};
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
 use crate::method::{PaperOrCode, build_policy, defaults};
 use crate::prompt::Templates;
@@ -17,7 +15,8 @@ struct Receptacle {
     things: Vec<String>,
 }
 
-/// A fake household with the real games' wording, that of their current version or of version 2.1.1 (`old_wording`).
+/// A fake household with the wording of the real games: the current version's, or that of version 2.1.1 if
+/// `old_wording`.
 #[derive(Clone, Debug)]
 pub(crate) struct FakeHousehold {
     pub(crate) old_wording: bool,
@@ -196,9 +195,9 @@ pub(crate) fn test_spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
         trials: 1,
         seed: 0,
         autonomy: Autonomy::Auto,
-        limits: Limits { ..limits },
+        limits,
         loop_detector,
-        settings: Settings(settings.0),
+        settings,
     }
 }
 

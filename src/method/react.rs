@@ -1,4 +1,4 @@
-//! ReAct: think and act, one attempt per task unless more trials are requested, nothing learned (methods.md 2.1). A
+//! ReAct: think and act, one attempt per task unless more trials are requested, nothing learned (docs/METHODS.md). A
 //! person's lessons still appear in its prompts.
 
 use super::schedule;

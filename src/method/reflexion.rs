@@ -1,4 +1,4 @@
-//! Reflexion (methods.md 2.2): trial by trial over the unsolved tasks; after each failed attempt the mentor writes a
+//! Reflexion (docs/METHODS.md): trial by trial over the unsolved tasks; after each failed attempt the mentor writes a
 //! plan for the next one, and the newest plans of a task are in the prompts of its next trial.
 
 use super::{mentor, schedule};
@@ -33,8 +33,7 @@ impl Method for Reflexion {
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         let mut intents = keep_all_items(state, reply);
-        // When the last attempt is in the prompt, there is one plan: the new one replaces earlier ones (methods.md
-        // 2.2).
+        // When the last attempt is in the prompt, there is one plan: the new one replaces earlier ones.
         if strategy(state) == "both" && !reply.items.is_empty() {
             let task = state.episode.as_ref().map(|e| e.task.key());
             let of_task = |lesson: &Lesson| {

@@ -1,4 +1,4 @@
-//! Sweet&Sour (methods.md 2.5): a positive reflection at each subgoal, shown from the next step on, and a negative one
+//! Sweet&Sour (docs/METHODS.md): a positive reflection at each subgoal, shown from the next step on, and a negative one
 //! after a failed attempt. Memories are tuples (reflection, observation, action, reward). Short-term memory is the
 //! lessons of scope episode; at the end of an attempt it becomes long-term memory or is forgotten.
 

@@ -2,12 +2,12 @@
 //!
 //! An input is a fact or another gate, possibly negated, which is enough to express every condition (a disjunction is a
 //! negated conjunction of negations).
-//! Each gate counts its unmet inputs, so a change of a fact only costs work for the gates that read it.
+//! Each gate counts its unmet inputs, so changing a fact only costs work for the gates that read it.
 
 use super::error::{PddlError, too_large};
 use super::limits;
 
-/// A fact or a gate, possibly negated.
+/// A fact or a gate, possibly negated. Bit 0: negated; bit 1: a gate, not a fact; the other bits: its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Input(u32);
 

@@ -1,4 +1,4 @@
-//! Drafts and rebuilds the prompts of a run. The text for a settled step or a lesson is a pure function of immutable
+//! Drafts and rebuilds the prompts of a run. The text for an answered step or a lesson is a pure function of immutable
 //! data, so it is rendered once and cached; a drafted prompt is handed to its sender without rendering it again.
 //!
 //! The cache never changes a result: an entry is used only for the very object that it was rendered from, which the

@@ -34,13 +34,13 @@ pub(super) struct LessonLine {
 }
 
 impl PromptCache {
-    /// Creates a cache of at most `most` steps and as many lessons (at least one of each).
-    pub(super) fn with_capacity(most: usize) -> Self {
+    /// Creates a cache of at most `capacity` steps and as many lessons. `capacity` must be at least 1.
+    pub(super) fn with_capacity(capacity: usize) -> Self {
         Self {
             version: TextForms::CURRENT,
             episode: 0,
-            steps: SlotCache::with_capacity(most),
-            lessons: SlotCache::with_capacity(most),
+            steps: SlotCache::with_capacity(capacity),
+            lessons: SlotCache::with_capacity(capacity),
             last_draft: None,
         }
     }
@@ -54,24 +54,24 @@ impl PromptCache {
         }
     }
 
-    /// Returns the lines of a settled step of this episode.
+    /// Returns the lines of an answered step of this episode.
     pub(super) fn step_lines(&mut self, episode: u32, step: &Arc<Step>) -> &StepLines {
         if self.episode != episode {
             self.episode = episode;
             self.steps.slots.clear();
         }
-        self.steps.get_or_write(step.number, step, |step| {
+        self.steps.get_or_render(step.number, step, |step| {
             let lines = forms::step_lines(step);
             let tokens = lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum();
             StepLines { lines: lines.into_iter().map(|(label, line)| (label, line.into())).collect(), tokens }
         })
     }
 
-    /// Returns the line of a lesson's current version. The transition behind a lesson never changes, so its versions
-    /// suffice as the cache key.
+    /// Returns the line of a lesson's current version. A lesson's transition never changes, so the lesson's versions
+    /// suffice as the key.
     pub(super) fn lesson_line(&mut self, lesson: &Lesson) -> &LessonLine {
         let (transition, version) = (lesson.transition.as_deref(), self.version);
-        self.lessons.get_or_write(lesson.number, &lesson.versions, |versions| {
+        self.lessons.get_or_render(lesson.number, &lesson.versions, |versions| {
             versions.last().map_or_else(LessonLine::empty, |v| LessonLine::new(&v.text, transition, version))
         })
     }
@@ -96,18 +96,18 @@ struct SlotCache<T, W> {
 }
 
 impl<T, W> SlotCache<T, W> {
-    fn with_capacity(most: usize) -> Self {
-        Self { slots: Vec::new(), capacity: most }
+    fn with_capacity(capacity: usize) -> Self {
+        Self { slots: Vec::new(), capacity }
     }
 
-    /// Returns the text rendered from this very object, rendering it first if it isn't cached.
-    fn get_or_write(&mut self, number: u32, from: &Arc<T>, write: impl FnOnce(&T) -> W) -> &W {
-        let place = number as usize % self.capacity;
-        if place >= self.slots.len() {
-            self.slots.resize_with(place + 1, || None);
+    /// Returns what was rendered from this very object, rendering it first if it isn't cached.
+    fn get_or_render(&mut self, number: u32, from: &Arc<T>, render: impl FnOnce(&T) -> W) -> &W {
+        let index = number as usize % self.capacity;
+        if index >= self.slots.len() {
+            self.slots.resize_with(index + 1, || None);
         }
-        let slot = &mut self.slots[place];
-        let kept = slot.take().filter(|(source, _)| Arc::ptr_eq(source, from));
-        &slot.insert(kept.unwrap_or_else(|| (from.clone(), write(from)))).1
+        let slot = &mut self.slots[index];
+        let cached = slot.take().filter(|(source, _)| Arc::ptr_eq(source, from));
+        &slot.insert(cached.unwrap_or_else(|| (from.clone(), render(from)))).1
     }
 }

@@ -20,26 +20,26 @@ pub(super) fn draft(
     state: &State,
     ask: &PromptRequest,
     templates: &Templates,
-    kept: &mut PromptCache,
+    cache: &mut PromptCache,
 ) -> PromptDraft {
     let (Some(run), Some(episode)) = (state.run.as_deref(), state.episode.as_deref()) else {
         return PromptDraft::default();
     };
-    kept.set_version(TextForms::CURRENT);
-    let mut assembly = DraftBuilder {
+    cache.set_version(TextForms::CURRENT);
+    let mut builder = DraftBuilder {
         state,
         episode,
-        cache: kept,
+        cache,
         record: PromptRecord::default(),
         texts: Vec::new(),
         steps_position: None,
     };
-    assembly.record.text_forms = TextForms::CURRENT;
-    assembly.record.role = ask.role;
-    assembly.record.episode = episode.number;
-    assembly.record.step = ask.step;
-    assembly.record.retry = ask.retry;
-    assembly.record.question = ask.question;
+    builder.record.text_forms = TextForms::CURRENT;
+    builder.record.role = ask.role;
+    builder.record.episode = episode.number;
+    builder.record.step = ask.step;
+    builder.record.retry = ask.retry;
+    builder.record.question = ask.question;
     // Calibration always uses OmniReflect's prompts, whichever method is tested.
     let method = if episode.role.is_calibration() { "omnireflect" } else { run.method.as_str() };
     let layout = match ask.question {
@@ -47,10 +47,10 @@ pub(super) fn draft(
         Some(question) => templates.question_layout(method, question),
     };
     for part in layout.map_or(&[][..], |l| &l.segments) {
-        assembly.add_segment(part, ask, templates);
+        builder.add_segment(part, ask, templates);
     }
-    assembly.fit_steps(state.setting_number("context_tokens", DEFAULT_CONTEXT_TOKENS));
-    assembly.finish()
+    builder.fit_steps(state.setting_number("context_tokens", DEFAULT_CONTEXT_TOKENS));
+    builder.finish()
 }
 
 struct DraftBuilder<'a> {
@@ -76,17 +76,17 @@ impl DraftBuilder<'_> {
                     self.add_text(part, text);
                 }
             }
-            Content::Fact(fact, around) => {
+            Content::Fact(fact, template) => {
                 if let Some(value) = self.fact_text(*fact) {
-                    self.add_text(part, &StoredText::new(&around.replacen("{}", &value, 1)));
+                    self.add_text(part, &StoredText::new(&template.replacen("{}", &value, 1)));
                 }
             }
             Content::Lessons(choice) => self.add_lessons(part, choice),
             Content::LastAttempt(heading) => self.add_last_attempt(part, heading.as_ref()),
             Content::Examples(heading) => {
                 let count = self.state.setting_number("examples", DEFAULT_EXAMPLES).min(2) as usize;
-                let world = templates.env_texts(&self.episode.task.env);
-                let chosen = world.examples_for(&self.episode.task, count, detect_wording(self.episode));
+                let env_texts = templates.env_texts(&self.episode.task.env);
+                let chosen = env_texts.examples_for(&self.episode.task, count, detect_wording(self.episode));
                 if let (Some(heading), false) = (heading, chosen.is_empty()) {
                     self.add_text(part, heading);
                 }
@@ -109,8 +109,8 @@ impl DraftBuilder<'_> {
                 if let Some(heading) = heading {
                     self.add_text(part, heading);
                 }
-                for (was, why) in &step.rejections {
-                    let tokens = forms::estimate_tokens(&forms::rejection_line(was, why));
+                for (proposal, reason) in &step.rejections {
+                    let tokens = forms::estimate_tokens(&forms::rejection_line(proposal, reason));
                     self.push_record(part, SegmentOrigin::Step(step.number), tokens);
                 }
             }
@@ -121,38 +121,37 @@ impl DraftBuilder<'_> {
         let state = self.state;
         let by_scope = state.setting_flag("lessons_by_scope", false);
         let kinds = if choice.kinds.is_empty() { kinds_for_label(part.label) } else { &choice.kinds };
-        let newest = choice.count_setting.as_deref().map_or(usize::MAX, |setting| {
+        let max_count = choice.count_setting.as_deref().map_or(usize::MAX, |setting| {
             usize::try_from(state.setting_number(setting, u64::MAX)).unwrap_or(usize::MAX)
         });
-        let enters = |l: &&Lesson| {
-            // A lesson about one task says nothing about another, and a memory of one task type nothing about other
-            // types.
-            let bound =
+        let is_included = |l: &&Lesson| {
+            // A lesson about a task applies only to that task, and a memory of a task type only to that type.
+            let is_scope_bound =
                 l.scope == Scope::Task || (part.label == SegmentLabel::Memory && l.scope == Scope::TaskType);
-            (!(by_scope || bound) || self.is_in_scope(l))
+            (!(by_scope || is_scope_bound) || self.is_in_scope(l))
                 && choice.scope.is_none_or(|scope| l.scope == scope)
                 && (!choice.this_episode_only || l.learnt_at.0 == self.episode.number)
         };
         let mut shown: Vec<&Lesson> = Vec::new();
         for kind in kinds {
-            let of_kind: Vec<&Lesson> = state.pool.active_of_kind(*kind).filter(enters).collect();
-            let from = if choice.grouped_by_episode { 0 } else { of_kind.len().saturating_sub(newest) };
+            let of_kind: Vec<&Lesson> = state.pool.active_of_kind(*kind).filter(is_included).collect();
+            let from = if choice.grouped_by_episode { 0 } else { of_kind.len().saturating_sub(max_count) };
             shown.extend(&of_kind[from..]);
         }
         if choice.grouped_by_episode {
             shown.sort_by_key(|l| l.learnt_at.0);
             let mut episodes: Vec<u32> = shown.iter().map(|l| l.learnt_at.0).collect();
             episodes.dedup();
-            let left_out = episodes.len().saturating_sub(newest);
+            let left_out = episodes.len().saturating_sub(max_count);
             shown.retain(|l| !episodes[..left_out].contains(&l.learnt_at.0));
         }
         let mut heading = choice.heading.as_ref();
-        for (place, lesson) in shown.into_iter().enumerate() {
+        for (index, lesson) in shown.into_iter().enumerate() {
             if let Some(heading) = heading.take() {
                 self.add_text(part, heading);
             }
             if choice.numbered {
-                self.add_text(part, &StoredText::new(&format!("Lesson {} ", place + 1)));
+                self.add_text(part, &StoredText::new(&format!("Lesson {} ", index + 1)));
             }
             let origin = SegmentOrigin::Lesson { id: lesson.id.clone(), version: lesson.version() };
             let tokens = self.cache.lesson_line(lesson).tokens;
@@ -207,8 +206,9 @@ impl DraftBuilder<'_> {
         }
     }
 
-    /// Returns whether a lesson applies to this task, for methods that choose lessons by scope. Loaded lessons apply
-    /// everywhere.
+    /// Returns whether a lesson applies to this task, for methods that choose lessons by scope. A lesson with a task
+    /// key applies to that task only; any other lesson that wasn't learnt in an ended episode of this run (such as a
+    /// loaded one) applies everywhere.
     fn is_in_scope(&self, lesson: &Lesson) -> bool {
         let here = &self.episode.task;
         if let Some(about) = lesson.task_key.as_deref() {
@@ -247,9 +247,9 @@ impl DraftBuilder<'_> {
         });
     }
 
-    /// Walks back from the newest settled step until the budget is full.
+    /// Adds the newest answered steps that fit in the budget, at least the newest one.
     fn fit_steps(&mut self, budget: u64) {
-        let Some((place, speaker)) = self.steps_position else { return };
+        let Some((index, message_role)) = self.steps_position else { return };
         let newest = self.episode.answered_steps();
         let room = self.state.to_estimated_tokens(self.record.role, budget);
         let mut room = u32::try_from(room).unwrap_or(u32::MAX).saturating_sub(self.record.tokens);
@@ -268,15 +268,15 @@ impl DraftBuilder<'_> {
             let left_out = self.dropped_tokens(from - 1);
             self.record.dropped.push(DroppedSegment {
                 origin: SegmentOrigin::Steps { from: 1, to: from - 1 },
-                reason: format!("older than what fits in {budget} tokens"),
+                reason: format!("older steps don't fit in the prompt budget of {budget} tokens"),
                 tokens: left_out,
             });
         }
         if from <= newest {
             let origin = SegmentOrigin::Steps { from, to: newest };
-            let steps = SegmentRecord { label: SegmentLabel::Action, origin, message_role: speaker, tokens };
+            let steps = SegmentRecord { label: SegmentLabel::Action, origin, message_role, tokens };
             self.record.tokens += tokens;
-            self.record.segments.insert(place, steps);
+            self.record.segments.insert(index, steps);
         }
     }
 
@@ -287,8 +287,8 @@ impl DraftBuilder<'_> {
         step.map_or(0, |step| self.cache.step_lines(episode.number, step).tokens)
     }
 
-    /// Returns the tokens the steps up to `to` would have cost. Counts on from the previous prompt, so that a long
-    /// history is not read again.
+    /// Returns the estimated tokens of steps 1 to `to`. Starts from the previous prompt's total, to avoid recomputing a
+    /// long history.
     fn dropped_tokens(&mut self, to: u32) -> u32 {
         let newest = self.episode.answered_steps();
         let last = self.state.actor_prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
@@ -310,9 +310,9 @@ impl DraftBuilder<'_> {
         let stored = |hash: &str| texts.iter().find(|t| *t.hash == *hash).map(|t| t.text.clone());
         let prompt = render_with(self.state, &self.record, self.cache, stored);
         self.record.sha256 = body_hash(&prompt);
-        let counted = self.state.to_counted_tokens(self.record.role, u64::from(self.record.tokens));
-        let counted = u32::try_from(counted).unwrap_or(u32::MAX);
-        self.record.counted_tokens = if counted == self.record.tokens { 0 } else { counted };
+        let corrected = self.state.to_counted_tokens(self.record.role, u64::from(self.record.tokens));
+        let corrected = u32::try_from(corrected).unwrap_or(u32::MAX);
+        self.record.counted_tokens = if corrected == self.record.tokens { 0 } else { corrected };
         self.cache.last_draft = Some((self.record.clone(), prompt));
         let known = &self.state.texts;
         let texts = texts.iter().filter(|t| !known.contains_key(&*t.hash));
@@ -327,7 +327,8 @@ fn estimate_step_tokens(episode: &Episode, step: u32) -> u32 {
     lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
 }
 
-/// Detects the wording of ALFWorld's games from the first answers: only the 2.1.1 games name a location on arrival.
+/// Detects the wording of ALFWorld's games from the first observations: only the 2.1.1 games ([`Wording::Old`]) name a
+/// location on arrival.
 fn detect_wording(episode: &Episode) -> Wording {
     let first = (1..=8).filter_map(|n| episode.step(n)?.answer.as_ref());
     let old = first.map(|a| &a.raw).any(|raw| raw.starts_with("You arrive at loc "));

@@ -86,7 +86,7 @@ pub fn is_shown(step: &Step, newest: u32) -> bool {
     step.dropped_by.is_none_or(|by| by > newest)
 }
 
-/// Returns the labelled lines of a settled step: thought, action (or a person's edit), observation.
+/// Returns the labelled lines of an answered step: thought, action (or a person's edit), observation.
 pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
     let mut lines = Vec::with_capacity(3);
     let action = step.action();

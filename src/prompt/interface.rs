@@ -236,6 +236,6 @@ fn last_view_observation(state: &State) -> Option<String> {
         let moved = action.starts_with("go to") || action.starts_with("open") || action.starts_with("look");
         moved && step.answer.as_ref().is_some_and(|a| a.valid)
     };
-    let settled = (1..=episode.answered_steps()).rev().filter_map(|n| episode.step(n));
-    settled.into_iter().find(|s| shows(s)).and_then(|s| s.observation()).map(str::to_owned)
+    let answered = (1..=episode.answered_steps()).rev().filter_map(|n| episode.step(n));
+    answered.into_iter().find(|s| shows(s)).and_then(|s| s.observation()).map(str::to_owned)
 }

@@ -89,7 +89,8 @@ impl ReadItem {
 }
 
 impl Items {
-    /// Returns whether no list was found although the reply has content. Such a summary must not replace anything.
+    /// Returns whether no list was found although the reply has content. If the reply was meant to replace lessons, they
+    /// must then be kept.
     pub fn is_unusable(&self) -> bool {
         self.items.is_empty() && !self.complaints.is_empty()
     }
@@ -122,7 +123,7 @@ impl<'a> ParseLog<'a> {
         if self.complaints.len() > MAX
             && let Some(last) = self.complaints.last_mut()
         {
-            "and more that could not be used".clone_into(&mut last.message);
+            "more text that could not be used".clone_into(&mut last.message);
             last.span = last.span.start.min(at.start)..last.span.end.max(at.end);
             return;
         }
@@ -147,8 +148,7 @@ impl<'a> ParseLog<'a> {
         }
     }
 
-    /// Returns the text after the reasoning of a model that writes it into its reply; unfinished reasoning leaves
-    /// nothing.
+    /// Returns the reply after its `<think>` block, if it has one; empty if the block isn't closed.
     fn after_reasoning(&mut self) -> &'a str {
         if let Some(end) = self.reply.rfind("</think>") {
             let (before, after) = self.reply.split_at(end + "</think>".len());

@@ -1,5 +1,5 @@
 //! Rebuilds a prompt's text from its record. Any state that has folded the record's event and still holds its episode
-//! gives the same body: settled steps, lesson versions and stored texts never change.
+//! gives the same body: answered steps, lesson versions and stored texts never change.
 
 use super::cache::{LessonLine, PromptCache};
 use super::forms;

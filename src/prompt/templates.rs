@@ -119,7 +119,7 @@ pub(super) enum Content {
     Examples(Option<StoredText>),
     /// The first observation and the goal.
     Task(Option<StoredText>),
-    /// The settled steps.
+    /// The answered steps.
     Steps,
     /// Why proposals in the open step were rejected.
     Rejections(Option<StoredText>),

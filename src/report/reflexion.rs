@@ -1,4 +1,4 @@
-//! A session in the layout of a run directory of Reflexion's public code (methods.md 2.2): `env_results_trial_N.json`,
+//! A session in the layout of a run directory of Reflexion's public code: `env_results_trial_N.json`,
 //! `trial_N.log`, `world.log`. Trials and environments are numbered from 0 there.
 
 use crate::domain::{

@@ -146,14 +146,14 @@ fn write_row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, colu
         .filter_map(|x| buffer.cell((buffer.area.x + x, buffer.area.y + y)))
         .map(|cell| {
             let symbol = clean(cell.symbol()).replace('\n', " ");
-            let wide = u16::try_from(symbol.width()).unwrap_or(1).max(1);
-            (cell_style(cell, colors), symbol, wide)
+            let width = u16::try_from(symbol.width()).unwrap_or(1).max(1);
+            (cell_style(cell, colors), symbol, width)
         })
         .collect();
     write_backgrounds(out, &cells, colors, y);
     let mut x = 0;
-    while let Some((look, symbol, wide)) = cells.get(usize::from(x)) {
-        let same = |n: u16| cells.get(usize::from(x + n)).is_some_and(|c| c.0 == *look);
+    while let Some((style, symbol, width)) = cells.get(usize::from(x)) {
+        let same = |n: u16| cells.get(usize::from(x + n)).is_some_and(|c| c.0 == *style);
         let (left, top) = (f64::from(x) * CELL_WIDTH, f64::from(y) * CELL_HEIGHT);
         if let Some(mut shape) = cell_shape(symbol, left, top) {
             let mut n = 1;
@@ -165,11 +165,11 @@ fn write_row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, colu
                 shape.path =
                     format!("M{left:.1} {:.1}h{:.1}", top + CELL_HEIGHT / 2.0, f64::from(n) * CELL_WIDTH);
             }
-            let _ = write!(out, "<path d=\"{}\" {}/>", shape.path, shape.paint_attributes(look.foreground));
+            let _ = write!(out, "<path d=\"{}\" {}/>", shape.path, shape.paint_attributes(style.foreground));
             x += n;
-        } else if *wide > 1 {
-            write_text(out, symbol, x, y, *look, colors);
-            x += wide;
+        } else if *width > 1 {
+            write_text(out, symbol, x, y, *style, colors);
+            x += width;
         } else {
             let mut run = symbol.clone();
             let mut n = 1;
@@ -180,7 +180,7 @@ fn write_row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, colu
                 run.push_str(&cells[usize::from(x + n)].1);
                 n += 1;
             }
-            write_text(out, &run, x, y, *look, colors);
+            write_text(out, &run, x, y, *style, colors);
             x += n;
         }
     }
@@ -191,8 +191,8 @@ fn write_row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, colu
 fn write_backgrounds(out: &mut String, cells: &[(CellStyle, String, u16)], colors: &SvgColors, y: u16) {
     let mut x = 0;
     for group in cells.chunk_by(|a, b| a.0.background == b.0.background) {
-        if let Some((look, ..)) = group.first()
-            && look.background != colors.background
+        if let Some((style, ..)) = group.first()
+            && style.background != colors.background
         {
             let _ = write!(
                 out,
@@ -200,7 +200,7 @@ fn write_backgrounds(out: &mut String, cells: &[(CellStyle, String, u16)], color
                 f64::from(x) * CELL_WIDTH,
                 f64::from(y) * CELL_HEIGHT,
                 f64::from(group.len() as u32) * CELL_WIDTH,
-                hex_color(look.background)
+                hex_color(style.background)
             );
         }
         x += group.len() as u32;
@@ -221,7 +221,7 @@ fn cell_style(cell: &Cell, colors: &SvgColors) -> CellStyle {
     CellStyle { foreground: ink, background: paper, modifier: cell.modifier & kept }
 }
 
-fn write_text(out: &mut String, run: &str, start: u16, y: u16, look: CellStyle, colors: &SvgColors) {
+fn write_text(out: &mut String, run: &str, start: u16, y: u16, style: CellStyle, colors: &SvgColors) {
     let lead = run.len() - run.trim_start_matches(' ').len();
     let words = run.trim_matches(' ');
     if words.is_empty() {
@@ -234,21 +234,21 @@ fn write_text(out: &mut String, run: &str, start: u16, y: u16, look: CellStyle, 
         f64::from(y) * CELL_HEIGHT + BASELINE,
         words.width() as f64 * CELL_WIDTH
     );
-    if look.foreground != colors.foreground {
-        let _ = write!(out, " fill=\"{}\"", hex_color(look.foreground));
+    if style.foreground != colors.foreground {
+        let _ = write!(out, " fill=\"{}\"", hex_color(style.foreground));
     }
     for (modifier, attribute) in [
         (Modifier::BOLD, " font-weight=\"bold\""),
         (Modifier::ITALIC, " font-style=\"italic\""),
         (Modifier::DIM, " opacity=\"0.65\""),
     ] {
-        if look.modifier.contains(modifier) {
+        if style.modifier.contains(modifier) {
             out.push_str(attribute);
         }
     }
     let lines = [(Modifier::UNDERLINED, "underline"), (Modifier::CROSSED_OUT, "line-through")]
         .iter()
-        .filter(|(m, _)| look.modifier.contains(*m))
+        .filter(|(m, _)| style.modifier.contains(*m))
         .map(|l| l.1)
         .collect::<Vec<_>>()
         .join(" ");
@@ -320,7 +320,7 @@ fn cell_shape(symbol: &str, x: f64, y: f64) -> Option<Shape> {
 /// Draws block elements as rectangles.
 fn block_path(symbol: char, x: f64, y: f64) -> Option<String> {
     let eighths = |row: &str| row.chars().position(|b| b == symbol).map(|n| (n as f64 + 1.0) / 8.0);
-    let (left, top, wide, high) = if let Some(part) = eighths("▁▂▃▄▅▆▇█") {
+    let (left, top, width, height) = if let Some(part) = eighths("▁▂▃▄▅▆▇█") {
         (x, y + CELL_HEIGHT * (1.0 - part), CELL_WIDTH, CELL_HEIGHT * part)
     } else if let Some(part) = eighths("▏▎▍▌▋▊▉") {
         (x, y, CELL_WIDTH * part, CELL_HEIGHT)
@@ -331,7 +331,7 @@ fn block_path(symbol: char, x: f64, y: f64) -> Option<String> {
     } else {
         return None;
     };
-    Some(format!("M{left:.1} {top:.1}h{wide:.1}v{high:.1}h-{wide:.1}z"))
+    Some(format!("M{left:.1} {top:.1}h{width:.1}v{height:.1}h-{width:.1}z"))
 }
 
 fn hex_color((r, g, b): (u8, u8, u8)) -> String {

@@ -82,7 +82,7 @@ fn markdown_has_the_whole_trajectory() {
 }
 
 #[test]
-fn episodes_were_headed_by_the_id_of_their_task() {
+fn episode_headings_show_goal_and_task_id() {
     let task =
         |goal: &str| format!(r#""task":{{"env":"household","id":"easy/heat/23"{goal}}},"trial":1,"role""#);
     let session = SESSION.replace(&task(""), &task(r#","goal":"heat <b>apple</b>""#));
@@ -96,7 +96,7 @@ fn episodes_were_headed_by_the_id_of_their_task() {
     assert_eq!(
         output.matches("heat <b>apple</b>").count(),
         2,
-        "in the heading and in the world's words: {output}"
+        "in the heading and in the observation: {output}"
     );
     assert_eq!(output, render_transcript(&self::events()), "it makes no difference when the goal is known");
     let page = render_markdown(&SessionRecord::from_events(&events));
@@ -107,7 +107,7 @@ fn episodes_were_headed_by_the_id_of_their_task() {
 }
 
 #[test]
-fn markdown_keeps_no_tag_outside_of_code() {
+fn markdown_escapes_tags_outside_code() {
     let hostile = SESSION
         .replace("`x`", "<script>")
         .replace("household", "<script>alert(1)</script>")
@@ -152,7 +152,7 @@ fn a_page_is_whole_without_network_or_script_and_gives_its_session_back() {
 }
 
 #[test]
-fn what_is_no_report_is_said_to_be_none() {
+fn invalid_reports_are_rejected() {
     let page = embed_session(&files(), None);
     let cases: [(&str, &str); 4] = [
         ("<html></html>", "no retrospect session in it"),
@@ -173,11 +173,11 @@ fn run_lines_keep_their_fields_in_order() {
         .iter()
         .filter_map(|e| {
             state.apply(e);
-            let aside = || StepExtras {
+            let extras = || StepExtras {
                 admissible: vec!["look".to_owned()],
                 world: serde_json::json!({"inventory": []}),
             };
-            RunLines::default().event_line(e, &state, "sessions/s1", aside)
+            RunLines::default().event_line(e, &state, "sessions/s1", extras)
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
@@ -188,7 +188,7 @@ fn run_lines_keep_their_fields_in_order() {
     ));
 }
 
-/// Regression: the summary of a stopped run counted nothing of the open episode.
+/// Regression: the summary of a stopped run ignored the open episode.
 #[test]
 fn a_stopped_run_counts_the_episode_that_is_open() {
     let mut state = State::default();
@@ -203,10 +203,10 @@ fn a_stopped_run_counts_the_episode_that_is_open() {
             r#"{"type":"reply_received","call":4,"text":"look","usage":{"prompt_tokens":10,"reply_tokens":2}}"#,
         )
     );
-    let mut gather = metrics::MetricsCollector::default();
+    let mut collector = metrics::MetricsCollector::default();
     for envelope in events_of(&open) {
         state.apply(&envelope);
-        gather.add_event(&envelope);
+        collector.add_event(&envelope);
     }
     let tally = Tally::from_states([&state]);
     assert_eq!(
@@ -215,16 +215,16 @@ fn a_stopped_run_counts_the_episode_that_is_open() {
     );
     assert_eq!((tally.steps, tally.moves, tally.calls, tally.tokens), (1, 1, 2, 12));
     assert_eq!(tally.token_counts.reported, 12);
-    let ahead = "prefetched: 1 sent, 0 used, 0 unused; 1 open, 30 tokens";
-    assert_eq!(tally.describe(), format!("0 episodes and 1 in progress, 1 step; {ahead}"));
+    let prefetched = "prefetched: 1 sent, 0 used, 0 unused; 1 open, 30 tokens";
+    assert_eq!(tally.describe(), format!("0 episodes and 1 in progress, 1 step; {prefetched}"));
     let line: serde_json::Value = serde_json::from_str(&summary_line(&tally, "interrupted", &[])).unwrap();
     assert_eq!((&line["open"], &line["steps"], &line["calls"]), (&1.into(), &1.into(), &2.into()));
     // A killed session that has not been resumed.
-    assert_eq!(gather.finish().prefetch.pending.tokens(), 30);
+    assert_eq!(collector.finish().prefetch.pending.tokens(), 30);
 }
 
 #[test]
-fn places_are_read() {
+fn step_refs_are_parsed() {
     assert_eq!("2.14".parse(), Ok(StepRef { episode: 2, step: 14 }));
     assert_eq!("14".parse(), Ok(StepRef { episode: 1, step: 14 }));
     for bad in ["", "0.1", "1.", "a.b", "1.2.3", "-1"] {
@@ -247,7 +247,7 @@ fn a_picture_joins_runs_and_draws_frames() {
 
 /// Exports show the mentor's questions, failed calls, complaints and the parents of lessons.
 #[test]
-fn questions_complaints_given_up_calls_and_parents_are_told() {
+fn exports_show_questions_complaints_failed_calls_and_parents() {
     let session = r#"
 {"type":"run_started","session":"s1","spec":{"method":"fcrf","actor":"rules","mentor":"openai:small","interface":"raw","tasks":[{"env":"household","id":"easy/heat/23","goal":""}],"trials":5,"seed":0,"autonomy":"auto","limits":{"steps":50},"loop_detector":false,"settings":{}}}
 {"type":"lesson_changed","op":"add","id":"aa","kind":"lesson","scope":"environment","origin":"mentor","text":{"text":"Open first."},"by":"mentor"}
@@ -297,7 +297,7 @@ fn questions_complaints_given_up_calls_and_parents_are_told() {
 
 /// Regression: an action that replaced a thought was shown as replacing nothing, with the thought kept.
 #[test]
-fn an_action_in_the_place_of_a_thought_says_so_everywhere() {
+fn an_action_that_replaces_a_thought_is_shown_in_every_export() {
     let session = SESSION
         .replace(r#","action":"go to stoveburner 1"}"#, "}")
         .replace(r#""was":"go to stoveburner 1""#, r#""was":"think: hot""#);
@@ -313,7 +313,8 @@ fn an_action_in_the_place_of_a_thought_says_so_everywhere() {
     }
 }
 
-/// Old sessions may hold such counts: every command that told such a session panicked.
+/// Regression: journals of old versions can contain counts near `u64::MAX`; every command that reported such a session
+/// panicked.
 #[test]
 fn sums_of_counts_from_a_journal_do_not_overflow() {
     let mut state = State::default();

@@ -344,7 +344,7 @@ fn write_lesson(out: &mut String, op: &LessonOp, author: Author, after: &State) 
             format!("lesson {number} now has scope {}", super::record::enum_name(scope))
         }
         LessonOp::Move { to, .. } => format!("lesson {number} moved to place {}", to + 1),
-        LessonOp::Recur { .. } => format!("lesson {number} was found again"),
+        LessonOp::Recur { .. } => format!("lesson {number} recurred"),
     };
     write_line(out, "      ", &line);
 }

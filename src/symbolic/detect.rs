@@ -14,7 +14,8 @@ use crate::domain::{Note, NoteKind, Step};
 use crate::engine::{Episode, State};
 use std::collections::BTreeMap;
 
-/// Returns the notes of the last step of the open episode; empty if the step has no answer or only thinks.
+/// Returns the notes of the last step of the open episode; empty if the step has no answer. A thought-only step is
+/// checked only for too many thoughts in a row.
 pub fn detect(state: &State) -> Vec<Note> {
     let Some(episode) = state.open_episode() else { return Vec::new() };
     let Some((step, answer)) = episode.last_step().and_then(|s| Some((s, s.answer.as_ref()?))) else {
@@ -43,6 +44,7 @@ pub fn detect(state: &State) -> Vec<Note> {
         previous: Situation::from_episode(episode),
         notes: Vec::new(),
     };
+    // The rule `agentboard.check` answers a request for the action list without a step of the environment.
     let requests_action_list = executed.is_some_and(|e| e.rule.as_ref().is_some_and(|r| r.contains("check")));
     if (!answer.valid || detector.text == NOTHING_HAPPENS) && !requests_action_list {
         detector.detect_failure();
@@ -107,7 +109,8 @@ impl StepDetector<'_> {
     fn detect_subgoals(&mut self, goal: &Goal, now: &Situation) {
         let subgoals = goal.subgoals();
         let mut reached = reached_subgoals(self.episode);
-        let mut effect_used = false;
+        // One answer reports one move, which counts for only one of the sub-goals `Taken` and `Placed`.
+        let mut is_move_counted = false;
         while let Some(subgoal) = subgoals.get(reached) {
             let is_reached = match subgoal {
                 Subgoal::Seen => {
@@ -119,7 +122,7 @@ impl StepDetector<'_> {
                     held || now.unplaced_target().is_some()
                 }
                 Subgoal::Taken => {
-                    !effect_used
+                    !is_move_counted
                         && type_of_name(&now.held) == goal.object()
                         && self.parsed_observation.taken.is_some()
                 }
@@ -130,7 +133,7 @@ impl StepDetector<'_> {
                     .is_some_and(|(h, o, _)| h == how && type_of_name(o) == goal.object()),
                 Subgoal::Placed => {
                     let put = self.parsed_observation.placed.as_ref();
-                    !effect_used && put.is_some_and(|(o, p)| now.is_wanted_placement(goal, o, p))
+                    !is_move_counted && put.is_some_and(|(o, p)| now.is_wanted_placement(goal, o, p))
                 }
                 Subgoal::LampSeen => now.lamp.is_some(),
                 Subgoal::LampUsed => now.is_examining(goal),
@@ -138,7 +141,7 @@ impl StepDetector<'_> {
             if !is_reached {
                 break;
             }
-            effect_used |= matches!(subgoal, Subgoal::Taken | Subgoal::Placed);
+            is_move_counted |= matches!(subgoal, Subgoal::Taken | Subgoal::Placed);
             reached += 1;
             let (at, of) = (reached.to_string(), subgoals.len().to_string());
             let parts = [("name", subgoal.name()), ("reached", &at), ("of", &of), ("object", goal.object())];
@@ -195,6 +198,7 @@ impl StepDetector<'_> {
             && goal.lamp() == Some(type_of_name(lamp))
         {
             if type_of_name(&now.held) == goal.object() {
+                // "In hand" refers to the goal's object, not to the lamp.
                 self.add_note("lamp_in_hand", NoteKind::Fact, &[("lamp", type_of_name(lamp))]);
             } else {
                 self.add_mistake(
@@ -284,7 +288,7 @@ pub(super) fn reached_subgoals(episode: &Episode) -> usize {
     last.and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
-/// Detects three thoughts in a row, after which AgentBoard's own agent is told to act (methods.md 3.1).
+/// Detects three thoughts in a row, after which AgentBoard's agent prompts the model to act (methods.md 3.1).
 fn detect_only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
     let thinks = |back: u32| {
         step.number.checked_sub(back).and_then(|n| episode.step(n)).is_some_and(Step::is_thought_only)
@@ -302,7 +306,7 @@ fn detect_only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
     }]
 }
 
-/// Returns the situation after the last step, for rules that refer to it.
+/// Returns the situation after the last step, for the lesson rules.
 pub(super) fn current_situation(episode: &Episode) -> Situation {
     Situation::from_episode(episode)
 }

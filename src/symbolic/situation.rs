@@ -1,6 +1,6 @@
 //! What the detectors know from earlier steps: where the agent is, what it holds, and where the objects of its task
-//! have been seen. The situation is stored in notes (`situation`) and loaded from the tally of notes, so that the work
-//! of a step does not grow with the episode.
+//! have been seen. Each change is stored in a `situation` note. The latest one is read from the note tallies, so a step
+//! costs the same however long the episode is.
 
 use super::goal::Goal;
 use super::parsing::{Door, ParsedAction, ParsedObservation, type_of_name};
@@ -18,7 +18,7 @@ pub(super) struct Situation {
     pub(super) location: String,
     /// The door of that place.
     pub(super) door: Door,
-    /// The step whose answer showed the contents of the place (0: none).
+    /// The last step whose answer described the current place (0: none).
     pub(super) last_view_step: u32,
     /// The object held; empty if none.
     pub(super) held: String,
@@ -28,7 +28,7 @@ pub(super) struct Situation {
     pub(super) targets: BTreeMap<String, String>,
     /// Target objects that were heated, cooled or cleaned as the goal demands.
     pub(super) treated: Vec<String>,
-    /// Target objects in their target place, treated if the goal demands it.
+    /// Target objects in the goal's destination, treated if the goal demands it.
     pub(super) placed: Vec<String>,
     /// The goal's lamp, and its place.
     pub(super) lamp: Option<(String, String)>,
@@ -142,10 +142,10 @@ impl Situation {
 
     /// Converts the situation to the note that stores it.
     pub(super) fn to_note(&self, evidence: String) -> Note {
-        let mut parts = BTreeMap::new();
+        let mut fields = BTreeMap::new();
         let mut put = |name: &str, value: String| {
             if !value.is_empty() {
-                parts.insert(name.to_owned(), value);
+                fields.insert(name.to_owned(), value);
             }
         };
         put("at", self.location.clone());
@@ -161,25 +161,26 @@ impl Situation {
         put("placed", self.placed.join(";"));
         put("lamp", self.lamp.as_ref().map_or(String::new(), |(l, p)| format!("{l}@{p}")));
         put("lit", if self.lamp_on { "yes" } else { "" }.to_owned());
-        Note { detector: NAME.to_owned(), kind: NoteKind::Fact, evidence, parts }
+        Note { detector: NAME.to_owned(), kind: NoteKind::Fact, evidence, parts: fields }
     }
 
-    pub(super) fn from_parts(parts: &BTreeMap<String, String>) -> Self {
-        let part = |name: &str| parts.get(name).map_or("", String::as_str);
+    /// Reads the situation from a note's key-value fields, the inverse of [`Self::to_note`].
+    pub(super) fn from_parts(fields: &BTreeMap<String, String>) -> Self {
+        let field = |name: &str| fields.get(name).map_or("", String::as_str);
         let list = |name: &str| {
-            part(name).split(';').filter(|w| !w.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+            field(name).split(';').filter(|w| !w.is_empty()).map(str::to_owned).collect::<Vec<_>>()
         };
         let pair = |text: &str| text.split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned()));
         Self {
-            location: part("at").to_owned(),
-            door: match part("door") {
+            location: field("at").to_owned(),
+            door: match field("door") {
                 "open" => Door::Open,
                 "closed" => Door::Closed,
                 _ => Door::None,
             },
-            last_view_step: part("shown_in").parse().unwrap_or(0),
-            held: part("hand").to_owned(),
-            old_wording: match part("words") {
+            last_view_step: field("shown_in").parse().unwrap_or(0),
+            held: field("hand").to_owned(),
+            old_wording: match field("words") {
                 "put" => Some(true),
                 "move" => Some(false),
                 _ => None,
@@ -187,8 +188,8 @@ impl Situation {
             targets: list("targets").iter().filter_map(|t| pair(t)).collect(),
             treated: list("treated"),
             placed: list("placed"),
-            lamp: pair(part("lamp")),
-            lamp_on: !part("lit").is_empty(),
+            lamp: pair(field("lamp")),
+            lamp_on: !field("lit").is_empty(),
         }
     }
 }

@@ -87,7 +87,7 @@ fn an_unterminated_sequence_hides_nothing() {
 }
 
 #[test]
-fn marks_cannot_pile_up() {
+fn combining_marks_cannot_pile_up() {
     let pile = format!("z{}", "\u{301}".repeat(10_000));
     assert_eq!(clean(&pile).chars().count(), 9);
     let chain = "👨\u{200d}".repeat(10_000);
@@ -144,7 +144,7 @@ fn wraps_only_the_requested_rows() {
 }
 
 #[test]
-fn cuts_without_splitting() {
+fn truncation_never_splits_a_character() {
     let cases = [
         ("short", 10, "short"),
         ("longer text", 6, "longe…"),

@@ -107,7 +107,7 @@ impl RowBuilder {
             && self.pending_spaces < self.columns
             && cells > self.columns
         {
-            // A word that is too long for any row starts in the row of its indentation.
+            // A word longer than a row starts right after the indentation, not on a new row.
             self.flush_spaces();
         } else if self.used_columns > 0 {
             self.end_row();
@@ -131,8 +131,8 @@ impl RowBuilder {
         self.used_columns += piece_width;
     }
 
-    /// Appends one code point of a grapheme that is wider than a row. A mark may widen the preceding character, so the
-    /// whole row is measured again.
+    /// Appends one code point of a grapheme that is wider than a row. A combining mark may widen the preceding
+    /// character, so the whole row is measured again.
     fn push_char(&mut self, c: char) {
         let c = if c.width().unwrap_or(0) > self.columns { '?' } else { c };
         self.row.push(c);

@@ -35,7 +35,7 @@ fn timeline_of(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
         for envelope in batch {
             state.apply(envelope);
         }
-        // The remarks would make every state as long as the branch; folding the heads is enough here.
+        // Without this, every state would hold all remarks; the tests compare only heads.
         state.remarks.clear();
         timeline.push(batch.iter().cloned(), Arc::new(state.clone()));
     }
@@ -73,7 +73,7 @@ fn old_events_are_dropped_and_fetched_again() {
 }
 
 #[test]
-fn checkpoints_stay_few_however_long_the_branch() {
+fn the_number_of_checkpoints_is_bounded() {
     let timeline = timeline_of(300_000, Some(Arc::default()));
     assert!(timeline.checkpoints.len() <= super::MAX_CHECKPOINTS);
     assert!(timeline.stride >= 256);

@@ -198,12 +198,12 @@ mod tests {
 
     #[test]
     fn many_branches_are_sorted_quickly() {
-        // A chain of half of them, and as many children of one branch: neither the stack depth nor the time per
-        // branch may grow.
+        // Half of the branches form one chain; the other half are children of one branch. Neither the stack depth nor
+        // the time per branch may grow with the number of branches.
         let name = |n: usize| format!("b{n}");
-        let of = |n: usize| if n < 20_000 { name(n - 1) } else { name(0) };
+        let parent_name = |n: usize| if n < 20_000 { name(n - 1) } else { name(0) };
         let all: Vec<BranchInfo> = (0..40_000)
-            .map(|n| branch(&name(n), (n > 0).then(|| of(n)).as_deref(), n as u64, n % 3 == 1))
+            .map(|n| branch(&name(n), (n > 0).then(|| parent_name(n)).as_deref(), n as u64, n % 3 == 1))
             .collect();
         let begun = std::time::Instant::now();
         assert_eq!(tree(&all, true).len(), all.len());

@@ -23,7 +23,7 @@ pub struct EpisodeRef {
     pub outcome: String,
     /// Goal of its task (the newest of several), or empty if unknown.
     pub goal: String,
-    /// The tasks of its episodes, as [`crate::domain::Task::key`]s.
+    /// Hashes of its episodes' tasks ([`crate::domain::Task::key_hash`]).
     pub tasks: Arc<[u64]>,
 }
 

@@ -59,7 +59,7 @@ impl MarkKind {
         }
     }
 
-    /// Returns its colour on the time bar.
+    /// Returns its colour on the timeline.
     pub const fn role(self) -> Role {
         match self {
             Self::Reflection => Role::MarkReflection,

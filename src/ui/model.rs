@@ -106,7 +106,7 @@ pub struct Model {
     pub mouse_captured: bool,
     /// The marks at which `<` and `>` stop.
     pub mark_filter: MarkFilter,
-    /// While the mouse drags along the time bar: the ruler from when the button was pressed.
+    /// While the mouse drags along the timeline: the ruler from when the button was pressed.
     pub scrubbing: Option<StepRuler>,
     /// The open overlays; the last one gets the keys.
     pub overlays: Vec<Box<dyn Overlay>>,

@@ -38,7 +38,7 @@ pub struct ViewCache {
     pub scroll_limits: HashMap<PaneContent, (i32, i32)>,
     /// The step shown in each row of each pane: pane, row, step.
     pub step_hits: Vec<(Pane, u16, u32)>,
-    /// The time bar's mapping from columns to steps.
+    /// The timeline's mapping from columns to steps.
     pub ruler: Option<timeline_bar::StepRuler>,
     /// How many rows the World pane can scroll.
     pub world_max_scroll: u16,

@@ -170,7 +170,7 @@ fn export_follows_no_links() {
         assert!(!fs::read_to_string(&page).unwrap().contains("do-not-carry-me"));
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     }
-    // A device that a person names is written to.
+    // A device named with --out is written to directly.
     let output = home.run(&["export", session, "--format", "text", "--out", "/dev/null"]).assert_success();
     assert!(output.stderr.contains("wrote /dev/null"), "{}", output.stderr);
 }

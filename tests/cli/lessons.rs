@@ -32,7 +32,7 @@ fn lessons_are_stored_in_a_pool() {
             ("Heated on a stove.", "on", 1)
         ]
     );
-    // A run starts with the pool; loading it is an event.
+    // A run loads the pool at start and reports it.
     let run = home
         .run(&["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--headless", "--max-steps", "2"])
         .assert_success();

@@ -1,4 +1,4 @@
-//! Reports, presets of the papers' rows, and reruns of episodes.
+//! Reports, presets that reproduce rows of the papers' tables, and reruns of episodes.
 
 use super::Home;
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn a_report_gives_results_and_says_they_are_not_comparable_to_published_ones() {
 }
 
 #[test]
-fn a_preset_sets_the_values_of_its_row_and_flags_override_it() {
+fn a_preset_sets_the_values_of_its_table_row_and_flags_override_it() {
     let home = Home::new();
     let args =
         ["run", "--preset", "omnireflect-1-symbolic", "--task", "easy/put/1", "--trials", "2", "--json"];
@@ -50,8 +50,8 @@ fn a_rerun_starts_with_the_same_lessons_and_repeats_the_episode() {
     let again = home.run(&["rerun", "--last#2", "--json"]).assert_success().json_lines();
     let first = home.run(&["open", &name, "--json"]).assert_success().json_lines();
     let steps = |lines: &[Value], episode: u64| -> Vec<Value> {
-        let of = |l: &&Value| l["type"] == "step" && l["episode"] == episode;
-        lines.iter().filter(of).map(|l| serde_json::json!([l["action"], l["observation"]])).collect()
+        let is_step = |l: &&Value| l["type"] == "step" && l["episode"] == episode;
+        lines.iter().filter(is_step).map(|l| serde_json::json!([l["action"], l["observation"]])).collect()
     };
     assert!(!steps(&again, 2).is_empty());
     assert_eq!(steps(&again, 2), steps(&first, 2));

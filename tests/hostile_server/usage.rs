@@ -22,15 +22,15 @@ fn implausible_counts_are_ignored_and_reported_once() {
             let last = json!({"choices": [], "usage": usage});
             let body = format!("{}{}data: {last}\n\ndata: [DONE]\n\n", text_event("look"), end_event("stop"));
             let server = Server::start(vec![chunked(&[body.as_bytes()], true)]).await;
-            let of = provider(endpoint(&server.base));
+            let provider = provider(endpoint(&server.base));
             let mut notices = 0;
             for _ in 0..3 {
-                let answer = ask(&of, request()).await;
+                let answer = ask(&provider, request()).await;
                 let counted = answer.usage.unwrap();
                 assert!(counted.estimated && counted.tokens() < 100, "{counted:?}");
                 notices += answer.notices.iter().filter(|n| n.contains("impossible token counts")).count();
             }
-            assert_eq!((notices, of.learned().token_ratio), (1, None));
+            assert_eq!((notices, provider.learned().token_ratio), (1, None));
         });
     }
 }
@@ -80,8 +80,8 @@ fn the_partial_reply_of_a_failed_call_is_counted() {
             assert_eq!(answer.error.map(|e| e.kind), Some(kind), "{name}");
             let usage = answer.usage.unwrap_or_else(|| panic!("{name}: nothing was counted"));
             assert_eq!((usage.prompt_tokens, usage.reply_tokens), (prompt, reply), "{name}");
-            let who = (usage.earlier.reported, usage.earlier.estimated);
-            assert_eq!(who, if prompt == 900 { (1000, 0) } else { (0, 113) }, "{name}");
+            let counts = (usage.earlier.reported, usage.earlier.estimated);
+            assert_eq!(counts, if prompt == 900 { (1000, 0) } else { (0, 113) }, "{name}");
             assert_eq!(usage.cost_nano, (prompt + reply) * 1000, "{name}");
         });
     }
@@ -100,7 +100,7 @@ fn a_failed_call_without_a_response_costs_nothing() {
     });
 }
 
-/// Regression: waiting for our own other requests was counted, so calls failed that the server had never received.
+/// Regression: time spent in our own queue counted towards the total timeout, so calls failed before they were sent.
 #[test]
 fn total_seconds_leaves_out_the_wait_in_our_own_queue() {
     block_on(async {
@@ -109,9 +109,9 @@ fn total_seconds_leaves_out_the_wait_in_our_own_queue() {
         let mut endpoint = endpoint(&server.base);
         endpoint.one_at_a_time = true;
         endpoint.timeouts.total = Some(400 * MS);
-        let of = provider(endpoint);
-        let asked = (0..8).map(|_| ask(&of, request()));
-        for answer in futures_util::future::join_all(asked).await {
+        let provider = provider(endpoint);
+        let calls = (0..8).map(|_| ask(&provider, request()));
+        for answer in futures_util::future::join_all(calls).await {
             assert_eq!((answer.text.as_str(), answer.error), ("look", None));
         }
     });

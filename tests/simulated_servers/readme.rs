@@ -85,7 +85,7 @@ fn run(home: &Home, line: &str) -> (i32, String, String) {
         if let Some(n) = words.iter().position(|w| w == "--base-url") {
             words[n + 1] = started.base_url();
         } else if behavior.key.is_some() && behavior.profile.is_some() {
-            // The profile of a hosted server has its address.
+            // A hosted server's profile sets its public URL; override it with the simulated server's.
             words.extend(["--base-url".to_owned(), started.base_url()]);
         } else {
             command_env.push(("OPENAI_BASE_URL".to_owned(), started.base_url()));
@@ -121,7 +121,6 @@ fn every_command_of_the_readme_runs() {
         assert!(line.starts_with("retrospect "), "`{line}` is neither run nor listed with a reason");
         let (code, out, error) = run(&home, line);
         ran += 1;
-        // 0 finished, 3 stopped by a limit.
         if code != 0 {
             let _ = writeln!(failed, "`{line}` exits {code}: {error}{out}");
         }

@@ -7,8 +7,7 @@ use crate::engine::{BreakpointMatch, BreakpointRules, Cause, Command, Event};
 use crate::journal::{OpenMode, open_branch, read_branch};
 use std::sync::Arc;
 
-/// Returns a configuration whose breakpoints have the condition `step N`, with the prefix `once` if they trigger only
-/// once.
+/// Returns a configuration that parses breakpoints of the form `step N` or `once step N`.
 fn config_with_breakpoints() -> RunConfig {
     let mut run_config = test_config(30, false);
     run_config.policy.breakpoints = BreakpointRules {

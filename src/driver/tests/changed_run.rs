@@ -18,7 +18,8 @@ fn run_factory() -> RunFactory {
                 return Err(DriverError::Refused(format!("no actor {other:?}"), "take script".to_owned()));
             }
         };
-        let open = Arc::new(|_: &_| Ok(Box::new(Counter { count: 0, goal: 2, is_lying: false }) as Box<_>));
+        let open =
+            Arc::new(|_: &_| Ok(Box::new(Counter { count: 0, goal: 2, is_diverging: false }) as Box<_>));
         Ok(RunConfig {
             actor: Arc::new(actor),
             open_world: open,

@@ -275,7 +275,7 @@ fn a_diverging_environment_is_detected_and_a_person_decides() {
     let mut run_config = test_config(9, false);
     run_config.open_world = Arc::new(move |_| {
         let n = opened.fetch_add(1, Ordering::Relaxed);
-        Ok(Box::new(Fickle(Counter { count: 0, goal: 9, is_lying: false }, n)))
+        Ok(Box::new(Fickle(Counter { count: 0, goal: 9, is_diverging: false }, n)))
     });
     let (handle, thread, session) = start(dir.path(), 1, run_config);
     step_to(&handle, 6);

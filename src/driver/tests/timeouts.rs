@@ -84,7 +84,7 @@ fn hooked_worlds(
     run_config.open_world = Arc::new(move |_| {
         let number = opened.fetch_add(1, Ordering::SeqCst) + 1;
         let before = before.clone();
-        let inner = Counter { count: 0, goal: 9, is_lying: false };
+        let inner = Counter { count: 0, goal: 9, is_diverging: false };
         Ok(Box::new(HookedWorld { inner, steps: 0, before: move |call| before(number, call) }))
     });
     (run_config, worlds)

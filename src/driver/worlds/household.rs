@@ -16,7 +16,7 @@ pub(super) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
     Ok(Box::new(World::new(game, Some(&targets))?))
 }
 
-/// Returns the task of a name.
+/// Returns the task with this name.
 pub(super) fn find(text: &str) -> Result<Task, WorldError> {
     let id = TaskId::parse(text).map_err(|e| unknown_task(text, &e.to_string()))?;
     Ok(build_task(id, String::new()))
@@ -41,11 +41,12 @@ pub(super) fn build_task(id: TaskId, goal: String) -> Task {
 /// The first seed of the calibration tasks, far above those in lists and tests.
 const FIRST_CALIBRATION_SEED: u32 = 900_001;
 
-/// Returns `each` tasks of normal difficulty of every kind, for calibration.
-pub(super) fn list_calibration_tasks(each: usize) -> Vec<Task> {
-    let each = u32::try_from(each).unwrap_or(u32::MAX - FIRST_CALIBRATION_SEED);
+/// Returns `tasks_per_kind` tasks of normal difficulty of every kind, for calibration.
+pub(super) fn list_calibration_tasks(tasks_per_kind: usize) -> Vec<Task> {
+    let tasks_per_kind = u32::try_from(tasks_per_kind).unwrap_or(u32::MAX - FIRST_CALIBRATION_SEED);
     let tasks_with = |seed| TaskKind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed });
-    let ids = (FIRST_CALIBRATION_SEED..FIRST_CALIBRATION_SEED.saturating_add(each)).flat_map(tasks_with);
+    let ids =
+        (FIRST_CALIBRATION_SEED..FIRST_CALIBRATION_SEED.saturating_add(tasks_per_kind)).flat_map(tasks_with);
     ids.map(|id| build_task(id, String::new())).collect()
 }
 

@@ -5,8 +5,8 @@ use crate::domain::{PromptRecord, Question, SegmentOrigin, Seq, Stage};
 use std::sync::Arc;
 
 impl State {
-    /// Stores a draft, or an edited prompt for a failed or cancelled call. A draft has its own call id; other requests
-    /// made while it waits get different ones.
+    /// Stores a draft, or an edited prompt for a failed or cancelled call. Reserves a draft's call id, so that requests
+    /// made while it waits get other ids.
     pub(super) fn draft_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
         if !self.replace_waiting_prompt(prompt) {
             self.draft = Some(prompt.clone());
@@ -27,9 +27,10 @@ impl State {
         self.last_pool_use = seq;
         let sent = prompt.clone();
         if let Some(question) = prompt.question {
-            self.store_question(question, sent);
+            self.store_mentor_prompt(question, sent);
             return;
         }
+        // The prompt sent last, and the one with another text before it.
         let last = self.actor_prompts.0.replace(sent);
         if !last.as_ref().is_some_and(|last| has_same_text(last, prompt)) {
             self.actor_prompts.1 = last;
@@ -50,7 +51,7 @@ impl State {
         self.count_call(prompt.role);
     }
 
-    fn store_question(&mut self, question: Question, sent: Arc<PromptRecord>) {
+    fn store_mentor_prompt(&mut self, question: Question, sent: Arc<PromptRecord>) {
         match self.mentor_prompts.iter_mut().find(|(other, ..)| *other == question) {
             Some((_, last, _)) if has_same_text(last, &sent) => *last = sent,
             Some((_, last, before)) => *before = Some(std::mem::replace(last, sent)),
@@ -59,8 +60,8 @@ impl State {
     }
 }
 
-/// Returns whether this is the same call with the same text, only sampled differently, so that comparing the prompts
-/// shows nothing.
+/// Returns whether both are the same call with the same text; only the sampling can differ. Comparing such prompts
+/// shows no difference.
 fn has_same_text(last: &PromptRecord, now: &PromptRecord) -> bool {
     (last.call, &last.sha256) == (now.call, &now.sha256)
 }

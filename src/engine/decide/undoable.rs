@@ -97,7 +97,7 @@ impl State {
             UndoAction::ManualEdit(change) => change.describe(),
             UndoAction::Lesson(op) => match op {
                 LessonOp::Add { .. } => format!("lesson {} added", number(op)),
-                LessonOp::Recur { .. } => format!("lesson {} found again", number(op)),
+                LessonOp::Recur { .. } => format!("lesson {} recurred", number(op)),
                 LessonOp::Edit { .. } => format!("lesson {} edited", number(op)),
                 LessonOp::Status { previous: LessonStatus::Retired, .. } => {
                     format!("lesson {} restored", number(op))

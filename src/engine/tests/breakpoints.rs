@@ -24,7 +24,7 @@ fn a_proposal_is_stopped_before_it_runs_and_in_the_same_write() {
     assert_eq!(more, [true, true, true, false], "one batch");
     let state = harness.state();
     assert_eq!((state.run_status, state.pause_reason), (RunStatus::Paused, Some(PauseReason::Breakpoint)));
-    assert_eq!(current_hit(state).unwrap().describe(), "breakpoint 1 `proposed`: proposed came");
+    assert_eq!(current_hit(state).unwrap().describe(), "breakpoint 1 `proposed`: event proposed occurred");
     assert_eq!(state.last_step().unwrap().breakpoint_marks[0].breakpoint_number, 1);
     // The proposal can still be replaced; resuming doesn't hit on the same proposal again.
     let events = harness.command(Command::Run).unwrap();

@@ -37,7 +37,7 @@ fn partial_reply() -> PartialReply {
     PartialReply { text: "go to the".to_owned(), reasoning: "Hm.".to_owned(), usage: Some(usage) }
 }
 
-/// The actor's own call is in flight.
+/// Creates an engine with the actor's call in flight.
 fn with_actor_call() -> TestEngine {
     let mut run = super::fixture::run_spec(1, 50);
     "openai:m".clone_into(&mut run.actor);
@@ -47,7 +47,7 @@ fn with_actor_call() -> TestEngine {
     harness
 }
 
-/// The actor's call was cancelled in the middle of its reply.
+/// Creates an engine whose actor's call was cancelled in the middle of its reply.
 fn with_cancelled_call() -> TestEngine {
     let mut harness = with_actor_call();
     assert_eq!(
@@ -68,7 +68,7 @@ fn prompt_in_flight(harness: &TestEngine) -> PromptRecord {
     }
 }
 
-/// The partial reply was lost, its tokens counted as none, and the only possible command was to ask again.
+/// Regression: the partial reply was lost, its tokens counted as none, and the only possible command was to ask again.
 #[test]
 fn the_partial_reply_of_a_cancelled_step_is_kept_and_counted() {
     let harness = with_cancelled_call();
@@ -82,7 +82,7 @@ fn the_partial_reply_of_a_cancelled_step_is_kept_and_counted() {
     let written = serde_json::to_value(cancelled).unwrap();
     assert_eq!((&written["text"], &written["reasoning"]), (&"go to the".into(), &"Hm.".into()));
     assert_eq!(serde_json::from_value::<Envelope>(written).unwrap(), *cancelled);
-    // The event as written by older programs.
+    // The event as written by older versions of the program.
     let old = r#"{"seq":1,"at":"2026-11-20T10:40:00Z","cause":"person","type":"call_cancelled","call":3}"#;
     let Event::CallCancelled { partial_reply, .. } = serde_json::from_str::<Envelope>(old).unwrap().event
     else {
@@ -94,33 +94,33 @@ fn the_partial_reply_of_a_cancelled_step_is_kept_and_counted() {
 /// Each command that can follow: the events, whether a call is in flight afterwards, and what undo reports.
 #[test]
 fn commands_after_a_cancelled_step() {
-    let off = "a model call was cancelled";
+    let cancelled = "a model call was cancelled";
     let act = Command::Act("sleep".to_owned());
     let from = Command::RetryFromRecording("cache".to_owned());
     let cases: [(&[Command], &[&str], bool, &str); 8] = [
-        (&[], &[], false, off),
-        (&[Command::Step], &["step_granted", "prompt_sent"], true, off),
-        (&[Command::Retry], &["step_granted", "prompt_sent"], true, off),
-        (&[Command::AskAgain], &["step_granted", "prompt_sent"], true, off),
-        (&[Command::Run], &["resumed", "prompt_sent"], true, off),
+        (&[], &[], false, cancelled),
+        (&[Command::Step], &["step_granted", "prompt_sent"], true, cancelled),
+        (&[Command::Retry], &["step_granted", "prompt_sent"], true, cancelled),
+        (&[Command::AskAgain], &["step_granted", "prompt_sent"], true, cancelled),
+        (&[Command::Run], &["resumed", "prompt_sent"], true, cancelled),
         (&[Command::GiveUp], &["given_up"], false, "a cancelled call was given up"),
         (&[act], &["action_overridden", "step_granted", "action_taken"], true, "has already run"),
         (&[from], &["prompt_sent", "retried"], true, "a recorded reply replaced"),
     ];
-    for (commands, events, flies, undo) in cases {
+    for (commands, events, in_flight, undo) in cases {
         let mut harness = with_cancelled_call();
         let previous = prompt_in_flight(&with_actor_call());
         for command in commands {
             assert_eq!(event_names(&harness.command(command.clone()).unwrap()), events, "{command:?}");
         }
         let state = harness.state();
-        assert_eq!(state.calls.is_empty(), !flies, "{commands:?}");
+        assert_eq!(state.calls.is_empty(), !in_flight, "{commands:?}");
         assert_eq!(state.is_step_cancelled(), commands.is_empty(), "{commands:?}");
         if let Some((call, Effect::Ask { prompt, .. })) = harness.first_call() {
-            assert!(call > previous.call, "an answer to the old one may be on its way: {commands:?}");
+            assert!(call > previous.call, "a reply to the old call may still arrive: {commands:?}");
             let recorded = state.reply_override(call).is_some();
             assert_eq!(recorded, matches!(commands, [Command::RetryFromRecording(_)]));
-            // A recording is looked up by the original question; asking again uses a new seed.
+            // Looking up a recording keeps the original seed; asking again uses a new one.
             assert_eq!(prompt.seed == previous.seed, recorded, "{commands:?}");
             assert_eq!((state.open_episode().unwrap().calls, state.usage.actor_calls), (2, 2));
         }
@@ -142,16 +142,19 @@ fn the_prompt_of_a_cancelled_step_can_be_edited_and_restored() {
         event_names(&harness.command(edit_prompt("Be brief.")).unwrap()),
         ["text_defined", "prompt_drafted"]
     );
-    let waits = harness.state().waiting_prompt(previous.call).cloned().unwrap();
-    assert!(waits.edited && harness.state().has_unsent_edit() && harness.state().is_step_cancelled());
+    let waiting = harness.state().waiting_prompt(previous.call).cloned().unwrap();
+    assert!(waiting.edited && harness.state().has_unsent_edit() && harness.state().is_step_cancelled());
     harness.command(Command::Undo).unwrap();
     assert_eq!(**harness.state().waiting_prompt(previous.call).unwrap(), previous);
     harness.command(Command::Redo).unwrap();
     assert_eq!(event_names(&harness.command(Command::Step).unwrap()), ["step_granted", "prompt_sent"]);
     let sent = prompt_in_flight(&harness);
-    assert_eq!((&sent.sha256, sent.edited), (&waits.sha256, true));
+    assert_eq!((&sent.sha256, sent.edited), (&waiting.sha256, true));
     assert!(sent.call > previous.call && sent.seed != previous.seed);
-    assert!(harness.state().last_step().unwrap().prompt_edited, "it stays to be seen");
+    assert!(
+        harness.state().last_step().unwrap().prompt_edited,
+        "the step records that its prompt was edited"
+    );
     harness.answer_actor("sleep");
     let step = harness.state().last_step().unwrap();
     assert!(step.prompt_edited && step.partial_replies.len() == 1 && step.proposed.is_some());
@@ -164,7 +167,7 @@ fn another_model_is_asked_after_a_cancelled_step() {
     let mut harness = with_cancelled_call();
     let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:big");
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
-    assert!(harness.state().is_step_cancelled(), "it is the same turn");
+    assert!(harness.state().is_step_cancelled(), "it is the same step");
     assert_eq!(event_names(&harness.command(Command::Step).unwrap()), ["step_granted", "prompt_sent"]);
 }
 
@@ -182,7 +185,7 @@ fn call_of_kind(harness: &TestEngine, kind: ReflectionKind) -> CallId {
     *found.unwrap().0
 }
 
-/// A round of two questions: Error has failed, Abstract was cancelled.
+/// Creates an engine with a round of two questions: Error has failed, Abstract was cancelled.
 fn with_half_failed_round() -> TestEngine {
     let mut harness = TestEngine::with_mentor_calls();
     let call = call_of_kind(&harness, ReflectionKind::Error);
@@ -196,45 +199,45 @@ fn call_counts(harness: &TestEngine) -> (usize, usize, usize) {
     (state.failed_calls().count(), state.cancelled_calls.len(), state.calls.len())
 }
 
-/// Retrying a failed call with edited text discarded the questions cancelled with it, retrying it unchanged didn't;
-/// undo then reported that the mentor had been asked.
+/// Regression: retrying a failed call with edited text discarded the questions cancelled with it (retrying it unchanged
+/// didn't), and undo then reported that the mentor had been asked.
 #[test]
-fn a_retry_with_an_edit_forgot_cancelled_questions() {
+fn a_retry_with_an_edit_keeps_cancelled_questions() {
     type Action = fn(&mut TestEngine) -> Result<Vec<Event>, CommandError>;
-    let edit: Action = |b| b.command(edit_prompt("Be brief."));
-    let sample: Action =
-        |b| b.command(Command::ChangeSetting { name: "mentor.seed".to_owned(), value: 9.into() });
-    let retry: Action = |b| b.command(Command::Retry);
-    let give_up: Action = |b| b.command(Command::GiveUp);
-    let recorded: Action = |b| b.command(Command::RetryFromRecording("cache".to_owned()));
-    let cancel: Action = |b| Ok(execute_command(b, Command::Cancel, &partial_reply()));
-    let run: Action = |b| b.command(Command::Run);
-    let fail: Action = |b| {
-        let call = call_of_kind(b, ReflectionKind::Error);
-        Ok(b.reply(Reply::Failed { call, failure: sample_failure() }))
+    let edit: Action = |harness| harness.command(edit_prompt("Be brief."));
+    let change_sampling: Action =
+        |harness| harness.command(Command::ChangeSetting { name: "mentor.seed".to_owned(), value: 9.into() });
+    let retry: Action = |harness| harness.command(Command::Retry);
+    let give_up: Action = |harness| harness.command(Command::GiveUp);
+    let recorded: Action = |harness| harness.command(Command::RetryFromRecording("cache".to_owned()));
+    let cancel: Action = |harness| Ok(execute_command(harness, Command::Cancel, &partial_reply()));
+    let run: Action = |harness| harness.command(Command::Run);
+    let fail: Action = |harness| {
+        let call = call_of_kind(harness, ReflectionKind::Error);
+        Ok(harness.reply(Reply::Failed { call, failure: sample_failure() }))
     };
-    let answer: Action = |b| {
+    let answer: Action = |harness| {
         let (call, text, reasoning) =
-            (call_of_kind(b, ReflectionKind::Error), "Beds.".to_owned(), String::new());
-        Ok(b.reply(Reply::Model { truncated: None, call, text, reasoning, usage: Usage::default() }))
+            (call_of_kind(harness, ReflectionKind::Error), "Beds.".to_owned(), String::new());
+        Ok(harness.reply(Reply::Model { truncated: None, call, text, reasoning, usage: Usage::default() }))
     };
-    let off = "a model call was cancelled";
+    let cancelled = "a model call was cancelled";
     // The commands; then the numbers of failed calls, cancelled calls and calls in flight; then what undo reports, or
     // `None` if it undoes something.
     type Case<'a> = (&'a [Action], (usize, usize, usize), Option<&'a str>);
     let cases: [Case<'_>; 12] = [
-        (&[], (1, 1, 0), Some(off)),
-        (&[retry], (0, 1, 1), Some(off)),
+        (&[], (1, 1, 0), Some(cancelled)),
+        (&[retry], (0, 1, 1), Some(cancelled)),
         (&[edit], (1, 1, 0), None),
         (&[edit, retry], (0, 1, 1), Some("an edited prompt was sent")),
-        (&[sample, retry], (0, 1, 1), Some("a failed call was retried with different sampling")),
+        (&[change_sampling, retry], (0, 1, 1), Some("a failed call was retried with different sampling")),
         (&[edit, retry, fail], (1, 1, 0), Some("an edited prompt was sent")),
         (&[edit, retry, answer], (0, 1, 0), Some("an edited prompt was sent")),
         (&[edit, retry, answer, give_up], (0, 0, 0), Some("a cancelled call was given up")),
         (&[edit, retry, answer, recorded], (0, 0, 1), Some("a recorded reply replaced")),
-        (&[edit, retry, cancel], (0, 2, 0), Some(off)),
+        (&[edit, retry, cancel], (0, 2, 0), Some(cancelled)),
         (&[give_up], (0, 0, 0), Some("a cancelled call was given up")),
-        (&[retry, answer, run], (0, 0, 1), Some(off)),
+        (&[retry, answer, run], (0, 0, 1), Some(cancelled)),
     ];
     for (n, (actions, want, undo)) in cases.into_iter().enumerate() {
         let mut harness = with_half_failed_round();
@@ -250,12 +253,12 @@ fn a_retry_with_an_edit_forgot_cancelled_questions() {
     }
 }
 
-/// Cancelling the mentor's question reset a step whose own call had failed meanwhile.
+/// Regression: cancelling the mentor's question reset a step whose own call had failed meanwhile.
 #[test]
 fn cancelling_a_mentor_question_leaves_the_step_unchanged() {
     let mut harness = with_actor_call();
     let (call, _) = harness.first_call().unwrap();
-    // A person asked for it while the agent was thinking.
+    // A person asks for a reflection while the actor's call is in flight.
     let question = crate::domain::Question::reflect(ReflectionKind::Error);
     let asked = CallId(harness.state().next_call);
     let prompt = PromptRecord {
@@ -280,7 +283,7 @@ fn cancelling_a_mentor_question_leaves_the_step_unchanged() {
     assert_eq!(harness.state().cancelled_calls.len(), 1);
 }
 
-/// An edit of the mentor's question left no trace afterwards.
+/// Regression: an edit of the mentor's question wasn't recorded in the reflection.
 #[test]
 fn a_reflection_records_that_its_question_was_edited() {
     let mut harness = with_half_failed_round();
@@ -296,7 +299,7 @@ fn a_reflection_records_that_its_question_was_edited() {
 /// A prefetched reply that a call uses is counted with the call, even if the call is cancelled halfway.
 #[test]
 fn a_prefetched_reply_of_a_cancelled_call_counts_once() {
-    for known in [true, false] {
+    for has_usage in [true, false] {
         let mut harness = with_actor_call();
         let (call, _) = harness.first_call().unwrap();
         let usage = Usage { prompt_tokens: 10, estimated: true, ..Usage::default() };
@@ -310,11 +313,14 @@ fn a_prefetched_reply_of_a_cancelled_call_counts_once() {
             };
             harness.reply(Reply::Prefetch(Box::new(prefetch)));
         }
-        let partial_reply = if known { partial_reply() } else { PartialReply::default() };
+        let partial_reply = if has_usage { partial_reply() } else { PartialReply::default() };
         execute_command(&mut harness, Command::Cancel, &partial_reply);
-        let ahead = harness.state().prefetch_stats();
-        let want = if known { (1, 0, 0, 34) } else { (0, 1, 10, 0) };
+        let prefetch_stats = harness.state().prefetch_stats();
+        let want = if has_usage { (1, 0, 0, 34) } else { (0, 1, 10, 0) };
         let tokens = harness.state().open_episode().unwrap().tokens;
-        assert_eq!((ahead.used, ahead.dropped, ahead.wasted.tokens(), tokens), want);
+        assert_eq!(
+            (prefetch_stats.used, prefetch_stats.dropped, prefetch_stats.wasted.tokens(), tokens),
+            want
+        );
     }
 }

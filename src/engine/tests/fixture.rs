@@ -1,4 +1,4 @@
-//! A policy small enough to read, and a harness that folds the engine's events.
+//! A minimal policy, and a harness that folds the engine's events.
 
 use crate::domain::{
     Autonomy, BreakpointConfig, CallId, EpisodeRole, LessonText, Limits, MessageRole, ModelRole, Note,
@@ -132,7 +132,8 @@ fn find_hits(before: &State, envelope: &Envelope, after: &State) -> Vec<Breakpoi
     let name = event_names(std::slice::from_ref(&envelope.event)).remove(0);
     let step = after.last_step().map_or(0, |s| s.number);
     let on = before.breakpoints.all.iter().filter(|b| b.enabled && b.config.condition == name);
-    on.map(|b| BreakpointMatch { breakpoint: b.number, step, reason: format!("{name} came") }).collect()
+    on.map(|b| BreakpointMatch { breakpoint: b.number, step, reason: format!("event {name} occurred") })
+        .collect()
 }
 
 pub(super) fn policy() -> Policy {
@@ -223,7 +224,7 @@ impl TestEngine {
         harness
     }
 
-    /// Two questions to a mentor that is a model are in flight.
+    /// Creates an engine with two mentor calls in flight; the mentor is a model.
     pub(super) fn with_mentor_calls() -> Self {
         let mut harness = Self::with_mentor(1, 50);
         let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Mentor, "openai:m");
@@ -268,7 +269,7 @@ impl TestEngine {
                 break;
             }
             self.fold(events);
-            assert!(self.journal.len() - before < 200, "the engine does not come to rest");
+            assert!(self.journal.len() - before < 200, "the engine keeps producing events");
         }
         Ok(self.journal[before..].iter().map(|e| e.event.clone()).collect())
     }
@@ -284,14 +285,14 @@ impl TestEngine {
     fn fold(&mut self, events: Vec<(Cause, Event)>) {
         let (head, at) = (self.engine.state.head.0, self.at);
         let stamped = |from: u64, events: Vec<(Cause, Event)>| -> Vec<Envelope> {
-            let place = |(n, (cause, event))| Envelope {
+            let to_envelope = |(n, (cause, event))| Envelope {
                 seq: Seq(from + n as u64),
                 timestamp: at,
                 cause,
                 batch_continues: true,
                 event,
             };
-            events.into_iter().enumerate().map(place).collect()
+            events.into_iter().enumerate().map(to_envelope).collect()
         };
         let mut batch = stamped(head + 1, events);
         let hits = self.engine.breakpoint_events(&batch);
@@ -355,13 +356,6 @@ pub(super) fn event_names(events: &[Event]) -> Vec<String> {
 
 /// A failure of a call to the actor.
 pub(super) fn sample_failure() -> crate::engine::Failure {
-    let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
-    crate::engine::Failure {
-        message: what,
-        source: place,
-        hint: next,
-        kind: None,
-        partial_text: String::new(),
-        usage: None,
-    }
+    let [message, source, hint] = ["no answer", "actor", "retry"].map(str::to_owned);
+    crate::engine::Failure { message, source, hint, kind: None, partial_text: String::new(), usage: None }
 }

@@ -85,7 +85,10 @@ impl Commands {
                     if known == number {
                         bytes += text.len() + size_of::<Box<str>>();
                         if bytes > limits::COMMAND_BYTES {
-                            let reason = format!("all commands exceed {} bytes", limits::COMMAND_BYTES);
+                            let reason = format!(
+                                "the commands of the game exceed {} bytes in total",
+                                limits::COMMAND_BYTES
+                            );
                             return Err(LocatedError::new("grammar", reason));
                         }
                         texts.push(text.as_str().into());

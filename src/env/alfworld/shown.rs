@@ -8,19 +8,19 @@ use std::sync::Arc;
 /// What the agent has been shown so far. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown {
-    known: Arc<Known>,
+    known: Arc<AgentKnowledge>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Known {
+struct AgentKnowledge {
     place: Option<String>,
     holding: Option<String>,
-    seen: BTreeMap<String, SeenReceptacle>,
+    seen: BTreeMap<String, KnownReceptacle>,
 }
 
 /// The knowledge about one receptacle.
 #[derive(Clone, Debug, Default)]
-struct SeenReceptacle {
+struct KnownReceptacle {
     open: Option<bool>,
     items: Option<Vec<String>>,
 }
@@ -63,13 +63,13 @@ impl Shown {
 
 /// The knowledge being updated, and the merge patch so far.
 struct Change<'k> {
-    known: &'k mut Known,
+    known: &'k mut AgentKnowledge,
     patch: Map<String, Value>,
 }
 
 impl Change<'_> {
-    /// Processes one sentence, without its full stop. `open` is the receptacle that the previous sentence said is open;
-    /// the result is the same for the next sentence.
+    /// Processes one sentence, without its full stop. `open` is the receptacle that the previous sentence described as
+    /// open. Returns the receptacle that this sentence describes as open.
     fn apply_sentence<'t>(&mut self, sentence: &'t str, open: Option<&'t str>) -> Option<&'t str> {
         let between = |from: &str, to: &str| {
             let (left, right) = sentence.strip_prefix(from)?.split_once(to)?;
@@ -102,8 +102,8 @@ impl Change<'_> {
             self.set_holding(None);
         } else if let Some(list) = sentence.strip_prefix("You are facing the ") {
             let here = parse_items(list);
-            let known = here.iter().any(|name| Some(name) == self.known.place.as_ref());
-            if let Some(first) = here.first().filter(|_| !known) {
+            let is_current_place = here.iter().any(|name| Some(name) == self.known.place.as_ref());
+            if let Some(first) = here.first().filter(|_| !is_current_place) {
                 self.set_place(first);
             }
         }
@@ -143,8 +143,8 @@ impl Change<'_> {
 
     /// Records that an item was moved into or out of a receptacle.
     fn move_item(&mut self, item: &str, receptacle: &str, is_added: bool) {
-        let known = self.known.seen.get(receptacle).and_then(|seen| seen.items.clone());
-        let mut items = known.unwrap_or_default();
+        let old_items = self.known.seen.get(receptacle).and_then(|seen| seen.items.clone());
+        let mut items = old_items.unwrap_or_default();
         items.retain(|other| other != item);
         if is_added {
             items.push(item.to_owned());
@@ -158,7 +158,7 @@ impl Change<'_> {
     }
 }
 
-/// Parses a list as the texts write it: "a mug 1, and a pen 2", "nothing".
+/// Parses an item list in the game's wording: "a mug 1, and a pen 2", "nothing".
 fn parse_items(list: &str) -> Vec<String> {
     if list == "nothing" {
         return Vec::new();

@@ -27,10 +27,14 @@ pub struct World {
     game: Arc<Game>,
     state: State,
     text_facts: TextFacts,
+    /// The number of applicable instances of each command text.
     command_counts: Vec<u32>,
+    /// The set of commands with at least one applicable instance.
     active_commands: Bits,
+    /// The same commands as a sorted list, rebuilt when it is stale.
     listed_commands: Vec<u32>,
     is_list_stale: bool,
+    /// Applicable commands whose text cannot be expanded.
     broken_commands: Vec<u32>,
     /// Commands whose text depends on changing facts, sorted; expanded again in each state.
     varying_commands: Vec<(String, OpId)>,
@@ -86,7 +90,7 @@ impl World {
         Ok(world)
     }
 
-    /// Measures progress by the subgoals of a label. Must be called before the world is reset.
+    /// Measures progress by the subgoals of one of AgentBoard's labels. Must be called before [`Self::restart`].
     #[must_use]
     pub fn with_subgoals(mut self, subgoals: Subgoals) -> Self {
         self.progress = Progress::from_subgoals(subgoals);
@@ -121,7 +125,7 @@ impl World {
     ///
     /// # Errors
     /// [`EnvError::Broken`] if the grammar cannot produce the reply. The world has already changed by then and must be
-    /// reset or restored.
+    /// restarted or restored.
     pub fn play(&mut self, command: &str) -> Result<Reply<'_>, EnvError> {
         let Some(op) = self.find_op(strip_like_python(command)) else {
             return Ok(Reply { feedback: NOTHING_HAPPENS, accepted: false, won: self.is_won() });
@@ -158,9 +162,9 @@ impl World {
     ///
     /// # Errors
     /// The same as [`Self::restart`].
-    pub fn restore_state(&mut self, place: &SavedState) -> Result<(), EnvError> {
-        self.state.restore(&self.game.task, &place.facts);
-        self.text_facts.clone_from(&place.text_facts);
+    pub fn restore_state(&mut self, saved: &SavedState) -> Result<(), EnvError> {
+        self.state.restore(&self.game.task, &saved.facts);
+        self.text_facts.clone_from(&saved.text_facts);
         self.update_counts();
         self.refresh_commands().map_err(|broken| broken.in_file(self.game.label()))
     }
@@ -206,7 +210,7 @@ impl World {
         listed
     }
 
-    /// Updates the command counts from the instances that flipped.
+    /// Updates the command counts from the instances whose applicability changed.
     fn update_counts(&mut self) {
         let commands = &self.game.commands;
         for flip in self.state.flips() {
@@ -222,8 +226,8 @@ impl World {
                 }
                 Command::Broken(at) if flip.is_applicable => self.broken_commands.push(at),
                 Command::Broken(at) => {
-                    if let Some(place) = self.broken_commands.iter().position(|&other| other == at) {
-                        self.broken_commands.swap_remove(place);
+                    if let Some(index) = self.broken_commands.iter().position(|&other| other == at) {
+                        self.broken_commands.swap_remove(index);
                     }
                 }
                 Command::Varying => {}
@@ -267,7 +271,7 @@ impl World {
             if bytes > limits::COMMAND_BYTES {
                 return Err(LocatedError::new(
                     "grammar",
-                    format!("all commands exceed {} bytes", limits::COMMAND_BYTES),
+                    format!("the admissible commands exceed {} bytes in total", limits::COMMAND_BYTES),
                 ));
             }
             if !game.commands.find(&text).is_some_and(|number| self.active_commands.get(number as usize)) {
@@ -309,7 +313,7 @@ impl<'w> AdmissibleCommands<'w> {
         self.len() == 0
     }
 
-    /// Returns whether a command, after stripping surrounding white space, is one of them.
+    /// Returns whether a command is one of them. Surrounding white space must already be stripped.
     pub fn contains(&self, command: &str) -> bool {
         self.world.find_op(command).is_some()
     }

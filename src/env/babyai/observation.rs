@@ -11,6 +11,7 @@ pub(super) struct SeenCell {
     /// Distance in cells ahead and to the right.
     pub(super) ahead: i16,
     pub(super) right: i16,
+    /// Position in the grid.
     pub(super) x: i16,
     pub(super) y: i16,
 }
@@ -39,7 +40,7 @@ pub(super) struct Observation {
 }
 
 impl Observation {
-    /// Reads a view. As in the original, cells with a negative coordinate and the agent's own cell are ignored.
+    /// Reads a view. As in AgentBoard, cells with a negative coordinate and the agent's own cell are ignored.
     pub(super) fn from_image(image: &Image, agent: Pose) -> Self {
         const FARTHEST: usize = VIEW_SIDE + VIEW_SIDE / 2;
         let mut observation =
@@ -56,9 +57,9 @@ impl Observation {
             if x < 0 || y < 0 || (ahead, right) == (0, 0) {
                 continue;
             }
-            let spot = SeenCell { code, ahead, right, x, y };
-            next[spot.distance() + 1] += 1;
-            found[count] = spot;
+            let cell = SeenCell { code, ahead, right, x, y };
+            next[cell.distance() + 1] += 1;
+            found[count] = cell;
             count += 1;
             let is_box = code.kind() == Some(Kind::Box);
             let nearer = observation.barrier.is_none_or(|b| ahead < b.distance);
@@ -69,10 +70,10 @@ impl Observation {
         for distance in 1..next.len() {
             next[distance] += next[distance - 1];
         }
-        for spot in &found[..count] {
-            let place = &mut next[spot.distance()];
-            observation.seen_cells[*place] = *spot;
-            *place += 1;
+        for cell in &found[..count] {
+            let index = &mut next[cell.distance()];
+            observation.seen_cells[*index] = *cell;
+            *index += 1;
         }
         observation.count = count;
         observation
@@ -85,31 +86,31 @@ impl Observation {
 
     /// Iterates over everything visible except walls.
     pub(super) fn things(&self) -> impl Iterator<Item = &SeenCell> {
-        self.seen().iter().filter(|spot| spot.code != CellCode::WALL)
+        self.seen().iter().filter(|cell| cell.code != CellCode::WALL)
     }
 
     /// Writes the observation text.
     pub(super) fn write_text(&self, carried: Option<Thing>, out: &mut String) {
-        // Writing to a string cannot fail.
         if self.count == 0 {
             out.push_str("You cannot see any objects within sight.");
         } else {
             out.push_str("In front of you in this room, you can see several objects: ");
         }
         let mut count = NameCounts::default();
-        for spot in self.things() {
+        for cell in self.things() {
             out.push_str("There is a ");
-            spot.code.write_name(out);
-            let number = count.next(spot.code);
-            let _ = match spot.right {
-                0 => write!(out, " {number} right in front of you {} steps away.  ", spot.ahead),
+            cell.code.write_name(out);
+            let number = count.next(cell.code);
+            // Writing to a string cannot fail.
+            let _ = match cell.right {
+                0 => write!(out, " {number} right in front of you {} steps away.  ", cell.ahead),
                 right => {
-                    let hand = if right > 0 { "right" } else { "left" };
+                    let side = if right > 0 { "right" } else { "left" };
                     let aside = right.abs();
                     write!(
                         out,
-                        " {number} {} steps in front of you and {aside} steps to your {hand}.  ",
-                        spot.ahead
+                        " {number} {} steps in front of you and {aside} steps to your {side}.  ",
+                        cell.ahead
                     )
                 }
             };
@@ -128,7 +129,7 @@ impl Observation {
     }
 }
 
-/// Running numbers, one series per full name.
+/// The last number assigned to each full name.
 pub(super) struct NameCounts([u8; 256]);
 
 impl Default for NameCounts {

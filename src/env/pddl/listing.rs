@@ -14,9 +14,9 @@ pub(super) struct ActionListing {
     starts: Vec<u32>,
     /// The action of each listed entry.
     actions: Vec<u16>,
-    /// By instance: its entry.
+    /// The entry of each instance.
     entries: Vec<u32>,
-    /// By entry: the offset of its instances in `ops`.
+    /// The offset in `ops` of each entry's first instance. Has one more element than there are entries.
     first_op: Vec<u32>,
     ops: Vec<OpId>,
     by_arguments: FastMap<Box<[u16]>, u32>,
@@ -115,10 +115,15 @@ impl ActionListing {
         self.text(self.entry_of(op))
     }
 
-    /// Returns the instances of the entry with this action and these arguments.
-    pub(super) fn find_instances(&self, action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) -> &[OpId] {
-        write_key(action, bound, key);
-        let Some(&entry) = self.by_arguments.get(key.as_slice()) else { return &[] };
+    /// Returns the instances of the entry with this action and these arguments. `scratch` is a reusable buffer.
+    pub(super) fn find_instances(
+        &self,
+        action: ActionId,
+        bound: &[ObjectId],
+        scratch: &mut Vec<u16>,
+    ) -> &[OpId] {
+        write_key(action, bound, scratch);
+        let Some(&entry) = self.by_arguments.get(scratch.as_slice()) else { return &[] };
         let (from, to) = (self.first_op[entry as usize] as usize, self.first_op[entry as usize + 1] as usize);
         &self.ops[from..to]
     }

@@ -58,7 +58,7 @@ fn play_and_recognize(world: &mut World, text: &str) -> (Option<String>, bool) {
 }
 
 #[test]
-fn words_around_names_do_no_harm() {
+fn extra_words_are_ignored() {
     for text in [
         "Pick up ball1 at rooma with arm left. ",
         "pick ball1 rooma left",
@@ -76,10 +76,10 @@ fn words_around_names_do_no_harm() {
 }
 
 #[test]
-fn a_verb_that_can_be_used_nowhere_is_passed_over() {
+fn inapplicable_verbs_are_skipped() {
     let mut world = gripper_world();
     assert_eq!(world.play("drop ball1 rooma left").observation, UNKNOWN);
-    // So the first verb that is applicable wins, not the first verb.
+    // The first applicable verb wins, even if another verb comes first.
     assert_eq!(
         play_and_recognize(&mut world, "drop pick ball1 rooma left").0.as_deref(),
         Some("pick(ball1,rooma,left)")
@@ -89,7 +89,7 @@ fn a_verb_that_can_be_used_nowhere_is_passed_over() {
 }
 
 #[test]
-fn what_changes_nothing_is_refused_even_where_it_was_listed() {
+fn actions_without_effect_are_rejected_even_if_listed() {
     let mut world = gripper_world();
     assert_eq!(world.play("move rooma rooma").observation, NO_EFFECT);
     assert_eq!(world.play("pick ball1 roomb left").observation, NO_EFFECT);
@@ -102,7 +102,7 @@ fn what_changes_nothing_is_refused_even_where_it_was_listed() {
     assert_eq!((reply.observation, reply.valid), (NO_EFFECT, false));
 }
 
-/// `l0` twice is never listed, but can be typed while another `empty-shaker` is applicable.
+/// An action that names `l0` twice is never listed, but is accepted while some other `empty-shaker` is applicable.
 #[test]
 fn actions_with_repeated_objects_are_accepted_but_not_listed() {
     let problem = "(define (problem p) (:domain barman) (:objects shaker1 shaker2 - shaker left right - hand shot1 - shot
@@ -179,7 +179,7 @@ fn adl_domains_are_playable() {
         (:action carry :parameters (?x - lamp ?a - room ?b - room)
           :precondition (and (in ?x ?a) (not (= ?a ?b)) (not (lit ?x)) (or (dark ?a) (dark ?b)))
           :effect (and (not (in ?x ?a)) (in ?x ?b))))";
-    let problem = "(define (problem p) (:domain lights) (:objects lamp1 lamp2 - lamp hall yard - room)
+    let problem = "(define (problem p) (:domain lamps) (:objects lamp1 lamp2 - lamp hall yard - room)
         (:init (in lamp1 hall) (in lamp2 hall) (dark hall) (dark yard) (lit lamp2))
         (:goal (and (in lamp1 yard) (not (lit lamp2)) (exists (?x - lamp) (lit ?x)))))";
     let game = load_game(domain, problem).unwrap();

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use std::path::Path;
 
 /// Creates a session with a fork `b1`.
-fn session_with_bad_files(root: &Path) -> Session {
+fn session_with_fork(root: &Path) -> Session {
     let (session, mut trunk) = Session::create(root, meta("s")).unwrap();
     trunk.append(&[remark(1, false), remark(2, false)]).unwrap();
     let at = Timestamp::from_second(5).unwrap();
@@ -23,14 +23,15 @@ fn session_with_bad_files(root: &Path) -> Session {
 #[test]
 fn an_unreadable_file_does_not_hide_the_other_branches() {
     let dir = tempfile::tempdir().unwrap();
-    let session = session_with_bad_files(dir.path());
+    let session = session_with_fork(dir.path());
     let b1 = BranchId("b1".to_owned());
     let file = |id: &str| session.branch_file(&BranchId(id.to_owned()));
     let good = std::fs::read_to_string(file("b1")).unwrap();
     std::fs::copy(file("b1"), file("b1-copy")).unwrap();
     std::fs::write(file("garbled"), "no header\n").unwrap();
     std::fs::write(file("later"), good.replace("\"v\":1", "\"v\":9").replace("\"b1\"", "\"later\"")).unwrap();
-    std::fs::write(file("never"), "{\"v\":1,").unwrap();
+    // Not listed, because its header was never completed.
+    std::fs::write(file("unfinished"), "{\"v\":1,").unwrap();
     let headers: Vec<String> = session.headers().unwrap().into_iter().map(|h| h.id.0).collect();
     assert_eq!(headers, ["trunk", "b1"]);
     assert_eq!(session.last_written(), b1);
@@ -59,7 +60,7 @@ fn an_unreadable_file_does_not_hide_the_other_branches() {
 #[test]
 fn labels_can_be_changed_any_number_of_times() {
     let dir = tempfile::tempdir().unwrap();
-    let session = session_with_bad_files(dir.path());
+    let session = session_with_fork(dir.path());
     let b1 = BranchId("b1".to_owned());
     let set_name = |text: String| session.set_label(&b1, LabelChange::Name(Some(text)));
     set_name("x".repeat(80)).unwrap();
@@ -67,7 +68,7 @@ fn labels_can_be_changed_any_number_of_times() {
     assert!(error.contains("81 characters, at most 80"), "{error}");
     session.set_label(&b1, LabelChange::Note(Some("\u{e4}".repeat(2_000)))).unwrap();
     assert!(session.set_label(&b1, LabelChange::Note(Some("y".repeat(2_001)))).is_err());
-    // The file is longer than one that is read as a whole may be, and has an overlong line and a torn one.
+    // The file exceeds the size limit for reading whole, and has an overlong and an incomplete line.
     let path = session.dir.join("branches/labels.jsonl");
     let mut lines = std::fs::read_to_string(&path).unwrap();
     lines.push_str(&"{\"branch\":\"b1\",\"archived\":true}\n".repeat(60_000));
@@ -124,9 +125,9 @@ fn ambiguous_and_unusable_branch_names_are_rejected() {
         ("b2", "another branch has this id"),
         ("b3", "reserved for new branches"),
         ("patient", "branch b2 has this name"),
-        ("try #2", "`#` has a meaning in"),
-        ("me@home", "`@` has a meaning in"),
-        ("a/b", "`/` has a meaning in"),
+        ("try #2", "`#` is reserved: SESSION@NAME"),
+        ("me@home", "`@` is reserved: SESSION@NAME"),
+        ("a/b", "`/` is reserved: SESSION@NAME"),
     ];
     for (text, why) in cases {
         let error = set_name(&b1, text).unwrap_err().to_string();
@@ -182,7 +183,7 @@ fn a_fork_too_deep_to_be_read_back_is_rejected() {
     let deepest = BranchId("b1000".to_owned());
     let opened = open_branch(&session.branch_file(&deepest), OpenMode::Read).unwrap();
     assert_eq!(opened.timeline.head().memory, 1000);
-    assert_eq!(opened.timeline.events_after(Seq(0)).len(), 1000, "each event is in its own file");
+    assert_eq!(opened.timeline.events_after(Seq(0)).len(), 1000, "every branch file contributes one event");
     assert_eq!(opened.timeline.state_at(Seq(1)).memory, 1);
     let rejected = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
     assert!(matches!(rejected, JournalError::TooDeep { max: 1000, .. }), "{rejected}");

@@ -12,7 +12,7 @@ pub struct Difficulty {
 }
 
 impl Difficulty {
-    /// Returns the difficulty of a task by its type; an unknown type counts as the middle of the table.
+    /// Returns the difficulty of a task by its type; an unknown type gets (2, 1), the middle of the table.
     pub fn from_task(task: &Task) -> Self {
         let type_or_goal = task.task_type.as_deref().unwrap_or(&task.goal).to_lowercase();
         let words: Vec<&str> = type_or_goal.split(|c: char| !c.is_alphanumeric()).collect();
@@ -40,9 +40,9 @@ impl Difficulty {
     ///
     /// Paper: k2 is `total` times the sum divided by 4, the greatest sum of the table, and may be a fraction. Code: k1
     /// is `max(1, int((1 - sum / 5) * total))`, floating-point errors included.
-    pub fn trials_by_depth(self, by_code: bool, total: u32) -> (f64, f64) {
+    pub fn trials_by_depth(self, as_in_public_code: bool, total: u32) -> (f64, f64) {
         let (sum, total) = (f64::from(self.sum()), f64::from(total));
-        if by_code {
+        if as_in_public_code {
             let simple = ((1.0 - sum / 5.0) * total).trunc().max(1.0);
             return (simple, total - simple);
         }
@@ -52,9 +52,10 @@ impl Difficulty {
 
     /// Returns [`Self::trials_by_depth`] for the settings of a run.
     pub fn trials_by_depth_in_run(self, state: &State) -> (f64, f64) {
-        let by_code = state.run.as_ref().is_some_and(|r| r.settings.text("k_table", "paper") == "code");
+        let as_in_public_code =
+            state.run.as_ref().is_some_and(|r| r.settings.text("k_table", "paper") == "code");
         let total = u32::try_from(state.setting_number("eptotal", 5)).unwrap_or(u32::MAX);
-        self.trials_by_depth(by_code, total)
+        self.trials_by_depth(as_in_public_code, total)
     }
 
     /// Returns which reflection follows a trial; trials are numbered from 1.

@@ -2,7 +2,7 @@
 //! (Table 18).
 //!
 //! The paper doesn't say what happens to a summary that cannot be parsed, or to lessons that the mentor was not shown:
-//! here the old list stays, and only the lessons that the mentor was shown are replaced (methods.md 6.1).
+//! here the old list stays, and only the lessons that the mentor was shown are replaced.
 
 use super::super::constitution;
 use crate::domain::{

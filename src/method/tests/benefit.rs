@@ -10,7 +10,7 @@ use crate::prompt::render;
 use crate::provider::rules;
 use crate::symbolic::Goal;
 
-/// Returns games of the actor's tuning seeds, one of each task type per seed.
+/// Returns one game of each task type for each seed. The rule-based actor was tuned on these seeds.
 fn games(seeds: std::ops::Range<u32>) -> Vec<TaskId> {
     let kinds = household::TaskKind::ALL;
     let game =
@@ -18,15 +18,15 @@ fn games(seeds: std::ops::Range<u32>) -> Vec<TaskId> {
     seeds.flat_map(game).collect()
 }
 
-/// Plays the games in one run and returns the final state; `look` is called after each episode.
-fn run(method: &str, games: &[TaskId], mut look: impl FnMut(&State)) -> State {
+/// Plays the games in one run and returns the final state; `after_episode` is called after each one.
+fn run(method: &str, games: &[TaskId], mut after_episode: impl FnMut(&State)) -> State {
     let names: Vec<String> = games.iter().map(TaskId::to_string).collect();
     let tasks: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), "")).collect();
     let mut spec = test_spec(method, &tasks);
     // The rule-based actor ignores examples; without them the prompts are faster to hash.
     spec.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);
-    let mut play = TestRun::new(spec);
-    play.command(Command::Run);
+    let mut test_run = TestRun::new(spec);
+    test_run.command(Command::Run);
     let mut worlds = games.iter().map(|id| household::open_world(id).unwrap());
     let mut world = None;
     let mut answer = |action: Option<&str>| -> StepResult {
@@ -40,14 +40,14 @@ fn run(method: &str, games: &[TaskId], mut look: impl FnMut(&State)) -> State {
         Some(rules::answer(&render(state, record), record.seed))
     };
     let mut ended = 0;
-    while play.advance(&mut answer, &mut actor) {
-        if play.state().ended_episodes.len() > ended {
+    while test_run.advance(&mut answer, &mut actor) {
+        if test_run.state().ended_episodes.len() > ended {
             ended += 1;
-            look(play.state());
+            after_episode(test_run.state());
         }
-        play.prompts.clear();
+        test_run.prompts.clear();
     }
-    play.state().clone()
+    test_run.state().clone()
 }
 
 fn wins(state: &State) -> usize {
@@ -83,7 +83,7 @@ fn symbolic_reflection_is_right_and_helps_the_built_in_actor() {
 }
 
 #[test]
-#[ignore = "a measurement of minutes, for whoever changes a rule: prints wins and the lessons drawn"]
+#[ignore = "takes minutes; run it after changing a rule: prints wins and the lessons learned"]
 fn lessons_over_a_long_run() {
     let games = games(300..330);
     for method in ["react", "omnireflect"] {

@@ -11,31 +11,31 @@ use crate::prompt::render;
 
 const GOAL: &str = "put a hot apple in garbagecan";
 
-/// A run whose first tasks are calibrated on and whose next tasks are explored.
-fn run(method: &str, tasks: &[(&str, &str)], calibrate: u64, explore: u64) -> RunSpec {
-    let mut run = test_spec(method, tasks);
-    run.settings = {
+/// Returns a run that begins with `calibrate` calibration tasks and `explore` exploration tasks.
+fn calibrated_spec(method: &str, tasks: &[(&str, &str)], calibrate: u64, explore: u64) -> RunSpec {
+    let mut spec = test_spec(method, tasks);
+    spec.settings = {
         let mut settings = super::super::defaults("omnireflect", PaperOrCode::Paper).1;
-        settings.0.extend(run.settings.0);
+        settings.0.extend(spec.settings.0);
         settings
     };
-    run.settings.set(CALIBRATION_SETTING, calibrate, SettingOrigin::Flag);
-    run.settings.set(EXPLORATION_SETTING, explore, SettingOrigin::Flag);
-    run.limits.steps = 12;
-    run
+    spec.settings.set(CALIBRATION_SETTING, calibrate, SettingOrigin::Flag);
+    spec.settings.set(EXPLORATION_SETTING, explore, SettingOrigin::Flag);
+    spec.limits.steps = 12;
+    spec
 }
 
-fn neural(mut run: RunSpec) -> RunSpec {
-    run.mentor = "script".to_owned();
-    run.settings.set("generation", "neural", SettingOrigin::Flag);
-    run
+fn neural(mut spec: RunSpec) -> RunSpec {
+    spec.mentor = "script".to_owned();
+    spec.settings.set("generation", "neural", SettingOrigin::Flag);
+    spec
 }
 
-/// Plays a run with a mentor that says something new in every answer.
-fn play(run: RunSpec, pool: Vec<(String, LessonCommand)>) -> TestRun {
-    let mut play = TestRun::with_pool(run, pool);
+/// Starts a run with a mentor that says something new in every answer.
+fn start_run(spec: RunSpec, pool: Vec<(String, LessonCommand)>) -> TestRun {
+    let mut test_run = TestRun::with_pool(spec, pool);
     let mut count = 0;
-    play.mentor = Box::new(move |prompt| {
+    test_run.mentor = Box::new(move |prompt| {
         count += 1;
         match prompt.question.map(|q| q.kind) {
             Some(ReflectionKind::Error) => {
@@ -44,7 +44,7 @@ fn play(run: RunSpec, pool: Vec<(String, LessonCommand)>) -> TestRun {
             _ => format!("['Said {count}.']"),
         }
     });
-    play
+    test_run
 }
 
 fn constitution() -> Vec<(String, LessonCommand)> {
@@ -61,52 +61,54 @@ fn constitution() -> Vec<(String, LessonCommand)> {
 }
 
 #[test]
-fn what_is_played_to_learn_from_comes_first_and_each_once() {
+fn calibration_and_exploration_come_first_and_once() {
     use EpisodeRole::{Calibrate, Explore, Test};
     for method in ["react", "omnireflect", "reflexion", "fcrf", "sweet_sour"] {
-        let mut run = neural(run(method, &[("a", ""), ("b", ""), ("a", ""), ("t", ""), ("a", "")], 2, 1));
-        run.trials = 1;
-        run.limits.steps = 1;
-        let mut play = play(run, Vec::new());
-        play.play_script(&mut FakeHousehold::kitchen(GOAL), &["inventory"; 20]);
+        let mut spec =
+            neural(calibrated_spec(method, &[("a", ""), ("b", ""), ("a", ""), ("t", ""), ("a", "")], 2, 1));
+        spec.trials = 1;
+        spec.limits.steps = 1;
+        let mut test_run = start_run(spec, Vec::new());
+        test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["inventory"; 20]);
         let played: Vec<_> =
-            play.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.role, p.trial)).collect();
+            test_run.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.role, p.trial)).collect();
         let expected =
             [("a", Calibrate, 1), ("b", Calibrate, 1), ("a", Explore, 1), ("t", Test, 1), ("a", Test, 1)];
-        assert_eq!(played, expected, "{method}: a calibration uses up no trial of its task");
-        assert!(play.state().run_over);
+        assert_eq!(played, expected, "{method}: a calibration doesn't count as a trial");
+        assert!(test_run.state().run_over);
     }
 }
 
 #[test]
-fn each_role_asks_for_the_kinds_it_can_bear_out() {
-    let run = neural(run("react", &[("a", ""), ("a", ""), ("t", "")], 1, 1));
-    let mut play = play(run, Vec::new());
-    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
+fn each_role_reflects_with_its_own_kinds() {
+    let spec = neural(calibrated_spec("react", &[("a", ""), ("a", ""), ("t", "")], 1, 1));
+    let mut test_run = start_run(spec, Vec::new());
+    test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
     let asked = |episode: u32| -> Vec<(u32, ReflectionKind)> {
-        let of = play.prompts.iter().filter(|(_, p)| p.episode == episode);
-        of.filter_map(|(_, p)| Some((p.step, p.question.filter(|q| q.purpose == Purpose::Reflect)?.kind)))
+        let prompts = test_run.prompts.iter().filter(|(_, p)| p.episode == episode);
+        prompts
+            .filter_map(|(_, p)| Some((p.step, p.question.filter(|q| q.purpose == Purpose::Reflect)?.kind)))
             .collect()
     };
-    let (error, general) = (ReflectionKind::Error, ReflectionKind::Abstract);
+    let (error, abstract_kind) = (ReflectionKind::Error, ReflectionKind::Abstract);
     assert_eq!(
         asked(1),
-        [(1, error), (1, general), (11, error), (11, general)],
-        "no Progress: it would not stay"
+        [(1, error), (1, abstract_kind), (11, error), (11, abstract_kind)],
+        "no Progress lessons, because they are dropped when the episode ends"
     );
-    assert_eq!(asked(2), [(1, general), (11, general)]);
-    assert_eq!(asked(3), [], "ReAct asks nobody");
-    let spent = play.state().usage;
+    assert_eq!(asked(2), [(1, abstract_kind), (11, abstract_kind)]);
+    assert_eq!(asked(3), [], "ReAct calls no mentor");
+    let spent = test_run.state().usage;
     assert_eq!((spent.actor_calls, spent.mentor_calls), (3 * 12, 6));
     let body = |(state, record): &(_, _)| render(state, record).body();
-    let explored = play.prompts.iter().filter(|(_, p)| p.episode == 2).map(body).collect::<Vec<_>>();
+    let explored = test_run.prompts.iter().filter(|(_, p)| p.episode == 2).map(body).collect::<Vec<_>>();
     assert!(explored.iter().all(|b| !b.contains(GOAL)), "{}", explored[0]);
     assert!(
         explored[0].contains("explore") && explored[0].contains("you see a stoveburner 1"),
         "{}",
         explored[0]
     );
-    let tested = play.prompts.iter().filter(|(_, p)| p.episode == 3).map(body).next().unwrap();
+    let tested = test_run.prompts.iter().filter(|(_, p)| p.episode == 3).map(body).next().unwrap();
     assert!(
         tested.contains(GOAL) && tested.contains("- Said 2.") && tested.contains("Mistake 1."),
         "{tested}"
@@ -115,12 +117,13 @@ fn each_role_asks_for_the_kinds_it_can_bear_out() {
 
 #[test]
 fn rules_calibrate_without_a_model() {
-    let mut play = TestRun::new(run("react", &[("a", "pick_heat_then_place_in_recep"), ("t", "")], 1, 0));
-    play.play_script(
+    let mut test_run =
+        TestRun::new(calibrated_spec("react", &[("a", "pick_heat_then_place_in_recep"), ("t", "")], 1, 0));
+    test_run.play_script(
         &mut FakeHousehold::kitchen(GOAL),
         &["go to fridge 1", "take apple 2 from fridge 1", "open fridge 1", "take apple 2 from fridge 1"],
     );
-    let state = play.state();
+    let state = test_run.state();
     assert_eq!(state.usage.mentor_calls, 0);
     let texts_of_kind =
         |kind| state.pool.active_of_kind(kind).map(|l| l.text().normalized()).collect::<Vec<_>>();
@@ -137,12 +140,12 @@ fn rules_calibrate_without_a_model() {
 
 #[test]
 fn a_constitution_costs_no_call() {
-    // Co-operative ReAct: methods.md 5, at most 50 calls, all of them to the actor.
-    let mut play = play(test_spec("react", &[("a", "")]), constitution());
-    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
-    let spent = play.state().usage;
+    // Co-operative ReAct (docs/METHODS.md): at most 50 calls, all of them to the actor.
+    let mut test_run = start_run(test_spec("react", &[("a", "")]), constitution());
+    test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
+    let spent = test_run.state().usage;
     assert_eq!((spent.actor_calls, spent.mentor_calls), (50, 0));
-    for (state, record) in &play.prompts {
+    for (state, record) in &test_run.prompts {
         let prompt = render(state, record);
         let count_lines =
             |label| prompt.segments.iter().filter(|s| s.label == label && s.text.starts_with("- ")).count();
@@ -155,20 +158,20 @@ fn a_constitution_costs_no_call() {
             (1, 1, 0)
         );
     }
-    assert_eq!(play.state().pool.len(), 2, "nothing is learnt");
+    assert_eq!(test_run.state().pool.len(), 2, "nothing is learned");
 }
 
 #[test]
-fn both_together_begin_with_the_constitution_and_go_on_learning() {
-    let mut run = neural(test_spec("omnireflect", &[("a", "")]));
-    run.settings.set("s_freq", 0, SettingOrigin::Flag);
-    let mut play = play(run, constitution());
-    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
-    let state = play.state();
+fn constitution_and_reflection_can_be_combined() {
+    let mut spec = neural(test_spec("omnireflect", &[("a", "")]));
+    spec.settings.set("s_freq", 0, SettingOrigin::Flag);
+    let mut test_run = start_run(spec, constitution());
+    test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
+    let state = test_run.state();
     assert_eq!((state.usage.actor_calls, state.usage.mentor_calls), (50, 15));
     assert_eq!(state.pool.active_of_kind(ReflectionKind::Abstract).count(), 1 + 5);
     assert_eq!(state.pool.active_of_kind(ReflectionKind::Error).count(), 1 + 5);
-    let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
+    let (state, record) = test_run.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
     let at = |text: &str| body.find(text).unwrap_or_else(|| panic!("{text} is not in {body}"));
     assert!(at("Apples are in the fridge.") < at("- Said 2."), "loaded lessons come before learned ones");
@@ -176,15 +179,16 @@ fn both_together_begin_with_the_constitution_and_go_on_learning() {
 
 #[test]
 fn a_second_trial_keeps_the_constitution_and_begins_without_progress() {
-    let mut run = neural(test_spec("omnireflect", &[("a", ""), ("b", "")]));
-    run.trials = 2;
-    run.limits.steps = 3;
-    let mut play = play(run, constitution());
-    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
-    let played: Vec<_> = play.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
+    let mut spec = neural(test_spec("omnireflect", &[("a", ""), ("b", "")]));
+    spec.trials = 2;
+    spec.limits.steps = 3;
+    let mut test_run = start_run(spec, constitution());
+    test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
+    let played: Vec<_> =
+        test_run.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
     assert_eq!(played, [("a", 1), ("a", 2), ("b", 1), ("b", 2)]);
     for episode in 2..=4 {
-        let (state, record) = play.prompts.iter().find(|(_, p)| p.episode == episode).unwrap();
+        let (state, record) = test_run.prompts.iter().find(|(_, p)| p.episode == episode).unwrap();
         let prompt = render(state, record);
         let count_lines =
             |label| prompt.segments.iter().filter(|s| s.label == label && s.text.starts_with("- ")).count();
@@ -199,7 +203,7 @@ fn a_second_trial_keeps_the_constitution_and_begins_without_progress() {
             "episode {episode}"
         );
     }
-    let retired = play
+    let retired = test_run
         .state()
         .pool
         .all()

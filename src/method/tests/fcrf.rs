@@ -60,7 +60,7 @@ fn questions_asked(play: &TestRun) -> Vec<(u32, Question)> {
 
 #[test]
 fn the_tables_of_paper_and_code() {
-    // methods.md 2.4: type, sum, simple and in-depth trials out of 5 in the code, in-depth ones by equation 7.
+    // docs/METHODS.md, "FCRF": type, sum, simple and in-depth trials out of 5 in the code, in-depth ones by equation 7.
     for (kind, sum, code, paper) in [
         (PUT, 2, (3.0, 2.0), 2.5),
         (LOOK, 3, (2.0, 3.0), 3.75),

@@ -9,16 +9,16 @@ use crate::engine::{Command, LessonCommand};
 use crate::prompt::render;
 
 fn neural(tasks: &[(&str, &str)]) -> RunSpec {
-    let mut run = test_spec("omnireflect", tasks);
-    run.settings.set("generation", "neural", SettingOrigin::Flag);
-    run
+    let mut spec = test_spec("omnireflect", tasks);
+    spec.settings.set("generation", "neural", SettingOrigin::Flag);
+    spec
 }
 
-/// A run in which every reflection says something new, and every summary is one sentence.
-fn play(run: RunSpec) -> TestRun {
-    let mut play = TestRun::new(run);
+/// Starts a run in which every reflection says something new, and every summary is one sentence.
+fn start_run(spec: RunSpec) -> TestRun {
+    let mut test_run = TestRun::new(spec);
     let mut count = 0;
-    play.mentor = Box::new(move |prompt: &PromptRecord| {
+    test_run.mentor = Box::new(move |prompt: &PromptRecord| {
         count += 1;
         match prompt.question.unwrap() {
             Question { kind: ReflectionKind::Error, purpose: Purpose::Reflect } => {
@@ -31,16 +31,16 @@ fn play(run: RunSpec) -> TestRun {
             Question { .. } => "['In short.']".to_owned(),
         }
     });
-    play
+    test_run
 }
 
 /// Returns the questions of a run, each with the step it came after.
-fn questions_asked(play: &TestRun) -> Vec<(u32, Question)> {
-    play.prompts.iter().filter_map(|(_, p)| Some((p.step, p.question?))).collect()
+fn questions_asked(test_run: &TestRun) -> Vec<(u32, Question)> {
+    test_run.prompts.iter().filter_map(|(_, p)| Some((p.step, p.question?))).collect()
 }
 
 #[test]
-fn the_mentor_is_asked_by_the_clock_of_algorithm_1() {
+fn mentor_calls_follow_the_schedule_of_algorithm_1() {
     // Offset, r_freq, and the steps (numbered from 1) after which the mentor was called.
     let cases: &[(u64, u64, &[u32])] = &[
         (0, 10, &[1, 11, 21, 31, 41]),
@@ -48,62 +48,63 @@ fn the_mentor_is_asked_by_the_clock_of_algorithm_1() {
         (9, 10, &[10, 20, 30, 40, 50]),
         (0, 25, &[1, 26]),
     ];
-    for (offset, every, turns) in cases {
-        let mut run = neural(&[("a", "")]);
-        run.settings.set("offset", *offset, SettingOrigin::Flag);
-        run.settings.set("r_freq", *every, SettingOrigin::Flag);
-        let mut play = play(run);
-        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
+    for (offset, every, steps) in cases {
+        let mut spec = neural(&[("a", "")]);
+        spec.settings.set("offset", *offset, SettingOrigin::Flag);
+        spec.settings.set("r_freq", *every, SettingOrigin::Flag);
+        let mut test_run = start_run(spec);
+        test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
         let kinds = [ReflectionKind::Error, ReflectionKind::Abstract, ReflectionKind::Progress];
         let expected: Vec<_> =
-            turns.iter().flat_map(|t| kinds.map(|kind| (*t, Question::reflect(kind)))).collect();
-        assert_eq!(questions_asked(&play), expected, "offset {offset}, every {every}");
+            steps.iter().flat_map(|t| kinds.map(|kind| (*t, Question::reflect(kind)))).collect();
+        assert_eq!(questions_asked(&test_run), expected, "offset {offset}, every {every}");
     }
 }
 
 #[test]
 fn a_whole_episode_costs_what_the_paper_says() {
-    // methods.md 5: 50 turns and 5 rounds of 3 kinds; symbolic generation and ReAct call only the actor.
-    for (run, calls) in [
+    // The paper: 50 actor calls and 5 rounds of 3 mentor calls; symbolic generation and ReAct call only the actor.
+    for (spec, calls) in [
         (neural(&[("a", "")]), (50, 15)),
         (test_spec("omnireflect", &[("a", "")]), (50, 0)),
         (test_spec("react", &[("a", "")]), (50, 0)),
     ] {
-        let mut play = play(run);
-        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
-        let spent = play.state().usage;
+        let mut test_run = start_run(spec);
+        test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
+        let spent = test_run.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
-        assert!(play.state().run_over);
+        assert!(test_run.state().run_over);
     }
 }
 
 #[test]
-fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
+fn a_summary_after_every_tenth_task_replaces_the_lessons_it_summarises() {
     let tasks: Vec<String> = (0..10).map(|n| format!("t{n}")).collect();
     let tasks: Vec<(&str, &str)> = tasks.iter().map(|t| (t.as_str(), "")).collect();
-    let mut run = neural(&tasks);
-    run.limits.steps = 2;
-    let mut play = play(run);
-    // A person's lesson, added before anything is learned, and one that is switched off.
+    let mut spec = neural(&tasks);
+    spec.limits.steps = 2;
+    let mut test_run = start_run(spec);
+    // A person's own lesson, added before anything is learned.
     let own = LessonCommand::add(
         ReflectionKind::Abstract,
         Scope::Environment,
         LessonText::plain("Mine."),
         String::new(),
     );
-    play.command(Command::Lesson(own));
-    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
-    let state = play.state();
-    let in_force = |kind| state.pool.active_of_kind(kind).map(|l| l.text().text.as_str()).collect::<Vec<_>>();
-    assert_eq!(in_force(ReflectionKind::Abstract), ["Mine.", "In short."]);
-    assert_eq!(in_force(ReflectionKind::Error), ["All of it."]);
+    test_run.command(Command::Lesson(own));
+    test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
+    let state = test_run.state();
+    let active_texts =
+        |kind| state.pool.active_of_kind(kind).map(|l| l.text().text.as_str()).collect::<Vec<_>>();
+    assert_eq!(active_texts(ReflectionKind::Abstract), ["Mine.", "In short."]);
+    assert_eq!(active_texts(ReflectionKind::Error), ["All of it."]);
     let summary = state.pool.active_of_kind(ReflectionKind::Abstract).last().unwrap();
     assert_eq!(summary.origin, LessonOrigin::Mentor);
     assert_eq!(summary.parents.len(), 10, "one lesson of each task, all named as parents");
     let retired =
         state.pool.all().filter(|l| l.kind == ReflectionKind::Abstract && l.status == LessonStatus::Retired);
     assert_eq!(retired.count(), 10);
-    let last: Vec<Question> = questions_asked(&play).iter().rev().take(2).map(|(_, q)| *q).collect();
+    let last: Vec<Question> = questions_asked(&test_run).iter().rev().take(2).map(|(_, q)| *q).collect();
     assert!(last.iter().all(|q| q.purpose == Purpose::Summarise), "{last:?}");
     assert_eq!(state.usage.mentor_calls, 10 * 3 + 2);
 }
@@ -111,13 +112,13 @@ fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
 /// Regression: a summary that repeated a lesson verbatim retired it and added it again, so that the diff showed the
 /// same line twice.
 #[test]
-fn a_lesson_that_a_summary_says_again_word_for_word_stays() {
-    let mut run = neural(&[("a", ""), ("b", "")]);
-    run.limits.steps = 1;
-    run.settings.set("s_freq", 2, SettingOrigin::Flag);
-    let mut play = play(run);
+fn a_lesson_repeated_by_a_summary_is_kept() {
+    let mut spec = neural(&[("a", ""), ("b", "")]);
+    spec.limits.steps = 1;
+    spec.settings.set("s_freq", 2, SettingOrigin::Flag);
+    let mut test_run = start_run(spec);
     let mut count = 0;
-    play.mentor = Box::new(move |prompt| match prompt.question.unwrap() {
+    test_run.mentor = Box::new(move |prompt| match prompt.question.unwrap() {
         Question { purpose: Purpose::Summarise, .. } => "['Said 2.', 'In short.']".to_owned(),
         Question { kind: ReflectionKind::Abstract, .. } => {
             count += 2;
@@ -125,28 +126,28 @@ fn a_lesson_that_a_summary_says_again_word_for_word_stays() {
         }
         _ => "[]".to_owned(),
     });
-    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
-    let lessons: Vec<_> = play.state().pool.active_of_kind(ReflectionKind::Abstract).collect();
+    test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
+    let lessons: Vec<_> = test_run.state().pool.active_of_kind(ReflectionKind::Abstract).collect();
     let texts: Vec<_> = lessons.iter().map(|l| l.text().text.as_str()).collect();
     assert_eq!(texts, ["Said 2.", "In short."]);
-    assert!(lessons[0].parents.is_empty(), "it is the lesson that it was");
-    assert_eq!(lessons[1].parents.len(), 3, "the three that gave way");
+    assert!(lessons[0].parents.is_empty(), "the existing lesson was kept");
+    assert_eq!(lessons[1].parents.len(), 3, "the three lessons that it replaced");
 }
 
 #[test]
 fn an_unusable_summary_keeps_the_old_list_and_says_so() {
-    let mut run = neural(&[("a", ""), ("b", "")]);
-    run.limits.steps = 1;
-    run.settings.set("s_freq", 2, SettingOrigin::Flag);
-    let mut play = play(run);
+    let mut spec = neural(&[("a", ""), ("b", "")]);
+    spec.limits.steps = 1;
+    spec.settings.set("s_freq", 2, SettingOrigin::Flag);
+    let mut test_run = start_run(spec);
     let mut count = 0;
-    play.mentor = Box::new(move |prompt| {
+    test_run.mentor = Box::new(move |prompt| {
         count += 1;
         let summary = prompt.question.is_some_and(|q| q.purpose == Purpose::Summarise);
         if summary { String::new() } else { format!("['Said {count}.']") }
     });
-    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
-    let state = play.state();
+    test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
+    let state = test_run.state();
     assert_eq!(state.pool.active_of_kind(ReflectionKind::Abstract).count(), 2);
     let complaints = state.reflections.iter().filter(|r| r.purpose == Purpose::Summarise);
     let complaints: Vec<_> = complaints.filter_map(|r| r.complaints.last().cloned()).collect();
@@ -157,33 +158,33 @@ fn an_unusable_summary_keeps_the_old_list_and_says_so() {
 #[test]
 fn progress_is_replaced_or_appended_and_ends_with_its_episode() {
     for (how, lessons) in [("replace", 1), ("append", 2)] {
-        let mut run = neural(&[("a", "")]);
-        run.settings.set("progress", how, SettingOrigin::Flag);
-        run.limits.steps = 12;
-        let mut play = play(run);
-        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
-        assert_eq!(play.state().pool.active_of_kind(ReflectionKind::Progress).count(), lessons, "{how}");
+        let mut spec = neural(&[("a", "")]);
+        spec.settings.set("progress", how, SettingOrigin::Flag);
+        spec.limits.steps = 12;
+        let mut test_run = start_run(spec);
+        test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
+        assert_eq!(test_run.state().pool.active_of_kind(ReflectionKind::Progress).count(), lessons, "{how}");
     }
 }
 
 #[test]
 fn kinds_can_be_switched_off() {
-    let mut run = neural(&[("a", "")]);
-    run.settings.set("kind_error", false, SettingOrigin::Flag);
-    run.limits.steps = 5;
-    let mut play = play(run);
-    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 5]);
-    let kinds: Vec<ReflectionKind> = questions_asked(&play).iter().map(|(_, q)| q.kind).collect();
+    let mut spec = neural(&[("a", "")]);
+    spec.settings.set("kind_error", false, SettingOrigin::Flag);
+    spec.limits.steps = 5;
+    let mut test_run = start_run(spec);
+    test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 5]);
+    let kinds: Vec<ReflectionKind> = questions_asked(&test_run).iter().map(|(_, q)| q.kind).collect();
     assert_eq!(kinds, [ReflectionKind::Abstract, ReflectionKind::Progress]);
 }
 
 #[test]
-fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_turns() {
-    let mut run = neural(&[("a", "")]);
-    run.limits.steps = 12;
-    let mut play = play(run);
-    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
-    let (state, record) = play.prompts.iter().filter(|(_, p)| p.question.is_some()).nth(3).unwrap();
+fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_steps() {
+    let mut spec = neural(&[("a", "")]);
+    spec.limits.steps = 12;
+    let mut test_run = start_run(spec);
+    test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
+    let (state, record) = test_run.prompts.iter().filter(|(_, p)| p.question.is_some()).nth(3).unwrap();
     assert_eq!((record.step, record.question), (11, Some(Question::reflect(ReflectionKind::Error))));
     let prompt = render(state, record);
     assert_eq!(crate::prompt::body_hash(&prompt), record.sha256, "rebuilt from the record alone");
@@ -205,12 +206,12 @@ fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_turns() {
 }
 
 #[test]
-fn a_constitution_costs_nothing_and_a_whole_run_what_the_paper_says() {
-    // methods.md 5: co-operative mode is 50 calls, both modes together 50 + 15; ten tasks and the summaries after the
-    // tenth.
+fn a_constitution_adds_no_calls_to_those_of_the_paper() {
+    // The paper: 50 calls with a constitution alone, 50 + 15 with reflection as well. The last case adds the two
+    // summaries after the tenth task.
     let ten: Vec<String> = (0..10).map(|n| format!("t{n}")).collect();
     let ten: Vec<(&str, &str)> = ten.iter().map(|t| (t.as_str(), "")).collect();
-    for (run, calls) in [
+    for (spec, calls) in [
         (test_spec("react", &[("a", "")]), (50, 0)),
         (neural(&[("a", "")]), (50, 15)),
         (neural(&ten), (500, 10 * 15 + 2)),
@@ -224,13 +225,13 @@ fn a_constitution_costs_nothing_and_a_whole_run_what_the_paper_says() {
             lesson(ReflectionKind::Abstract, "Look first."),
             lesson(ReflectionKind::Error, "Ran in circles."),
         ];
-        let mentor = play(run.clone()).mentor;
-        let mut play = TestRun::with_pool(run, pool);
-        play.mentor = mentor;
-        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 600]);
-        let spent = play.state().usage;
+        let mentor = start_run(spec.clone()).mentor;
+        let mut test_run = TestRun::with_pool(spec, pool);
+        test_run.mentor = mentor;
+        test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 600]);
+        let spent = test_run.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
-        let (state, first) = &play.prompts[0];
+        let (state, first) = &test_run.prompts[0];
         let body = render(state, first).body();
         assert!(body.contains("Look first.") && body.contains("Ran in circles."), "{body}");
     }

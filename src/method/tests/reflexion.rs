@@ -33,7 +33,7 @@ fn play_and_lose(play: &mut TestRun) {
 
 #[test]
 fn fifteen_trials_cost_what_the_papers_say() {
-    // methods.md 5: 15 x 50 + 14 = 764 by the paper; 15 x 49 + 15 = 750 in the public code.
+    // docs/METHODS.md, "Reflexion": 15 x 50 + 14 = 764 by the paper; 15 x 49 + 15 = 750 in the public code.
     for (reading, calls) in [(PaperOrCode::Paper, (750, 14)), (PaperOrCode::Code, (735, 15))] {
         let mut run = run(&[("a", "")], 15);
         let (limits, settings, loops) = defaults("reflexion", reading);

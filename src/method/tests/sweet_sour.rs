@@ -153,7 +153,7 @@ fn records_of_version_0_1_keep_their_text_forms() {
     }
     let newer = serde_json::json!({"text_forms": 3});
     let newer = serde_json::from_value::<PromptRecord>(newer).unwrap_err().to_string();
-    assert!(newer.contains("unknown text forms 3"), "{newer}");
+    assert!(newer.contains("unknown prompt text format version 3"), "{newer}");
 }
 
 #[test]

@@ -28,12 +28,14 @@ impl Parser<'_, '_> {
     fn parse_effect(
         &mut self,
         scope: &mut Vec<Name>,
-        around: &mut EffectContext,
+        context: &mut EffectContext,
         out: &mut Vec<Effect>,
         depth: usize,
     ) -> Result<(), PddlError> {
         if depth > limits::NESTING {
-            return Err(self.lexer.error(format!("effects nest more than {} deep", limits::NESTING)));
+            return Err(self
+                .lexer
+                .error(format!("effects are nested more than {} levels deep", limits::NESTING)));
         }
         let at = self.lexer.position();
         self.expect_open("an effect")?;
@@ -43,26 +45,26 @@ impl Parser<'_, '_> {
         match self.expect_word("an effect")? {
             "and" => {
                 while self.lexer.token() != Token::Close {
-                    self.parse_effect(scope, around, out, depth + 1)?;
+                    self.parse_effect(scope, context, out, depth + 1)?;
                 }
             }
             "when" => {
-                around.conditions.push(Arc::new(self.parse_formula(scope, depth + 1)?));
-                self.parse_effect(scope, around, out, depth + 1)?;
-                around.conditions.pop();
+                context.conditions.push(Arc::new(self.parse_formula(scope, depth + 1)?));
+                self.parse_effect(scope, context, out, depth + 1)?;
+                context.conditions.pop();
             }
             "forall" => {
                 self.expect_open("the variables")?;
                 let variables = self.parse_variables()?;
                 self.expect_close()?;
-                let (outer, before) = (scope.len(), around.variables.len());
+                let (outer, before) = (scope.len(), context.variables.len());
                 scope.extend(variables.iter().map(|variable| variable.name));
-                around.variables.extend(variables);
-                if around.variables.len() > limits::ARITY {
-                    return Err(self.too_large("variables around one effect", limits::ARITY));
+                context.variables.extend(variables);
+                if context.variables.len() > limits::ARITY {
+                    return Err(self.too_large("quantified variables enclosing one effect", limits::ARITY));
                 }
-                self.parse_effect(scope, around, out, depth + 1)?;
-                around.variables.truncate(before);
+                self.parse_effect(scope, context, out, depth + 1)?;
+                context.variables.truncate(before);
                 scope.truncate(outer);
             }
             // Costs don't affect which facts are true.
@@ -71,10 +73,10 @@ impl Parser<'_, '_> {
                 let at = self.lexer.position();
                 self.expect_open("a fact")?;
                 let word = self.expect_word("the name of a predicate")?;
-                self.parse_effect_literal(false, word, at, scope, around, out)?;
+                self.parse_effect_literal(false, word, at, scope, context, out)?;
                 self.expect_close()?;
             }
-            word => self.parse_effect_literal(true, word, at, scope, around, out)?,
+            word => self.parse_effect_literal(true, word, at, scope, context, out)?,
         }
         self.expect_close()
     }
@@ -85,7 +87,7 @@ impl Parser<'_, '_> {
         word: &str,
         at: usize,
         scope: &[Name],
-        around: &EffectContext,
+        context: &EffectContext,
         out: &mut Vec<Effect>,
     ) -> Result<(), PddlError> {
         let predicate = self.find_predicate(word, at)?;
@@ -95,8 +97,8 @@ impl Parser<'_, '_> {
             return Err(self.too_large("effects of one action", limits::EFFECTS));
         }
         out.push(Effect {
-            variables: around.variables.clone(),
-            conditions: around.conditions.clone(),
+            variables: context.variables.clone(),
+            conditions: context.conditions.clone(),
             is_add: adds,
             predicate,
             terms,

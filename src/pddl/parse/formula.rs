@@ -15,7 +15,9 @@ impl Parser<'_, '_> {
         depth: usize,
     ) -> Result<Formula, PddlError> {
         if depth > limits::NESTING {
-            return Err(self.lexer.error(format!("conditions nest more than {} deep", limits::NESTING)));
+            return Err(self
+                .lexer
+                .error(format!("conditions are nested more than {} levels deep", limits::NESTING)));
         }
         let at = self.lexer.position();
         self.expect_open("a condition")?;

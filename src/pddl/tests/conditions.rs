@@ -2,7 +2,7 @@
 
 use super::{applicable_texts, apply_text, ground_task};
 
-/// Returns a domain with these actions and one predicate each of arity zero, one and two.
+/// Returns a domain with these actions and predicates of arity zero, one (two of them) and two.
 fn domain_with(actions: &str) -> String {
     format!(
         "(define (domain d) (:types ta tb - object) (:predicates (z) (p ?x - object) (q ?x - object) (r ?x ?y - object)) {actions})"
@@ -14,7 +14,7 @@ fn problem_with(init: &str, goal: &str) -> String {
 }
 
 #[test]
-fn preconditions_mean_what_they_say() {
+fn preconditions_select_applicable_actions() {
     let init = "(p a1) (p b1) (r a1 b1) (r a1 b2) (r a2 a2)";
     for (precondition, expected) in [
         ("()", &["go a1", "go a2"][..]),
@@ -36,6 +36,7 @@ fn preconditions_mean_what_they_say() {
         ("(forall (?y - ta) (exists (?w - object) (r ?y ?w)))", &["go a1", "go a2"]),
         ("(= ?x a2)", &["go a2"]),
         ("(not (= ?x a2))", &["go a1"]),
+        // An undeclared constant.
         ("(p nobody)", &[]),
         ("(not (p nobody))", &["go a1", "go a2"]),
         // The comma becomes part of the type name, and no object has that type.
@@ -52,7 +53,7 @@ fn preconditions_mean_what_they_say() {
 }
 
 #[test]
-fn goals_mean_what_they_say() {
+fn goals_are_evaluated() {
     let domain = domain_with("(:action set :parameters (?x) :precondition () :effect (p ?x))");
     for (goal, before, after) in [
         ("(p a1)", false, true),
@@ -96,7 +97,7 @@ fn facts_after(effect: &str, init: &str) -> Vec<String> {
 }
 
 #[test]
-fn effects_mean_what_they_say() {
+fn effects_change_facts() {
     for (effect, init, expected) in [
         ("(and (p ?x) (increase (total-cost) 1))", "", &["p a1"][..]),
         ("(and (p ?x) (not (p ?x)))", "", &["p a1"]),

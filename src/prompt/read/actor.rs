@@ -53,15 +53,15 @@ pub fn can_be_reasoning(reply: &str) -> bool {
 
 /// Returns the content of a reply, and complaints about what was not used.
 pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
-    let mut remarks = ParseLog::new(reply);
-    let text = remarks.after_reasoning();
-    let mut parsed = json_action::read_dict(text, &mut remarks).unwrap_or_else(|| {
+    let mut log = ParseLog::new(reply);
+    let text = log.after_reasoning();
+    let mut parsed = json_action::read_dict(text, &mut log).unwrap_or_else(|| {
         let rows = parse_rows(text);
         let explicit = marked_action_row(&rows);
         let action_row = explicit.or_else(|| action_after_prose(&rows)).unwrap_or(0);
         let mut reader = ReplyReader {
             reply: ParsedReply::default(),
-            remarks: &mut remarks,
+            log: &mut log,
             text,
             unused_lines: None,
             in_thought: false,
@@ -69,7 +69,7 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
         };
         for (n, row) in rows.iter().enumerate() {
             if explicit.is_none() && n < action_row {
-                reader.remarks.complain("a line without a label was read as a thought", row.words);
+                reader.log.complain("a line without a label was read as a thought", row.words);
                 reader.add_thought(row.words);
                 continue;
             }
@@ -83,16 +83,16 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
     if let Some(action) = &mut parsed.action
         && let Cow::Owned(visible) = crate::text::clean(action)
     {
-        remarks.complain("control characters in the action were not used", text);
+        log.complain("control characters in the action were not used", text);
         parsed.action = has_words(&visible).then(|| visible.trim().to_owned());
     }
     if parsed.thought.is_none() && parsed.action.is_none() {
-        remarks.complain(
+        log.complain(
             if reply.trim().is_empty() { "the reply is empty" } else { "the reply has no action" },
             "",
         );
     }
-    (parsed, remarks.complaints)
+    (parsed, log.complaints)
 }
 
 struct ReplyLine<'a> {
@@ -131,7 +131,7 @@ fn marked_action_row(rows: &[ReplyLine<'_>]) -> Option<usize> {
 
 struct ReplyReader<'a, 'r> {
     reply: ParsedReply,
-    remarks: &'r mut ParseLog<'a>,
+    log: &'r mut ParseLog<'a>,
     text: &'a str,
     /// The first and the last line after the action, and the number of lines.
     unused_lines: Option<(&'a str, &'a str, usize)>,
@@ -163,13 +163,13 @@ impl<'a> ReplyReader<'a, '_> {
         let words = row.words;
         match row.mark {
             LineMark::Observation if before && self.reply.thought.is_none() => {
-                self.remarks.complain("an observation that the model repeated was not used", row.line);
+                self.log.complain("an observation that the model repeated was not used", row.line);
             }
             LineMark::Observation => {
-                let from = self.remarks.span_of(row.line).start;
-                let end = self.remarks.span_of(self.text).end;
-                let rest = self.remarks.reply.get(from..end).unwrap_or(row.line);
-                self.remarks.complain("an observation that the model made up was not used", rest);
+                let from = self.log.span_of(row.line).start;
+                let end = self.log.span_of(self.text).end;
+                let rest = self.log.reply.get(from..end).unwrap_or(row.line);
+                self.log.complain("an observation that the model made up was not used", rest);
                 return false;
             }
             LineMark::Think | LineMark::Thought => {
@@ -192,13 +192,13 @@ impl<'a> ReplyReader<'a, '_> {
                 _ => self.set_action(words),
             },
             LineMark::None if self.reply.thought.is_some() && words.eq_ignore_ascii_case("ok.") => {
-                self.remarks.complain("an answer to the thought that the model made up was not used", words);
+                self.log.complain("an answer to the thought that the model made up was not used", words);
             }
             LineMark::None if (self.in_thought || before) && explicit.is_some() && !self.expects_action => {
                 self.add_thought(words);
             }
             LineMark::None if !self.expects_action && is_prose_line(row) => {
-                self.remarks.complain("a line without a label was read as a thought", words);
+                self.log.complain("a line without a label was read as a thought", words);
                 self.add_thought(words);
             }
             LineMark::None => self.set_action(words),
@@ -208,8 +208,8 @@ impl<'a> ReplyReader<'a, '_> {
 
     /// Returns whether anything but spaces and tabs follows these words in the reply, such as a line end.
     fn is_followed_by_text(&self, words: &str) -> bool {
-        let end = self.remarks.span_of(words).end;
-        self.remarks.reply.get(end..).is_some_and(|rest| !rest.trim_matches([' ', '\t']).is_empty())
+        let end = self.log.span_of(words).end;
+        self.log.reply.get(end..).is_some_and(|rest| !rest.trim_matches([' ', '\t']).is_empty())
     }
 
     fn add_thought(&mut self, words: &str) {
@@ -227,7 +227,7 @@ impl<'a> ReplyReader<'a, '_> {
 
     fn set_action(&mut self, words: &'a str) {
         if words.starts_with('{')
-            && let Some(parsed) = json_action::read_dict(words, self.remarks)
+            && let Some(parsed) = json_action::read_dict(words, self.log)
         {
             if let Some(thought) = &parsed.thought {
                 self.add_thought(thought);
@@ -235,24 +235,24 @@ impl<'a> ReplyReader<'a, '_> {
             (self.reply.action, self.reply.complete) = (parsed.action, parsed.complete);
             return;
         }
-        let action = action_in_line(words, self.remarks);
+        let action = action_in_line(words, self.log);
         if has_words(action) {
             self.reply.action = Some(action.to_owned());
             self.reply.complete = self.is_followed_by_text(action);
         } else if !action.is_empty() {
-            self.remarks.complain("a line without words was not used", action);
+            self.log.complain("a line without words was not used", action);
         }
     }
 
     fn finish(self) -> ParsedReply {
         if let Some((first, last, count)) = self.unused_lines {
-            let (from, to) = (self.remarks.span_of(first).start, self.remarks.span_of(last).end);
-            let part = self.remarks.reply.get(from..to).unwrap_or(first);
+            let (from, to) = (self.log.span_of(first).start, self.log.span_of(last).end);
+            let part = self.log.reply.get(from..to).unwrap_or(first);
             let complaint = match count {
                 1 => "one more line after the action was not used".to_owned(),
                 n => format!("{n} more lines after the action were not used"),
             };
-            self.remarks.complain(&complaint, part);
+            self.log.complain(&complaint, part);
         }
         self.reply
     }

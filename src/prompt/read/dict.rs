@@ -10,26 +10,22 @@ pub(super) fn collect_items<'a>(
     value: Value<'a>,
     heading: Option<&str>,
     items: &mut Vec<ReadItem>,
-    remarks: &mut ParseLog<'a>,
+    log: &mut ParseLog<'a>,
 ) {
     match value {
-        Value::Text(text) => items.extend(item_from_text(&text, heading, remarks)),
+        Value::Text(text) => items.extend(item_from_text(&text, heading, log)),
         Value::List(values, _) => {
             for value in values {
-                collect_items(value, heading, items, remarks);
+                collect_items(value, heading, items, log);
             }
         }
-        Value::Dict(entries, at) => collect_dict(entries, at, heading, items, remarks),
+        Value::Dict(entries, at) => collect_dict(entries, at, heading, items, log),
     }
 }
 
 /// Returns the lesson in a text, if there is one.
-fn item_from_text<'a>(
-    text: &Text<'a>,
-    heading: Option<&str>,
-    remarks: &mut ParseLog<'a>,
-) -> Option<ReadItem> {
-    if !is_usable(text, remarks) {
+fn item_from_text<'a>(text: &Text<'a>, heading: Option<&str>, log: &mut ParseLog<'a>) -> Option<ReadItem> {
+    if !is_usable(text, log) {
         return None;
     }
     let lesson = match label::split_pair(&text.text) {
@@ -38,23 +34,23 @@ fn item_from_text<'a>(
         }
         _ => LessonText::plain(text.text.clone()),
     };
-    let at = remarks.span_of(text.source);
+    let at = log.span_of(text.source);
     Some(ReadItem { text: lesson, priority: None, heading: heading.map(str::to_owned), span: at })
 }
 
 /// Returns whether a text can be a lesson, and adds a complaint if it can't.
-fn is_usable<'a>(text: &Text<'a>, remarks: &mut ParseLog<'a>) -> bool {
+fn is_usable<'a>(text: &Text<'a>, log: &mut ParseLog<'a>) -> bool {
     if text.truncated {
         let lesson = LessonText::plain(text.text.clone());
-        remarks.drop_lesson("the reply ends in the middle of this, so it was not used", text.source, lesson);
+        log.drop_lesson("the reply ends in the middle of this, so it was not used", text.source, lesson);
         return false;
     }
     if !has_words(&text.text) {
-        remarks.add_markup(text.source);
+        log.add_markup(text.source);
         return false;
     }
     if text.unquoted && is_literal(&text.text) || label::is_empty_list_phrase(&text.text) {
-        remarks.complain("this is not a lesson", text.source);
+        log.complain("this is not a lesson", text.source);
         return false;
     }
     true
@@ -74,7 +70,7 @@ impl<'a> PendingRecord<'a> {
         &mut self,
         heading: Option<&str>,
         whole: &'a str,
-        remarks: &mut ParseLog<'a>,
+        log: &mut ParseLog<'a>,
     ) -> Option<ReadItem> {
         let priority = self.priority.take();
         let (text, solution) = (self.text.take(), self.solution.take());
@@ -82,19 +78,19 @@ impl<'a> PendingRecord<'a> {
             (Some((text, _, _)), Some((solution, _, _))) => LessonText::error(text, solution),
             (Some((text, at, role)), None) => {
                 if role == LabelRole::Mistake {
-                    remarks.complain("this mistake has no solution", at);
+                    log.complain("this mistake has no solution", at);
                 }
                 LessonText::plain(text)
             }
             (None, Some((solution, at, role))) => {
                 if role == LabelRole::Solution {
-                    remarks.complain("this solution has no mistake", at);
+                    log.complain("this solution has no mistake", at);
                 }
                 LessonText::plain(solution)
             }
             (None, None) => {
                 if let Some(priority) = priority {
-                    remarks.complain(&format!("the priority {priority} has no lesson"), whole);
+                    log.complain(&format!("the priority {priority} has no lesson"), whole);
                 }
                 return None;
             }
@@ -103,7 +99,7 @@ impl<'a> PendingRecord<'a> {
             text: lesson,
             priority,
             heading: heading.map(str::to_owned),
-            span: remarks.span_of(whole),
+            span: log.span_of(whole),
         })
     }
 }
@@ -113,9 +109,9 @@ fn collect_dict<'a>(
     at: &'a str,
     heading: Option<&str>,
     items: &mut Vec<ReadItem>,
-    remarks: &mut ParseLog<'a>,
+    log: &mut ParseLog<'a>,
 ) {
-    drop_lone_key(&mut entries, at, remarks);
+    drop_lone_key(&mut entries, at, log);
     let roles: Vec<LabelRole> = entries.iter().map(|e| label::parse_role(&e.key)).collect();
     let is_record = entries.iter().zip(&roles).any(|(entry, role)| match role {
         LabelRole::Mistake | LabelRole::Solution | LabelRole::Advice => true,
@@ -134,7 +130,7 @@ fn collect_dict<'a>(
         && !roles.contains(&LabelRole::Advice);
     let is_truncated = entries.last().is_some_and(|e| matches!(&e.value, Value::Text(t) if t.truncated));
     if is_record && (is_truncated || is_half) && !has_repeated_mistake(&roles) {
-        remarks.complain("the reply ends in the middle of this, so it was not used", at);
+        log.complain("the reply ends in the middle of this, so it was not used", at);
         return;
     }
     let mut pending = PendingRecord::default();
@@ -149,62 +145,62 @@ fn collect_dict<'a>(
         let text = match entry.value {
             Value::Text(text) => text,
             Value::List(values, inner) if is_record && role == LabelRole::Solution => {
-                join_values(values, inner, remarks)
+                join_values(values, inner, log)
             }
             nested => {
                 if entry.key.is_empty() {
                     // A record begins inside this one, because the brace between them is missing.
-                    items.extend(pending.finish_item(heading, at, remarks));
+                    items.extend(pending.finish_item(heading, at, log));
                 }
                 let key = Some(entry.key.as_str()).filter(|k| has_words(k)).or(heading);
-                remarks.add_markup(entry.key_source);
-                collect_items(nested, key, items, remarks);
+                log.add_markup(entry.key_source);
+                collect_items(nested, key, items, log);
                 continue;
             }
         };
         if !is_record {
-            items.extend(item_from_entry(&entry.key, entry.key_source, role, &text, heading, remarks));
+            items.extend(item_from_entry(&entry.key, entry.key_source, role, &text, heading, log));
             continue;
         }
         if role == LabelRole::Priority && !text.text.is_empty() && !text.truncated {
-            remarks.add_markup(entry.key_source);
+            log.add_markup(entry.key_source);
             pending.priority = Some(text.text);
             continue;
         }
         if role == LabelRole::Unknown && !entry.key.is_empty() || role == LabelRole::Number && text.unquoted {
-            remarks.complain(
+            log.complain(
                 &format!("\"{}\" of a lesson was not used", entry.key),
-                slice_between(entry.key_source, text.source, remarks.reply),
+                slice_between(entry.key_source, text.source, log.reply),
             );
             continue;
         }
-        remarks.add_markup(entry.key_source);
-        if !is_usable(&text, remarks) {
+        log.add_markup(entry.key_source);
+        if !is_usable(&text, log) {
             continue;
         }
         match role {
             LabelRole::Solution | LabelRole::Advice => {
                 if pending.solution.is_some() {
-                    items.extend(pending.finish_item(heading, at, remarks));
+                    items.extend(pending.finish_item(heading, at, log));
                 }
                 pending.solution = Some((text.text, text.source, role));
             }
             _ => {
                 if pending.text.is_some() {
-                    items.extend(pending.finish_item(heading, at, remarks));
+                    items.extend(pending.finish_item(heading, at, log));
                 }
                 pending.text = Some((text.text, text.source, role));
             }
         }
     }
-    items.extend(pending.finish_item(heading, at, remarks));
+    items.extend(pending.finish_item(heading, at, log));
 }
 
 /// Drops the last entry if the reply ends after its quoted text and the other entries have keys: the text was going to
 /// be a key.
-fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut ParseLog<'a>) {
+fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, log: &mut ParseLog<'a>) {
     let keyed = entries.len() == 1 || entries.iter().any(|e| !e.key.is_empty());
-    let ends = remarks.reply[remarks.span_of(at).end..].trim().is_empty();
+    let ends = log.reply[log.span_of(at).end..].trim().is_empty();
     let Some(last) = entries.last().filter(|_| keyed && ends) else { return };
     if let Value::Text(text) = &last.value
         && last.key.is_empty()
@@ -212,7 +208,7 @@ fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut Pa
         && !text.truncated
         && at.trim_end().ends_with(text.source)
     {
-        remarks.complain("the reply ends in the middle of this, so it was not used", text.source);
+        log.complain("the reply ends in the middle of this, so it was not used", text.source);
         entries.pop();
     }
 }
@@ -223,13 +219,13 @@ fn has_repeated_mistake(roles: &[LabelRole]) -> bool {
 }
 
 /// Joins a solution that is a list into one text.
-fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut ParseLog<'a>) -> Text<'a> {
+fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, log: &mut ParseLog<'a>) -> Text<'a> {
     let mut words = String::new();
     let mut stack = values;
     stack.reverse();
     while let Some(value) = stack.pop() {
         match value {
-            Value::Text(text) if is_usable(&text, remarks) => {
+            Value::Text(text) if is_usable(&text, log) => {
                 if !words.is_empty() {
                     words.push_str(if words.ends_with(['.', '!', '?']) { " " } else { "; " });
                 }
@@ -237,7 +233,7 @@ fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut ParseLog<'
             }
             Value::Text(_) => {}
             Value::List(inner, _) => stack.extend(inner.into_iter().rev()),
-            Value::Dict(_, at) => remarks.complain("a dictionary inside a solution was not used", at),
+            Value::Dict(_, at) => log.complain("a dictionary inside a solution was not used", at),
         }
     }
     Text { text: words, source: at, unquoted: false, truncated: false }
@@ -251,25 +247,25 @@ fn item_from_entry<'a>(
     role: LabelRole,
     text: &Text<'a>,
     heading: Option<&str>,
-    remarks: &mut ParseLog<'a>,
+    log: &mut ParseLog<'a>,
 ) -> Option<ReadItem> {
     let omits_key = key.is_empty() || role != LabelRole::Unknown || contains_all_words(key, &text.text);
     if omits_key {
-        remarks.add_markup(key_source);
-        return item_from_text(text, heading, remarks);
+        log.add_markup(key_source);
+        return item_from_text(text, heading, log);
     }
-    let at = slice_between(key_source, text.source, remarks.reply);
+    let at = slice_between(key_source, text.source, log.reply);
     if text.truncated || !has_words(&text.text) {
         let complaint = if text.truncated {
             "the reply ends in the middle of this, so it was not used"
         } else {
             "this is not a lesson"
         };
-        remarks.complain(complaint, at);
+        log.complain(complaint, at);
         return None;
     }
     if text.unquoted && is_literal(&text.text) {
-        remarks.complain("this is not a lesson", at);
+        log.complain("this is not a lesson", at);
         return None;
     }
     let lesson = collapse_whitespace(&format!("{key}: {}", text.text));
@@ -277,7 +273,7 @@ fn item_from_entry<'a>(
         text: LessonText::plain(lesson),
         priority: None,
         heading: heading.map(str::to_owned),
-        span: remarks.span_of(at),
+        span: log.span_of(at),
     })
 }
 

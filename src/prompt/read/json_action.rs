@@ -13,10 +13,10 @@ enum KeyRole {
 }
 
 /// Parses the first dictionary with a thought or an action. Returns `None` if the text has none.
-pub(super) fn read_dict<'a>(text: &'a str, remarks: &mut ParseLog<'a>) -> Option<ParsedReply> {
+pub(super) fn read_dict<'a>(text: &'a str, log: &mut ParseLog<'a>) -> Option<ParsedReply> {
     let start = find_dict_start(text)?;
     // Discarded if the dictionary turns out to have no known key.
-    let mut dict_remarks = ParseLog::new(remarks.reply);
+    let mut dict_remarks = ParseLog::new(log.reply);
     let (value, after) = value::read_value(&text[start..], &mut dict_remarks);
     let mut content = ParsedReply::default();
     if !has_known_key(&value) {
@@ -31,7 +31,7 @@ pub(super) fn read_dict<'a>(text: &'a str, remarks: &mut ParseLog<'a>) -> Option
         }
     }
     for complaint in dict_remarks.complaints {
-        remarks.complaints.push(complaint);
+        log.complaints.push(complaint);
     }
     Some(content)
 }
@@ -81,39 +81,39 @@ fn has_known_key(value: &Value<'_>) -> bool {
 }
 
 /// Adds the text of a value to `content`. A thought after the action belongs to a later step.
-fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, remarks: &mut ParseLog<'a>) {
+fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, log: &mut ParseLog<'a>) {
     match value {
         Value::Text(text)
             if !has_words(&text.text) || text.unquoted && ["None", "null"].contains(&&*text.text) => {}
         Value::Text(text) if text.truncated && kind == KeyRole::Action => {
-            remarks.complain("the reply ends in the middle of the action, so it was not used", text.source);
+            log.complain("the reply ends in the middle of the action, so it was not used", text.source);
         }
         Value::Text(text) => match (kind, content.action.is_some(), content.thought.is_some()) {
             (KeyRole::Action, false, _) => {
-                apply_action(&text.text, content, remarks, text.source);
+                apply_action(&text.text, content, log, text.source);
                 // Text without quotes is complete only if something follows it.
                 content.complete = !text.unquoted || {
-                    let rest = &remarks.reply[remarks.span_of(text.source).end..];
+                    let rest = &log.reply[log.span_of(text.source).end..];
                     !rest.trim().is_empty()
                 };
             }
             (KeyRole::Thought, _, false) => content.thought = Some(text.text),
             (KeyRole::Action, true, _) => {
-                remarks.complain("one action a step: this was not used", text.source);
+                log.complain("one action a step: this was not used", text.source);
             }
-            _ => remarks.complain("this was not used", text.source),
+            _ => log.complain("this was not used", text.source),
         },
         Value::List(values, _) => {
             for value in values {
-                apply_value(value, kind, content, remarks);
+                apply_value(value, kind, content, log);
             }
         }
         Value::Dict(_, at) if kind == KeyRole::Action => {
-            remarks.complain("the action is not text, so it was not used", at);
+            log.complain("the action is not text, so it was not used", at);
         }
         Value::Dict(entries, at) if content.action.is_some() => {
             let _ = entries;
-            remarks.complain("one action a step: this was not used", at);
+            log.complain("one action a step: this was not used", at);
         }
         // The thought comes first, wherever it appears.
         Value::Dict(entries, _) => {
@@ -121,16 +121,16 @@ fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, r
                 let kind = key_role(&entry.key);
                 if kind == KeyRole::Other {
                     let what = format!("\"{}\" was not used", entry.key.chars().take(40).collect::<String>());
-                    remarks.complain(&what, entry.value.source());
+                    log.complain(&what, entry.value.source());
                 } else {
-                    apply_value(entry.value, kind, content, remarks);
+                    apply_value(entry.value, kind, content, log);
                 }
             }
         }
     }
 }
 
-fn apply_action<'a>(words: &str, content: &mut ParsedReply, remarks: &mut ParseLog<'a>, at: &'a str) {
+fn apply_action<'a>(words: &str, content: &mut ParsedReply, log: &mut ParseLog<'a>, at: &'a str) {
     let mut text_remarks = ParseLog::new(words);
     match words.strip_prefix("think:") {
         Some(thought) if content.thought.is_none() => content.thought = Some(thought.trim().to_owned()),
@@ -138,7 +138,7 @@ fn apply_action<'a>(words: &str, content: &mut ParsedReply, remarks: &mut ParseL
     }
     // This text was rebuilt from the reply, so its offsets are not offsets in the reply.
     for complaint in text_remarks.complaints {
-        let at = remarks.span_of(at);
-        remarks.complaints.push(super::Complaint { message: complaint.message, span: at });
+        let at = log.span_of(at);
+        log.complaints.push(super::Complaint { message: complaint.message, span: at });
     }
 }

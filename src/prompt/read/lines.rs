@@ -44,19 +44,19 @@ struct PendingItem<'a> {
 
 struct ListReader<'a, 'r> {
     items: &'r mut Vec<ReadItem>,
-    remarks: &'r mut ParseLog<'a>,
+    log: &'r mut ParseLog<'a>,
     pending: Option<PendingItem<'a>>,
     heading: Option<String>,
 }
 
 /// Appends the lessons of these lines to `items`.
-pub(super) fn read_lines<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remarks: &mut ParseLog<'a>) {
-    let rows = parse_rows(lines, remarks);
+pub(super) fn read_lines<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, log: &mut ParseLog<'a>) {
+    let rows = parse_rows(lines, log);
     let bulleted = rows.iter().any(|r| r.bulleted);
-    if !bulleted && drop_prose(&rows, remarks) {
+    if !bulleted && drop_prose(&rows, log) {
         return;
     }
-    let mut reader = ListReader { items, remarks, pending: None, heading: None };
+    let mut reader = ListReader { items, log, pending: None, heading: None };
     for (n, row) in rows.iter().enumerate() {
         let next = rows.get(n + 1);
         reader.read_row(row, next, bulleted);
@@ -66,7 +66,7 @@ pub(super) fn read_lines<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remar
 
 /// Drops all lines if, although they have no bullets, they can't be a list with one lesson per line either:
 /// paragraphs, a refusal, a question. Returns whether it dropped them.
-fn drop_prose<'a>(rows: &[ListLine<'a>], remarks: &mut ParseLog<'a>) -> bool {
+fn drop_prose<'a>(rows: &[ListLine<'a>], log: &mut ParseLog<'a>) -> bool {
     let text = |row: &ListLine<'a>| row.words.trim_start_matches(['*', '\'', '"', '`']);
     if rows.iter().any(|row| split_label(text(row)).is_some()) {
         return false;
@@ -87,20 +87,20 @@ fn drop_prose<'a>(rows: &[ListLine<'a>], remarks: &mut ParseLog<'a>) -> bool {
         before = Some(row);
     }
     let Some(reason) = prose::non_list_reason(&paragraphs) else { return false };
-    let (from, to) = (remarks.span_of(first.line).start, remarks.span_of(last.line).end);
-    let reply = remarks.reply;
+    let (from, to) = (log.span_of(first.line).start, log.span_of(last.line).end);
+    let reply = log.reply;
     let part = reply.get(from..to).unwrap_or(first.line);
-    remarks.drop_lesson(reason, part, LessonText::plain(collapse_whitespace(part)));
+    log.drop_lesson(reason, part, LessonText::plain(collapse_whitespace(part)));
     true
 }
 
 /// Returns the lines with content, and what precedes their text.
-fn parse_rows<'a>(lines: &[&'a str], remarks: &mut ParseLog<'a>) -> Vec<ListLine<'a>> {
+fn parse_rows<'a>(lines: &[&'a str], log: &mut ParseLog<'a>) -> Vec<ListLine<'a>> {
     let mut after_blank = false;
     let mut rows = Vec::new();
     for line in lines {
         if is_fence(line) || !has_words(line) {
-            remarks.add_markup(line);
+            log.add_markup(line);
             after_blank |= line.trim().is_empty();
             continue;
         }
@@ -135,11 +135,11 @@ impl<'a> ListReader<'a, '_> {
             return self.start_item(row);
         }
         if is_empty_list_phrase(row.words) && self.pending.is_none() {
-            return self.remarks.complain("read as an empty list", row.line);
+            return self.log.complain("read as an empty list", row.line);
         }
         if is_filler_phrase(row.words) {
             self.finish_item();
-            return self.remarks.add_markup(row.line);
+            return self.log.add_markup(row.line);
         }
         let continues = match &self.pending {
             None => false,
@@ -154,7 +154,7 @@ impl<'a> ListReader<'a, '_> {
             }
         } else if is_bulleted_list {
             self.finish_item();
-            self.remarks.complain("text around the list was not used", row.line);
+            self.log.complain("text around the list was not used", row.line);
         } else {
             self.start_item(row);
         }
@@ -163,14 +163,14 @@ impl<'a> ListReader<'a, '_> {
     fn start_section(&mut self, row: &ListLine<'a>) {
         self.finish_item();
         self.heading = parse_heading(row.words);
-        self.remarks.add_markup(row.line);
+        self.log.add_markup(row.line);
     }
 
     fn start_item(&mut self, row: &ListLine<'a>) {
         self.finish_item();
         if let Some((_, words)) = row.line.split_at_checked(row.line.len() - row.words.len()) {
             let bullet = &row.line[..row.line.len() - words.len()];
-            self.remarks.add_markup(bullet);
+            self.log.add_markup(bullet);
         }
         let (mistake, role) = (vec![row.words], LabelRole::Lesson);
         self.pending = Some(PendingItem {
@@ -191,12 +191,12 @@ impl<'a> ListReader<'a, '_> {
                 Some((mistake, solution)) => (vec![mistake], vec![solution]),
                 None => (vec![words], Vec::new()),
             };
-            self.remarks.add_markup(&row.line[..row.line.len() - words.len()]);
+            self.log.add_markup(&row.line[..row.line.len() - words.len()]);
             self.pending =
                 Some(PendingItem { mistake, solution, role, first_line: row.line, last_line: row.line });
             return;
         }
-        self.remarks.add_markup(&row.line[..row.line.len() - words.len()]);
+        self.log.add_markup(&row.line[..row.line.len() - words.len()]);
         match &mut self.pending {
             Some(item) if item.solution.is_empty() && (!row.bulleted || item.role == LabelRole::Mistake) => {
                 item.solution.push(words);
@@ -213,29 +213,29 @@ impl<'a> ListReader<'a, '_> {
 
     fn finish_item(&mut self) {
         let Some(item) = self.pending.take() else { return };
-        let (from, to) = (self.remarks.span_of(item.first_line), self.remarks.span_of(item.last_line));
+        let (from, to) = (self.log.span_of(item.first_line), self.log.span_of(item.last_line));
         let at = from.start..to.end;
-        let whole = self.remarks.reply.get(at.clone()).unwrap_or_default();
+        let whole = self.log.reply.get(at.clone()).unwrap_or_default();
         let mistake = strip_decoration(&item.mistake.join(" "));
         let solution = strip_decoration(&item.solution.join(" "));
         if is_empty_list_phrase(&mistake) && solution.is_empty() {
-            return self.remarks.complain("read as an empty list", whole);
+            return self.log.complain("read as an empty list", whole);
         }
         let text = match (has_words(&mistake), has_words(&solution)) {
             (true, true) => LessonText::error(mistake, solution),
             (true, false) => {
                 if item.role == LabelRole::Mistake {
-                    self.remarks.complain("this mistake has no solution", whole);
+                    self.log.complain("this mistake has no solution", whole);
                 }
                 LessonText::plain(mistake)
             }
             (false, true) => {
                 if item.role == LabelRole::Solution {
-                    self.remarks.complain("this solution has no mistake", whole);
+                    self.log.complain("this solution has no mistake", whole);
                 }
                 LessonText::plain(solution)
             }
-            (false, false) => return self.remarks.add_markup(whole),
+            (false, false) => return self.log.add_markup(whole),
         };
         self.items.push(ReadItem { text, priority: None, heading: self.heading.clone(), span: at });
     }

@@ -9,19 +9,20 @@ use std::collections::HashSet;
 /// Parses a mentor's reply as a list of lessons (OmniReflect, tables 17 and 18): Python, JSON, JSON lines, numbered,
 /// bulleted or plain lines, with or without surrounding prose, complete or cut off. Linear in the length of the reply.
 pub fn read_items(reply: &str) -> Items {
-    let mut remarks = ParseLog::new(reply);
-    let body = remarks.after_reasoning();
+    let mut log = ParseLog::new(reply);
+    let body = log.after_reasoning();
     let mut items = Vec::new();
-    let pieces = split_pieces(body, &mut remarks);
+    let pieces = split_pieces(body, &mut log);
     let has_list = pieces.iter().any(|p| matches!(p, Piece::Value(v) if is_answer(v)));
-    let mut aside: Option<(&str, usize)> = None;
+    // The first unused line since the last value, and the offset of the end of the last one.
+    let mut unused: Option<(&str, usize)> = None;
     let mut lines = Vec::new();
     let mut heading: Option<String> = None;
     for piece in pieces {
         match piece {
             Piece::Value(value) => {
-                complain_about_aside(&mut aside, body, &mut remarks);
-                dict::collect_items(value, heading.as_deref(), &mut items, &mut remarks);
+                complain_about_unused(&mut unused, body, &mut log);
+                dict::collect_items(value, heading.as_deref(), &mut items, &mut log);
             }
             Piece::Line(line) if !has_list => lines.push(line),
             Piece::Line(line) => {
@@ -30,50 +31,50 @@ pub fn read_items(reply: &str) -> Items {
                     if let Some(new_heading) = lines::parse_heading(words) {
                         heading = Some(new_heading);
                     }
-                    remarks.add_markup(line);
+                    log.add_markup(line);
                 } else {
                     let end = offset_in(body, line) + line.len();
-                    aside = Some(aside.map_or((line, end), |(first, _)| (first, end)));
+                    unused = Some(unused.map_or((line, end), |(first, _)| (first, end)));
                 }
             }
         }
     }
-    complain_about_aside(&mut aside, body, &mut remarks);
-    lines::read_lines(&lines, &mut items, &mut remarks);
-    remove_duplicates(&mut items, &mut remarks);
-    prose::drop_non_lessons(&mut items, &mut remarks);
+    complain_about_unused(&mut unused, body, &mut log);
+    lines::read_lines(&lines, &mut items, &mut log);
+    remove_duplicates(&mut items, &mut log);
+    prose::drop_non_lessons(&mut items, &mut log);
     if reply.trim().is_empty() {
-        remarks.complain("the reply is empty", "");
+        log.complain("the reply is empty", "");
     }
-    remarks.complaints.sort_by_key(|c| c.span.start);
-    Items { items, complaints: remarks.complaints, dropped: remarks.dropped, markup: remarks.markup }
+    log.complaints.sort_by_key(|c| c.span.start);
+    Items { items, complaints: log.complaints, dropped: log.dropped, markup: log.markup }
 }
 
 /// Removes duplicates, keeping the first of equal items.
-fn remove_duplicates(items: &mut Vec<ReadItem>, remarks: &mut ParseLog<'_>) {
+fn remove_duplicates(items: &mut Vec<ReadItem>, log: &mut ParseLog<'_>) {
     let mut seen = HashSet::new();
     let is_first: Vec<bool> = items.iter().map(|i| seen.insert((&i.text, &i.heading))).collect();
     let mut is_first = is_first.into_iter();
     items.retain(|item| {
         let keep = is_first.next().unwrap_or(true);
         if !keep {
-            let duplicate = remarks.reply.get(item.span.clone()).unwrap_or_default();
-            remarks.complain("this repeats an earlier lesson", duplicate);
+            let duplicate = log.reply.get(item.span.clone()).unwrap_or_default();
+            log.complain("this repeats an earlier lesson", duplicate);
         }
         keep
     });
 }
 
-/// Adds one complaint about all lines outside the list.
-fn complain_about_aside<'a>(aside: &mut Option<(&'a str, usize)>, body: &'a str, remarks: &mut ParseLog<'a>) {
-    if let Some((first, end)) = aside.take() {
+/// Adds one complaint about the unused lines since the last value, if any.
+fn complain_about_unused<'a>(unused: &mut Option<(&'a str, usize)>, body: &'a str, log: &mut ParseLog<'a>) {
+    if let Some((first, end)) = unused.take() {
         let text = &body[offset_in(body, first)..end];
         let what = if is_empty_list_phrase(text) {
             "read as an empty list"
         } else {
             "text around the list was not used"
         };
-        remarks.complain(what, text);
+        log.complain(what, text);
     }
 }
 
@@ -96,7 +97,7 @@ fn is_answer(value: &Value<'_>) -> bool {
     }
 }
 
-fn split_pieces<'a>(body: &'a str, remarks: &mut ParseLog<'a>) -> Vec<Piece<'a>> {
+fn split_pieces<'a>(body: &'a str, log: &mut ParseLog<'a>) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let mut rest = body;
     // The properties of a line are computed once, however many values it contains.
@@ -106,7 +107,7 @@ fn split_pieces<'a>(body: &'a str, remarks: &mut ParseLog<'a>) -> Vec<Piece<'a>>
             if !rest[..start].trim().is_empty() {
                 pieces.push(Piece::Line(&rest[..start]));
             }
-            let (value, after) = value::read_value(&rest[start..], remarks);
+            let (value, after) = value::read_value(&rest[start..], log);
             pieces.push(Piece::Value(value));
             let read = rest.len() - after.len();
             rest = after;
@@ -123,7 +124,7 @@ fn split_pieces<'a>(body: &'a str, remarks: &mut ParseLog<'a>) -> Vec<Piece<'a>>
     pieces
 }
 
-/// What the search for values knows about a line or its remainder.
+/// Properties of a line, or of what is left of it after a value.
 struct LineScan {
     /// Bytes to the line's end, including the line feed.
     len: usize,
@@ -168,18 +169,19 @@ impl LineScan {
             }
         }
         for (at, _) in line.match_indices(['[', '{']) {
-            // After one value in a line, adjacent ones are found without a limit.
-            let near = !self.at_line_start && at <= 16 && !has_words(&line[..at]);
-            if self.brackets_left == 0 && !near {
+            // A value within 16 bytes of the previous one is found even if `brackets_left` is 0.
+            let follows_value = !self.at_line_start && at <= 16 && !has_words(&line[..at]);
+            if self.brackets_left == 0 && !follows_value {
                 return None;
             }
             self.brackets_left = self.brackets_left.saturating_sub(1);
             // `[object]` in a sentence is not a list.
-            let alone = near || is_list_introduction(&line[..at]);
-            let placed =
+            let is_introduced = follows_value || is_list_introduction(&line[..at]);
+            let ends_line =
                 (self.bracket_ends_line || self.last_bracket.is_none_or(|l| l < at)) && !self.bulleted;
-            let boxed = self.bulleted && ["[ ]", "[x]", "[X]"].iter().any(|b| rest[at..].starts_with(b));
-            if !boxed && (alone || placed) && is_value_start(&rest[at..], alone) {
+            let is_checkbox =
+                self.bulleted && ["[ ]", "[x]", "[X]"].iter().any(|b| rest[at..].starts_with(b));
+            if !is_checkbox && (is_introduced || ends_line) && is_value_start(&rest[at..], is_introduced) {
                 return Some(at);
             }
         }
@@ -187,7 +189,8 @@ impl LineScan {
     }
 }
 
-/// Returns whether only a bullet, a name or a phrase precedes a bracket.
+/// Returns whether the text before a bracket introduces a list: nothing, a bullet or number, or text that ends in `:`,
+/// `=` or a backtick.
 fn is_list_introduction(before: &str) -> bool {
     let before = before.trim();
     let words = strip_bullet(before).unwrap_or(before);
@@ -204,29 +207,31 @@ fn is_quote_sequence(line: &str) -> bool {
     !found.truncated && after.starts_with(',') && quoted::opening_quote(after[1..].trim_start()).is_some()
 }
 
-/// Returns whether the bracket at the beginning opens a value.
-fn is_value_start(text: &str, alone: bool) -> bool {
+/// Returns whether the bracket at the beginning opens a value. If `is_introduced`, the text before it introduces a
+/// list, so less evidence is enough.
+fn is_value_start(text: &str, is_introduced: bool) -> bool {
     let dict = text.starts_with('{');
-    let inside = text.chars().take(8).take_while(|c| "[{".contains(*c)).count();
-    let next = text[inside..].trim_start();
-    let Some(first) = next.chars().next() else { return alone };
+    let bracket_count = text.chars().take(8).take_while(|c| "[{".contains(*c)).count();
+    let next = text[bracket_count..].trim_start();
+    let Some(first) = next.chars().next() else { return is_introduced };
     if quoted::opening_quote(next).is_some() {
-        return !dict || alone || quoted::is_key_start(next);
+        return !dict || is_introduced || quoted::is_key_start(next);
     }
-    if dict || text[..inside].contains('{') {
-        return quoted::is_key_start(next) || alone && first == '}';
+    if dict || text[..bracket_count].contains('{') {
+        return quoted::is_key_start(next) || is_introduced && first == '}';
     }
     match first {
-        ']' | '}' | '.' | '…' | '#' | '(' => alone,
+        ']' | '}' | '.' | '…' | '#' | '(' => is_introduced,
         'r' | 'f' | 'b' | 'u' if quoted::opening_quote(&next[1..]).is_some() => true,
-        'N' if next.starts_with("None") => alone,
-        'n' if next.starts_with("null") => alone,
-        c if c.is_alphabetic() && alone => is_unquoted_list(next),
-        _ => inside >= 2 && alone,
+        'N' if next.starts_with("None") => is_introduced,
+        'n' if next.starts_with("null") => is_introduced,
+        c if c.is_alphabetic() && is_introduced => is_unquoted_list(next),
+        _ => bracket_count >= 2 && is_introduced,
     }
 }
 
-/// Returns whether text without quotes after a bracket is a list: the bracket closes at the end of a line, or far away.
+/// Returns whether text without quotes after a bracket is a list: the bracket closes at the end of a line, or not
+/// within 400 characters.
 fn is_unquoted_list(text: &str) -> bool {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices().take(400) {

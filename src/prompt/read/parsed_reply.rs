@@ -14,7 +14,7 @@ pub(super) struct ParsedReply {
 }
 
 /// Returns the action of a line without its number, quotes, comment or a second action.
-pub(super) fn action_in_line<'a>(line: &'a str, remarks: &mut ParseLog<'a>) -> &'a str {
+pub(super) fn action_in_line<'a>(line: &'a str, log: &mut ParseLog<'a>) -> &'a str {
     let line = strip_bullet(line).filter(|l| has_words(l)).unwrap_or(line);
     let mut end = line.len();
     if let Some(quote) = line.chars().next().filter(|c| is_quote(*c)) {
@@ -24,7 +24,7 @@ pub(super) fn action_in_line<'a>(line: &'a str, remarks: &mut ParseLog<'a>) -> &
             .or_else(|| inner.trim_end_matches('.').strip_suffix(['\'', '’']).map(str::len))
             .filter(|close| has_words(&inner[..*close]))
         {
-            complain_about("words after the action were not used", &inner[close..], remarks);
+            complain_about("words after the action were not used", &inner[close..], log);
             return inner[..close].trim();
         }
     }
@@ -34,16 +34,16 @@ pub(super) fn action_in_line<'a>(line: &'a str, remarks: &mut ParseLog<'a>) -> &
         ("a remark after the action was not used", remark_start(line)),
     ] {
         if let Some(at) = at.filter(|at| *at < end && has_words(&line[..*at])) {
-            complain_about(what, &line[at..end], remarks);
+            complain_about(what, &line[at..end], log);
             end = at;
         }
     }
     line[..end].trim_end_matches(|c: char| c.is_whitespace() || c == ';')
 }
 
-fn complain_about<'a>(complaint: &str, part: &'a str, remarks: &mut ParseLog<'a>) {
+fn complain_about<'a>(complaint: &str, part: &'a str, log: &mut ParseLog<'a>) {
     if has_words(part) {
-        remarks.complain(complaint, part);
+        log.complain(complaint, part);
     }
 }
 

@@ -41,22 +41,22 @@ const NEXT_TRIAL_MARKERS: &[&str] = &[
 /// reasoning and the leading label, keeps the lines. A dictionary or list becomes lines. Linear in the length of the
 /// reply.
 pub fn read_plan(reply: &str) -> Plan {
-    let mut remarks = ParseLog::new(reply);
-    let body = remarks.after_reasoning();
+    let mut log = ParseLog::new(reply);
+    let body = log.after_reasoning();
     let mut builder = PlanBuilder::default();
     let whole = body.trim();
     if let Some((lead, inner)) = split_structure(whole) {
         for line in lead.lines() {
             if lines::is_fence(line) || is_variable_name(line) {
-                remarks.add_markup(line);
+                log.add_markup(line);
             } else {
-                builder.add_line(line, &mut remarks);
+                builder.add_line(line, &mut log);
             }
         }
-        let (value, after) = value::read_value(inner, &mut remarks);
-        builder.add_value(value, &mut remarks);
+        let (value, after) = value::read_value(inner, &mut log);
+        builder.add_value(value, &mut log);
         if has_words(after) {
-            remarks.complain("text around the plan was not used", after);
+            log.complain("text around the plan was not used", after);
         }
     } else {
         let body = strip_outer_quotes(whole);
@@ -64,20 +64,20 @@ pub fn read_plan(reply: &str) -> Plan {
             if !builder.text.is_empty()
                 && NEXT_TRIAL_MARKERS.iter().any(|r| line.trim_start_matches(['>', ' ']).starts_with(r))
             {
-                let from = remarks.span_of(line).start;
-                remarks.complain("a trial that the model made up was not used", &reply[from..]);
+                let from = log.span_of(line).start;
+                log.complain("a trial that the model made up was not used", &reply[from..]);
                 break;
             }
             if lines::is_fence(line) {
-                remarks.add_markup(line);
+                log.add_markup(line);
             } else {
-                builder.add_line(line, &mut remarks);
+                builder.add_line(line, &mut log);
             }
         }
     }
     let text = builder.text.trim().to_owned();
-    if text.is_empty() && remarks.complaints.is_empty() {
-        remarks.complain(
+    if text.is_empty() && log.complaints.is_empty() {
+        log.complain(
             if reply.trim().is_empty() { "the reply is empty" } else { "the reply has no text" },
             "",
         );
@@ -87,7 +87,7 @@ pub fn read_plan(reply: &str) -> Plan {
         words.truncate(words.trim_end().len());
         *words = words.trim_start().to_owned();
     }
-    Plan { text, sections, complaints: remarks.complaints, markup: remarks.markup }
+    Plan { text, sections, complaints: log.complaints, markup: log.markup }
 }
 
 /// Removes the quotes around the whole text.
@@ -127,7 +127,7 @@ struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    fn add_line<'a>(&mut self, line: &'a str, remarks: &mut ParseLog<'a>) {
+    fn add_line<'a>(&mut self, line: &'a str, log: &mut ParseLog<'a>) {
         let Some((name, words)) = split_section_label(line) else {
             let line = line.trim_end();
             // Blank lines between paragraphs are kept, those before the first are not.
@@ -143,7 +143,7 @@ impl PlanBuilder {
         };
         if self.text.trim().is_empty() {
             // The label at the beginning only repeats the question.
-            remarks.add_markup(&line[..line.len() - words.len()]);
+            log.add_markup(&line[..line.len() - words.len()]);
             self.text.clear();
             if !words.is_empty() {
                 self.text.push_str(words.trim_end());
@@ -156,11 +156,11 @@ impl PlanBuilder {
         self.sections.push((name, format!("{}\n", words.trim_end())));
     }
 
-    fn add_value<'a>(&mut self, value: Value<'a>, remarks: &mut ParseLog<'a>) {
+    fn add_value<'a>(&mut self, value: Value<'a>, log: &mut ParseLog<'a>) {
         match value {
             Value::Text(text) => {
                 if text.truncated {
-                    remarks.complain("the reply ends in the middle of this; it was kept", text.source);
+                    log.complain("the reply ends in the middle of this; it was kept", text.source);
                 }
                 if !text.text.is_empty() {
                     self.text.push_str(&text.text);
@@ -173,12 +173,12 @@ impl PlanBuilder {
             }
             Value::List(values, _) => {
                 for value in values {
-                    self.add_value(value, remarks);
+                    self.add_value(value, log);
                 }
             }
             Value::Dict(entries, _) => {
                 for entry in entries {
-                    remarks.add_markup(entry.key_source);
+                    log.add_markup(entry.key_source);
                     if has_words(&entry.key) {
                         self.sections
                             .push((collapse_whitespace(&entry.key.replace('_', " ")), String::new()));
@@ -187,7 +187,7 @@ impl PlanBuilder {
                             self.text.push_str(": ");
                         }
                     }
-                    self.add_value(entry.value, remarks);
+                    self.add_value(entry.value, log);
                 }
             }
         }

@@ -11,7 +11,7 @@ const PARAGRAPH_SENTENCES: usize = 3;
 
 /// Removes items that are not lessons: refusals, a server's error message that is the only item, and texts of more than
 /// [`MAX_LESSON_CHARS`] characters.
-pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut ParseLog<'_>) {
+pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, log: &mut ParseLog<'_>) {
     let alone = items.len() == 1;
     items.retain(|item| {
         let solution = item.text.solution.as_deref().unwrap_or_default();
@@ -20,13 +20,13 @@ pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut ParseLog
             format!("{longest} characters is too long for a lesson (at most {MAX_LESSON_CHARS})")
         } else if is_refusal(&item.text.text) {
             "this is a refusal, not a lesson".to_owned()
-        } else if alone && solution.is_empty() && is_failure_message(remarks.reply) {
+        } else if alone && solution.is_empty() && is_failure_message(log.reply) {
             "this is an error message, not a lesson".to_owned()
         } else {
             return true;
         };
-        let part = remarks.reply.get(item.span.clone()).unwrap_or_default();
-        remarks.drop_lesson(&reason, part, item.text.clone());
+        let part = log.reply.get(item.span.clone()).unwrap_or_default();
+        log.drop_lesson(&reason, part, item.text.clone());
         false
     });
 }

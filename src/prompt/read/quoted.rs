@@ -60,7 +60,7 @@ pub(super) fn is_quote(c: char) -> bool {
 
 /// Parses the quoted text at the beginning of `text`. A quote closes only where an entry can end, so apostrophes and
 /// quotes inside need no escape. Linear: the lookahead after a quote stops at the next word.
-pub(super) fn read_quoted(text: &str, place: QuoteContext) -> Option<Quoted<'_>> {
+pub(super) fn read_quoted(text: &str, context: QuoteContext) -> Option<Quoted<'_>> {
     let (open, closers) = opening_quote(text)?;
     let body = &text[open.len()..];
     let found = |end: usize, close: usize, unclosed: bool| Quoted {
@@ -69,25 +69,25 @@ pub(super) fn read_quoted(text: &str, place: QuoteContext) -> Option<Quoted<'_>>
         truncated: false,
         unclosed,
     };
-    let (mut escaped, mut last, mut fresh_line) = (false, ' ', true);
+    let (mut escaped, mut last, mut line_end_checked) = (false, ' ', true);
     for (at, c) in body.char_indices() {
         let rest = &body[at..];
-        if c == '\n' && last == ',' && !fresh_line {
-            // Only at the first line end after the comma, so that the whitespace after it is examined once.
-            fresh_line = true;
+        if c == '\n' && last == ',' && !line_end_checked {
+            // Check only the first line end after a comma, so that a run of blank lines is scanned once.
+            line_end_checked = true;
             if rest.trim_start().strip_prefix(open).is_some_and(|r| r.starts_with(char::is_alphanumeric)) {
                 return Some(found(body[..at].trim_end().len(), 0, true));
             }
         }
         if !escaped
             && let Some(close) = closers.iter().find(|q| rest.starts_with(**q))
-            && (open.len() >= 3 && open.is_ascii() || is_entry_end(&rest[close.len()..], last, place))
+            && (open.len() >= 3 && open.is_ascii() || is_entry_end(&rest[close.len()..], last, context))
         {
             return Some(found(at, close.len(), false));
         }
         if !c.is_whitespace() {
             last = c;
-            fresh_line = false;
+            line_end_checked = false;
         }
         escaped = c == '\\' && !escaped && open != "\\\"";
     }
@@ -95,7 +95,7 @@ pub(super) fn read_quoted(text: &str, place: QuoteContext) -> Option<Quoted<'_>>
 }
 
 /// Returns whether an entry can end before `after`.
-fn is_entry_end(after: &str, last: char, place: QuoteContext) -> bool {
+fn is_entry_end(after: &str, last: char, context: QuoteContext) -> bool {
     let next = after.trim_start();
     let gap = &after[..after.len() - next.len()];
     let Some(first) = next.chars().next() else { return true };
@@ -107,16 +107,16 @@ fn is_entry_end(after: &str, last: char, place: QuoteContext) -> bool {
             line_end || is_entry_start(value)
         }
         ']' | '}' => true,
-        ')' => place == QuoteContext::Tuple,
-        ':' => place == QuoteContext::Key,
+        ')' => context == QuoteContext::Tuple,
+        ':' => context == QuoteContext::Key,
         '#' => !gap.is_empty(),
         '/' => !gap.is_empty() && next.starts_with("//"),
         '.' | '…' => next.starts_with("...") || first == '…',
         '`' if next.starts_with("```") => true,
         '{' | '[' => gap.contains('\n'),
         c if is_quote(c) && !gap.is_empty() => {
-            let word = next[c.len_utf8()..].starts_with(char::is_alphanumeric);
-            word && (gap.contains('\n') || c == '"') && last != ' '
+            let word_follows = next[c.len_utf8()..].starts_with(char::is_alphanumeric);
+            word_follows && (gap.contains('\n') || c == '"') && last != ' '
         }
         _ => false,
     }

@@ -17,12 +17,12 @@ pub fn read_truncated_items(reply: &str, by: &str) -> Items {
         return read;
     };
     let item = read.items.remove(last);
-    let mut remarks = ParseLog::new(reply);
+    let mut log = ParseLog::new(reply);
     let part = reply.get(item.span).unwrap_or_default();
-    remarks.drop_lesson(&format!("cut off by {by}, so it was not used"), part, item.text);
-    read.complaints.append(&mut remarks.complaints);
+    log.drop_lesson(&format!("cut off by {by}, so it was not used"), part, item.text);
+    read.complaints.append(&mut log.complaints);
     read.complaints.sort_by_key(|c| c.span.start);
-    read.dropped.append(&mut remarks.dropped);
+    read.dropped.append(&mut log.dropped);
     read
 }
 

@@ -45,8 +45,8 @@ impl<'a> Value<'a> {
 
 /// Parses the value at the beginning of `text`, either an opening bracket or quoted texts separated by commas, and
 /// returns it with the rest of the text.
-pub(super) fn read_value<'a>(text: &'a str, remarks: &mut ParseLog<'a>) -> (Value<'a>, &'a str) {
-    let mut parser = Parser { text, pos: 0, open_brackets: Vec::new(), remarks, depth_reported: false };
+pub(super) fn read_value<'a>(text: &'a str, log: &mut ParseLog<'a>) -> (Value<'a>, &'a str) {
+    let mut parser = Parser { text, pos: 0, open_brackets: Vec::new(), log, depth_reported: false };
     let value = if text.starts_with(['[', '{', '(']) {
         parser.parse_value(false)
     } else {
@@ -61,7 +61,7 @@ struct Parser<'a, 'r> {
     pos: usize,
     /// The expected closing brackets, innermost last.
     open_brackets: Vec<char>,
-    remarks: &'r mut ParseLog<'a>,
+    log: &'r mut ParseLog<'a>,
     depth_reported: bool,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Parser<'a, '_> {
         let prefix = self.rest().len() - self.rest().trim_start_matches(['r', 'f', 'b', 'u']).len();
         if prefix < 3 && quoted::opening_quote(&self.rest()[prefix..]).is_some() {
             let letters = &self.rest()[..prefix];
-            self.remarks.add_markup(letters);
+            self.log.add_markup(letters);
             self.pos += prefix;
             return Value::Text(self.parse_quoted(if self.open_brackets.last() == Some(&')') {
                 QuoteContext::Tuple
@@ -122,7 +122,7 @@ impl<'a> Parser<'a, '_> {
         let at = &rest[..found.len];
         self.pos += found.len;
         if found.unclosed {
-            self.remarks.complain("a closing quote is missing after", at);
+            self.log.complain("a closing quote is missing after", at);
         }
         let inner = if found.unclosed { found.inner.trim_end_matches(',') } else { found.inner };
         Text {
@@ -256,7 +256,7 @@ impl<'a> Parser<'a, '_> {
                 // Only the outermost open bracket causes a complaint; those inside it are necessarily open too.
                 if self.open_brackets.len() == 1 {
                     let opened = &self.text[start..=start];
-                    self.remarks.complain(super::OPEN_BRACKET_COMPLAINT, opened);
+                    self.log.complain(super::OPEN_BRACKET_COMPLAINT, opened);
                 }
                 return false;
             };
@@ -273,14 +273,14 @@ impl<'a> Parser<'a, '_> {
                     }
                     if self.open_brackets.contains(&c) {
                         let opened = &self.text[start..=start];
-                        self.remarks.complain("this bracket is not closed", opened);
+                        self.log.complain("this bracket is not closed", opened);
                         return false;
                     }
                     self.pos += 1;
                 }
                 '[' | '{' | '(' if self.open_brackets.len() >= MAX_DEPTH => {
                     if !self.depth_reported {
-                        self.remarks
+                        self.log
                             .complain("brackets are nested too deep; they were read as one from", &rest[..1]);
                         self.depth_reported = true;
                     }
@@ -293,7 +293,7 @@ impl<'a> Parser<'a, '_> {
 
     fn skip_comment(&mut self) {
         let line = self.rest().lines().next().unwrap_or_default();
-        self.remarks.complain("a comment in the list was not used", line);
+        self.log.complain("a comment in the list was not used", line);
         self.pos += line.len().max(1);
     }
 }

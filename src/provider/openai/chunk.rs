@@ -15,7 +15,7 @@ pub(super) struct TokenCounts {
 /// The largest plausible token count of a reply: far above any model's context, and small enough that no sum overflows.
 const MAX_TOKENS: u64 = 1 << 32;
 
-/// The content of one value.
+/// What a JSON value of a reply contains.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Chunk {
     pub(super) text: UnredactedText,
@@ -36,13 +36,13 @@ pub(super) struct Chunk {
 /// reasoning.
 pub(super) fn parse_chunk(value: &ServerJson, fields: &[String]) -> Chunk {
     let mut chunk = Chunk::default();
-    chunk.count(value);
+    chunk.read_usage(value);
     chunk.error = read_error(value);
     let choices = value.get("choices").and_then(Value::as_array);
     chunk.is_recognized =
         choices.is_some() || chunk.token_counts.is_some() || chunk.impossible_counts || chunk.error.is_some();
-    let pieces = value.unredacted().get("choices").into_iter().flat_map(UnredactedJson::elements);
-    for (choice, pieces) in choices.into_iter().flatten().zip(pieces) {
+    let unredacted_choices = value.unredacted().get("choices").into_iter().flat_map(UnredactedJson::elements);
+    for (choice, unredacted) in choices.into_iter().flatten().zip(unredacted_choices) {
         // We request one choice. A server that sends more numbers them; only the first is used.
         if choice.get("index").and_then(Value::as_u64).unwrap_or(0) != 0 {
             continue;
@@ -51,19 +51,19 @@ pub(super) fn parse_chunk(value: &ServerJson, fields: &[String]) -> Chunk {
             chunk.error = read_error(choice);
         }
         if chunk.token_counts.is_none() {
-            chunk.count(choice);
+            chunk.read_usage(choice);
         }
         if let Some(finish) =
             choice.get("finish_reason").and_then(Value::as_str).filter(|f| !["", "null"].contains(f))
         {
             chunk.finish_reason = Some(finish.to_owned());
         }
-        if let Some(text) = pieces.get("text").and_then(UnredactedJson::text) {
+        if let Some(text) = unredacted.get("text").and_then(UnredactedJson::text) {
             chunk.text.push(&text);
         }
-        for message in ["delta", "message"].iter().filter_map(|name| pieces.get(name)) {
+        for message in ["delta", "message"].iter().filter_map(|name| unredacted.get(name)) {
             read_content(message.get("content"), &mut chunk);
-            refusal(message.get("refusal"), &mut chunk);
+            read_refusal(message.get("refusal"), &mut chunk);
             let reasoning = fields.iter().filter_map(|f| message.get(f)?.text()).find(|r| !r.is_empty());
             chunk.reasoning.push(&reasoning.unwrap_or_default());
         }
@@ -73,7 +73,7 @@ pub(super) fn parse_chunk(value: &ServerJson, fields: &[String]) -> Chunk {
 
 impl Chunk {
     /// Takes the usage from a value, unless it is impossible.
-    fn count(&mut self, value: &Value) {
+    fn read_usage(&mut self, value: &Value) {
         let counts = read_token_counts(value);
         let possible = |c: &TokenCounts| [c.prompt, c.reply, c.reasoning].iter().all(|n| *n <= MAX_TOKENS);
         self.impossible_counts |= counts.is_some_and(|c| !possible(&c));
@@ -91,7 +91,7 @@ fn read_content(content: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
         if let Some(text) = part.get("text").and_then(UnredactedJson::text) {
             chunk.text.push(&text);
         }
-        refusal(part.get("refusal"), chunk);
+        read_refusal(part.get("refusal"), chunk);
         let Some(thinking) = part.get("thinking") else { continue };
         let inner = thinking.elements().filter_map(|p| p.get("text")?.text());
         thinking.text().into_iter().chain(inner).for_each(|text| chunk.reasoning.push(&text));
@@ -99,7 +99,7 @@ fn read_content(content: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
 }
 
 /// Reads a refusal, which is a field beside the content or inside one of its parts.
-fn refusal(refusal: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
+fn read_refusal(refusal: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
     if let Some(text) = refusal.and_then(UnredactedJson::text) {
         chunk.refused |= !text.is_empty();
         chunk.text.push(&text);

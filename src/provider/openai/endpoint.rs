@@ -1,4 +1,4 @@
-//! An endpoint as data: its URL, its API and authentication, and the parameters that it is sent.
+//! The configuration of an endpoint: URL, API, authentication and request parameters.
 
 use super::redactor::Redactor;
 use super::secret::{KeySource, Secret};
@@ -98,8 +98,8 @@ impl Default for Sampling {
 pub struct Timeouts {
     /// For connecting.
     pub connect: Duration,
-    /// For the first piece of the reply, and between pieces if only data without content arrives. Long, because a
-    /// server may load its model first.
+    /// For the first content of the reply, and between pieces with content while only empty ones (keep-alives) arrive.
+    /// Long, because a server may load its model first.
     pub first_piece: Duration,
     /// For the next byte of a stream that has begun.
     pub idle: Duration,
@@ -121,7 +121,7 @@ impl Default for Timeouts {
     }
 }
 
-/// How often and after which waits a failed request is retried.
+/// How often, and with what delays, a failed request is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
     pub max_retries: u32,
@@ -221,12 +221,13 @@ pub struct Endpoint {
     pub reasoning: Reasoning,
     /// Send the prompt as a single user message, for chat templates without a system message.
     pub one_message: bool,
-    /// Send one request at a time, even before the server interrupts a reply because another request arrived.
+    /// Always send one request at a time. (Otherwise this starts only after the server interrupted a reply because
+    /// another request arrived.)
     pub one_at_a_time: bool,
     pub timeouts: Timeouts,
     pub retry: Retry,
     pub prices: Option<Prices>,
-    /// The token counts come from a proxy.
+    /// A proxy in front of the server counts the tokens, so the counts are not used to correct our estimates.
     pub counted_by_proxy: bool,
 }
 
@@ -263,7 +264,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns a redactor for all secrets of the endpoint and of the environment's proxies.
+    /// Returns a redactor for all secrets of the endpoint and of the proxies set in environment variables.
     pub(super) fn redactor(&self) -> Redactor {
         let proxies = super::proxy::credentials(&|name| std::env::var(name).ok());
         let values = self.headers.iter().chain(&self.query).map(|(name, value)| (name.as_str(), value));
@@ -321,20 +322,20 @@ impl Endpoint {
         name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 
-    /// Describes the settings of the papers, and our own, that are not sent or are sent with another value.
+    /// Describes how the sent parameters differ from the papers' settings, and whether `stop` and `seed` are left out.
     pub fn unsent_settings(&self) -> Vec<String> {
         let (sampling, none) = (&self.sampling, "not part of this endpoint's profile");
         let papers = [("temperature", 0.0), ("top_p", 0.7), ("top_k", 50.0), ("repetition_penalty", 1.0)];
         let numbers = papers.map(|(name, papers)| (name, papers, self.sampling_number(name)));
         let differs = |(name, papers, sent): &(&str, f64, Option<f64>)| match sent {
             Some(sent) if (sent - papers).abs() < 1e-9 => None,
-            Some(sent) => Some(format!("{name} {papers}: {sent} is sent")),
+            Some(sent) => Some(format!("{name}: sent as {sent} instead of {papers}")),
             None => Some(format!("{name} {papers}: {none}")),
         };
         let mut unsent: Vec<String> = numbers.iter().filter_map(differs).collect();
         let left_out = |name: &str| self.omit.contains(name) && !self.extra.contains_key(name);
         if left_out("stop") {
-            unsent.push(format!("stop: {none}; replies are cut here"));
+            unsent.push(format!("stop: {none}; replies are truncated locally"));
         }
         if !sampling.seed || left_out("seed") {
             unsent.push(format!("seed: {none}"));
@@ -366,7 +367,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn unsent_and_changed_settings_are_described() {
+    fn differences_from_the_papers_settings_are_described() {
         type Case = (fn(&mut Endpoint), &'static [&'static str]);
         let cases: [Case; 5] = [
             (|_| {}, &["top_k 50: not part of", "repetition_penalty 1: not part of"]),
@@ -377,7 +378,7 @@ mod tests {
                     e.sampling.top_k = Some(20);
                     e.sampling.repetition_penalty = Some(1.0);
                 },
-                &["temperature 0: 0.6 is sent", "top_k 50: 20 is sent"],
+                &["temperature: sent as 0.6 instead of 0", "top_k: sent as 20 instead of 50"],
             ),
             (
                 |e| e.omit.extend(["temperature", "top_p", "stop"].map(str::to_owned)),
@@ -386,7 +387,7 @@ mod tests {
                     "top_p 0.7: not part of",
                     "top_k 50: not part of",
                     "repetition_penalty 1: not part of",
-                    "stop: not part of this endpoint's profile; replies are cut here",
+                    "stop: not part of this endpoint's profile; replies are truncated locally",
                 ],
             ),
             (

@@ -17,8 +17,8 @@ pub(super) enum Finish {
     Unknown,
 }
 
-/// The words of finish reasons by meaning. The first row with a word of the reason decides, so that a reason that also
-/// names a fault (`stop_timeout`) does not count as complete.
+/// The words of finish reasons by meaning. The first row that contains any word of the reason wins, so that a reason
+/// that also names a fault (`stop_timeout`) does not count as complete.
 const WORDS: &[(Finish, &[&str])] = &[
     // OpenAI, Gemini (`SAFETY`, `RECITATION`, `PROHIBITED_CONTENT`, `SPII`), Anthropic, Cohere, Bedrock, GLM.
     (

@@ -59,7 +59,7 @@ pub struct LearnedQuirks {
     pub failed_streams: u32,
     /// Number of consecutive replies truncated locally at a stop text for which no usage arrived in time.
     pub usage_misses: u32,
-    /// Number of replies truncated locally at a stop text since then whose usage was not awaited.
+    /// Number of replies truncated locally at a stop text, since the last miss, whose usage was not awaited.
     pub usage_skips: u32,
     /// The server sent impossible token counts.
     pub impossible_counts: bool,
@@ -141,48 +141,49 @@ impl LearnedQuirks {
         self.rejected_limits.range(..=bound).any(|(_, least)| *least <= prompt)
     }
 
-    /// Returns notes about what is sent differently because of the replies of the model at `place`. Notes are recorded
-    /// in sessions and parsed by [`restore`](Self::restore), so their texts must not change.
-    pub(super) fn describe(&self, place: &str) -> Vec<String> {
+    /// Returns notes about what is sent differently because of the replies of the model that `model_and_url` names
+    /// (`m at http://h/v1`). Notes are recorded in sessions and parsed by [`restore`](Self::restore), so their texts
+    /// must not change.
+    pub(super) fn describe(&self, model_and_url: &str) -> Vec<String> {
         let mut notes = Vec::new();
         if self.match_stops_locally {
             notes.push(if self.starts_in_reasoning {
-                starts_in_reasoning_note(place)
+                starts_in_reasoning_note(model_and_url)
             } else if self.empty_with_stops > 0 {
-                empty_reply_note(place)
+                empty_reply_note(model_and_url)
             } else {
-                stop_note(place)
+                stop_note(model_and_url)
             });
         }
-        notes.extend(self.without_stream.then(|| without_stream_note(place)));
+        notes.extend(self.without_stream.then(|| without_stream_note(model_and_url)));
         notes.extend(self.min_limit.map(|limit| match limit {
-            TokenLimit::Tokens(n) => format!("max_tokens: at least {n}{}", min_limit_note(place)),
-            TokenLimit::ServerDefault => format!("max_tokens: left out{}", min_limit_note(place)),
+            TokenLimit::Tokens(n) => format!("max_tokens: at least {n}{}", min_limit_note(model_and_url)),
+            TokenLimit::ServerDefault => format!("max_tokens: left out{}", min_limit_note(model_and_url)),
         }));
         let raised = self.raised_limits.iter();
-        notes.extend(
-            raised.map(|(cut, n)| format!("max_tokens: {n} in place of {cut}{}", raised_limit_note(place))),
-        );
+        notes.extend(raised.map(|(cut, n)| {
+            format!("max_tokens: {n} in place of {cut}{}", raised_limit_note(model_and_url))
+        }));
         notes
     }
 
-    /// Restores what an earlier process noted about the same model at the same place.
-    pub(super) fn restore(&mut self, place: &str, notes: &[String]) {
+    /// Restores what an earlier process noted about the same model at the same URL.
+    pub(super) fn restore(&mut self, model_and_url: &str, notes: &[String]) {
         for note in notes {
-            let opened = *note == starts_in_reasoning_note(place);
+            let opened = *note == starts_in_reasoning_note(model_and_url);
             self.starts_in_reasoning |= opened;
-            let empty = *note == empty_reply_note(place);
+            let empty = *note == empty_reply_note(model_and_url);
             self.empty_with_stops = self.empty_with_stops.max(u32::from(empty) * EMPTY_WITH_STOPS);
-            self.match_stops_locally |= opened || empty || *note == stop_note(place);
-            self.without_stream |= *note == without_stream_note(place);
+            self.match_stops_locally |= opened || empty || *note == stop_note(model_and_url);
+            self.without_stream |= *note == without_stream_note(model_and_url);
             let Some(rest) = note.strip_prefix("max_tokens: ") else { continue };
-            if let Some(limit) = rest.strip_suffix(&min_limit_note(place)) {
+            if let Some(limit) = rest.strip_suffix(&min_limit_note(model_and_url)) {
                 let tokens =
                     limit.strip_prefix("at least ").and_then(|n| n.parse().ok()).map(TokenLimit::Tokens);
                 let limit = tokens.or((limit == "left out").then_some(TokenLimit::ServerDefault));
                 self.min_limit = self.min_limit.max(limit);
             } else if let Some((n, cut)) = rest
-                .strip_suffix(&raised_limit_note(place))
+                .strip_suffix(&raised_limit_note(model_and_url))
                 .and_then(|limits| limits.split_once(" in place of "))
                 && let (Ok(n), Ok(cut)) = (n.parse::<u32>(), cut.parse())
             {
@@ -198,30 +199,34 @@ impl LearnedQuirks {
     }
 }
 
-fn stop_note(place: &str) -> String {
-    format!("stop: left out for {place}, where it ended the model's reasoning; replies are cut here instead")
-}
-
-fn empty_reply_note(place: &str) -> String {
-    format!("stop: left out for {place}, whose replies were empty with it; replies are cut here instead")
-}
-
-fn without_stream_note(place: &str) -> String {
-    format!("stream: left out for {place}, whose streams did not bring a whole reply")
-}
-
-fn starts_in_reasoning_note(place: &str) -> String {
+fn stop_note(model_and_url: &str) -> String {
     format!(
-        "stop: left out for {place}, whose replies begin inside their reasoning; they are cut here instead"
+        "stop: left out for {model_and_url}, where it ended the model's reasoning; replies are cut here instead"
     )
 }
 
-fn min_limit_note(place: &str) -> String {
-    format!(" for {place}, whose reasoning used up the smaller limit")
+fn empty_reply_note(model_and_url: &str) -> String {
+    format!(
+        "stop: left out for {model_and_url}, whose replies were empty with it; replies are cut here instead"
+    )
 }
 
-fn raised_limit_note(place: &str) -> String {
-    format!(" for {place}, whose replies the smaller limit cut off")
+fn without_stream_note(model_and_url: &str) -> String {
+    format!("stream: left out for {model_and_url}, whose streams did not bring a whole reply")
+}
+
+fn starts_in_reasoning_note(model_and_url: &str) -> String {
+    format!(
+        "stop: left out for {model_and_url}, whose replies begin inside their reasoning; they are cut here instead"
+    )
+}
+
+fn min_limit_note(model_and_url: &str) -> String {
+    format!(" for {model_and_url}, whose reasoning used up the smaller limit")
+}
+
+fn raised_limit_note(model_and_url: &str) -> String {
+    format!(" for {model_and_url}, whose replies the smaller limit cut off")
 }
 
 #[cfg(test)]
@@ -229,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_restore_quirks_only_at_the_same_place() {
+    fn notes_restore_quirks_only_for_the_same_model_and_url() {
         let known = LearnedQuirks {
             match_stops_locally: true,
             min_limit: Some(TokenLimit::Tokens(4096)),

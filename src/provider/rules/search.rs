@@ -93,7 +93,7 @@ impl RuleContext<'_> {
     }
 
     /// Returns how promising a place is: how likely the thing is there by common sense or a lesson, times a random
-    /// preference. Places of which there are many of the same kind score lower.
+    /// preference. Places of a common kind score lower.
     fn score_place(&self, kind: &str, place: &Place<'_>) -> f64 {
         let is_taught =
             self.lessons.look_for.iter().any(|(thing, at)| thing == kind && at == place.name.kind);

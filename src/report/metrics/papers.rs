@@ -26,11 +26,11 @@ pub struct PaperRow {
     pub trials: u32,
     /// Maximum steps per episode.
     pub steps: u32,
-    /// It starts with previously made lessons.
+    /// The run starts with existing lessons.
     #[serde(default)]
     #[serde(rename = "pool")]
     pub starts_with_lessons: bool,
-    /// Why it cannot be compared, if so.
+    /// Why runs cannot be compared with this row, if they cannot.
     #[serde(default)]
     pub caveat: Option<String>,
     /// The settings that define the row, by name.
@@ -78,16 +78,16 @@ impl PaperRow {
 
     /// Returns the number of tasks behind a figure, or `None` if it is unknown (some papers don't state the number per
     /// type).
-    pub fn task_count(&self, cell: &PublishedFigure) -> Option<usize> {
+    pub fn task_count(&self, figure: &PublishedFigure) -> Option<usize> {
         let paper = PAPERS.papers.get(&self.paper)?;
-        (cell.2 == "all" && cell.1 == "success").then(|| paper.tasks.get(&cell.0).copied()).flatten()
+        (figure.2 == "all" && figure.1 == "success").then(|| paper.tasks.get(&figure.0).copied()).flatten()
     }
 
-    /// Returns whether a figure is the share of a whole number of its paper's tasks, or `None` if their number is
-    /// unknown.
-    pub fn is_whole_task_share(&self, cell: &PublishedFigure) -> Option<bool> {
+    /// Returns whether a figure is possible for the paper's number of tasks (k / total for a whole k), or `None` if that
+    /// number is unknown.
+    pub fn is_whole_task_share(&self, figure: &PublishedFigure) -> Option<bool> {
         let truncates = PAPERS.papers.get(&self.paper).is_some_and(|p| p.truncates_figures);
-        self.task_count(cell).map(|total| is_share_of_whole_tasks(cell.4, total, truncates))
+        self.task_count(figure).map(|total| is_share_of_whole_tasks(figure.4, total, truncates))
     }
 
     fn split(&self) -> Option<&'static str> {
@@ -100,7 +100,7 @@ impl PaperRow {
         if spec.trials != self.trials {
             why.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
         }
-        // The public code counts one step less for what its paper calls 50.
+        // The public code of Reflexion and FCRF runs 49 steps where the papers say 50.
         if spec.limits.steps != self.steps && spec.limits.steps + 1 != self.steps {
             why.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
         }
@@ -124,8 +124,8 @@ impl PaperRow {
     }
 }
 
-/// Returns whether a share in per cent, printed with one decimal or more, is that of a whole number of tasks out of
-/// `total`. Some of the papers' cells are not. Most papers round; FCRF truncates.
+/// Returns whether `value`, a share in per cent with at least one decimal, equals k / `total` for some whole k. Some
+/// published figures don't. Most papers round; FCRF truncates.
 pub fn is_share_of_whole_tasks(value: f64, total: usize, truncates: bool) -> bool {
     (0..=total).any(|k| {
         let exact = 100.0 * k as f64 / total as f64;
@@ -213,8 +213,8 @@ fn is_in_split(id: &str, split: &str) -> bool {
     id.split(['/', '\\']).any(|part| part == split)
 }
 
-fn compare_figure(row: &PaperRow, cell: &PublishedFigure, metrics: &Metrics) -> Option<PaperComparison> {
-    let (_, measure, kind, model, published) = cell;
+fn compare_figure(row: &PaperRow, figure: &PublishedFigure, metrics: &Metrics) -> Option<PaperComparison> {
+    let (_, measure, kind, model, published) = figure;
     let rates = if kind == "all" { Some(&metrics.all) } else { metrics.by_type.get(kind) }?;
     let per_cent =
         |i: Interval| Interval { value: i.value * 100.0, low: i.low * 100.0, high: i.high * 100.0 };
@@ -234,9 +234,9 @@ fn compare_figure(row: &PaperRow, cell: &PublishedFigure, metrics: &Metrics) -> 
         }
         _ => return None,
     };
-    let published_tasks = row.task_count(cell);
+    let published_tasks = row.task_count(figure);
     let note = match published_tasks {
-        Some(of) if row.is_whole_task_share(cell) == Some(false) => {
+        Some(of) if row.is_whole_task_share(figure) == Some(false) => {
             Some(format!("not a share of {of} tasks: another number of tasks, or an error in the paper"))
         }
         None if measure == "success" => Some("the paper doesn't state the number of tasks".to_owned()),

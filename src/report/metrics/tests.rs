@@ -214,9 +214,9 @@ fn improvement_counts_pairs_and_halves_draws() {
     assert!((found.probability.value + back - 1.0).abs() < 1e-12);
 }
 
-/// methods.md 5: these cells are not a whole number of tasks. FCRF truncates, the others round.
+/// These published figures are not k / total for any whole k. FCRF truncates, the others round.
 #[test]
-fn cells_of_the_papers_that_do_not_reproduce() {
+fn published_figures_that_do_not_reproduce() {
     let odd: Vec<(&str, f64)> = paper_rows()
         .iter()
         .filter(|r| r.paper == "omnireflect" && r.table == "Table 1")

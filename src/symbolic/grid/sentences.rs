@@ -4,10 +4,11 @@ use crate::domain::{LessonText, Note, Scope};
 use crate::engine::Episode;
 use crate::grid::{Clause, View, parse_clauses};
 
-type Sentence = (String, Scope, LessonText);
+/// A lesson without its evidence: the id of its rule, its scope and its text.
+type LessonTemplate = (String, Scope, LessonText);
 
 /// Returns what a note teaches about grid worlds in general.
-pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
+pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {
     let text = match note.detector.as_str() {
         "unlocked" => "A key opens locked doors of its own colour; after that you no longer need it.",
         "found_door" => "Rooms are joined by doors: if a door is closed, toggle and go through it.",
@@ -17,7 +18,7 @@ pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
 }
 
 /// Returns the mistake a note shows, and what to do instead.
-pub(in crate::symbolic) fn error_lessons(note: &Note) -> Vec<Sentence> {
+pub(in crate::symbolic) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
     let (mistake, solution) = match note.detector.as_str() {
         "wrong_verb" => {
             ("Used \"pick up\", which does not exist here.", "Use \"pickup COLOUR KIND NUMBER\".")
@@ -66,7 +67,8 @@ pub(in crate::symbolic) fn error_lessons(note: &Note) -> Vec<Sentence> {
     vec![(format!("error.{detector}"), Scope::Environment, LessonText::error(mistake, solution))]
 }
 
-/// Returns where the task stands, judged by what is in sight and in the hand. Returns `None` if nothing relevant is.
+/// Describes the next step towards the goal from the visible and carried objects. Returns `None` if none of them
+/// suggests one.
 pub(in crate::symbolic) fn progress_text(episode: &Episode) -> Option<String> {
     let view = View::parse(episode.last_step()?.answer.as_ref()?.raw.as_str())?;
     let goal = parse_clauses(&episode.task.goal);
@@ -90,8 +92,8 @@ pub(in crate::symbolic) fn progress_text(episode: &Episode) -> Option<String> {
                 if carried { (fixed, "go near") } else { (moved, "pickup") }
             }
         };
-        let Some(spot) = view.objects.iter().find(|spot| wanted.matches(spot)) else { continue };
-        let after = match (clause, spot.door_state) {
+        let Some(object) = view.objects.iter().find(|object| wanted.matches(object)) else { continue };
+        let after = match (clause, object.door_state) {
             (Clause::Open(_), "locked") => ", with the key of its colour in your hand, and toggle it",
             (Clause::Open(_), "closed") => " and toggle it",
             (Clause::PutNext(..), _) if next == "go near" => {
@@ -101,11 +103,11 @@ pub(in crate::symbolic) fn progress_text(episode: &Episode) -> Option<String> {
         };
         return Some(format!(
             "You see {}, which the task mentions. Next: {next} {}{after}.",
-            spot.name, spot.name
+            object.name, object.name
         ));
     }
-    let unlocked = view.objects.iter().find(|spot| spot.kind == "door" && spot.door_state != "locked");
-    let door = unlocked.or_else(|| view.objects.iter().find(|spot| spot.kind == "door"))?;
+    let unlocked = view.objects.iter().find(|object| object.kind == "door" && object.door_state != "locked");
+    let door = unlocked.or_else(|| view.objects.iter().find(|object| object.kind == "door"))?;
     let verb = if door.door_state == "open" { "go through" } else { "toggle and go through" };
     Some(format!("Nothing the task mentions is in sight. Next: {verb} {}.", door.name))
 }

@@ -7,10 +7,11 @@ use crate::symbolic::parsing::type_of_name;
 use crate::symbolic::planning;
 use crate::symbolic::situation::Situation;
 
-type Sentence = (String, Scope, LessonText);
+/// A lesson without its evidence: the id of its rule, its scope and its text.
+type LessonTemplate = (String, Scope, LessonText);
 
 /// Returns what a note teaches about the environment in general.
-pub(super) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
+pub(super) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {
     if let Some((rule, text)) = planning::abstract_lesson(note) {
         return vec![(rule, Scope::TaskType, LessonText::plain(text))];
     }
@@ -43,7 +44,7 @@ pub(super) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
 }
 
 /// Returns the mistake a note shows, and what to do instead.
-pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
+pub(super) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
     let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
     let detector = note.detector.as_str();
     if let Some((mistake, solution)) = planning::error_lesson(detector) {

@@ -1,4 +1,4 @@
-//! Reasons for actions without effect, although the environment only says that nothing happened.
+//! Tests of the reasons inferred for actions without effect; the environment itself only says that nothing happened.
 
 use super::{HEAT, last_notes, play_kitchen};
 
@@ -65,8 +65,9 @@ fn failed_steps_are_noted_with_their_reason() {
 }
 
 #[test]
-fn examining_with_a_lamp_was_read_as_examining_what_is_not_held() {
-    // Actions with two names don't exist here, whatever is held and wherever the agent is.
+fn actions_with_two_objects_are_unknown_actions() {
+    // `examine`, `open` and `use` take one object. With a second one they are unknown actions, wherever the agent is
+    // and whatever it holds.
     let take = ["go to countertop 2", "take apple 1 from countertop 2"];
     let held = |action: &'static str| [&take[..], &[action]].concat();
     let cases: [(&[&str], &str); 7] = [

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The outcome of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Why it ended; `None` while it is open.
+    /// Why it ended; `None` while it is in progress.
     pub reason: Option<EndReason>,
     /// The goal was reached at its end, or is reached now.
     pub won: bool,
@@ -17,6 +17,7 @@ pub struct Outcome {
     pub moves: u32,
     /// Progress rate at its end, between 0 and 1.
     pub progress: f64,
+    /// Calls to models, the mentor's included.
     pub calls: u32,
     /// Tokens of prompts and replies.
     pub tokens: u64,
@@ -78,7 +79,7 @@ impl Outcome {
         match self.reason {
             Some(reason) => reason.verdict(self.won),
             None if self.won => "won".to_owned(),
-            None => "open".to_owned(),
+            None => "in progress".to_owned(),
         }
     }
 }

@@ -153,7 +153,7 @@ fn compared_lesson(lesson: &Lesson) -> ComparedLesson {
     }
 }
 
-/// Returns the segments that differ, aligned by their text and, between matches, by their labels.
+/// Aligns the segments by text, and those between two matches by label. Returns those that differ.
 fn diff_segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<SegmentPair> {
     let nonempty_segments = |p: &Prompt| {
         p.segments.iter().filter(|s| !s.text.trim().is_empty()).cloned().collect::<Vec<Segment>>()

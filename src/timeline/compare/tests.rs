@@ -63,15 +63,15 @@ fn differing_parts_of_a_step_are_listed() {
     let parts: Vec<StepPart> = row.parts.iter().collect();
     assert_eq!(parts, [StepPart::DecidedBy, StepPart::Observation, StepPart::Progress]);
     assert_eq!(found.outcomes.0.progress_gains, [(4, 0.5)]);
-    let wrong = |o: &super::Outcome| (o.mistake_count(), o.mistakes_after, o.steps_after);
-    assert_eq!((wrong(&found.outcomes.0), wrong(&found.outcomes.1)), ((0, 0, 1), (1, 1, 1)));
+    let counts = |o: &super::Outcome| (o.mistake_count(), o.mistakes_after, o.steps_after);
+    assert_eq!((counts(&found.outcomes.0), counts(&found.outcomes.1)), ((0, 0, 1), (1, 1, 1)));
     assert_eq!(found.reasons()[0], Reason::Person);
 }
 
 #[test]
 fn differences_before_the_first_differing_row_are_listed() {
     let common = ["go 1", "go 2"];
-    // The same branch twice: one more lesson, a different wording, another model.
+    // The same branch, then with one more lesson, with another wording of it, with another model.
     let mut taught = TestBranch::with_actions(&common);
     let mut plain = taught.clone();
     let found =
@@ -145,13 +145,13 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
         .map(|p| (p.task.id, p.trial, p.left, p.right))
         .collect();
     let row = |id: &str, trial, a, b| (id.to_owned(), trial, a, b);
-    let due = [
+    let expected = [
         row("one", 1, Some(1), Some(1)),
         row("one", 2, Some(2), None),
         row("two", 1, Some(3), None),
         row("three", 1, None, Some(2)),
     ];
-    assert_eq!(found, due);
+    assert_eq!(found, expected);
     assert_eq!(find_counterpart((&task("one"), 9), &a.state), Some(1));
     assert_eq!(find_counterpart((&task("none"), 1), &a.state), None);
     // Two trials of one session.
@@ -166,9 +166,9 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
 fn an_edit_in_a_common_past_is_a_difference() {
     type Edit = (&'static str, fn(&mut TestBranch), StepPart);
     let edits: [Edit; 3] = [
-        ("an observation", |line| line.edit_observation(2, "There is a lamp."), StepPart::Observation),
-        ("a thought", |line| line.edit_thought(2, "I take the lamp."), StepPart::Thought),
-        ("a step that is a thought", |line| line.edit_thought(3, "a lamp"), StepPart::Thought),
+        ("an observation", |branch| branch.edit_observation(2, "There is a lamp."), StepPart::Observation),
+        ("a thought", |branch| branch.edit_thought(2, "I take the lamp."), StepPart::Thought),
+        ("a step that is a thought", |branch| branch.edit_thought(3, "a lamp"), StepPart::Thought),
     ];
     for (what, edit, part) in edits {
         let trunk = TestBranch::with_actions(&["go 1", "go 2", "think: a cup"]);
@@ -183,10 +183,10 @@ fn an_edit_in_a_common_past_is_a_difference() {
             assert_eq!(found.reasons(), [Reason::Edited], "{what}");
         }
         // It stays the first difference after the branches diverge.
-        let mut on = trunk.clone();
-        on.add_step("take x");
+        let mut continued = trunk.clone();
+        continued.add_step("take x");
         fork.add_step("take y");
-        assert_eq!(compare(&on, &fork).reasons(), [Reason::Edited], "{what}");
+        assert_eq!(compare(&continued, &fork).reasons(), [Reason::Edited], "{what}");
     }
 }
 
@@ -198,16 +198,16 @@ fn an_edit_hides_no_other_reason() {
     b.add_step_with("look", "A bowl.", 0.0, DecidedBy::Actor);
     b.edit_observation(2, "A lamp.");
     assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::DifferentAnswer]);
-    // The edited text equals the other side's: the environment's own text does not count.
+    // If the edited text equals the other side's, the original text is not compared.
     b.edit_observation(2, "A cup.");
     assert_eq!(compare(&a, &b).first_difference, None);
     let (mut a, mut b) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
     a.add_step("take x");
     b.add_step("take y").edit_thought(2, "I take it.");
-    assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Chance], "the action is another, too");
+    assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Chance], "the action differs, too");
 }
 
-/// Regression, found by a new user: right after a fork, the environment was said to have answered differently.
+/// Regression, found by a new user: right after a fork, the comparison reported a different answer of the environment.
 #[test]
 fn a_pending_step_is_not_a_different_answer() {
     let mut a = TestBranch::with_actions(&["go 1", "look"]);
@@ -289,7 +289,7 @@ fn an_unanswered_proposal_is_not_a_step() {
     }
 }
 
-/// Regression: two branches with the same steps were said not to differ, although another model played one of them.
+/// Regression: two branches with the same steps were reported as equal, although another model played one of them.
 #[test]
 fn initial_differences_are_listed_even_if_all_steps_are_equal() {
     let names = |found: &[super::Difference]| found.iter().map(|d| d.name.clone()).collect::<Vec<_>>();

@@ -43,10 +43,10 @@ impl LessonDetails {
         if !lesson.evidence.is_empty() {
             add("evidence", Role::Observation, &lesson.evidence);
         }
-        if let Some(moment) = &lesson.transition {
-            add("saw", Role::Observation, &moment.observation);
-            add("did", Role::Action, &moment.action);
-            add("reward", Role::Text, &moment.reward.to_string());
+        if let Some(transition) = &lesson.transition {
+            add("saw", Role::Observation, &transition.observation);
+            add("did", Role::Action, &transition.action);
+            add("reward", Role::Text, &transition.reward.to_string());
         }
         for (place, id) in lesson.parents.iter().enumerate() {
             add(if place == 0 { "made from" } else { "" }, Role::Text, &parent_text(id, context));
@@ -55,7 +55,7 @@ impl LessonDetails {
             add("rule", Role::Text, rule);
         }
         if lesson.recurrences > 0 {
-            add("found again", Role::Text, &count_text(lesson.recurrences));
+            add("recurred", Role::Text, &count_text(lesson.recurrences));
         }
         add("in prompts", Role::Text, &uses_text(lesson, context));
         if lesson.versions.len() > 1 {
@@ -102,6 +102,7 @@ pub(crate) fn origin_label(origin: LessonOrigin) -> &'static str {
 }
 
 fn origin_details(lesson: &Lesson) -> String {
+    // `file_name` is `None` for a lesson learnt in this session or in the one it replays, even if a file has it.
     if let (Some(_), Some(file)) = (lesson.file_name(), lesson.file.as_deref()) {
         let by = match lesson.origin {
             LessonOrigin::File => String::new(),

@@ -36,10 +36,10 @@ pub(super) fn parse_theme(
     collect_definitions(file, text, lookup, &mut Vec::new(), &mut known, &mut problems);
     let colour = |word: &String| known.palette.get(word).copied().or_else(|| colour::parse(word));
     let theme = Theme::resolve(|name| {
-        let look = known.styles.get(name)?;
-        let fg = look.fg.as_ref().and_then(colour);
-        let bg = look.bg.as_ref().and_then(colour);
-        Some(Style { fg, bg, add_modifier: look.attrs, ..Style::new() })
+        let style = known.styles.get(name)?;
+        let fg = style.fg.as_ref().and_then(colour);
+        let bg = style.bg.as_ref().and_then(colour);
+        Some(Style { fg, bg, add_modifier: style.attrs, ..Style::new() })
     });
     (theme, problems)
 }
@@ -119,8 +119,8 @@ fn parse_roles(source: &mut ConfigSource<'_>, table: &DeTable<'_>, known: &mut D
             source.report(name.span(), format!("unknown role `{name_text}`; {hint}"));
             continue;
         }
-        if let Some(look) = parse_style(source, value, known) {
-            known.styles.insert(name_text.to_string(), look);
+        if let Some(style) = parse_style(source, value, known) {
+            known.styles.insert(name_text.to_string(), style);
         }
     }
 }
@@ -138,18 +138,18 @@ fn parse_style(
         source.report(value.span(), format!("a role is {kind}; it must be a colour or {{ fg, bg, attrs }}"));
         return None;
     };
-    let mut look = RawStyle::default();
+    let mut style = RawStyle::default();
     for (key, value) in parts {
         match &**key.get_ref() {
-            "fg" => look.fg = parse_colour_name(source, value, known),
-            "bg" => look.bg = parse_colour_name(source, value, known),
-            "attrs" => look.attrs = parse_attributes(source, value),
+            "fg" => style.fg = parse_colour_name(source, value, known),
+            "bg" => style.bg = parse_colour_name(source, value, known),
+            "attrs" => style.attrs = parse_attributes(source, value),
             other => {
                 source.report(key.span(), format!("unknown field `{other}`; use fg, bg or attrs"));
             }
         }
     }
-    Some(look)
+    Some(style)
 }
 
 fn parse_colour_name(

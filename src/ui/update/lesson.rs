@@ -115,7 +115,8 @@ pub(super) fn show_lane(model: &mut Model, context: &Context<'_>, kind: Reflecti
 
 /// Returns the kind that a person's new lesson starts with: that of the focused lane, else advice.
 ///
-/// The Error lane also starts with advice: as an Error, a single sentence would read as a mistake that was made.
+/// In the Error lane a new lesson also starts as advice, because a single sentence of kind Error reads as a mistake, not
+/// as advice.
 pub(crate) fn kind_of_new_lesson(model: &Model, context: &Context<'_>) -> ReflectionKind {
     let kinds = context.lesson_kinds();
     let focused = (model.focus == crate::ui::Focus::Lanes)

@@ -25,7 +25,7 @@ pub(super) fn request_step(model: &mut Model, context: &Context<'_>) -> Vec<Requ
 /// Returns true if a step was requested and the next proposal hasn't arrived.
 fn is_step_pending(model: &Model, context: &Context<'_>) -> bool {
     let head = &context.frame.head;
-    // The command may not have reached the driver yet: until it does, the last event is the one it was sent after.
+    // Until the driver has handled the command, the last event is still the one recorded when the command was sent.
     model.step_requested_at == Some(head.head)
         || (head.run_status == RunStatus::Paused && head.grant.is_some())
 }

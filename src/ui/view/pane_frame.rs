@@ -14,7 +14,7 @@ const LEFT: u8 = 8;
 /// Draws all lines of the layout with the right joints.
 pub fn draw(layout: &ScreenLayout, screen: Rect, role: Role, canvas: &mut Canvas<'_>) {
     let style = canvas.style(role);
-    let level = |y: u16, x: u16| {
+    let is_horizontal = |y: u16, x: u16| {
         layout
             .areas
             .iter()
@@ -22,14 +22,14 @@ pub fn draw(layout: &ScreenLayout, screen: Rect, role: Role, canvas: &mut Canvas
             .chain(layout.bottom_rule)
             .any(|t| t.y == y && x >= t.x && x < t.right())
     };
-    let upright = |y: u16, x: u16| layout.dividers.iter().any(|u| u.0 == x && y >= u.1 && y < u.2);
+    let is_vertical = |y: u16, x: u16| layout.dividers.iter().any(|u| u.0 == x && y >= u.1 && y < u.2);
     for title in layout.areas.iter().filter_map(|b| b.title).chain(layout.bottom_rule) {
         for x in title.left()..title.right() {
             let mut arms = LEFT | RIGHT;
-            if title.y > screen.y && upright(title.y - 1, x) {
+            if title.y > screen.y && is_vertical(title.y - 1, x) {
                 arms |= UP;
             }
-            if upright(title.y + 1, x) {
+            if is_vertical(title.y + 1, x) {
                 arms |= DOWN;
             }
             canvas.put(x, title.y, 1, canvas.glyphs.box_drawing[usize::from(arms)], style);
@@ -38,13 +38,13 @@ pub fn draw(layout: &ScreenLayout, screen: Rect, role: Role, canvas: &mut Canvas
     for &(x, from, to) in &layout.dividers {
         for y in from..to {
             let mut arms = UP | DOWN;
-            if x > screen.x && level(y, x - 1) {
+            if x > screen.x && is_horizontal(y, x - 1) {
                 arms |= LEFT;
             }
-            if level(y, x + 1) {
+            if is_horizontal(y, x + 1) {
                 arms |= RIGHT;
             }
-            if y == from && !upright(y.wrapping_sub(1), x) {
+            if y == from && !is_vertical(y.wrapping_sub(1), x) {
                 arms &= !UP;
             }
             if arms == DOWN {

@@ -13,7 +13,7 @@ fn failure_status(state: &State) -> String {
     let choices = if state.has_failed_call(ModelRole::Actor) {
         "retry, prompt-edit N TEXT, model NAME, recorded SESSION, act ACTION, or end"
     } else if state.has_failed_call(ModelRole::Mentor) {
-        "retry, prompt-edit N TEXT, model NAME, recorded SESSION, give-up (continues without), or end"
+        "retry, prompt-edit N TEXT, model NAME, recorded SESSION, give-up (continues without the mentor's reply), or end"
     } else {
         "retry, or end"
     };
@@ -36,7 +36,9 @@ fn cancelled_status(state: &State) -> Option<String> {
     let names: Vec<_> =
         state.cancelled_calls.iter().filter_map(|(e, _)| e.question()).map(Question::name).collect();
     let names = (!names.is_empty()).then(|| names.join(", "))?;
-    Some(format!("CANCELLED · mentor call ({names}){edited}; {choices}, or give-up (continues without)"))
+    Some(format!(
+        "CANCELLED · mentor call ({names}){edited}; {choices}, or give-up (continues without the mentor's reply)"
+    ))
 }
 
 /// Returns the status line: the mode, what is waiting for a decision, and the commands that apply.
@@ -83,11 +85,11 @@ pub(in crate::cli::plain) fn status_line(state: &State) -> String {
     };
     debug_assert_eq!(step.stage, Stage::Decision);
     let has_call = step.call.is_some() || step.proposed.is_some();
-    let who = match (state.autonomy, has_call) {
+    let mode = match (state.autonomy, has_call) {
         (Autonomy::Human, _) | (_, false) => return format!("YOU PLAY · step {}: act ACTION", step.number),
         (Autonomy::Confirm, _) => "CONFIRM",
         (Autonomy::Auto, _) => "PAUSED",
     };
     let proposed = step.proposed.as_deref().or(step.thought.as_deref()).unwrap_or("(nothing)");
-    format!("{who} · your turn, step {}: {proposed}", step.number)
+    format!("{mode} · your turn, step {}: {proposed}", step.number)
 }

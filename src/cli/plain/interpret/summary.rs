@@ -21,7 +21,7 @@ pub(super) fn summary_lines(state: &State) -> Result<String, String> {
         };
         let _ = writeln!(out, "{:>3} {sign} {text}", place + 1);
     }
-    out.push_str("`accept` accepts every line, `refuse N ...` every line except those; a rejected line changes nothing");
+    out.push_str("`accept` accepts all lines; `refuse N ...` rejects those lines and accepts the rest; a rejected line changes nothing");
     Ok(out)
 }
 

@@ -1,5 +1,5 @@
-//! Finds the problem file of a PDDL label: AgentBoard numbers the problems through its four domains, and within a
-//! domain by file name.
+//! Finds the problem file of a PDDL label: AgentBoard numbers problems consecutively across its four
+//! domains; within a domain they are sorted by file name.
 
 use super::super::{WorldOptions, pddl, read_file};
 use super::Label;
@@ -46,7 +46,7 @@ impl Label<'_> {
         let (first, count) = label_range(domain);
         let index = self.number.checked_sub(first).filter(|index| *index < count).ok_or_else(|| {
             format!(
-                "`id` {} is not one of {}'s, which AgentBoard numbers from {first} to {}",
+                "`id` {} is out of range for {}: AgentBoard uses {first} to {}",
                 self.number,
                 domain.word(),
                 first + count - 1
@@ -56,7 +56,8 @@ impl Label<'_> {
         let folders: Vec<PathBuf> = bases
             .flat_map(|base| PROBLEM_FOLDERS.map(|subfolder| base.join(subfolder).join(domain.word())))
             .collect();
-        let Some(files) = folders.iter().map(|folder| problem_files(folder)).find(|files| !files.is_empty())
+        let Some((folder, files)) =
+            folders.iter().map(|folder| (folder, problem_files(folder))).find(|(_, files)| !files.is_empty())
         else {
             return Err(format!(
                 "the problems of {0} were not found: set --data to the folder that contains {0}/*.pddl (as in AgentBoard's \
@@ -66,23 +67,23 @@ impl Label<'_> {
         };
         let file = files.get(index).ok_or_else(|| {
             format!(
-                "it is number {index} of {}, counted from 0, but the folder has {} files",
-                domain.word(),
+                "the label needs file {index} (counted from 0) of {}, which has only {} files",
+                folder.display(),
                 files.len()
             )
         })?;
         let text = read_file(file).map_err(|e| e.to_string())?;
-        let (label, domain_label) =
+        let (problem_name, domain_name) =
             (file.display().to_string(), format!("the built-in domain {}", domain.word()));
         let source = ProblemSource {
-            domain_label: &domain_label,
+            domain_label: &domain_name,
             domain: domain.pddl_text().as_bytes(),
-            problem_label: &label,
+            problem_label: &problem_name,
             problem: &text,
         };
         let goal = ProblemOutline::read(&source).map_err(|e| e.to_string())?.goal_text(GoalSeparator::Space);
         if goal_words(&goal) != goal_words(self.goal) {
-            return Err(format!("the goal of {label} differs from the label's: {goal:?}"));
+            return Err(format!("the goal of {problem_name} differs from the label's: {goal:?}"));
         }
         Ok(pddl::files_id(None, file))
     }

@@ -117,8 +117,10 @@ impl Expander<'_> {
             }
         };
         if depth >= limits::SYMBOL_DEPTH {
-            let reason =
-                format!("symbols nest more than {} deep; the grammar is cyclic", limits::SYMBOL_DEPTH);
+            let reason = format!(
+                "symbols are nested more than {} levels deep; the grammar is cyclic",
+                limits::SYMBOL_DEPTH
+            );
             return Err(LocatedError::new(format!("grammar, symbol {:?}", symbol.name), reason));
         }
         for choice in &symbol.productions {

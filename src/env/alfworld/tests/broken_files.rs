@@ -60,7 +60,7 @@ fn broken_pddl_is_refused_with_line_and_column() {
         (
             format!("(define (domain x) (:action a :precondition {}", "(not ".repeat(50_000)),
             "PDDL domain",
-            "more than 100 deep",
+            "more than 100 levels deep",
         ),
     ];
     for (domain, place, reason) in cases {

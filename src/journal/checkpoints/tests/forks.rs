@@ -77,7 +77,7 @@ fn a_fork_continues_its_parent_with_and_without_checkpoints() {
     }
 }
 
-/// Otherwise a fork's checkpoint would stand for events that no longer exist.
+/// A checkpoint must not be used if events that it was computed from have changed.
 #[test]
 fn a_parent_changed_before_the_fork_invalidates_its_checkpoints() {
     let session = TestSession::long();

@@ -4,19 +4,19 @@ use super::super::seeded_random::SeededRandom;
 use super::replay::Replay;
 use crate::grid::{Clause, ObjectDesc, VisibleObject};
 
-/// One decision.
+/// The choice of one action.
 pub(super) struct Decision<'r, 'a> {
     pub(super) replay: &'r Replay<'a>,
     pub(super) random: &'r SeededRandom,
-    /// Whether it now tries to take a thing with full hands.
+    /// Whether the actor makes the mistake of picking up an object while carrying another.
     pub(super) grabs_with_full_hands: bool,
 }
 
 impl Decision<'_, '_> {
     /// Returns the action.
     pub(super) fn next_action(&self) -> String {
-        let open = self.replay.clauses_done.iter().position(|done| !done).unwrap_or(0);
-        let goal = match self.replay.clauses.get(open) {
+        let next_clause = self.replay.clauses_done.iter().position(|done| !done).unwrap_or(0);
+        let goal = match self.replay.clauses.get(next_clause) {
             Some(Clause::GoTo(wanted)) => self.go_to(wanted),
             Some(Clause::PickUp(wanted)) => self.fetch(wanted),
             Some(Clause::Open(wanted)) => self.open(wanted),
@@ -27,34 +27,35 @@ impl Decision<'_, '_> {
     }
 
     fn go_to(&self, wanted: &ObjectDesc<'_>) -> Option<String> {
-        let (way, spot) = self.find_nearest(|spot| wanted.matches(spot), wanted)?;
-        if way == self.replay.facing && (spot.ahead, spot.right) == (1, 0) {
-            // Facing it counts only after an action.
+        let (direction, object) = self.find_nearest(|object| wanted.matches(object), wanted)?;
+        if direction == self.replay.facing && (object.ahead, object.right) == (1, 0) {
+            // The environment checks the goal only after an action, so turn away and back.
             return Some("turn left".to_owned());
         }
-        self.face_then(way, format!("go to {}", spot.name))
+        self.face_then(direction, format!("go to {}", object.name))
     }
 
     fn fetch(&self, wanted: &ObjectDesc<'_>) -> Option<String> {
-        let (way, spot) = self.find_nearest(|spot| wanted.matches(spot) && spot.kind != "door", wanted)?;
+        let (direction, object) =
+            self.find_nearest(|object| wanted.matches(object) && object.kind != "door", wanted)?;
         if self.replay.current_view().carrying.is_some() && !self.grabs_with_full_hands {
             return Some(self.drop_carried_thing());
         }
-        self.face_then(way, format!("pickup {}", spot.name))
+        self.face_then(direction, format!("pickup {}", object.name))
     }
 
     fn open(&self, wanted: &ObjectDesc<'_>) -> Option<String> {
-        let shut = |spot: &VisibleObject<'_>| {
-            wanted.matches(spot) && spot.kind == "door" && spot.door_state != "open"
+        let shut = |object: &VisibleObject<'_>| {
+            wanted.matches(object) && object.kind == "door" && object.door_state != "open"
         };
-        let (way, spot) = self.find_nearest(shut, wanted)?;
-        if spot.door_state == "locked" && !self.has_key(spot.colour) {
-            return self.fetch_key(spot.colour);
+        let (direction, object) = self.find_nearest(shut, wanted)?;
+        if object.door_state == "locked" && !self.has_key(object.colour) {
+            return self.fetch_key(object.colour);
         }
-        if way == self.replay.facing && (spot.ahead, spot.right) == (1, 0) {
+        if direction == self.replay.facing && (object.ahead, object.right) == (1, 0) {
             return self.unless_refused("toggle".to_owned());
         }
-        self.face_then(way, format!("go to {}", spot.name))
+        self.face_then(direction, format!("go to {}", object.name))
     }
 
     fn put_next(&self, moved: &ObjectDesc<'_>, fixed: &ObjectDesc<'_>) -> Option<String> {
@@ -62,22 +63,25 @@ impl Decision<'_, '_> {
         if !now.carrying.is_some_and(|(colour, kind)| moved.matches_kind(colour, kind)) {
             return self.fetch(moved);
         }
-        let beside =
-            |spot: &VisibleObject<'_>| fixed.matches(spot) && (spot.ahead - 1).abs() + spot.right.abs() == 1;
+        let beside = |object: &VisibleObject<'_>| {
+            fixed.matches(object) && (object.ahead - 1).abs() + object.right.abs() == 1
+        };
         if now.is_free_ahead() && now.objects.iter().any(beside) {
             return self.unless_refused("drop".to_owned());
         }
-        let (way, spot) = self.find_nearest(|spot| fixed.matches(spot), fixed)?;
-        let way = match (spot.ahead, spot.right) {
-            (1, 0) => way,
-            (0, 1) => (way + 1) % 4,
-            (0, -1) => (way + 3) % 4,
-            _ => return self.face_then(way, format!("go to {}", spot.name)),
+        let (direction, object) = self.find_nearest(|object| fixed.matches(object), fixed)?;
+        let direction = match (object.ahead, object.right) {
+            (1, 0) => direction,
+            (0, 1) => (direction + 1) % 4,
+            (0, -1) => (direction + 3) % 4,
+            _ => return self.face_then(direction, format!("go to {}", object.name)),
         };
-        // Too close: one step to another side leaves a free cell.
-        [2, 1, 3].into_iter().map(|turn| (way + turn) % 4).find_map(|side| match &self.replay.views[side] {
-            Some(view) if !view.is_free_ahead() => None,
-            _ => self.face_then(side, "move forward".to_owned()),
+        // The object is on a neighbouring cell, so there is no cell between to drop on: step away first.
+        [2, 1, 3].into_iter().map(|turn| (direction + turn) % 4).find_map(|side| {
+            match &self.replay.views[side] {
+                Some(view) if !view.is_free_ahead() => None,
+                _ => self.face_then(side, "move forward".to_owned()),
+            }
         })
     }
 
@@ -95,35 +99,40 @@ impl Decision<'_, '_> {
         fits: impl Fn(&VisibleObject<'_>) -> bool,
         wanted: &ObjectDesc<'_>,
     ) -> Option<(usize, &VisibleObject<'_>)> {
-        let on_side = |way: usize, spot: &VisibleObject<'_>| {
+        let on_side = |direction: usize, object: &VisibleObject<'_>| {
             let Some(side) = wanted.side.filter(|_| self.replay.at_start) else { return true };
-            // Relative to that direction.
-            let there = match (way + 4 - usize::from(side)) % 4 {
-                0 => spot.ahead,
-                1 => -spot.right,
-                2 => -spot.ahead,
-                _ => spot.right,
+            // The distance along the side that the goal names.
+            let there = match (direction + 4 - usize::from(side)) % 4 {
+                0 => object.ahead,
+                1 => -object.right,
+                2 => -object.ahead,
+                _ => object.right,
             };
             there > 0
         };
         let views = self.replay.views.iter().enumerate();
-        let all = views
-            .flat_map(|(way, view)| view.iter().flat_map(move |v| v.objects.iter().map(move |s| (way, s))));
-        all.filter(|(way, spot)| fits(spot) && on_side(*way, spot) && !self.is_refused(spot))
-            .min_by_key(|(way, spot)| (spot.ahead + spot.right.abs(), count_turns(self.replay.facing, *way)))
+        let all = views.flat_map(|(direction, view)| {
+            view.iter().flat_map(move |v| v.objects.iter().map(move |s| (direction, s)))
+        });
+        all.filter(|(direction, object)| {
+            fits(object) && on_side(*direction, object) && !self.is_refused(object)
+        })
+        .min_by_key(|(direction, object)| {
+            (object.ahead + object.right.abs(), count_turns(self.replay.facing, *direction))
+        })
     }
 
     /// Returns whether an action on this object was refused here.
-    fn is_refused(&self, spot: &VisibleObject<'_>) -> bool {
+    fn is_refused(&self, object: &VisibleObject<'_>) -> bool {
         let is_on_object = |line: &&&str| {
-            line.ends_with(spot.name) && !line.starts_with("pick up") && !line.starts_with("go through")
+            line.ends_with(object.name) && !line.starts_with("pick up") && !line.starts_with("go through")
         };
         self.replay.refused_here.iter().any(|line| is_on_object(&line))
     }
 
     /// Turns towards a direction, or returns `action` if the agent already faces it.
-    fn face_then(&self, way: usize, action: String) -> Option<String> {
-        match (way + 4 - self.replay.facing) % 4 {
+    fn face_then(&self, direction: usize, action: String) -> Option<String> {
+        match (direction + 4 - self.replay.facing) % 4 {
             0 => self.unless_refused(action),
             3 => Some("turn left".to_owned()),
             _ => Some("turn right".to_owned()),
@@ -134,7 +143,7 @@ impl Decision<'_, '_> {
         (!self.replay.refused_here.contains(&action.as_str())).then_some(action)
     }
 
-    /// Drops what is carried on a free cell.
+    /// Drops the carried object if the last action was a turn and the cell ahead is free, otherwise turns.
     fn drop_carried_thing(&self) -> String {
         let turned = self.replay.actions.last().is_some_and(|last| last.starts_with("turn"));
         if self.replay.current_view().is_free_ahead() && turned { "drop" } else { "turn right" }.to_owned()
@@ -142,15 +151,17 @@ impl Decision<'_, '_> {
 
     /// Turns until all four directions have been seen.
     fn look_around(&self) -> Option<String> {
-        let unseen = |way: &usize| self.replay.views[*way].is_none();
-        let next = (0..4).filter(unseen).min_by_key(|way| count_turns(self.replay.facing, *way))?;
+        let unseen = |direction: &usize| self.replay.views[*direction].is_none();
+        let next =
+            (0..4).filter(unseen).min_by_key(|direction| count_turns(self.replay.facing, *direction))?;
         self.face_then(next, String::new())
     }
 
     /// Goes somewhere new: through the door used least often, otherwise ahead.
     fn explore(&self) -> String {
-        let lies = self.replay.views.iter().flatten().flat_map(|view| &view.objects);
-        let key = lies.into_iter().find(|s| s.kind == "key" && self.replay.locked_doors.contains(&s.colour));
+        let visible = self.replay.views.iter().flatten().flat_map(|view| &view.objects);
+        let key =
+            visible.into_iter().find(|s| s.kind == "key" && self.replay.locked_doors.contains(&s.colour));
         if let Some(key) = key.filter(|key| {
             self.replay.current_view().carrying.is_none_or(|(colour, kind)| {
                 kind != "key" || !self.replay.locked_doors.contains(&colour) && colour != key.colour
@@ -160,28 +171,29 @@ impl Decision<'_, '_> {
             return line;
         }
         let views = self.replay.views.iter().enumerate();
-        let doors = views.flat_map(|(way, view)| {
-            let spots = view.iter().flat_map(|view| view.objects.iter());
-            spots.filter(|spot| spot.kind == "door").map(move |spot| (way, spot))
+        let doors = views.flat_map(|(direction, view)| {
+            let objects = view.iter().flat_map(|view| view.objects.iter());
+            objects.filter(|object| object.kind == "door").map(move |object| (direction, object))
         });
-        let passed = |spot: &VisibleObject<'_>| {
-            self.replay.passed_doors.iter().filter(|colour| **colour == spot.colour).count()
+        let passed = |object: &VisibleObject<'_>| {
+            self.replay.passed_doors.iter().filter(|colour| **colour == object.colour).count()
         };
-        let open = doors.filter(|(_, spot)| {
-            !self.is_refused(spot) && (spot.door_state != "locked" || self.can_unlock(spot))
+        let usable_doors = doors.filter(|(_, object)| {
+            !self.is_refused(object) && (object.door_state != "locked" || self.can_unlock(object))
         });
-        let chance = |spot: &VisibleObject<'_>| (self.random.per_call(spot.name) * 1000.0) as u32;
-        let best = open.min_by_key(|(_, spot)| (passed(spot), spot.door_state == "open", chance(spot)));
-        if let Some((way, spot)) = best
-            && (passed(spot) < 2 || self.random.per_call("back through a door") < 0.5)
+        let chance = |object: &VisibleObject<'_>| (self.random.per_call(object.name) * 1000.0) as u32;
+        let best = usable_doors
+            .min_by_key(|(_, object)| (passed(object), object.door_state == "open", chance(object)));
+        if let Some((direction, object)) = best
+            && (passed(object) < 2 || self.random.per_call("back through a door") < 0.5)
         {
-            if spot.door_state == "locked" && !self.has_key(spot.colour) {
-                if let Some(line) = self.fetch_key(spot.colour) {
+            if object.door_state == "locked" && !self.has_key(object.colour) {
+                if let Some(line) = self.fetch_key(object.colour) {
                     return line;
                 }
             } else {
-                let verb = if spot.door_state == "open" { "go through" } else { "toggle and go through" };
-                if let Some(line) = self.face_then(way, format!("{verb} {}", spot.name)) {
+                let verb = if object.door_state == "open" { "go through" } else { "toggle and go through" };
+                if let Some(line) = self.face_then(direction, format!("{verb} {}", object.name)) {
                     return line;
                 }
             }
@@ -195,10 +207,10 @@ impl Decision<'_, '_> {
         if self.random.per_call("left or right") < 0.5 { "turn left" } else { "turn right" }.to_owned()
     }
 
-    /// Returns whether the key of a locked door is in the hand or in sight.
+    /// Returns whether the key of a locked door is carried or visible.
     fn can_unlock(&self, door: &VisibleObject<'_>) -> bool {
-        let lies = self.replay.views.iter().flatten().flat_map(|view| &view.objects);
-        self.has_key(door.colour) || lies.into_iter().any(|s| s.kind == "key" && s.colour == door.colour)
+        let visible = self.replay.views.iter().flatten().flat_map(|view| &view.objects);
+        self.has_key(door.colour) || visible.into_iter().any(|s| s.kind == "key" && s.colour == door.colour)
     }
 }
 

@@ -65,12 +65,13 @@ fn a_beginner_writes_pick_up_until_a_lesson_or_many_refusals() {
 }
 
 #[test]
-fn the_same_prompt_gets_the_same_answer_and_no_thought_asks_for_the_list() {
+fn the_same_prompt_gets_the_same_answer_and_no_thought_asks_for_the_list_of_actions() {
     let level = Level::from_name("BossLevel").unwrap();
     for seed in 0..3 {
         let (steps, _) = play(level, seed, &[], 30);
         assert_eq!(play(level, seed, &[], 30).0, steps);
-        // BabyAI treats a thought as an action, and answers one that contains "check" with the list.
+        // BabyAI treats a thought as an action, and answers one that contains "check" with the list of
+        // available actions.
         assert!(steps.iter().all(|(line, _)| !line.contains("check")), "{steps:?}");
     }
 }
@@ -90,7 +91,7 @@ fn text_that_is_not_a_grid_is_still_answered() {
 }
 
 #[test]
-#[ignore = "a table of all levels, for eyes"]
+#[ignore = "prints a table of all levels for manual inspection"]
 fn table_of_levels() {
     let (mut all, mut sum) = (0, 0);
     for level in Level::all() {

@@ -146,7 +146,7 @@ fn old_games_get_the_old_wording() {
 }
 
 #[test]
-fn origins_and_speakers_are_ignored() {
+fn origins_and_message_roles_are_ignored() {
     let played = play(generate_game(Difficulty::Normal, 3), &[], 50);
     for (n, prompt) in played.prompts.iter().enumerate() {
         let mut other = prompt.clone();

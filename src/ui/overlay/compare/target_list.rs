@@ -91,8 +91,8 @@ impl TargetList {
     }
 
     /// Adds targets. They are sorted by similarity; within one similarity the session's episodes come first, then
-    /// branches, then sessions, each newest first. The outcome text names the similarity, unless the title of an
-    /// episode already does.
+    /// branches, then sessions, each newest first. Prefixes the outcome with the similarity, except for this session's
+    /// episodes of the same task, whose title says so.
     fn add_targets(&mut self, targets: Vec<EpisodeRef>) {
         let task = self.task.as_ref();
         let labelled = targets.into_iter().map(|mut target| {
