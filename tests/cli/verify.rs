@@ -76,6 +76,7 @@ fn every_changed_journal_field_is_detected() {
         ("world_reset", "\"shown\":{", "\"shown\":{\"zz\":1,", "shown = "),
         ("world_reset", "\"truth\":{", "\"truth\":{\"zz\":1,", "truth = "),
         ("proposed", "\"action\":\"", "\"action\":\"no ", "the reply is parsed as"),
+        ("proposed", "\"action\":\"", "\"complaints\":[\"two lines\"],\"action\":\"", "1 complaint"),
         ("prompt_sent", "\"seed\":", "\"seed\":1", "the request has the seed"),
         ("noted", "\"step\":1", "\"step\":7", "steps are out of order"),
         ("episode_ended", "\"won\":false", "\"won\":true", "recomputed summary is"),

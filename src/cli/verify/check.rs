@@ -146,9 +146,13 @@ impl BranchCheck {
                         if (&parsed.thought, &parsed.action, parsed.complaints.len())
                             == (thought, action, complaints.len()) => {}
                     Some(parsed) => problems.push(format!(
-                        "the reply is parsed as {:?}, but the proposal is {:?}",
-                        (parsed.thought, parsed.action),
-                        (thought, action)
+                        "the reply is parsed as {}, but the proposal is {}",
+                        describe_proposal(
+                            parsed.thought.as_deref(),
+                            parsed.action.as_deref(),
+                            parsed.complaints.len()
+                        ),
+                        describe_proposal(thought.as_deref(), action.as_deref(), complaints.len())
                     )),
                     // A step without an actor call takes its action from a plan.
                     None if self.state.last_step().is_some_and(|s| s.call.is_none()) => {}
@@ -293,4 +297,10 @@ impl BranchCheck {
         self.world = None;
         Some(what)
     }
+}
+
+/// Formats what is compared of a proposal: thought, action and number of complaints.
+fn describe_proposal(thought: Option<&str>, action: Option<&str>, complaints: usize) -> String {
+    let plural = if complaints == 1 { "" } else { "s" };
+    format!("thought {thought:?}, action {action:?}, {complaints} complaint{plural}")
 }
