@@ -29,7 +29,7 @@ pub fn breakpoint_rules(read: fn(&str) -> Result<BreakpointSpec, ParseError>) ->
     BreakpointRules {
         parse: Arc::new(move |text| {
             read(text)
-                .map(|spec| spec.to_record())
+                .map(|spec| spec.to_config())
                 .map_err(|error| CommandError::new(error.message, error.hint))
         }),
         find_hits: Arc::new(move |before, envelope, after| cache.find_hits(before, envelope, after)),

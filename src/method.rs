@@ -55,7 +55,7 @@ pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy,
     build_policy_with(spec, Arc::new(PromptBuilder::new(templates)))
 }
 
-/// Returns the policy as [`build_policy`] does, drafting prompts with `desk`, so that their sender can take them from
+/// Returns the policy as [`build_policy`] does, drafting prompts with `builder`, so that their sender can take them from
 /// its cache.
 ///
 /// # Errors

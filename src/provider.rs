@@ -127,7 +127,7 @@ pub trait Provider: Send + Sync {
     fn name(&self) -> String;
 
     /// Returns the settings that are not sent, or not as given, each as a phrase with the reason.
-    fn unsent_settings(&self) -> Vec<String> {
+    fn setting_deviations(&self) -> Vec<String> {
         Vec::new()
     }
 

@@ -240,7 +240,7 @@ pub async fn wait_for_signal() -> EndSignal {
 
 /// Sets whether SIGINT only wakes [`wait_for_signal`] and doesn't start the watchdog thread; [`acknowledge`] then
 /// clears it.
-pub fn set_interrupt_is_command(yes: bool) {
+pub fn set_interrupt_wakes_only(yes: bool) {
     HUB.lock().interrupt_wakes_only = yes;
 }
 

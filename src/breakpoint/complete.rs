@@ -55,7 +55,7 @@ pub fn suggestions(typed: &str, context: &CompletionContext) -> Vec<Suggestion> 
     if modifiers.is_empty() {
         all.push(Suggestion {
             text: "warn nothing 3".to_owned(),
-            description: "watch: marks the step, doesn't stop".to_owned(),
+            description: "watch: marks the step, doesn't pause".to_owned(),
         });
         all.push(Suggestion {
             text: "once end failure".to_owned(),

@@ -91,15 +91,15 @@ pub enum Condition {
 pub struct BreakpointSpec {
     pub condition: Condition,
     /// Makes it a watch, which marks the step instead of pausing.
-    pub warn: bool,
+    pub is_watch: bool,
     /// Disables the breakpoint after its first hit.
     pub once: bool,
 }
 
 impl BreakpointSpec {
     /// Converts to the configuration that the engine stores.
-    pub fn to_record(&self) -> BreakpointConfig {
-        BreakpointConfig { condition: self.condition.to_string(), is_watch: self.warn, once: self.once }
+    pub fn to_config(&self) -> BreakpointConfig {
+        BreakpointConfig { condition: self.condition.to_string(), is_watch: self.is_watch, once: self.once }
     }
 }
 

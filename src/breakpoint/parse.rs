@@ -89,7 +89,7 @@ pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
     }
     let (_, arguments) = split_word(rest);
     let condition = parse_condition(&word, arguments).map_err(|what| error(what, &word))?;
-    Ok(BreakpointSpec { condition, warn, once })
+    Ok(BreakpointSpec { condition, is_watch: warn, once })
 }
 
 /// Parses like [`parse`], but fails if the condition names a detector that isn't one of these. Conditions from a

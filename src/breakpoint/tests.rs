@@ -66,7 +66,7 @@ fn conditions_parse_and_format() {
 
 #[test]
 fn warn_and_once_are_prefixes_and_once_also_a_suffix() {
-    let parsed = |text: &str| parse(text).map(|m| (m.to_record().to_string(), m.warn, m.once)).unwrap();
+    let parsed = |text: &str| parse(text).map(|m| (m.to_config().to_string(), m.is_watch, m.once)).unwrap();
     assert_eq!(parsed("warn action ~ heat"), ("warn action ~ heat".to_owned(), true, false));
     assert_eq!(parsed("once  warn nothing 3"), ("warn once nothing 3".to_owned(), true, true));
     assert_eq!(parsed("nothing 3 once"), ("once nothing 3".to_owned(), false, true));
@@ -233,8 +233,8 @@ proptest! {
 
     #[test]
     fn formatted_conditions_parse_to_the_same_condition(condition in any_condition(), warn: bool, once: bool) {
-        let spec = BreakpointSpec { condition, warn, once };
-        let text = spec.to_record().to_string();
+        let spec = BreakpointSpec { condition, is_watch: warn, once };
+        let text = spec.to_config().to_string();
         // Only patterns that are not valid regular expressions (such as `+a`) are rejected.
         match parse(&text) {
             Ok(parsed) => prop_assert_eq!(parsed, spec),
@@ -247,7 +247,7 @@ proptest! {
     #[test]
     fn any_text_is_parsed_or_rejected_with_a_message(text in "\\PC{0,80}|(warn |once )?(action|same|time|nothing|cost|end|note) ?[~=>]? ?\\PC{0,30}") {
         match parse(&text) {
-            Ok(spec) => prop_assert_eq!(parse(&spec.to_record().to_string()), Ok(spec)),
+            Ok(spec) => prop_assert_eq!(parse(&spec.to_config().to_string()), Ok(spec)),
             Err(error) => prop_assert!(!error.message.is_empty() && !error.hint.is_empty()),
         }
     }

@@ -287,7 +287,7 @@ pub struct ModelArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub struct DriveArgs {
     /// Set a breakpoint, such as `nothing 3`, `action ~ heat`, `end failure`; with `warn` in front, a watch, which
-    /// marks the step but doesn't stop. May be repeated.
+    /// marks the step but doesn't pause. May be repeated.
     #[arg(long = "break", value_name = "COND", help_heading = "Run control", long_help = super::breakpoints::break_flag_help())]
     pub breaks: Vec<String>,
     /// Run to the end without a screen and print a transcript.

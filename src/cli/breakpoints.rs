@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 pub(super) fn break_flag_help() -> String {
     let mut text = String::from(
         "Set a breakpoint: stop when a condition becomes true. May be repeated; the session keeps its breakpoints. `warn` \
-         before a condition makes it a watch, which marks the step but doesn't stop; `once` disables it after its first \
+         before a condition makes it a watch, which marks the step but doesn't pause; `once` disables it after its first \
          hit. Without a screen, a hit ends the program with exit code 3, and `resume` continues after it.\n\nConditions:\n",
     );
     for form in FORMS {

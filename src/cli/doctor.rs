@@ -46,7 +46,7 @@ pub(super) fn doctor(
     super::models::apply_flags(config, &args.models)?;
     config.set_flag("run.actor", args.actor.as_deref())?;
     config.set_flag("run.mentor", args.mentor.as_deref())?;
-    let changes = super::settings::changes(&args.set, &[])?;
+    let changes = super::settings::parse_set_flags(&args.set, &[])?;
     let config = &*config;
     let mut lines = vec![
         check_result(

@@ -239,17 +239,17 @@ pub(super) fn halt_error(halt: &Halt, session: &str) -> CliError {
             ),
             format!("free some disk space, then continue with `{}`", resume_command(session)),
         ),
-        Some(RescueOutcome { dir: Some(dir), message: what, is_complete: complete }) => {
+        Some(RescueOutcome { dir: Some(dir), message, is_complete: complete }) => {
             let resume = resume_command(&dir.display().to_string());
             let hint = if *complete {
                 format!("continue with `{resume}`")
             } else {
                 format!("restore the journal of {session} from a copy, or continue with `{resume}`")
             };
-            (format!("{session}: {why}; the run has stopped; {what} {}", dir.display()), hint)
+            (format!("{session}: {why}; the run has stopped; {message} {}", dir.display()), hint)
         }
-        Some(RescueOutcome { dir: None, message: what, .. }) => (
-            format!("{session}: {why}; the run has stopped; {what}"),
+        Some(RescueOutcome { dir: None, message, .. }) => (
+            format!("{session}: {why}; the run has stopped; {message}"),
             format!("restore the file from a copy, then continue with `{}`", resume_command(session)),
         ),
     };

@@ -55,7 +55,7 @@ fn list_comparable(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Episo
             let id = branch.header.id.0;
             let name =
                 branch.label.name.filter(|n| !n.is_empty()).map_or_else(String::new, |n| format!(" {n:?}"));
-            let title = format!("branch {id}{name}: {}", branch.root_change);
+            let title = format!("branch {id}{name}: {}", branch.first_change);
             let outcome = format!("{}, {} steps", branch.outcome, branch.steps);
             let (goal, tasks) = (branch.goal, branch.tasks.into());
             places.push(EpisodeRef {
@@ -132,7 +132,7 @@ pub(super) fn list_branches(dir: &Path) -> Result<Arc<[BranchInfo]>, String> {
 
 fn branch_info(branch: Branch) -> BranchInfo {
     let Branch {
-        header, label, root_change: root, outcome, episodes, steps, tokens, read_error: error, ..
+        header, label, first_change: root, outcome, episodes, steps, tokens, read_error: error, ..
     } = branch;
     BranchInfo {
         id: header.id,
@@ -147,7 +147,7 @@ fn branch_info(branch: Branch) -> BranchInfo {
         steps,
         tokens,
         reason: header.reason,
-        root_change: root,
+        first_change: root,
         created: header.created.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
     }
 }

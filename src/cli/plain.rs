@@ -96,7 +96,7 @@ impl PlainSession {
         let mut input = read_lines();
         // Lines from a pipe wait until a decision is due; lines from a terminal are handled at once.
         let is_piped = !std::io::stdin().is_terminal();
-        signals::set_interrupt_is_command(true);
+        signals::set_interrupt_wakes_only(true);
         let mut end_signal = Box::pin(signals::wait_for_signal());
         self.print_line("retrospect, plain mode: `help` lists the commands")?;
         print_new_events(&self.handle, &mut self.printer)?;

@@ -213,8 +213,8 @@ impl InterfaceView {
             thought_disposition: ThoughtDisposition::Kept,
         };
         let call = Some(CallId(u64::from(step) + 1));
-        self.apply_event(Event::ActionTaken { step, call, executed, is_listing: out.list_only });
-        let (mut result, listed) = if out.list_only {
+        self.apply_event(Event::ActionTaken { step, call, executed, is_listing: out.admissible_only });
+        let (mut result, listed) = if out.admissible_only {
             let last = self.state.episode.as_ref().and_then(|e| {
                 e.step(step.saturating_sub(1)).and_then(|s| s.answer.clone()).or(e.first_observation.clone())
             });
@@ -240,6 +240,6 @@ impl InterfaceView {
         if let Some(seen) = seen {
             result.observation = seen;
         }
-        Ok((result, !out.list_only))
+        Ok((result, !out.admissible_only))
     }
 }

@@ -90,7 +90,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
         return Err(CliError::usage("--jobs: only one session can be resumed at a time", "omit --jobs"));
     }
     let breaks = breakpoints::checked_conditions(&args.drive.breaks)?;
-    let changes = settings::changes(&args.set, &["context_tokens"])?;
+    let changes = settings::parse_set_flags(&args.set, &["context_tokens"])?;
     let (dir, branch) = locate::find_session_branch(&config, args.path.as_deref())?;
     for skipped in locate::skipped_branches(&dir)? {
         out.print_note(&skipped);

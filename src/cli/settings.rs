@@ -23,7 +23,7 @@ pub(super) fn parse_value(text: &str) -> Value {
 ///
 /// # Errors
 /// A usage error about the first invalid one.
-pub(super) fn changes(set: &[String], others: &[&str]) -> Result<Vec<(String, Value)>, CliError> {
+pub(super) fn parse_set_flags(set: &[String], others: &[&str]) -> Result<Vec<(String, Value)>, CliError> {
     let read = |text: &String| {
         let (name, typed) = text.split_once('=').ok_or_else(|| {
             CliError::usage(

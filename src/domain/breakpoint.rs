@@ -26,7 +26,8 @@ pub struct BreakpointMark {
     pub breakpoint_number: u32,
     /// Whether it was a watch and didn't pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub warn: bool,
+    #[serde(rename = "warn")]
+    pub is_watch: bool,
     /// Why the condition is true: a sentence without its full stop.
     #[serde(rename = "why")]
     pub reason: String,

@@ -220,7 +220,7 @@ pub struct PromptRecord {
     /// uncorrected.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[serde(rename = "counted")]
-    pub counted_tokens: u32,
+    pub corrected_tokens: u32,
     /// SHA-256 of the body, in hexadecimal.
     pub sha256: String,
     /// Whether a person edited it before it was sent.

@@ -6,7 +6,7 @@ use super::{Driver, DriverError, Handle, Health, Message, RunConfig, Signal, wal
 use crate::domain::{BranchId, RunSpec, Seq};
 use crate::engine::{Cause, Command, CommandError, Engine, Envelope, Event, Input, State};
 use crate::journal::{
-    BranchHeader, OpenBranch, OpenMode, ParentFile, Writer, open_branch, parents_of_fork, summarize,
+    AncestorFile, BranchHeader, OpenBranch, OpenMode, Writer, open_branch, parents_of_fork, summarize,
 };
 use crate::timeline::Timeline;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(super) struct CachedBranch {
     file_len: u64,
     timeline: Timeline,
     checkpoint_writer: CheckpointWriter,
-    parents: Vec<Arc<ParentFile>>,
+    parents: Vec<Arc<AncestorFile>>,
 }
 
 impl Driver {

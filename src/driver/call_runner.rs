@@ -81,7 +81,7 @@ impl CallRunner {
             };
             // If the driver has ended, nobody receives the reply.
             let settings =
-                panic::catch_unwind(AssertUnwindSafe(|| provider.unsent_settings())).unwrap_or_default();
+                panic::catch_unwind(AssertUnwindSafe(|| provider.setting_deviations())).unwrap_or_default();
             let _ = inbox.send(Message::Reply(epoch, Reply::UnsentSettings { call, settings }));
             let _ = inbox.send(Message::Reply(epoch, reply));
         });
@@ -153,7 +153,7 @@ async fn collect_reply(
             Err(error) if is_prefetched => {
                 is_prefetched = false;
                 send(Delta::Restarted, None);
-                let notice = format!("the prefetch failed ({}); asking again", error.message);
+                let notice = format!("the prefetch failed ({}); retrying", error.message);
                 send(Delta::Notice(notice), None);
                 (text, reasoning, usage, truncated) = (String::new(), String::new(), None, None);
                 stream = provider.stream(request.clone());

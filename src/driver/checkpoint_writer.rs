@@ -135,14 +135,14 @@ mod tests {
         let len = run(13_000, &mut checkpoint_writer, &mut state);
         checkpoint_writer.save_at_end(&state, len);
         let opened = open_branch(&session.trunk(), OpenMode::Read).unwrap();
-        assert_eq!(opened.skipped_through, Seq(13_000));
+        assert_eq!(opened.checkpoint_seq, Seq(13_000));
         assert!(**opened.timeline.head() == state);
         assert!(session.dir.join("index/trunk/12288.jsonl").is_file(), "an older checkpoint is missing");
         assert_eq!(opened.timeline.state_at(Seq(12_500)).memory, 12_500);
         // After a crash only the events after the last checkpoint are read.
         run(14_000, &mut checkpoint_writer, &mut state);
         let opened = open_branch(&session.trunk(), OpenMode::Resume).unwrap();
-        assert_eq!(opened.skipped_through, Seq(13_000));
+        assert_eq!(opened.checkpoint_seq, Seq(13_000));
         assert!(**opened.timeline.head() == state);
     }
 }

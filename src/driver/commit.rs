@@ -122,7 +122,7 @@ impl Driver {
         self.advance();
         if !self.unwritten_events.is_empty() {
             let Health::Halted(halt) = self.store.live().health else { return Ok(self.engine.state.head) };
-            return Err(CommandError::new(halt.what(), halt.next()));
+            return Err(CommandError::new(halt.summary(), halt.hint()));
         }
         if self.writer.is_unsynced() && self.engine.state.run.is_some() {
             self.sync();
@@ -285,8 +285,8 @@ impl Driver {
                     PendingRequest::Call(*call),
                 );
             }
-            Effect::StepWorld { call, action, list_only } => {
-                let request = if *list_only {
+            Effect::StepWorld { call, action, admissible_only } => {
+                let request = if *admissible_only {
                     EnvRequest::AnswerWithList(*call, self.engine.state.unchanged_result())
                 } else {
                     EnvRequest::Step(*call, action.clone())

@@ -33,24 +33,24 @@ pub struct RescueOutcome {
 
 impl Halt {
     /// Describes what happened and where the events are.
-    pub fn what(&self) -> String {
+    pub fn summary(&self) -> String {
         let why = &self.reason;
         match &self.rescue {
             None => {
                 let head = self.head;
                 format!("{why}; all events up to {head} are saved, {} more wait in memory", self.waiting)
             }
-            Some(RescueOutcome { dir: Some(dir), message: what, .. }) => {
+            Some(RescueOutcome { dir: Some(dir), message, .. }) => {
                 let name =
                     dir.file_name().map_or_else(|| dir.display().to_string(), |n| n.to_string_lossy().into());
-                format!("{why}; {what} {name}")
+                format!("{why}; {message} {name}")
             }
-            Some(RescueOutcome { dir: None, message: what, .. }) => format!("{why}; {what}"),
+            Some(RescueOutcome { dir: None, message, .. }) => format!("{why}; {message}"),
         }
     }
 
     /// Describes what to do.
-    pub fn next(&self) -> &'static str {
+    pub fn hint(&self) -> &'static str {
         match &self.rescue {
             None => "free some space, then retry; quitting loses what waits",
             Some(RescueOutcome { dir: Some(_), .. }) => {
@@ -62,7 +62,7 @@ impl Halt {
 
     /// Returns both, for the screen.
     pub fn screen_message(&self) -> String {
-        format!("{}: {}", self.what(), self.next())
+        format!("{}: {}", self.summary(), self.hint())
     }
 }
 

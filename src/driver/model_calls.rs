@@ -100,7 +100,7 @@ impl Driver {
     pub(super) fn check_prompt_size(&self, prompt: &PromptRecord) -> Option<Failure> {
         let state = &self.engine.state;
         let budget = state.setting_number("context_tokens", crate::prompt::DEFAULT_CONTEXT_TOKENS);
-        let tokens = state.counted_tokens(prompt);
+        let tokens = state.corrected_tokens(prompt);
         if tokens <= budget {
             return None;
         }

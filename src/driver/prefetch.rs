@@ -97,13 +97,16 @@ impl Driver {
             return self.drop_prefetches(|_| true);
         }
         let step = engine.state.calls.values().find_map(|effect| match effect {
-            Effect::StepWorld { call, action, list_only } => Some((*call, action.clone(), *list_only)),
+            Effect::StepWorld { call, action, admissible_only } => {
+                Some((*call, action.clone(), *admissible_only))
+            }
             _ => None,
         });
-        if let Some((call, action, list_only)) = step {
+        if let Some((call, action, admissible_only)) = step {
             let unchanged = engine.state.unchanged_result();
             self.prefetcher.lookahead = Some((number, engine, call));
-            let request = EnvRequest::Lookahead { number, action, list: list_only.then_some(unchanged) };
+            let request =
+                EnvRequest::Lookahead { number, action, list: admissible_only.then_some(unchanged) };
             return self.send_env_request(request, PendingRequest::Lookahead(number));
         }
         self.send_prefetches(&engine);
@@ -127,8 +130,8 @@ impl Driver {
     }
 
     /// Sends the requests that the lookahead would make, except those already in flight.
-    fn send_prefetches(&mut self, shadow: &Engine) {
-        let asks: Vec<Arc<PromptRecord>> = shadow
+    fn send_prefetches(&mut self, next: &Engine) {
+        let asks: Vec<Arc<PromptRecord>> = next
             .state
             .calls
             .values()
@@ -145,13 +148,13 @@ impl Driver {
                 ModelRole::Mentor => self.run_config.mentor.clone(),
             };
             let Some(provider) = provider.filter(|p| p.has_write_cache()) else { continue };
-            let rendered = (self.run_config.render_prompt)(&shadow.state, &record);
-            let accepted = shadow.state.setting_flag("accept_truncated", false);
+            let rendered = (self.run_config.render_prompt)(&next.state, &record);
+            let accepted = next.state.setting_flag("accept_truncated", false);
             wanted.push((provider, build_request(&record, rendered, accepted)));
         }
-        self.drop_prefetches(|early| !wanted.iter().any(|(_, request)| early.is_same_request(request)));
+        self.drop_prefetches(|prefetch| !wanted.iter().any(|(_, request)| prefetch.is_same_request(request)));
         for (provider, request) in wanted {
-            if self.prefetcher.prefetches.iter().any(|early| early.is_same_request(&request)) {
+            if self.prefetcher.prefetches.iter().any(|prefetch| prefetch.is_same_request(&request)) {
                 continue;
             }
             let number = self.prefetcher.last_call_number.max(self.engine.state.usage.prefetch.requested) + 1;
@@ -171,7 +174,8 @@ impl Driver {
 
     /// Removes and returns the prefetched reply to exactly this request, unless it has failed.
     pub(super) fn take_prefetch(&mut self, request: &Request) -> Option<PrefetchCall> {
-        let place = self.prefetcher.prefetches.iter().position(|early| early.is_same_request(request))?;
+        let place =
+            self.prefetcher.prefetches.iter().position(|prefetch| prefetch.is_same_request(request))?;
         if self.prefetcher.prefetches[place].has_failed() {
             self.drop_prefetch_at(place);
             return None;
@@ -183,7 +187,7 @@ impl Driver {
     /// Handles the end of a prefetch. Its cost is known then, whether it will be used or not. After an error it is
     /// useless, even for a call that has taken it, which is made again.
     pub(super) fn on_prefetch_done(&mut self, number: u64, result: Result<Usage, Usage>) {
-        let place = self.prefetcher.prefetches.iter().position(|early| early.number == number);
+        let place = self.prefetcher.prefetches.iter().position(|prefetch| prefetch.number == number);
         let (place, usage) = match (place, result) {
             (Some(place), Ok(usage)) => (place, usage),
             (Some(place), Err(_)) => return self.drop_prefetch_at(place),
@@ -200,9 +204,14 @@ impl Driver {
     }
 
     fn record_prefetch(&mut self, place: usize, status: PrefetchStatus, call: Option<CallId>) {
-        let Some(early) = self.prefetcher.prefetches.get(place) else { return };
-        let record =
-            Prefetch { number: early.number, role: early.role(), status, call, usage: early.usage() };
+        let Some(prefetch) = self.prefetcher.prefetches.get(place) else { return };
+        let record = Prefetch {
+            number: prefetch.number,
+            role: prefetch.role(),
+            status,
+            call,
+            usage: prefetch.usage(),
+        };
         self.prefetcher.unwritten_records.push_back(record);
     }
 

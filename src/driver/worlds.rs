@@ -14,7 +14,7 @@ mod selection;
 #[cfg(test)]
 mod tests;
 
-pub use pddl::files_id as pddl_files;
+pub use pddl::task_id_from_files as pddl_files;
 pub use selection::Selection;
 
 use crate::domain::Task;

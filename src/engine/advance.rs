@@ -114,7 +114,7 @@ impl Engine {
             step,
             call: Some(CallId(state.next_call)),
             executed,
-            is_listing: out.list_only,
+            is_listing: out.admissible_only,
         }]
     }
 

@@ -163,9 +163,9 @@ impl State {
                     self.actor_replies.count_unusable();
                 }
             }
-            Event::ActionTaken { executed, call, is_listing: list_only, .. } => {
+            Event::ActionTaken { executed, call, is_listing, .. } => {
                 self.last_pool_use = seq;
-                let is_env_step = call.is_some() && !list_only;
+                let is_env_step = call.is_some() && !is_listing;
                 self.edit_step(seq, |s| {
                     s.sent_to_env = is_env_step;
                     s.executed = Some(executed.clone());

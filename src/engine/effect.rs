@@ -18,7 +18,7 @@ pub enum Effect {
         /// The text that is sent.
         action: String,
         /// Only list the admissible actions; the environment isn't stepped.
-        list_only: bool,
+        admissible_only: bool,
     },
     /// Send a prompt to a model.
     Ask { call: CallId, prompt: Arc<PromptRecord> },
@@ -32,13 +32,11 @@ pub fn effect_of(event: &Event) -> Option<Effect> {
         Event::EpisodeStarted { call, task, .. } => {
             Some(Effect::ResetWorld { call: *call, task: task.clone() })
         }
-        Event::ActionTaken { call: Some(call), executed, is_listing: list_only, .. } => {
-            Some(Effect::StepWorld {
-                call: *call,
-                action: executed.sent.clone().unwrap_or_else(|| executed.action.clone()),
-                list_only: *list_only,
-            })
-        }
+        Event::ActionTaken { call: Some(call), executed, is_listing, .. } => Some(Effect::StepWorld {
+            call: *call,
+            action: executed.sent.clone().unwrap_or_else(|| executed.action.clone()),
+            admissible_only: *is_listing,
+        }),
         Event::PromptSent { prompt } => Some(Effect::Ask { call: prompt.call, prompt: prompt.clone() }),
         Event::CallCancelled { call, .. } => Some(Effect::Cancel { call: *call }),
         _ => None,

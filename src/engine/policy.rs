@@ -194,7 +194,7 @@ pub struct OutgoingAction {
     /// The rule that changed it.
     pub rule: Option<String>,
     /// Whether to list the admissible actions instead of stepping.
-    pub list_only: bool,
+    pub admissible_only: bool,
 }
 
 /// Drafts a prompt.

@@ -25,7 +25,7 @@ impl TokenRatio {
 
 impl State {
     /// Converts an estimate to the count expected from the role's server.
-    pub fn to_counted_tokens(&self, role: ModelRole, estimate: u64) -> u64 {
+    pub fn to_corrected_tokens(&self, role: ModelRole, estimate: u64) -> u64 {
         let (estimated, counted) = self.token_ratio(role);
         scale(estimate, counted, estimated)
     }
@@ -38,10 +38,10 @@ impl State {
 
     /// Returns the expected count of a prompt on the role's server. Counts learnt after it was drafted make later
     /// drafts shorter, but don't make this one too long.
-    pub fn counted_tokens(&self, prompt: &PromptRecord) -> u64 {
+    pub fn corrected_tokens(&self, prompt: &PromptRecord) -> u64 {
         let tokens = u64::from(prompt.tokens);
-        let at_draft = if prompt.counted_tokens == 0 { tokens } else { u64::from(prompt.counted_tokens) };
-        at_draft.min(self.to_counted_tokens(prompt.role, tokens))
+        let at_draft = if prompt.corrected_tokens == 0 { tokens } else { u64::from(prompt.corrected_tokens) };
+        at_draft.min(self.to_corrected_tokens(prompt.role, tokens))
     }
 
     fn token_ratio(&self, role: ModelRole) -> (u64, u64) {
@@ -88,10 +88,10 @@ mod tests {
             for usage in usages {
                 state.record_token_count(&prompt, usage);
             }
-            assert_eq!(state.to_counted_tokens(ModelRole::Actor, 1000), want, "{usages:?}");
-            assert_eq!(state.to_counted_tokens(ModelRole::Mentor, 1000), 1000, "another server");
+            assert_eq!(state.to_corrected_tokens(ModelRole::Actor, 1000), want, "{usages:?}");
+            assert_eq!(state.to_corrected_tokens(ModelRole::Mentor, 1000), 1000, "another server");
             let room = state.to_estimated_tokens(ModelRole::Actor, 8192);
-            assert!(state.to_counted_tokens(ModelRole::Actor, room) <= 8192, "{room}");
+            assert!(state.to_corrected_tokens(ModelRole::Actor, room) <= 8192, "{room}");
         }
     }
 
@@ -100,18 +100,18 @@ mod tests {
     #[test]
     fn a_prompt_was_too_long_for_what_was_counted_after_it_was_drafted() {
         let prompt =
-            |tokens, counted| PromptRecord { tokens, counted_tokens: counted, ..PromptRecord::default() };
+            |tokens, counted| PromptRecord { tokens, corrected_tokens: counted, ..PromptRecord::default() };
         let mut state = State::default();
-        assert_eq!(state.counted_tokens(&prompt(466, 0)), 466);
+        assert_eq!(state.corrected_tokens(&prompt(466, 0)), 466);
         state.record_token_count(&prompt(473, 0), &Usage { prompt_tokens: 946, ..Usage::default() });
         assert_eq!(
-            state.to_counted_tokens(ModelRole::Actor, 466),
+            state.to_corrected_tokens(ModelRole::Actor, 466),
             932,
             "a draft that is made now is held to 800"
         );
-        assert_eq!(state.counted_tokens(&prompt(466, 0)), 466, "one that was made before is not");
-        assert_eq!(state.counted_tokens(&prompt(466, 600)), 600);
+        assert_eq!(state.corrected_tokens(&prompt(466, 0)), 466, "one that was made before is not");
+        assert_eq!(state.corrected_tokens(&prompt(466, 600)), 600);
         // An overestimate isn't held against the prompt either.
-        assert_eq!(state.counted_tokens(&prompt(466, 1800)), 932);
+        assert_eq!(state.corrected_tokens(&prompt(466, 1800)), 932);
     }
 }

@@ -21,7 +21,7 @@ pub struct Branch {
     pub label: Label,
     /// Describes how it first differs from its parent: a person's first action on it, otherwise the reason for the
     /// fork.
-    pub root_change: String,
+    pub first_change: String,
     /// Its last event.
     pub head: Seq,
     /// Whether it is closed, being written or crashed.
@@ -149,7 +149,7 @@ impl Session {
             let status = summary.as_ref().map_or(SessionStatus::Crashed, |s| s.status(self));
             Branch {
                 label: labels.remove(&header.id).unwrap_or_default(),
-                root_change: self.describe_root_change(&header),
+                first_change: self.describe_first_change(&header),
                 head,
                 status,
                 outcome: summary.as_ref().map_or_else(|| UNREADABLE.to_owned(), outcome_text),
@@ -170,7 +170,7 @@ impl Session {
                 BranchHeader { id: id.clone(), reason: UNREADABLE.to_owned(), ..BranchHeader::trunk(newest) };
             all.push(Branch {
                 label: labels.remove(&id).unwrap_or_default(),
-                root_change: UNREADABLE.to_owned(),
+                first_change: UNREADABLE.to_owned(),
                 head: header.at_seq,
                 status: SessionStatus::Crashed,
                 outcome: UNREADABLE.to_owned(),
@@ -279,7 +279,7 @@ impl Session {
     }
 
     /// Describes a person's first action on a branch before its first step was answered.
-    fn describe_root_change(&self, header: &BranchHeader) -> String {
+    fn describe_first_change(&self, header: &BranchHeader) -> String {
         if header.parent.is_none() {
             return header.reason.clone();
         }

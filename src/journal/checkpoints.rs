@@ -89,7 +89,7 @@ pub(super) struct LoadedCheckpoint {
     /// The offset after its last event.
     pub(super) offset: u64,
     /// The recorded offsets of events up to the checkpoint (see [`EventFile`]).
-    pub(super) positions: Vec<u64>,
+    pub(super) event_offsets: Vec<u64>,
 }
 
 impl Checkpoints {
@@ -140,7 +140,7 @@ impl Checkpoints {
         Some(LoadedCheckpoint {
             state: newest.state,
             offset: newest.binding.offset,
-            positions: newest.positions,
+            event_offsets: newest.positions,
         })
     }
 

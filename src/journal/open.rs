@@ -5,7 +5,7 @@ mod ancestry;
 
 use super::checkpoints::LoadedCheckpoint;
 use super::index::acknowledged;
-use super::parent_file::ParentFile;
+use super::parent_file::AncestorFile;
 use super::stream::{EventLines, open_regular};
 use super::{BranchHeader, Checkpoints, EventFile, JournalError, TornTail};
 use crate::domain::{BranchId, Seq};
@@ -45,11 +45,11 @@ pub struct OpenBranch {
     /// Its checkpoints.
     pub checkpoints: Checkpoints,
     /// The files of its ancestors, held open.
-    pub parents: Vec<Arc<ParentFile>>,
+    pub parents: Vec<Arc<AncestorFile>>,
     /// Acknowledged events that are missing.
     pub missing: Option<Missing>,
     /// The last event that was not read because a checkpoint contains it; 0 if all were read.
-    pub skipped_through: Seq,
+    pub checkpoint_seq: Seq,
 }
 
 /// Opens a branch file. This takes time linear in its size only if there is no valid checkpoint; the memory used is
@@ -204,10 +204,10 @@ impl<'p> BranchOpener<'p> {
             Some(base) => chain_fetchers(base.fetcher.clone(), base_seq, event_file.fetcher()),
             None => event_file.fetcher(),
         };
-        let mut skipped_through = Seq(0);
+        let mut checkpoint_seq = Seq(0);
         let start = checkpoint.and_then(|checkpoint| self.start_state(checkpoint, upto, &event_file));
         let (state, timeline) = if let Some((state, offset, before)) = start {
-            skipped_through = state.head;
+            checkpoint_seq = state.head;
             lines.seek_to(offset, before.0, base_seq.0)?;
             (State::clone(&state), Timeline::from_head(state.clone(), fetch, self.checkpoint_index(&state)))
         } else {
@@ -228,7 +228,7 @@ impl<'p> BranchOpener<'p> {
             && let Some((envelope, at)) = lines.next_event()?
         {
             event_file.record_position(envelope.seq, at);
-            if envelope.seq > skipped_through && folder.push_event(envelope) {
+            if envelope.seq > checkpoint_seq && folder.push_event(envelope) {
                 valid_len = lines.offset;
                 if writes_checkpoints && self.checkpoints.is_due(&folder.state, valid_len) {
                     self.checkpoints.write_older(&folder.state, valid_len);
@@ -265,7 +265,7 @@ impl<'p> BranchOpener<'p> {
             checkpoints,
             parents,
             missing,
-            skipped_through,
+            checkpoint_seq,
         })
     }
 
@@ -278,7 +278,7 @@ impl<'p> BranchOpener<'p> {
         event_file: &EventFile,
     ) -> Option<(Arc<State>, u64, Seq)> {
         let newest = Arc::new(checkpoint.state);
-        event_file.set_positions(checkpoint.positions);
+        event_file.set_positions(checkpoint.event_offsets);
         let Some(upto) = upto.filter(|upto| *upto < newest.head) else {
             let head = newest.head;
             return Some((newest, checkpoint.offset, head));

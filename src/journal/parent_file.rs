@@ -15,7 +15,7 @@ const MAX_HELD_FILES: usize = 64;
 
 /// The file of an ancestor of a fork.
 #[derive(Debug)]
-pub struct ParentFile {
+pub struct AncestorFile {
     events: Arc<EventFile>,
     /// Its identity when it was opened.
     opened: Metadata,
@@ -24,7 +24,7 @@ pub struct ParentFile {
     bytes: u64,
 }
 
-impl ParentFile {
+impl AncestorFile {
     /// Holds a file open whose first `bytes` bytes belong to a fork; `held_count` ancestors are held already.
     pub(super) fn hold(
         events: Arc<EventFile>,
@@ -74,10 +74,10 @@ pub(super) fn path_change(path: &Path, open: &Metadata) -> Option<FileChange> {
 /// # Errors
 /// Returns [`JournalError::Io`] if a file cannot be opened.
 pub fn parents_of_fork(
-    parents: &[Arc<ParentFile>],
+    parents: &[Arc<AncestorFile>],
     own: &Arc<EventFile>,
     at: Seq,
-) -> Result<Vec<Arc<ParentFile>>, JournalError> {
+) -> Result<Vec<Arc<AncestorFile>>, JournalError> {
     let mut chain: Vec<&Arc<EventFile>> = parents.iter().map(|parent| &parent.events).collect();
     chain.push(own);
     // The event may belong to an ancestor.
@@ -90,6 +90,6 @@ pub fn parents_of_fork(
         None => file.metadata().map_err(io("size could not be read"))?.len(),
     };
     let mut fork_parents = parents[..last.min(parents.len())].to_vec();
-    fork_parents.push(ParentFile::hold(events.clone(), file, bytes, last)?);
+    fork_parents.push(AncestorFile::hold(events.clone(), file, bytes, last)?);
     Ok(fork_parents)
 }

@@ -1,6 +1,6 @@
 //! Appends to a branch file. An event is acknowledged when [`Writer::append`] has returned.
 
-use super::parent_file::{ParentFile, path_change};
+use super::parent_file::{AncestorFile, path_change};
 use super::{BranchHeader, EventFile, FileChange, JournalError};
 use crate::domain::Seq;
 use crate::engine::Envelope;
@@ -31,7 +31,7 @@ pub struct Writer {
     batch_offsets: Vec<(Seq, u64)>,
     event_file: Arc<EventFile>,
     /// The files of the branch's ancestors.
-    parents: Vec<Arc<ParentFile>>,
+    parents: Vec<Arc<AncestorFile>>,
     unsynced: bool,
     /// The number of writes that a test makes fail after half of their bytes.
     #[cfg(test)]
@@ -167,12 +167,12 @@ impl Writer {
     }
 
     /// Sets the files of the branch's ancestors, which [`Writer::check_unchanged`] checks too.
-    pub fn set_ancestors(&mut self, parents: Vec<Arc<ParentFile>>) {
+    pub fn set_ancestors(&mut self, parents: Vec<Arc<AncestorFile>>) {
         self.parents = parents;
     }
 
     /// Returns the files of the branch's ancestors.
-    pub fn parents(&self) -> &[Arc<ParentFile>] {
+    pub fn parents(&self) -> &[Arc<AncestorFile>] {
         &self.parents
     }
 

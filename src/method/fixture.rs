@@ -272,8 +272,8 @@ impl TestRun {
         let Some(effect) = self.engine.state.calls.values().next().cloned() else { return false };
         let reply = match effect {
             Effect::ResetWorld { call, .. } => environment_reply(call, environment(None)),
-            Effect::StepWorld { call, action, list_only, .. } => {
-                if list_only {
+            Effect::StepWorld { call, action, admissible_only, .. } => {
+                if admissible_only {
                     Reply::World { call, result: Box::default(), admissible: vec!["go to desk 1".to_owned()] }
                 } else {
                     environment_reply(call, environment(Some(&action)))

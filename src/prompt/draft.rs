@@ -101,7 +101,7 @@ impl DraftBuilder<'_> {
                 let tokens = forms::estimate_tokens(&forms::task_text(self.episode));
                 self.push_record(part, SegmentOrigin::Task, tokens);
             }
-            Content::Steps => self.steps_position = Some((self.record.segments.len(), part.speaker)),
+            Content::Steps => self.steps_position = Some((self.record.segments.len(), part.message_role)),
             Content::Rejections(heading) => {
                 let Some(step) = self.episode.step(ask.step).filter(|s| !s.rejections.is_empty()) else {
                     return;
@@ -242,7 +242,7 @@ impl DraftBuilder<'_> {
         self.record.segments.push(SegmentRecord {
             label: part.label,
             origin,
-            message_role: part.speaker,
+            message_role: part.message_role,
             tokens,
         });
     }
@@ -310,9 +310,9 @@ impl DraftBuilder<'_> {
         let stored = |hash: &str| texts.iter().find(|t| *t.hash == *hash).map(|t| t.text.clone());
         let prompt = render_with(self.state, &self.record, self.cache, stored);
         self.record.sha256 = body_hash(&prompt);
-        let corrected = self.state.to_counted_tokens(self.record.role, u64::from(self.record.tokens));
+        let corrected = self.state.to_corrected_tokens(self.record.role, u64::from(self.record.tokens));
         let corrected = u32::try_from(corrected).unwrap_or(u32::MAX);
-        self.record.counted_tokens = if corrected == self.record.tokens { 0 } else { corrected };
+        self.record.corrected_tokens = if corrected == self.record.tokens { 0 } else { corrected };
         self.cache.last_draft = Some((self.record.clone(), prompt));
         let known = &self.state.texts;
         let texts = texts.iter().filter(|t| !known.contains_key(&*t.hash));

@@ -70,8 +70,8 @@ pub fn edit_segment(state: &State, record: &PromptRecord, at: usize, words: &str
     let mut record = PromptRecord { segments, edited: true, ..record.clone() };
     let was = u64::from(record.tokens.max(1));
     record.tokens = record.segments.iter().fold(0, |sum, s| sum.saturating_add(s.tokens));
-    let counted = u64::from(record.counted_tokens).saturating_mul(u64::from(record.tokens)) / was;
-    record.counted_tokens = u32::try_from(counted).unwrap_or(u32::MAX);
+    let counted = u64::from(record.corrected_tokens).saturating_mul(u64::from(record.tokens)) / was;
+    record.corrected_tokens = u32::try_from(counted).unwrap_or(u32::MAX);
     let prompt = render_with(state, &record, &mut PromptCache::with_capacity(1), |hash| {
         let new = texts.iter().find(|(name, _)| name == hash).map(|(_, text)| text.clone());
         new.or_else(|| state.texts.get(hash).cloned())

@@ -47,7 +47,11 @@ pub fn outgoing_action(state: &State, action: &str) -> OutgoingAction {
     let Some(mended) = mended else { return apply_interface(state, action) };
     let out = apply_interface(state, &mended);
     let rules = std::iter::once("fcrf.mend").chain(out.rule.as_deref()).collect::<Vec<_>>().join("+");
-    OutgoingAction { sent: Some(out.sent.unwrap_or(mended)), rule: Some(rules), list_only: out.list_only }
+    OutgoingAction {
+        sent: Some(out.sent.unwrap_or(mended)),
+        rule: Some(rules),
+        admissible_only: out.admissible_only,
+    }
 }
 
 /// Applies FCRF's rewriting to an action. Only words between spaces count, so that `in/on` stays unchanged.
@@ -58,12 +62,12 @@ fn apply_fcrf_rule(action: &str) -> String {
 }
 
 fn apply_interface(state: &State, action: &str) -> OutgoingAction {
-    let plain = OutgoingAction { sent: None, rule: None, list_only: false };
+    let plain = OutgoingAction { sent: None, rule: None, admissible_only: false };
     if has_own_wrapper(state) {
         let sent = state.setting_flag("pickup_alias", false).then(|| pickup_alias(action)).flatten();
         return match sent {
             None => plain,
-            sent => OutgoingAction { sent, rule: Some("babyai.pickup".to_owned()), list_only: false },
+            sent => OutgoingAction { sent, rule: Some("babyai.pickup".to_owned()), admissible_only: false },
         };
     }
     // This environment accepts any text in which it finds the words of an action.
@@ -71,7 +75,7 @@ fn apply_interface(state: &State, action: &str) -> OutgoingAction {
         return OutgoingAction {
             sent: Some(THINK_WORD.to_owned()),
             rule: Some("pddl.thought".to_owned()),
-            list_only: false,
+            admissible_only: false,
         };
     }
     if current_view(state) != View::Agentboard || think_text(action).is_some() {
@@ -96,12 +100,12 @@ fn apply_interface(state: &State, action: &str) -> OutgoingAction {
     }
     if sent == CHECK_ACTION {
         rules.push("agentboard.check");
-        return OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), list_only: true };
+        return OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), admissible_only: true };
     }
     if rules.is_empty() {
         return plain;
     }
-    OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), list_only: false }
+    OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), admissible_only: false }
 }
 
 /// Returns the observation as shown in prompts, if it differs from the environment's text. While the episode is being

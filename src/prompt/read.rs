@@ -70,7 +70,7 @@ pub struct Items {
 
 /// A mentor's parsed free text: Reflexion's plan, FCRF's experience, lesson or plan, Sweet&Sour's reflection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct FreeText {
     /// The text without fences and without a leading label; line breaks are kept.
     pub text: String,
     /// If the reply has labels (`Experience:`, `Lesson:`, `Plan:`), each label as written with the text after it.

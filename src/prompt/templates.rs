@@ -97,7 +97,7 @@ pub(super) struct Layout {
 #[derive(Clone, Debug)]
 pub(super) struct SegmentTemplate {
     pub(super) label: SegmentLabel,
-    pub(super) speaker: MessageRole,
+    pub(super) message_role: MessageRole,
     pub(super) content: Content,
     pub(super) condition: Option<Condition>,
 }

@@ -106,8 +106,8 @@ impl Provider for CachedProvider {
         self.inner.name()
     }
 
-    fn unsent_settings(&self) -> Vec<String> {
-        self.inner.unsent_settings()
+    fn setting_deviations(&self) -> Vec<String> {
+        self.inner.setting_deviations()
     }
 
     fn restore_quirks(&self, unsent: &[String]) {

@@ -108,7 +108,7 @@ impl Provider for OpenAi {
         format!("{} at {}", self.endpoint.model, self.endpoint.host())
     }
 
-    fn unsent_settings(&self) -> Vec<String> {
+    fn setting_deviations(&self) -> Vec<String> {
         let mut unsent = self.endpoint.unsent_settings();
         let learned = self.quirks.learned();
         unsent.extend(learned.dropped_fields.iter().map(|field| format!("{field}: rejected by the server")));

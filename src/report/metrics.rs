@@ -79,7 +79,7 @@ pub struct Metrics {
     pub spec: Option<Arc<RunSpec>>,
     /// The sessions started with lessons from a file.
     #[serde(skip)]
-    pub pool_given: bool,
+    pub started_with_lessons: bool,
     /// The counted attempts.
     #[serde(skip)]
     pub attempts: Vec<Attempts>,
@@ -90,8 +90,8 @@ impl Metrics {
     pub fn from_sessions(sessions: Vec<SessionMetrics>) -> Vec<Self> {
         let mut groups: Vec<(String, Vec<SessionMetrics>)> = Vec::new();
         for session in sessions {
-            let key =
-                session.spec.as_deref().map(group_key).unwrap_or_default() + &session.pool_given.to_string();
+            let key = session.spec.as_deref().map(group_key).unwrap_or_default()
+                + &session.started_with_lessons.to_string();
             match groups.iter_mut().find(|w| w.0 == key) {
                 Some((_, group)) => group.push(session),
                 None => groups.push((key, vec![session])),
@@ -144,7 +144,7 @@ impl Metrics {
                 .flat_map(|s| &s.episodes)
                 .fold(TokenCounts::default(), |sum, e| sum.plus(e.stats.token_counts)),
             prefetch: sessions.iter().fold(PrefetchStats::default(), |sum, s| sum.plus(s.prefetch)),
-            pool_given: sessions.iter().any(|s| s.pool_given),
+            started_with_lessons: sessions.iter().any(|s| s.started_with_lessons),
             spec,
             attempts: counted,
         }
@@ -210,8 +210,8 @@ fn disambiguate_labels(all: &mut [Metrics]) {
         if a.limits.steps != b.limits.steps {
             differences.push(format!("steps={}", b.limits.steps));
         }
-        if first.pool_given != entry.pool_given {
-            differences.push(format!("pool={}", if entry.pool_given { "given" } else { "empty" }));
+        if first.started_with_lessons != entry.started_with_lessons {
+            differences.push(format!("pool={}", if entry.started_with_lessons { "given" } else { "empty" }));
         }
         let changed = b.settings.0.iter().filter(|(name, s)| {
             !name.starts_with("from.")

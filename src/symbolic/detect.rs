@@ -180,7 +180,7 @@ impl StepDetector<'_> {
         }
         if let Some((object, place)) = &observation.placed
             && type_of_name(object) == goal.object()
-            && goal.target() == Some(type_of_name(place))
+            && goal.destination() == Some(type_of_name(place))
             && let Some(how) = goal.treatment()
             && !now.is_wanted_placement(goal, object, place)
         {
@@ -213,8 +213,8 @@ impl StepDetector<'_> {
     /// target behind or searches a place again.
     fn detect_search(&mut self, goal: &Goal, now: &Situation) {
         let before = self.previous.clone();
-        if before.targets.is_empty()
-            && let Some((object, place)) = now.targets.iter().next()
+        if before.seen_objects.is_empty()
+            && let Some((object, place)) = now.seen_objects.iter().next()
             && self.parsed_observation.taken.is_none()
         {
             let (object, place) = (type_of_name(object).to_owned(), type_of_name(place).to_owned());
@@ -230,7 +230,7 @@ impl StepDetector<'_> {
             self.add_mistake("left_closed", &[("place", &left_place)]);
         }
         let leaves_target = before.unplaced_target().is_some()
-            && before.targets.iter().any(|(o, p)| *p == before.location && !before.placed.contains(o));
+            && before.seen_objects.iter().any(|(o, p)| *p == before.location && !before.placed.contains(o));
         if before.held.is_empty() && leaves_target {
             self.add_mistake("left_target", &[("place", &left_place), ("object", goal.object())]);
         }

@@ -127,7 +127,7 @@ impl Goal {
     }
 
     /// Returns the type of the place where the object must be put, if any.
-    pub fn target(&self) -> Option<&str> {
+    pub fn destination(&self) -> Option<&str> {
         match self {
             Self::Place { target, .. } => Some(target),
             Self::ExamineInLight { .. } => None,

@@ -25,7 +25,7 @@ pub(super) struct Situation {
     /// Whether the game uses the old wording `put X in/on Y` (ALFWorld 2.1.1); known after the first arrival.
     pub(super) old_wording: Option<bool>,
     /// Objects of the goal's type with their current place (`hand` while held).
-    pub(super) targets: BTreeMap<String, String>,
+    pub(super) seen_objects: BTreeMap<String, String>,
     /// Target objects that were heated, cooled or cleaned as the goal demands.
     pub(super) treated: Vec<String>,
     /// Target objects in the goal's destination, treated if the goal demands it.
@@ -64,8 +64,8 @@ impl Situation {
             }
             let wanted = |thing: &&String| goal.is_some_and(|g| type_of_name(thing) == g.object());
             for thing in observation.objects.iter().filter(wanted) {
-                if now.targets.get(thing).is_none_or(|w| w != IN_HAND) && now.targets.len() < 16 {
-                    now.targets.insert(thing.clone(), place.clone());
+                if now.seen_objects.get(thing).is_none_or(|w| w != IN_HAND) && now.seen_objects.len() < 16 {
+                    now.seen_objects.insert(thing.clone(), place.clone());
                     if goal.is_some_and(|g| now.is_wanted_placement(g, thing, place))
                         && !now.placed.contains(thing)
                     {
@@ -86,7 +86,7 @@ impl Situation {
             now.held.clone_from(object);
             now.placed.retain(|p| p != object);
             if goal.is_some_and(|g| type_of_name(object) == g.object()) {
-                now.targets.insert(object.clone(), IN_HAND.to_owned());
+                now.seen_objects.insert(object.clone(), IN_HAND.to_owned());
             }
         }
         if let (Some((how, object, _)), Some(goal)) = (&observation.treated, goal)
@@ -103,7 +103,7 @@ impl Situation {
         if let Some((object, place)) = &observation.placed {
             now.held.clear();
             if let Some(goal) = goal.filter(|g| type_of_name(object) == g.object()) {
-                now.targets.insert(object.clone(), place.clone());
+                now.seen_objects.insert(object.clone(), place.clone());
                 if now.is_wanted_placement(goal, object, place) && !now.placed.contains(object) {
                     now.placed.push(object.clone());
                 }
@@ -115,14 +115,14 @@ impl Situation {
     /// Returns whether the goal demands this object in this place.
     pub(super) fn is_wanted_placement(&self, goal: &Goal, object: &str, place: &str) -> bool {
         type_of_name(object) == goal.object()
-            && goal.target() == Some(type_of_name(place))
+            && goal.destination() == Some(type_of_name(place))
             && (goal.treatment().is_none() || self.treated.iter().any(|t| t == object))
     }
 
     /// Returns a known target that is neither held nor in its place yet.
     pub(super) fn unplaced_target(&self) -> Option<(&str, &str)> {
         let open = |(object, place): &(&String, &String)| *place != IN_HAND && !self.placed.contains(object);
-        self.targets.iter().find(open).map(|(o, p)| (o.as_str(), p.as_str()))
+        self.seen_objects.iter().find(open).map(|(o, p)| (o.as_str(), p.as_str()))
     }
 
     /// Returns whether the object is held at the lamp's place and the lamp is on.
@@ -156,7 +156,10 @@ impl Situation {
         );
         put("hand", self.held.clone());
         put("words", self.old_wording.map_or("", |old| if old { "put" } else { "move" }).to_owned());
-        put("targets", self.targets.iter().map(|(o, p)| format!("{o}@{p}")).collect::<Vec<_>>().join(";"));
+        put(
+            "targets",
+            self.seen_objects.iter().map(|(o, p)| format!("{o}@{p}")).collect::<Vec<_>>().join(";"),
+        );
         put("treated", self.treated.join(";"));
         put("placed", self.placed.join(";"));
         put("lamp", self.lamp.as_ref().map_or(String::new(), |(l, p)| format!("{l}@{p}")));
@@ -185,7 +188,7 @@ impl Situation {
                 "move" => Some(false),
                 _ => None,
             },
-            targets: list("targets").iter().filter_map(|t| pair(t)).collect(),
+            seen_objects: list("targets").iter().filter_map(|t| pair(t)).collect(),
             treated: list("treated"),
             placed: list("placed"),
             lamp: pair(field("lamp")),

@@ -10,7 +10,7 @@ mod failure;
 mod golden;
 mod grid;
 
-const HEAT: &str = "put a hot apple in garbagecan";
+const HEAT_TASK: &str = "put a hot apple in garbagecan";
 
 fn play_kitchen(goal: &str, actions: &[&str]) -> TestRun {
     play_in(FakeHousehold::kitchen(goal), "omnireflect", actions)
@@ -72,14 +72,18 @@ fn accepted_actions_can_be_mistakes() {
     let take = ["go to countertop 2", "take apple 1 from countertop 2"];
     let with = |more: &[&'static str]| [&take[..], more].concat();
     let cases: Vec<(&str, Vec<&str>, &[&str])> = vec![
-        (HEAT, vec!["go to countertop 1", "take bread 1 from countertop 1"], &["wrong_object"]),
-        (HEAT, with(&["go to garbagecan 1", "move apple 1 to garbagecan 1"]), &["placed_untreated"]),
-        (HEAT, with(&["go to fridge 1", "cool apple 1 with fridge 1"]), &["wrong_treatment"]),
-        (HEAT, vec!["go to fridge 1", "go to countertop 1"], &["left_closed"]),
-        (HEAT, vec!["go to countertop 2", "go to countertop 1"], &["left_target"]),
-        (HEAT, vec!["go to countertop 1", "go to sinkbasin 1", "go to countertop 1"], &["searched_again"]),
-        (HEAT, vec!["look", "look"], &["repeat"]),
-        (HEAT, vec!["open fridge 1", "open fridge 1"], &["nothing_happened", "not_at_place", "repeat"]),
+        (HEAT_TASK, vec!["go to countertop 1", "take bread 1 from countertop 1"], &["wrong_object"]),
+        (HEAT_TASK, with(&["go to garbagecan 1", "move apple 1 to garbagecan 1"]), &["placed_untreated"]),
+        (HEAT_TASK, with(&["go to fridge 1", "cool apple 1 with fridge 1"]), &["wrong_treatment"]),
+        (HEAT_TASK, vec!["go to fridge 1", "go to countertop 1"], &["left_closed"]),
+        (HEAT_TASK, vec!["go to countertop 2", "go to countertop 1"], &["left_target"]),
+        (
+            HEAT_TASK,
+            vec!["go to countertop 1", "go to sinkbasin 1", "go to countertop 1"],
+            &["searched_again"],
+        ),
+        (HEAT_TASK, vec!["look", "look"], &["repeat"]),
+        (HEAT_TASK, vec!["open fridge 1", "open fridge 1"], &["nothing_happened", "not_at_place", "repeat"]),
         (
             "put a apple in garbagecan",
             with(&["go to garbagecan 1", "move apple 1 to garbagecan 1", "take apple 1 from garbagecan 1"]),
@@ -95,8 +99,8 @@ fn accepted_actions_can_be_mistakes() {
             vec!["go to countertop 2", "take mug 1 from countertop 2", "examine mug 1"],
             &["examined_without_lamp"],
         ),
-        (HEAT, vec!["think: a", "think: b", "think: c"], &["only_thoughts"]),
-        (HEAT, vec!["think: a", "think: b", "think: c", "think: d"], &[]),
+        (HEAT_TASK, vec!["think: a", "think: b", "think: c"], &["only_thoughts"]),
+        (HEAT_TASK, vec!["think: a", "think: b", "think: c", "think: d"], &[]),
         ("an unknown wish", vec!["go to countertop 1", "take bread 1 from countertop 1"], &[]),
     ];
     for (goal, actions, expected) in cases {
@@ -108,7 +112,7 @@ fn accepted_actions_can_be_mistakes() {
 #[test]
 fn all_subgoals_are_reached_in_both_wordings() {
     for old in [false, true] {
-        let mut household = FakeHousehold::kitchen(HEAT);
+        let mut household = FakeHousehold::kitchen(HEAT_TASK);
         household.old_wording = old;
         let put = if old { "put apple 1 in/on garbagecan 1" } else { "move apple 1 to garbagecan 1" };
         let actions = [
@@ -172,7 +176,7 @@ fn two_object_goals_have_six_subgoals_and_lamp_goals_four() {
 #[test]
 fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
     let play = play_kitchen(
-        HEAT,
+        HEAT_TASK,
         &[
             "go to fridge 1",
             "take apple 2 from fridge 1",
@@ -218,7 +222,7 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
 
 #[test]
 fn equal_lessons_recur_and_deleted_ones_are_not_added_again() {
-    let mut household = FakeHousehold::kitchen(HEAT);
+    let mut household = FakeHousehold::kitchen(HEAT_TASK);
     let mut run = TestRun::new(test_spec("omnireflect", &[("kitchen-1", "")]));
     run.play_script(&mut household, &["open fridge 1", "open microwave 1", "look", "open cabinet 1"]);
     let lesson = run.state().pool.visible_of_kind(ReflectionKind::Error).next().unwrap().clone();
@@ -234,7 +238,7 @@ fn equal_lessons_recur_and_deleted_ones_are_not_added_again() {
 
 #[test]
 fn lessons_a_person_typed_are_not_duplicated() {
-    let mut household = FakeHousehold::kitchen(HEAT);
+    let mut household = FakeHousehold::kitchen(HEAT_TASK);
     let mut run = TestRun::new(test_spec("omnireflect", &[("kitchen-1", "")]));
     run.command(Command::Lesson(LessonCommand::add(
         ReflectionKind::Error,
@@ -257,7 +261,7 @@ fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() 
         run.settings.set("progress", setting, SettingOrigin::Flag);
         run.limits.steps = 3;
         let mut play = TestRun::new(run);
-        let mut household = FakeHousehold::kitchen(HEAT);
+        let mut household = FakeHousehold::kitchen(HEAT_TASK);
         play.play_script(&mut household, &actions);
         let progress: Vec<_> = play.state().pool.visible_of_kind(ReflectionKind::Progress).collect();
         assert_eq!(progress.len(), expected);
@@ -289,7 +293,7 @@ fn periodic_reflection_fires_only_at_its_interval() {
         run.settings.set("r_freq", 3, SettingOrigin::Flag);
         run.settings.set("offset", offset, SettingOrigin::Flag);
         let mut play = TestRun::new(run);
-        play.play_script(&mut FakeHousehold::kitchen(HEAT), &actions);
+        play.play_script(&mut FakeHousehold::kitchen(HEAT_TASK), &actions);
         let mut steps: Vec<u32> = play.state().reflections.iter().map(|r| r.step).collect();
         steps.dedup();
         assert_eq!(steps, expected, "offset {offset}");
@@ -298,7 +302,7 @@ fn periodic_reflection_fires_only_at_its_interval() {
 
 #[test]
 fn a_person_may_ask_for_a_reflection_under_react_too() {
-    let mut play = play_in(FakeHousehold::kitchen(HEAT), "react", &["open fridge 1"]);
+    let mut play = play_in(FakeHousehold::kitchen(HEAT_TASK), "react", &["open fridge 1"]);
     assert!(play.state().pool.is_empty());
     play.command(Command::Reflect(ReflectionKind::Error));
     assert_eq!(lesson_texts(play.state(), ReflectionKind::Error), ["Go to a place before you act on it."]);

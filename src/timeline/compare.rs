@@ -99,7 +99,7 @@ impl Side {
         if self.episode.steps.is_empty() {
             return Ok(self.run.clone());
         }
-        Ok(self.state_at(prior::decision_seq(&self.episode, 1))?.run.clone())
+        Ok(self.state_at(prior::input_seq(&self.episode, 1))?.run.clone())
     }
 
     fn state_at(&self, at: Seq) -> Result<Arc<State>, String> {
@@ -156,7 +156,7 @@ impl Comparison {
     /// Returns a message if events cannot be read again.
     pub fn prior_differences(&self, row: usize, render: Render) -> Result<PriorDifferences, String> {
         let side = |side: &Side, step: u32| {
-            side.state_at(prior::decision_seq(&side.episode, step)).map(|state| (state, step))
+            side.state_at(prior::input_seq(&side.episode, step)).map(|state| (state, step))
         };
         let common =
             || self.rows.iter().take(row).rev().find_map(|r| r.left.zip(r.right)).unwrap_or_default();

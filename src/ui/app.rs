@@ -269,7 +269,7 @@ impl App {
             Request::Search { query, searched_episode } => {
                 self.search_episodes(query, searched_episode, answers.clone());
             }
-            Request::ListComparable | Request::Compare { .. } | Request::LoadPreceding { .. } => {
+            Request::ListComparable | Request::Compare { .. } | Request::LoadPriorDifferences { .. } => {
                 self.run_comparison(request, answers.clone());
             }
             Request::Hint => {

@@ -28,7 +28,7 @@ pub struct BranchInfo {
     /// Why it was created.
     pub reason: String,
     /// What differs from the parent in its first events.
-    pub root_change: String,
+    pub first_change: String,
     pub created: String,
 }
 
@@ -58,7 +58,7 @@ pub struct TreeIndex {
     /// Index into the list that the tree was built from.
     pub branch_index: usize,
     /// See [`TreeRow::guides`].
-    pub lines: u32,
+    pub guides: u32,
     /// See [`TreeRow::depth`].
     pub depth: u8,
 }
@@ -115,7 +115,7 @@ fn order_depth_first(children: &[Vec<usize>], roots: &[usize]) -> Vec<TreeIndex>
     // The last entry is visited next, so children are pushed in reverse order.
     let mut due: Vec<(usize, u8, u32)> = roots.iter().rev().map(|at| (*at, 0, 0)).collect();
     while let Some((at, depth, lines)) = due.pop() {
-        rows.push(TreeIndex { branch_index: at, lines, depth });
+        rows.push(TreeIndex { branch_index: at, guides: lines, depth });
         let depth = (depth + 1).min(MAX_DEPTH);
         for (nth, child) in children[at].iter().rev().enumerate() {
             let lines = if nth > 0 { lines | 1 << depth } else { lines & !(1 << depth) };
@@ -131,7 +131,7 @@ mod tests {
 
     fn tree(branches: &[BranchInfo], archived: bool) -> Vec<TreeRow<'_>> {
         let rows = tree_rows(branches, archived).into_iter();
-        rows.map(|TreeIndex { branch_index: branch, lines, depth }| TreeRow {
+        rows.map(|TreeIndex { branch_index: branch, guides: lines, depth }| TreeRow {
             branch: &branches[branch],
             guides: lines,
             depth,
@@ -152,7 +152,7 @@ mod tests {
             steps: 0,
             tokens: 0,
             reason: String::new(),
-            root_change: String::new(),
+            first_change: String::new(),
             created: String::new(),
         }
     }

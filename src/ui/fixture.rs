@@ -108,6 +108,19 @@ impl Fixture {
         self
     }
 
+    /// Writes the reply of a call.
+    pub fn receive_reply(&mut self, call: CallId, text: String, usage: Usage) {
+        let event = Event::ReplyReceived {
+            truncated: None,
+            call,
+            text,
+            reasoning: String::new(),
+            usage,
+            reply_source: None,
+        };
+        self.write(Cause::Model, event);
+    }
+
     /// Calls the actor and records its reply; the step then waits for a decision.
     pub fn propose(&mut self, thought: Option<&str>, action: Option<&str>) -> &mut Self {
         let call = self.send_prompt();
@@ -119,17 +132,7 @@ impl Fixture {
             ..Usage::default()
         };
         let text = action.or(thought).unwrap_or_default().to_owned();
-        self.write(
-            Cause::Model,
-            Event::ReplyReceived {
-                truncated: None,
-                call,
-                text,
-                reasoning: String::new(),
-                usage,
-                reply_source: None,
-            },
-        );
+        self.receive_reply(call, text, usage);
         let event = Event::Proposed {
             step: self.step,
             thought: thought.map(str::to_owned),

@@ -62,7 +62,7 @@ pub enum Request {
         b: EpisodeRef,
     },
     /// Compute the differences that precede a row; the answer goes to the topmost overlay.
-    LoadPreceding {
+    LoadPriorDifferences {
         comparison: PtrEqArc<Comparison>,
         row: usize,
     },

@@ -115,7 +115,7 @@ pub enum Answer {
         result: Result<PtrEqArc<Comparison>, String>,
     },
     /// The differences that preceded a row of a comparison.
-    Preceding {
+    PriorDifferences {
         comparison: PtrEqArc<Comparison>,
         row: usize,
         /// The differences, or why they aren't available.

@@ -115,7 +115,7 @@ fn reasoning_models_get_past_their_first_step() {
             // The next step needs no extra request, nor does that of a new process that reads the journal.
             let known = want.last().cloned().unwrap_or_default();
             let later = provider(endpoint(&server.base));
-            later.restore_quirks(&of.unsent_settings());
+            later.restore_quirks(&of.setting_deviations());
             assert_eq!(later.learned().min_limit, of.learned().min_limit, "{name}");
             for other in [&of, &later] {
                 let before = server.requests().len();
@@ -162,7 +162,7 @@ fn a_truncated_reply_is_not_treated_as_complete() {
         );
         assert!(has_notice(&answer, "--set mentor.max_tokens=2048"), "{:?}", answer.notices);
         let later = provider(endpoint(&server.base));
-        later.restore_quirks(&of.unsent_settings());
+        later.restore_quirks(&of.setting_deviations());
         ask(&later, mentor_request()).await;
         ask(&later, actor_request()).await;
         assert_eq!(sent_bounds(&server), [json!(1024), json!(2048), json!(2048), json!(256)]);
@@ -337,7 +337,7 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
         }
         assert!(
             !of.learned().match_stops_locally
-                && of.unsent_settings().iter().all(|text| !text.starts_with("stop"))
+                && of.setting_deviations().iter().all(|text| !text.starts_with("stop"))
         );
     });
 }
@@ -359,7 +359,7 @@ fn a_stop_that_cuts_reasoning_without_an_opening_tag_is_not_sent_again() {
         assert!(first.text.starts_with("look"), "{first:?}");
         assert!(first.notices.iter().all(|n| !n.contains("the stop stays")), "{:?}", first.notices);
         let later = provider(endpoint(&server.base));
-        later.restore_quirks(&of.unsent_settings());
+        later.restore_quirks(&of.setting_deviations());
         assert!(later.learned().starts_in_reasoning && later.learned().match_stops_locally);
         for of in [of, later] {
             let next = ask(&of, request()).await;

@@ -38,7 +38,7 @@ fn sent_stops(server: &Server) -> Vec<bool> {
 }
 
 fn has_stop(of: &OpenAi) -> bool {
-    !of.learned().skip_newline_stop && !of.unsent_settings().iter().any(|text| text.contains("newline"))
+    !of.learned().skip_newline_stop && !of.setting_deviations().iter().any(|text| text.contains("newline"))
 }
 
 /// Regression: of two concurrent calls with the stop text, the second saw that it had been dropped meanwhile and
@@ -186,14 +186,14 @@ fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
                 notices.extend(answer.notices);
             }
             assert_eq!(sent_stops(&server), sent, "{name}");
-            let unsent = of.unsent_settings().join("\n");
+            let unsent = of.setting_deviations().join("\n");
             assert_eq!(unsent.contains("stop: left out"), !expected.is_empty(), "{name}: {unsent}");
             assert!(unsent.contains(expected), "{name}: {unsent}");
             assert_eq!(notices.len(), usize::from(!expected.is_empty()), "{name}: {notices:?}");
             let untrue = notices.iter().any(|n| n.contains("reasoning")) && !expected.contains("reasoning");
             assert!(!untrue, "{name}: {notices:?}");
             let next = provider(endpoint(&server.base));
-            next.restore_quirks(&of.unsent_settings());
+            next.restore_quirks(&of.setting_deviations());
             assert_eq!(next.learned().match_stops_locally, !expected.is_empty(), "{name}");
         });
     }
@@ -223,7 +223,7 @@ fn quirks_of_one_server_are_not_applied_to_another() {
         let server = Server::start(vec![complete_reply(PARTIAL_TEXT), complete_reply(WHOLE_TEXT)]).await;
         let of = provider(endpoint(&server.base));
         ask(&of, actor_request(1)).await;
-        let settings = of.unsent_settings();
+        let settings = of.setting_deviations();
         let elsewhere = provider(endpoint("http://127.0.0.1:9/v1"));
         let mut model = endpoint(&server.base);
         model.model = "another".to_owned();

@@ -253,7 +253,7 @@ fn a_server_with_empty_streams_is_called_without_streaming() {
             "{answers:?}"
         );
         let again = provider(endpoint(&server.base));
-        again.restore_quirks(&of.unsent_settings());
+        again.restore_quirks(&of.setting_deviations());
         assert_eq!(ask(&again, request_with_seed(9)).await.text, "look");
         assert_eq!(server.requests().len(), 8, "the next process knows it");
     });

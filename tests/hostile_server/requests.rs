@@ -173,9 +173,9 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
             ["the newline stop cut off the action; it is no longer sent to this server"]
         );
         assert!(
-            inner.unsent_settings().last().unwrap().starts_with("stop at a newline: "),
+            inner.setting_deviations().last().unwrap().starts_with("stop at a newline: "),
             "{:?}",
-            inner.unsent_settings()
+            inner.setting_deviations()
         );
         let other = Request { seed: 8, ..actors() };
         let next = ask(&kept, other.clone()).await;
@@ -188,8 +188,8 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
         let later = provider(endpoint(&server.base));
         let kept =
             CachedProvider::new(Arc::new(later.clone()), identity, folder.path(), CacheMode::ReadWrite);
-        kept.restore_quirks(&inner.unsent_settings());
-        assert_eq!(later.unsent_settings(), inner.unsent_settings());
+        kept.restore_quirks(&inner.setting_deviations());
+        assert_eq!(later.setting_deviations(), inner.setting_deviations());
         for asked in [actors(), other] {
             assert_eq!(ask(&kept, asked).await.text, WHOLE_TEXT);
         }

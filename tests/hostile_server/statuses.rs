@@ -217,7 +217,7 @@ fn rejected_parameters_are_dropped_and_reported_once() {
         );
         assert_eq!(last.body["messages"].as_array().unwrap().len(), 1);
         assert_eq!(server.requests().len(), 7);
-        let unsent = provider.unsent_settings().join("; ");
+        let unsent = provider.setting_deviations().join("; ");
         assert!(
             ["top_k", "repetition_penalty", "temperature"].iter().all(|f| unsent.contains(f)),
             "{unsent}"
@@ -249,7 +249,7 @@ fn claude_behind_a_router_keeps_the_temperature_without_top_p() {
             .map(|a| (a.body.get("temperature").is_some(), a.body.get("top_p").is_some()))
             .collect();
         assert_eq!(sent, [(true, true), (true, false), (true, false)]);
-        assert!(of.unsent_settings().iter().any(|unsent| unsent.starts_with("top_p")));
+        assert!(of.setting_deviations().iter().any(|unsent| unsent.starts_with("top_p")));
     });
 }
 

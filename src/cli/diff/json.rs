@@ -140,7 +140,7 @@ fn before_json(before: &PriorDifferences) -> Value {
         "prompt": segments,
         "world": {
             "observation": world.observation.as_ref().map(|(a, b)| json!({ "a": a, "b": b })),
-            "shown": differing_json(&world.shown),
+            "shown": differing_json(&world.known_facts),
             "progress": world.progress.map(|(a, b)| json!({ "a": a, "b": b })),
         },
     })

@@ -52,7 +52,7 @@ fn format_branch(branch: &Branch) -> String {
     }
     let name = branch.label.name.as_deref().map_or(String::new(), |n| format!(" ({n})"));
     let parent = branch.header.parent.as_ref().map_or(String::new(), |parent| {
-        format!(" from {parent} after event {}: {}", branch.header.at_seq, branch.root_change)
+        format!(" from {parent} after event {}: {}", branch.header.at_seq, branch.first_change)
     });
     let status = match branch.status {
         SessionStatus::Live => ", being written",

@@ -348,7 +348,7 @@ fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
         "prompt{recipient} of episode {} step {}, about {} tokens{status}\n",
         record.episode,
         record.step,
-        state.to_counted_tokens(record.role, u64::from(record.tokens))
+        state.to_corrected_tokens(record.role, u64::from(record.tokens))
     );
     for (place, segment) in render(state, record).segments.iter().enumerate() {
         let number = if draft.is_some() { format!("{} ", place + 1) } else { String::new() };

@@ -241,7 +241,7 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
     handle.quit();
     thread.join().unwrap();
     let branches = session.branches().unwrap();
-    let root = branches.iter().find(|b| b.header.id.0 == "b1").unwrap().root_change.clone();
+    let root = branches.iter().find(|b| b.header.id.0 == "b1").unwrap().first_change.clone();
     assert_eq!(root, "setting actor.temperature = 0.7");
     let resumed = Driver::resume(&session.dir, make_config).unwrap();
     resumed.handle.send(Command::Step);

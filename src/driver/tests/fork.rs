@@ -113,7 +113,7 @@ fn a_fork_with_another_action_leaves_the_old_branch_unchanged() {
     let listed: Vec<_> = branches
         .iter()
         .map(|b| {
-            (b.header.id.0.as_str(), b.header.parent.as_ref().map(|p| p.0.as_str()), b.root_change.as_str())
+            (b.header.id.0.as_str(), b.header.parent.as_ref().map(|p| p.0.as_str()), b.first_change.as_str())
         })
         .collect();
     assert_eq!(

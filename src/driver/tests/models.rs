@@ -125,7 +125,7 @@ impl Provider for Learner {
         "learner".to_owned()
     }
 
-    fn unsent_settings(&self) -> Vec<String> {
+    fn setting_deviations(&self) -> Vec<String> {
         let refused = self.0.load(Ordering::Relaxed) >= 2;
         refused.then(|| "seed: the server refused it".to_owned()).into_iter().collect()
     }

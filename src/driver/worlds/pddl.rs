@@ -71,7 +71,7 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
 }
 
 /// Returns the task id of two files.
-pub fn files_id(domain: Option<&Path>, problem: &Path) -> String {
+pub fn task_id_from_files(domain: Option<&Path>, problem: &Path) -> String {
     let domain = domain.map(|path| path.display().to_string()).unwrap_or_default();
     format!("{domain}{PATH_SEPARATOR}{}", problem.display())
 }
@@ -150,7 +150,7 @@ impl PddlFiles {
     }
 
     fn id(&self) -> String {
-        files_id(self.domain.as_deref(), &self.problem)
+        task_id_from_files(self.domain.as_deref(), &self.problem)
     }
 
     fn read_texts(&self) -> Result<PddlTexts, WorldError> {

@@ -73,7 +73,7 @@ impl State {
                 e.edit_step(step, |s| {
                     s.breakpoint_marks.push(BreakpointMark {
                         breakpoint_number: breakpoint,
-                        warn,
+                        is_watch: warn,
                         reason: reason.to_owned(),
                     });
                 });

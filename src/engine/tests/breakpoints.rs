@@ -48,7 +48,7 @@ fn a_watch_reports_and_marks_without_pausing() {
     assert_eq!((state.run_status, current_hit(state)), (RunStatus::Running, None));
     assert!(
         state.last_step().unwrap().breakpoint_marks.is_empty()
-            || state.last_step().unwrap().breakpoint_marks[0].warn
+            || state.last_step().unwrap().breakpoint_marks[0].is_watch
     );
     assert_eq!(state.breakpoints.get(1).unwrap().hits, 1);
 }

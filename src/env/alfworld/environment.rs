@@ -2,7 +2,7 @@
 
 use super::game::Game;
 use super::progress::Progress;
-use super::shown::Shown;
+use super::shown::AgentView;
 use super::world::{SavedState, World};
 use crate::domain::{Enumeration, EnvInfo, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
@@ -14,7 +14,7 @@ struct SnapshotData {
     game: Arc<Game>,
     saved_state: SavedState,
     progress: Progress,
-    shown: Shown,
+    shown: AgentView,
 }
 
 impl Environment for World {

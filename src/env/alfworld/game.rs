@@ -46,7 +46,7 @@ pub struct Game {
 pub(super) struct InitialState {
     pub(super) intro: String,
     pub(super) text_facts: TextFacts,
-    pub(super) command_counts: Vec<u32>,
+    pub(super) applicable_counts: Vec<u32>,
     pub(super) active_commands: Bits,
     pub(super) listed_commands: Vec<u32>,
     pub(super) broken_commands: Vec<u32>,
@@ -118,7 +118,7 @@ impl Game {
     }
 
     /// Returns the label under which the game was loaded.
-    pub fn label(&self) -> &str {
+    pub fn file_label(&self) -> &str {
         &self.label
     }
 
@@ -168,7 +168,7 @@ impl InitialState {
         Self {
             intro,
             text_facts,
-            command_counts: counts,
+            applicable_counts: counts,
             active_commands: active,
             listed_commands: listed,
             broken_commands: broken,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// What the agent has been shown so far. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct AgentView {
     known: Arc<AgentKnowledge>,
 }
 
@@ -25,7 +25,7 @@ struct KnownReceptacle {
     items: Option<Vec<String>>,
 }
 
-impl Shown {
+impl AgentView {
     /// Returns the receptacle that the agent last went to.
     pub(super) fn last_place(&self) -> Option<&str> {
         self.known.place.as_deref()

@@ -7,7 +7,7 @@ use super::limits;
 use super::located_error::LocatedError;
 use super::progress::Progress;
 use super::query::TextFacts;
-use super::shown::Shown;
+use super::shown::AgentView;
 use super::subgoals::Subgoals;
 use super::targets::Targets;
 use super::truth::{Truth, TruthSource};
@@ -41,7 +41,7 @@ pub struct World {
     feedback: String,
     scratch: Scratch,
     pub(super) progress: Progress,
-    pub(super) shown: Shown,
+    pub(super) shown: AgentView,
     pub(super) truth: Truth,
 }
 
@@ -82,7 +82,7 @@ impl World {
             feedback: String::new(),
             scratch: Scratch::default(),
             progress,
-            shown: Shown::default(),
+            shown: AgentView::default(),
             truth: Truth::new(&game),
             game,
         };
@@ -110,14 +110,14 @@ impl World {
         let start = &self.game.initial_state;
         self.state.reset(&self.game.task);
         self.text_facts.clone_from(&start.text_facts);
-        self.command_counts.clone_from(&start.command_counts);
+        self.command_counts.clone_from(&start.applicable_counts);
         self.active_commands.copy_from(&start.active_commands);
         self.listed_commands.clone_from(&start.listed_commands);
         self.broken_commands.clone_from(&start.broken_commands);
         self.is_list_stale = false;
         self.feedback.clear();
         self.feedback.push_str(&start.intro);
-        self.refresh_commands().map_err(|broken| broken.in_file(self.game.label()))?;
+        self.refresh_commands().map_err(|broken| broken.in_file(self.game.file_label()))?;
         Ok(&self.feedback)
     }
 
@@ -130,7 +130,7 @@ impl World {
         let Some(op) = self.find_op(strip_like_python(command)) else {
             return Ok(Reply { feedback: NOTHING_HAPPENS, accepted: false, won: self.is_won() });
         };
-        self.apply_op(op).map_err(|broken| broken.in_file(self.game.label()))?;
+        self.apply_op(op).map_err(|broken| broken.in_file(self.game.file_label()))?;
         Ok(Reply { feedback: &self.feedback, accepted: true, won: self.is_won() })
     }
 
@@ -166,7 +166,7 @@ impl World {
         self.state.restore(&self.game.task, &saved.facts);
         self.text_facts.clone_from(&saved.text_facts);
         self.update_counts();
-        self.refresh_commands().map_err(|broken| broken.in_file(self.game.label()))
+        self.refresh_commands().map_err(|broken| broken.in_file(self.game.file_label()))
     }
 
     /// Returns the data that the ground truth is derived from.

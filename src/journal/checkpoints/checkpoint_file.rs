@@ -68,7 +68,7 @@ struct OlderHeader {
 
 impl NewestCheckpoint {
     /// Reads the newest state. Returns `None` if it is missing, incomplete or written by another program. `len` is the
-    /// length of the branch file and of the ancestors' parts; the branch begins after `begins`.
+    /// length of the branch file and of the ancestors' parts; the branch begins after `base_seq`.
     pub(super) fn read(dir: &Path, len: u64, base_seq: Seq) -> Option<Self> {
         let (_, bytes) = read_verified(
             &dir.join(NEWEST_FILE),
@@ -236,7 +236,7 @@ fn write_file(dir: &Path, name: &str, mut bytes: Vec<u8>) -> io::Result<String> 
     Ok(hash)
 }
 
-/// Reads a file of at most `most` bytes and checks its hash.
+/// Reads a file of at most `max_bytes` bytes and checks its hash.
 fn read_verified(path: &Path, max_bytes: u64) -> Option<(String, Vec<u8>)> {
     let bytes = files::read(path, max_bytes).ok()?;
     let (stored, rest) = bytes.split_at_checked(HASH_DIGITS + 1)?;

@@ -123,7 +123,7 @@ impl TestSession {
             assert_eq!((stored.load)(*seq).map(|s| s.head), Some(*seq));
         }
         let fresh = self.open(OpenMode::Read);
-        for seq in stored.seqs.iter().filter(|s| s.0 + 1 < fresh.skipped_through.0) {
+        for seq in stored.seqs.iter().filter(|s| s.0 + 1 < fresh.checkpoint_seq.0) {
             assert_eq!(fresh.timeline.fold_plan_to(Seq(seq.0 + 1)).start_seq(), *seq);
         }
     }
@@ -157,11 +157,11 @@ proptest! {
             let opened = session.open(OpenMode::Read);
             session.assert_states(&opened, whole);
             session.assert_checkpoints_used(&opened);
-            prop_assert!(opened.skipped_through.0 >= known, "a checkpoint of the last opening was not used");
+            prop_assert!(opened.checkpoint_seq.0 >= known, "a checkpoint of the last opening was not used");
             // The opening stored a checkpoint, so the next one skips these events.
             if whole as u64 >= known + 16 {
                 let again = session.open(OpenMode::Read);
-                prop_assert_eq!(again.skipped_through.0, whole as u64);
+                prop_assert_eq!(again.checkpoint_seq.0, whole as u64);
                 session.assert_states(&again, whole);
                 session.assert_checkpoints_used(&again);
             }
@@ -257,7 +257,7 @@ fn a_changed_journal_takes_precedence() {
         session.append_events(0, session.lines.len());
         session.open(OpenMode::Read);
         assert_eq!(
-            session.open(OpenMode::Read).skipped_through.0,
+            session.open(OpenMode::Read).checkpoint_seq.0,
             640,
             "{what}: the checkpoint is used before the change"
         );
@@ -268,7 +268,7 @@ fn a_changed_journal_takes_precedence() {
         assert!(edited.len() == text.len() && edited != text);
         change(&session.trunk(), edited);
         let opened = session.open(OpenMode::Read);
-        assert_eq!(opened.skipped_through, Seq(0), "{what}");
+        assert_eq!(opened.checkpoint_seq, Seq(0), "{what}");
         let events = read_branch(&session.trunk()).unwrap().events;
         let mut state = State::default();
         for envelope in &events {
@@ -278,9 +278,9 @@ fn a_changed_journal_takes_precedence() {
         let again = session.open(OpenMode::Read);
         if what == "cut" {
             // The old checkpoint is the last trace of the missing events.
-            assert_eq!((again.skipped_through, again.missing.map(|m| m.last)), (Seq(0), Some(Seq(640))));
+            assert_eq!((again.checkpoint_seq, again.missing.map(|m| m.last)), (Seq(0), Some(Seq(640))));
         } else {
-            assert_eq!(again.skipped_through, state.head, "{what}: a new checkpoint was written");
+            assert_eq!(again.checkpoint_seq, state.head, "{what}: a new checkpoint was written");
         }
     }
 }
@@ -298,9 +298,9 @@ fn checkpoints_of_another_program_are_rebuilt() {
     let hash = <sha2::Sha256 as sha2::Digest>::digest(body.as_bytes());
     fs::write(&head, format!("{}\n{body}", crate::domain::hex(&hash[..16]))).unwrap();
     let opened = session.open(OpenMode::Read);
-    assert_eq!(opened.skipped_through, Seq(0));
+    assert_eq!(opened.checkpoint_seq, Seq(0));
     session.assert_states(&opened, session.complete_batches(600));
-    assert_ne!(session.open(OpenMode::Read).skipped_through, Seq(0));
+    assert_ne!(session.open(OpenMode::Read).checkpoint_seq, Seq(0));
 }
 
 /// Many short episodes get more checkpoints than a single long one.

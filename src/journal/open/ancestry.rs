@@ -4,7 +4,7 @@ use super::super::checkpoints::ParentFiles;
 use super::{BranchOpener, OpenMode, clone_handle};
 use crate::domain::{BranchId, Seq};
 use crate::engine::State;
-use crate::journal::parent_file::ParentFile;
+use crate::journal::parent_file::AncestorFile;
 use crate::journal::stream::{EventLines, open_regular};
 use crate::journal::{BranchHeader, Checkpoints, JournalError};
 use crate::timeline::{CheckpointIndex, EventFetcher};
@@ -23,7 +23,7 @@ pub(super) struct ForkBase {
     pub(super) checkpoint_index: CheckpointIndex,
     pub(super) parents: ParentFiles,
     /// The ancestors' files, held open.
-    pub(super) files: Vec<Arc<ParentFile>>,
+    pub(super) files: Vec<Arc<AncestorFile>>,
 }
 
 /// Returns the header of a branch file.
@@ -147,7 +147,7 @@ fn open_parent(
     let Some(fetch) = opened.timeline.fetcher().cloned() else {
         return Err(JournalError::io(file, "could not be read")(std::io::Error::other("no events")));
     };
-    held.push(ParentFile::hold(
+    held.push(AncestorFile::hold(
         opened.event_file,
         clone_handle(file, &opening.file)?,
         opened.valid_len,

@@ -105,7 +105,7 @@ fn actions_after_the_first_step_are_not_the_first_change() {
             ])
             .unwrap();
         let branches = session.branches().unwrap();
-        assert_eq!(branches.iter().find(|b| b.header.id == header.id).unwrap().root_change, root);
+        assert_eq!(branches.iter().find(|b| b.header.id == header.id).unwrap().first_change, root);
     }
 }
 

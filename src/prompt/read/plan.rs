@@ -3,7 +3,7 @@
 use super::label::parse_role;
 use super::quoted::is_quote;
 use super::value::{self, Value};
-use super::{ParseLog, Plan, collapse_whitespace, has_words, lines};
+use super::{FreeText, ParseLog, collapse_whitespace, has_words, lines};
 
 /// Labels of sections. The label becomes the section's name.
 const LABELS: &[&str] = &[
@@ -40,7 +40,7 @@ const NEXT_TRIAL_MARKERS: &[&str] = &[
 /// Parses a mentor's reply as one text (Reflexion's plan, FCRF's parts, Sweet&Sour's reflection): removes fences,
 /// reasoning and the leading label, keeps the lines. A dictionary or list becomes lines. Linear in the length of the
 /// reply.
-pub fn read_plan(reply: &str) -> Plan {
+pub fn read_plan(reply: &str) -> FreeText {
     let mut log = ParseLog::new(reply);
     let body = log.after_reasoning();
     let mut builder = PlanBuilder::default();
@@ -87,7 +87,7 @@ pub fn read_plan(reply: &str) -> Plan {
         words.truncate(words.trim_end().len());
         *words = words.trim_start().to_owned();
     }
-    Plan { text, sections, complaints: log.complaints, markup: log.markup }
+    FreeText { text, sections, complaints: log.complaints, markup: log.markup }
 }
 
 /// Removes the quotes around the whole text.

@@ -213,7 +213,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
     });
     Ok(SegmentTemplate {
         label,
-        speaker,
+        message_role: speaker,
         content,
         condition: raw.condition.map(|w| Condition { setting: w.setting, value: w.value }),
     })

@@ -30,7 +30,7 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
     let plain = |sent: Option<&str>, rule: Option<&str>, list| OutgoingAction {
         sent: sent.map(str::to_owned),
         rule: rule.map(str::to_owned),
-        list_only: list,
+        admissible_only: list,
     };
     let mut board = play_with_interface("agentboard");
     let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
@@ -178,7 +178,7 @@ fn what_agentboard_says_itself_is_passed_on_by_every_view() {
             let mut play = TestRun::new(run);
             play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &[]);
             let rule = sent.map(|_| "babyai.pickup".to_owned());
-            let expected = OutgoingAction { sent: sent.map(str::to_owned), rule, list_only: false };
+            let expected = OutgoingAction { sent: sent.map(str::to_owned), rule, admissible_only: false };
             assert_eq!(interface::outgoing_action(play.state(), action), expected, "{interface} {action}");
             let turn =
                 StepResult { observation: "You arrive at loc 1. Hm.".to_owned(), ..StepResult::default() };

@@ -55,7 +55,7 @@ pub(super) struct Thing<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct MistakeCounts {
     pub(super) acted_from_afar: u32,
-    pub(super) through_closed_doors: u32,
+    pub(super) puts_into_closed_places: u32,
     pub(super) full_hands: u32,
     pub(super) missing_numbers: u32,
     /// Heating, cooling or cleaning something that was not held.
@@ -81,7 +81,7 @@ pub(super) struct MistakeCounts {
     /// Putting the thing at the target untreated.
     pub(super) placed_untreated: u32,
     /// Putting something else at the target, or taking a look-alike.
-    pub(super) wrong_things_used: u32,
+    pub(super) wrong_things_handled: u32,
     /// Taking something that the task doesn't mention.
     pub(super) unrelated_things: u32,
 }
@@ -120,7 +120,7 @@ pub(super) struct Belief<'a> {
     /// The wording that has worked for putting things down.
     pub(super) working_wording: Option<PutWording>,
     /// Number of history items.
-    pub(super) item_count: usize,
+    pub(super) current_item: usize,
     /// Number of actions among them.
     pub(super) moves: u32,
 }
@@ -149,11 +149,11 @@ impl<'a> Belief<'a> {
             failed_action: None,
             failed_puts: Vec::new(),
             working_wording: None,
-            item_count: 0,
+            current_item: 0,
             moves: 0,
         };
         for item in &parsed.items {
-            belief.item_count += 1;
+            belief.current_item += 1;
             match *item {
                 HistoryItem::Thought(_) => {
                     belief.last_event = HistoryEvent::Nothing;

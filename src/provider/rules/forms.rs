@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 /// What a form tells the actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Form {
+pub(super) enum LessonForm {
     HeatOnly,
     CoolOnly,
     CleanOnly,
@@ -50,7 +50,7 @@ pub(super) struct Forms {
 /// One compiled pattern of a form.
 #[derive(Debug)]
 struct SentenceForm {
-    form: Form,
+    form: LessonForm,
     pattern: Pattern,
     /// The range of its length in words.
     word_count: RangeInclusive<usize>,
@@ -65,14 +65,14 @@ pub(super) struct Lessons {
     /// (verb, place) of each not-at lesson.
     pub(super) not_at: Vec<(String, String)>,
     /// Places that an open-first, look-inside or go-first lesson is restricted to, with its form.
-    places: Vec<(Form, String)>,
+    places: Vec<(LessonForm, String)>,
     /// Verbs of each then-place or treat-first lesson, with its form.
-    verbs: Vec<(Form, String)>,
+    verbs: Vec<(LessonForm, String)>,
 }
 
 #[derive(serde::Deserialize)]
 struct FormsFile {
-    forms: BTreeMap<Form, Vec<String>>,
+    forms: BTreeMap<LessonForm, Vec<String>>,
 }
 
 static FORMS: LazyLock<Forms> =
@@ -89,7 +89,7 @@ pub(super) fn forms() -> &'static Forms {
 
 impl Forms {
     /// Compiles the forms as `forms.toml` writes them.
-    pub(super) fn compile(table: &BTreeMap<Form, Vec<String>>) -> Self {
+    pub(super) fn compile(table: &BTreeMap<LessonForm, Vec<String>>) -> Self {
         let all =
             table.iter().flat_map(|(form, texts)| texts.iter().map(|text| SentenceForm::parse(*form, text)));
         let sentences: Vec<SentenceForm> = all.collect();
@@ -148,20 +148,20 @@ impl Forms {
 
 impl Lessons {
     /// Returns whether the prompt contains a lesson of this form.
-    pub(super) fn has_form(&self, form: Form) -> bool {
+    pub(super) fn has_form(&self, form: LessonForm) -> bool {
         self.found_forms & (1 << form as u32) != 0
     }
 
     /// Returns whether the prompt contains a lesson of this form for this place: one for all places, or one that
     /// names it.
-    pub(super) fn has_for_place(&self, form: Form, place: &str) -> bool {
+    pub(super) fn has_for_place(&self, form: LessonForm, place: &str) -> bool {
         self.has_form(form)
             && (self.places.iter().all(|(f, _)| *f != form)
                 || self.places.iter().any(|(f, p)| *f == form && (p == place || p.is_empty())))
     }
 
     /// Returns whether the prompt contains a lesson of this form about this verb, or about all three.
-    pub(super) fn has_for_verb(&self, form: Form, verb: &str) -> bool {
+    pub(super) fn has_for_verb(&self, form: LessonForm, verb: &str) -> bool {
         self.has_form(form) && self.verbs.iter().any(|(f, v)| *f == form && (v == verb || v.is_empty()))
     }
 
@@ -170,27 +170,29 @@ impl Lessons {
         self.not_at.iter().any(|(v, p)| v == verb && p == place)
     }
 
-    fn add(&mut self, form: Form, bound: Captures<'_>) {
+    fn add(&mut self, form: LessonForm, bound: Captures<'_>) {
         self.found_forms |= 1 << form as u32;
         let word = |word: Option<&str>| word.unwrap_or_default().to_owned();
         let place = word(bound.place);
         match form {
-            Form::LookFor => self.look_for.push((word(bound.thing), place)),
-            Form::NotAt => self.not_at.push((word(bound.verb), place)),
-            Form::OpenFirst | Form::LookInside | Form::GoFirst => self.places.push((form, place)),
-            Form::ThenPlace | Form::TreatFirst => self.verbs.push((form, word(bound.verb))),
-            Form::HeatOnly
-            | Form::CoolOnly
-            | Form::CleanOnly
-            | Form::HandsFirst
-            | Form::Numbers
-            | Form::NoRepeat
-            | Form::NoReturn
-            | Form::OnlyNamed
-            | Form::Lamp
-            | Form::HoldFirst
-            | Form::SayMove
-            | Form::SayPut => {}
+            LessonForm::LookFor => self.look_for.push((word(bound.thing), place)),
+            LessonForm::NotAt => self.not_at.push((word(bound.verb), place)),
+            LessonForm::OpenFirst | LessonForm::LookInside | LessonForm::GoFirst => {
+                self.places.push((form, place));
+            }
+            LessonForm::ThenPlace | LessonForm::TreatFirst => self.verbs.push((form, word(bound.verb))),
+            LessonForm::HeatOnly
+            | LessonForm::CoolOnly
+            | LessonForm::CleanOnly
+            | LessonForm::HandsFirst
+            | LessonForm::Numbers
+            | LessonForm::NoRepeat
+            | LessonForm::NoReturn
+            | LessonForm::OnlyNamed
+            | LessonForm::Lamp
+            | LessonForm::HoldFirst
+            | LessonForm::SayMove
+            | LessonForm::SayPut => {}
         }
     }
 }
@@ -221,7 +223,7 @@ impl Phrase {
 }
 
 impl SentenceForm {
-    fn parse(form: Form, text: &str) -> Self {
+    fn parse(form: LessonForm, text: &str) -> Self {
         let pattern: Pattern = text.split(' ').map(parse_slot).collect();
         let least = pattern.iter().filter(|(_, optional)| !optional).count();
         let most = pattern.iter().map(|(slot, _)| slot.max_words()).sum();

@@ -83,10 +83,10 @@ impl HabitRule {
     fn is_shown(&self, name: &str, used: usize, prompt: &Prompt, random: &SeededRandom) -> bool {
         let [least, most] = self.patience;
         let span = most.saturating_sub(least) + 1;
-        let patience = least + (random.per_task(name, 2) * f64::from(span)) as u32;
+        let patience = least + (random.draw_for_task(name, 2) * f64::from(span)) as u32;
         used < patience as usize
-            && random.per_task(name, 1) < self.rate
-            && random.per_call(name) < self.chance
+            && random.draw_for_task(name, 1) < self.rate
+            && random.draw_for_call(name) < self.chance
             && !Phrase::is_in_prompt(&self.lessons, prompt)
     }
 }

@@ -77,9 +77,9 @@ impl RuleContext<'_> {
 
     fn after_placing(&self, goal: &Goal<'_>) -> String {
         let faults = &self.belief.mistakes;
-        if goal.wants_two && faults.wrong_things_used == 0 {
+        if goal.wants_two && faults.wrong_things_handled == 0 {
             format!("One {} is in place. I need another one.", goal.thing)
-        } else if faults.placed_untreated > 0 || faults.wrong_things_used > 0 {
+        } else if faults.placed_untreated > 0 || faults.wrong_things_handled > 0 {
             format!("That didn't solve the task. It asks for {}.", describe_goal(goal))
         } else {
             "My hands are free again. I'll carry on.".to_owned()

@@ -94,14 +94,14 @@ fn habitual_action(
         // The habit shows even if its action is impossible.
         return Some(format!("{} {}", wrong_verb, objects.trim_end_matches(')').replace(',', " ")));
     }
-    let index = (random.per_call("which") * options.len() as f64) as usize;
+    let index = (random.draw_for_call("which") * options.len() as f64) as usize;
     options.get(index).map(|text| (*text).to_owned())
 }
 
 /// Returns some valid action.
 fn any_valid_action(world: &World, random: &SeededRandom) -> String {
     let count = world.valid_count();
-    let index = (random.per_call("any") * count as f64) as usize;
+    let index = (random.draw_for_call("any") * count as f64) as usize;
     world.valid_actions().nth(index).unwrap_or("check valid actions").trim_end().to_owned()
 }
 
@@ -118,7 +118,7 @@ fn action_in_unknown_domain(parsed: &ParsedPrompt<'_>, random: &SeededRandom) ->
         .split(", ")
         .filter(|text| !matches!(*text, "" | "check valid actions" | "look around"))
         .collect();
-    let index = (random.per_call("any") * listed_actions.len() as f64) as usize;
+    let index = (random.draw_for_call("any") * listed_actions.len() as f64) as usize;
     listed_actions.get(index).map_or("check valid actions", |text| text.trim_end()).to_owned()
 }
 

@@ -2,7 +2,7 @@
 //! call plans again from the new prompt.
 
 use super::belief::{Door, Place, Thing};
-use super::forms::Form;
+use super::forms::LessonForm;
 use super::knowledge::Habit;
 use super::prompt_parser::Goal;
 use super::rule_context::RuleContext;
@@ -72,7 +72,7 @@ impl<'a> RuleContext<'a> {
                     && self.shows_habit_for(
                         Habit::LeavesAtAppliance,
                         faults.left_at_appliance,
-                        Form::ThenPlace,
+                        LessonForm::ThenPlace,
                         what,
                     )
                     && let Some(line) = self.put_into(held, place)
@@ -94,11 +94,11 @@ impl<'a> RuleContext<'a> {
 
     /// Returns whether it skips the treatment. Lessons of both forms about the order prevent that.
     fn forgets_treatment(&self, what: Treatment) -> bool {
-        !self.lessons.has_for_verb(Form::ThenPlace, what.verb())
+        !self.lessons.has_for_verb(LessonForm::ThenPlace, what.verb())
             && self.shows_habit_for(
                 Habit::ForgetsTreatment,
                 self.belief.mistakes.placed_untreated,
-                Form::TreatFirst,
+                LessonForm::TreatFirst,
                 what,
             )
     }
@@ -128,7 +128,7 @@ impl<'a> RuleContext<'a> {
         let odd = self.shows_habit(Habit::MisusesLamp, used);
         // Three kinds of beginners: one examines the thing, one repeats the goal's words, one leaves the thing at the
         // lamp.
-        let way = self.random.per_task("light", 3);
+        let way = self.random.draw_for_task("light", 3);
         let (examines, recites) = (way < 0.35, (0.35..0.8).contains(&way));
         let Some(held) = self.belief.holding() else {
             if let Some(lamp) = lamp
@@ -159,7 +159,7 @@ impl<'a> RuleContext<'a> {
             let afar = self.shows_habit_at(
                 Habit::ActsFromAfar,
                 faults.acted_from_afar,
-                Form::GoFirst,
+                LessonForm::GoFirst,
                 place.name.kind,
             );
             return if afar { format!("use {}", lamp.name) } else { format!("go to {}", place.name) };
@@ -183,7 +183,7 @@ impl<'a> RuleContext<'a> {
             let afar = self.shows_habit_at(
                 Habit::ActsFromAfar,
                 faults.acted_from_afar,
-                Form::GoFirst,
+                LessonForm::GoFirst,
                 place.name.kind,
             );
             return if afar { take() } else { format!("go to {}", place.name) };
@@ -191,8 +191,8 @@ impl<'a> RuleContext<'a> {
         if place.door == Door::Closed
             && !self.shows_habit_at(
                 Habit::ReachesThroughDoors,
-                faults.through_closed_doors,
-                Form::OpenFirst,
+                faults.puts_into_closed_places,
+                LessonForm::OpenFirst,
                 place.name.kind,
             )
         {
@@ -230,8 +230,12 @@ impl<'a> RuleContext<'a> {
         if self.belief.is_here(index) {
             return line();
         }
-        let afar =
-            self.shows_habit_at(Habit::ActsFromAfar, faults.acted_from_afar, Form::GoFirst, place.name.kind);
+        let afar = self.shows_habit_at(
+            Habit::ActsFromAfar,
+            faults.acted_from_afar,
+            LessonForm::GoFirst,
+            place.name.kind,
+        );
         if afar { line() } else { format!("go to {}", place.name) }
     }
 
@@ -239,7 +243,7 @@ impl<'a> RuleContext<'a> {
     /// room has no more of them.
     fn wrong_place_for(&self, what: Treatment, tried: u32) -> Option<(usize, &Place<'a>)> {
         let (kinds, tries) = self.knowledge.wrong_places(what);
-        let each = if self.lessons.has_form(Form::NoRepeat) { 1 } else { tries };
+        let each = if self.lessons.has_form(LessonForm::NoRepeat) { 1 } else { tries };
         kinds
             .iter()
             .filter(|kind| !self.lessons.is_forbidden(what.verb(), kind))
@@ -256,7 +260,7 @@ impl<'a> RuleContext<'a> {
             let afar = self.shows_habit_at(
                 Habit::ActsFromAfar,
                 faults.acted_from_afar,
-                Form::GoFirst,
+                LessonForm::GoFirst,
                 place.name.kind,
             );
             return if afar {
@@ -274,8 +278,8 @@ impl<'a> RuleContext<'a> {
         if place.door == Door::Closed
             && !self.shows_habit_at(
                 Habit::ReachesThroughDoors,
-                self.belief.mistakes.through_closed_doors,
-                Form::OpenFirst,
+                self.belief.mistakes.puts_into_closed_places,
+                LessonForm::OpenFirst,
                 place.name.kind,
             )
         {

@@ -1,7 +1,7 @@
 //! One decision: from a parsed prompt to one line. No state is kept between decisions.
 
 use super::belief::{Belief, HistoryEvent, Thing};
-use super::forms::{Form, Lessons};
+use super::forms::{LessonForm, Lessons};
 use super::knowledge::{Habit, Knowledge};
 use super::prompt_parser::{Goal, ParsedPrompt};
 use super::seeded_random::SeededRandom;
@@ -50,7 +50,7 @@ impl<'a> RuleContext<'a> {
         // With a lesson against repeated failures, the actor reconsiders before it repeats a failed action.
         let again = self.belief.last_event == HistoryEvent::Failed
             && self.belief.failed_action == Some(line.as_str());
-        if again && !self.without_habits && self.lessons.has_form(Form::NoRepeat) {
+        if again && !self.without_habits && self.lessons.has_form(LessonForm::NoRepeat) {
             self.without_habits = true;
             return self.planned_action();
         }
@@ -76,34 +76,34 @@ impl<'a> RuleContext<'a> {
         }
         let rate = self.knowledge.habit_rate(habit);
         let each = if self.is_taught_against(habit) { rate.chance_if_taught } else { rate.chance };
-        each >= 1.0 || (each > 0.0 && self.random.per_call(habit_name(habit)) < each)
+        each >= 1.0 || (each > 0.0 && self.random.draw_for_call(habit_name(habit)) < each)
     }
 
     /// Returns whether the actor has the habit in this episode.
     fn has_habit(&self, habit: Habit) -> bool {
-        self.random.per_task(habit_name(habit), 1) < self.knowledge.habit_rate(habit).rate
+        self.random.draw_for_task(habit_name(habit), 1) < self.knowledge.habit_rate(habit).rate
     }
 
     /// Returns how often the habit shows before it is given up.
     fn habit_limit(&self, habit: Habit) -> u32 {
         let [least, most] = self.knowledge.habit_rate(habit).patience;
         let span = most.saturating_sub(least) + 1;
-        least + (self.random.per_task(habit_name(habit), 2) * f64::from(span)) as u32
+        least + (self.random.draw_for_task(habit_name(habit), 2) * f64::from(span)) as u32
     }
 
     /// Returns whether a lesson in the prompt is against the habit, whatever the place or the verb.
     fn is_taught_against(&self, habit: Habit) -> bool {
         let form = match habit {
-            Habit::HeatsElsewhere => Form::HeatOnly,
-            Habit::CoolsElsewhere => Form::CoolOnly,
-            Habit::CleansElsewhere => Form::CleanOnly,
-            Habit::GrabsWithFullHands => Form::HandsFirst,
-            Habit::OmitsNumbers => Form::Numbers,
-            Habit::TakesLookAlikes | Habit::TakesOtherThings => Form::OnlyNamed,
-            Habit::TreatsUnheld => Form::HoldFirst,
-            Habit::MisusesLamp => Form::Lamp,
-            Habit::RepeatsFailures => Form::NoRepeat,
-            Habit::GoesBack => Form::NoReturn,
+            Habit::HeatsElsewhere => LessonForm::HeatOnly,
+            Habit::CoolsElsewhere => LessonForm::CoolOnly,
+            Habit::CleansElsewhere => LessonForm::CleanOnly,
+            Habit::GrabsWithFullHands => LessonForm::HandsFirst,
+            Habit::OmitsNumbers => LessonForm::Numbers,
+            Habit::TakesLookAlikes | Habit::TakesOtherThings => LessonForm::OnlyNamed,
+            Habit::TreatsUnheld => LessonForm::HoldFirst,
+            Habit::MisusesLamp => LessonForm::Lamp,
+            Habit::RepeatsFailures => LessonForm::NoRepeat,
+            Habit::GoesBack => LessonForm::NoReturn,
             // The first five depend on a place or a verb and are checked where that is known; no lesson is against
             // the last.
             Habit::PassesClosedDoors
@@ -117,12 +117,12 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Like [`RuleContext::shows_habit`], for a habit whose lesson may name a kind of place.
-    pub(super) fn shows_habit_at(&self, habit: Habit, used: u32, form: Form, place: &str) -> bool {
+    pub(super) fn shows_habit_at(&self, habit: Habit, used: u32, form: LessonForm, place: &str) -> bool {
         !self.lessons.has_for_place(form, place) && self.shows_habit(habit, used)
     }
 
     /// Like [`RuleContext::shows_habit`], for a habit whose lesson may name a verb.
-    pub(super) fn shows_habit_for(&self, habit: Habit, used: u32, form: Form, what: Treatment) -> bool {
+    pub(super) fn shows_habit_for(&self, habit: Habit, used: u32, form: LessonForm, what: Treatment) -> bool {
         !self.lessons.has_for_verb(form, what.verb()) && self.shows_habit(habit, used)
     }
 
@@ -147,7 +147,7 @@ impl<'a> RuleContext<'a> {
         kind == goal.thing
             || (self.knowledge.is_look_alike(goal.thing, kind)
                 && refused() < 2
-                && self.shows_habit(Habit::TakesLookAlikes, self.belief.mistakes.wrong_things_used))
+                && self.shows_habit(Habit::TakesLookAlikes, self.belief.mistakes.wrong_things_handled))
     }
 
     /// Returns the habit that has just ended after a failure, for a thought about it.
@@ -161,7 +161,7 @@ impl<'a> RuleContext<'a> {
             Habit::HeatsElsewhere => faults.wrong_places(Treatment::Heat),
             Habit::CoolsElsewhere => faults.wrong_places(Treatment::Cool),
             Habit::CleansElsewhere => faults.wrong_places(Treatment::Clean),
-            Habit::ReachesThroughDoors => faults.through_closed_doors,
+            Habit::ReachesThroughDoors => faults.puts_into_closed_places,
             Habit::GrabsWithFullHands => faults.full_hands,
             Habit::OmitsNumbers => faults.missing_numbers,
             Habit::ActsFromAfar => faults.acted_from_afar,
@@ -175,9 +175,9 @@ impl<'a> RuleContext<'a> {
     /// observations suggest, else the instruction's.
     pub(super) fn wording(&self) -> PutWording {
         let by_lesson = || {
-            if self.lessons.has_form(Form::SayPut) {
+            if self.lessons.has_form(LessonForm::SayPut) {
                 Some(PutWording::Put)
-            } else if self.lessons.has_form(Form::SayMove) {
+            } else if self.lessons.has_form(LessonForm::SayMove) {
                 Some(PutWording::Move)
             } else {
                 None
@@ -237,7 +237,7 @@ impl<'a> RuleContext<'a> {
             let here = thing.place.is_some_and(|at| belief.is_here(at));
             (thing.name.kind != goal.thing, !treated, !here)
         };
-        let tries = if self.lessons.has_form(Form::NoRepeat) { 1 } else { 2 };
+        let tries = if self.lessons.has_form(LessonForm::NoRepeat) { 1 } else { 2 };
         let open =
             |thing: &&Thing<'_>| thing.place.is_some() && thing.failed_takes < tries && !is_done(thing);
         let exact = belief.things.iter().filter(|t| t.name.kind == goal.thing).filter(open).min_by_key(rank);

@@ -1,7 +1,7 @@
 //! Searches for a thing: which place to visit next, and whether to look inside.
 
 use super::belief::{Belief, Door, Place};
-use super::forms::Form;
+use super::forms::LessonForm;
 use super::knowledge::Habit;
 use super::rule_context::RuleContext;
 
@@ -44,7 +44,7 @@ impl RuleContext<'_> {
             let mut elsewhere = belief.places.iter().enumerate().filter(|(index, _)| !belief.is_here(*index));
             let count = elsewhere.clone().filter(|(_, p)| was_visited(p)).count();
             if count > 0 {
-                let pick = (self.random.per_call("which one again") * count as f64) as usize;
+                let pick = (self.random.draw_for_call("which one again") * count as f64) as usize;
                 if let Some((_, place)) = elsewhere.by_ref().filter(|(_, p)| was_visited(p)).nth(pick) {
                     return Some(format!("go to {}", place.name));
                 }
@@ -87,7 +87,7 @@ impl RuleContext<'_> {
         self.shows_habit_at(
             Habit::PassesClosedDoors,
             self.belief.mistakes.passed_closed_doors,
-            Form::LookInside,
+            LessonForm::LookInside,
             place.name.kind,
         )
     }
@@ -97,7 +97,8 @@ impl RuleContext<'_> {
     fn score_place(&self, kind: &str, place: &Place<'_>) -> f64 {
         let is_taught =
             self.lessons.look_for.iter().any(|(thing, at)| thing == kind && at == place.name.kind);
-        let preference = 0.6 + 0.8 * self.random.per_task(place.name.kind, u64::from(place.name.number) + 10);
+        let preference =
+            0.6 + 0.8 * self.random.draw_for_task(place.name.kind, u64::from(place.name.number) + 10);
         if is_taught {
             return 1000.0 * preference;
         }

@@ -20,12 +20,12 @@ impl SeededRandom {
     }
 
     /// Returns a number in 0..1 that stays the same through the episode.
-    pub(super) fn per_task(&self, name: &str, number: u64) -> f64 {
+    pub(super) fn draw_for_task(&self, name: &str, number: u64) -> f64 {
         unit_interval(hash(mix(self.task_seed ^ number.wrapping_mul(0x9e37_79b9)), name.as_bytes()))
     }
 
     /// Returns a number in 0..1 for this call only.
-    pub(super) fn per_call(&self, name: &str) -> f64 {
+    pub(super) fn draw_for_call(&self, name: &str) -> f64 {
         unit_interval(hash(self.call_seed, name.as_bytes()))
     }
 }

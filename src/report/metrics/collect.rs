@@ -19,7 +19,7 @@ pub struct SessionMetrics {
     /// How attempts changed from one trial to the next.
     pub revision: RevisionCounts,
     /// The session started with lessons from a file.
-    pub pool_given: bool,
+    pub started_with_lessons: bool,
     pub prefetch: PrefetchStats,
     /// The run has not ended.
     pub open: bool,
@@ -34,7 +34,7 @@ pub struct MetricsCollector {
     /// The last attempt at each task that was not won, by [`Task::key`].
     last_failed_attempts: BTreeMap<String, AttemptActions>,
     revision: RevisionCounts,
-    pool_given: bool,
+    started_with_lessons: bool,
 }
 
 impl MetricsCollector {
@@ -43,7 +43,7 @@ impl MetricsCollector {
         self.state.apply(envelope);
         match envelope.event {
             Event::EpisodeEnded { .. } => self.on_episode_end(),
-            Event::LessonChanged { author: Author::File, .. } => self.pool_given = true,
+            Event::LessonChanged { author: Author::File, .. } => self.started_with_lessons = true,
             _ => {}
         }
     }
@@ -71,7 +71,7 @@ impl MetricsCollector {
             episodes: state.ended_episodes.iter().cloned().collect(),
             reflections: state.reflections.iter().cloned().collect(),
             revision: self.revision,
-            pool_given: self.pool_given,
+            started_with_lessons: self.started_with_lessons,
             prefetch: state.prefetch_stats(),
             open: !state.run_over,
             mentor_asked: state.usage.mentor_calls > 0,

@@ -104,12 +104,12 @@ impl PaperRow {
         if spec.limits.steps != self.steps && spec.limits.steps + 1 != self.steps {
             why.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
         }
-        if self.starts_with_lessons != metrics.pool_given {
+        if self.starts_with_lessons != metrics.started_with_lessons {
             let given = |given: bool| if given { "lessons beforehand" } else { "no lessons beforehand" };
             why.push(format!(
                 "{} in the paper, {} here",
                 given(self.starts_with_lessons),
-                given(metrics.pool_given)
+                given(metrics.started_with_lessons)
             ));
         }
         for (name, value) in &self.settings {

@@ -264,7 +264,7 @@ fn a_run_stands_beside_the_figures_of_its_row_and_of_no_other() {
     assert!(
         why(&|g| with_spec(g, &|s| s.method = "dora".to_owned())).contains("no paper has a table for dora")
     );
-    assert!(why(&|g| g.pool_given = true).contains("lessons beforehand here"));
+    assert!(why(&|g| g.started_with_lessons = true).contains("lessons beforehand here"));
     let home =
         why(&|g| g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.env = "household".to_owned()));
     assert!(home.contains("no paper has a table for household"), "{home}");

@@ -198,7 +198,7 @@ pub(super) fn progress_text(goal: &Goal, known: &Situation) -> Option<String> {
     let object = goal.object();
     let hand = known.held.as_str();
     let mut sentences = Vec::new();
-    if let (Some(target), false) = (goal.target(), known.placed.is_empty()) {
+    if let (Some(target), false) = (goal.destination(), known.placed.is_empty()) {
         let verb = if known.placed.len() == 1 { "is" } else { "are" };
         sentences.push(format!("{} {verb} in/on the {target}.", known.placed.join(" and ")));
     }
@@ -206,7 +206,7 @@ pub(super) fn progress_text(goal: &Goal, known: &Situation) -> Option<String> {
         sentences.push(format!("You are holding {hand}, which the task doesn't mention. Next: put it down."));
     } else if !hand.is_empty() {
         let treated = known.treated.iter().any(|t| t == hand);
-        match (goal.treatment(), goal.target(), goal.lamp()) {
+        match (goal.treatment(), goal.destination(), goal.lamp()) {
             (Some(how), ..) if !treated => {
                 let (verb, appliance) = (how.verb(), with_article(how.appliance()));
                 sentences.push(format!("You are holding {hand}. Next: {verb} it with {appliance}."));

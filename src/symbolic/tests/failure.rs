@@ -1,6 +1,6 @@
 //! Tests of the reasons inferred for actions without effect; the environment itself only says that nothing happened.
 
-use super::{HEAT, last_notes, play_kitchen};
+use super::{HEAT_TASK, last_notes, play_kitchen};
 
 #[test]
 fn failed_steps_are_noted_with_their_reason() {
@@ -85,7 +85,7 @@ fn actions_with_two_objects_are_unknown_actions() {
 /// Plays each case and compares why its last step had no effect.
 fn assert_failure_reasons(cases: &[(&[&str], &str)]) {
     for (actions, why) in cases {
-        let play = play_kitchen(HEAT, actions);
+        let play = play_kitchen(HEAT_TASK, actions);
         let notes = last_notes(play.state());
         assert!(
             notes.starts_with(&["nothing_happened".to_owned(), (*why).to_owned()]),

@@ -75,7 +75,7 @@ impl PriorDifferences {
                 .map(|d| entry(about, d.name.clone(), d.left.clone(), d.right.clone()))
                 .collect::<Vec<_>>()
         };
-        all.extend(differing("world", &self.world.shown));
+        all.extend(differing("world", &self.world.known_facts));
         all.extend(differing("settings", &self.settings));
         all
     }

@@ -72,7 +72,7 @@ pub struct WorldDifferences {
     /// The last observations, if they differ.
     pub observation: Option<(String, String)>,
     /// Differences in what the agent may know: its place, what it holds, what it has seen.
-    pub shown: Vec<Difference>,
+    pub known_facts: Vec<Difference>,
     /// The progress rates, if they differ.
     pub progress: Option<(f64, f64)>,
 }
@@ -109,7 +109,7 @@ impl PriorDifferences {
 }
 
 /// Returns the event that completed the agent's input for a step.
-pub(super) fn decision_seq(episode: &Episode, step: u32) -> Seq {
+pub(super) fn input_seq(episode: &Episode, step: u32) -> Seq {
     match episode.step(step) {
         Some(Step { prompt_seq, .. }) if !prompt_seq.is_unset() => *prompt_seq,
         Some(step) => Seq(step.first_seq.0.saturating_sub(1)),
@@ -227,7 +227,7 @@ fn diff_worlds(a: (Option<&Episode>, u32), b: (Option<&Episode>, u32)) -> WorldD
     let (left, right) = (last_observation(x, a.1), last_observation(y, b.1));
     WorldDifferences {
         observation: (left != right).then_some((left, right)),
-        shown: diff_values(&x.shown, &y.shown),
+        known_facts: diff_values(&x.shown, &y.shown),
         progress: (x.progress.to_bits() != y.progress.to_bits()).then_some((x.progress, y.progress)),
     }
 }

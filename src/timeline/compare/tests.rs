@@ -124,7 +124,7 @@ fn a_different_answer_of_the_environment_is_a_reason() {
     assert_eq!((row_letters(&last.rows).as_str(), last.first_difference), ("=~~", Some(2)));
     let world = last.prior_differences(3, render).unwrap().world;
     assert_eq!(world.observation, Some(("A cup.".to_owned(), "A bowl.".to_owned())));
-    assert_eq!(world.shown[0].name, "place");
+    assert_eq!(world.known_facts[0].name, "place");
     assert_eq!((last.next_difference(2, false), last.next_difference(3, true)), (Some(3), Some(2)));
     assert_eq!((last.next_difference(3, false), last.next_difference(2, true)), (None, None));
 }

@@ -89,9 +89,9 @@ impl App {
                     let found = compare::compare_episodes(&store, host, &a, &b);
                     Answer::Compared { a: Box::new(a), b: Box::new(b), result: found }
                 }
-                Request::LoadPreceding { comparison, row } => {
+                Request::LoadPriorDifferences { comparison, row } => {
                     let before = compare::load_prior_differences(&comparison.0, row);
-                    Answer::Preceding { comparison, row, before }
+                    Answer::PriorDifferences { comparison, row, before }
                 }
                 _ => Answer::Comparable(host.map_or_else(none, |o| (o.list_comparable)(&store))),
             };

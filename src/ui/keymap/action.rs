@@ -59,7 +59,7 @@ actions! {
     EditBreakpoint = "break-edit", "edit the selected condition";
     ToggleBreakpoint = "break-toggle", "switch the selected breakpoint on or off";
     ToggleOneShot = "break-once", "switch one-shot on or off: the first hit switches the breakpoint off";
-    ToggleWatch = "break-warn", "watch or breakpoint: a watch marks the step but doesn't stop";
+    ToggleWatch = "break-warn", "watch or breakpoint: a watch marks the step but doesn't pause";
     DeleteBreakpoint = "break-delete", "delete the selected breakpoint";
     Remark = "remark", "write a remark on this step";
     AddLesson = "lesson-add", "add a lesson";

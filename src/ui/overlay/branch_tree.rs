@@ -93,7 +93,7 @@ impl BranchTree {
     }
 
     fn tree_row(&self, at: usize) -> Option<TreeRow<'_>> {
-        let TreeIndex { branch_index, lines: guides, depth } = *self.tree.get(at)?;
+        let TreeIndex { branch_index, guides, depth } = *self.tree.get(at)?;
         Some(TreeRow { branch: self.branches.get(branch_index)?, guides, depth })
     }
 

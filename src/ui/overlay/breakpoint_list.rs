@@ -99,7 +99,7 @@ impl BreakpointList {
             .and_then(|o| self.matches.get(o))
             .map_or_else(|| self.field.text(), |o| o.text.clone());
         let parsed = match parse_condition(&typed) {
-            Ok(parsed) => parsed.to_record(),
+            Ok(parsed) => parsed.to_config(),
             Err(bad) => {
                 self.error = Some(if typed.is_empty() {
                     "type a condition or choose one below".to_owned()
@@ -208,13 +208,13 @@ impl BreakpointList {
         let typed = self.field.text();
         match (parse_condition(&typed), self.editing) {
             _ if typed.is_empty() && breakpoints.all.is_empty() => {
-                "type a condition; prefix `warn` for a watch, which doesn't stop".to_owned()
+                "type a condition; prefix `warn` for a watch, which doesn't pause".to_owned()
             }
             _ if typed.is_empty() => {
                 format!("type a condition; {} goes to the list", context.glyphs.scroll_arrows[0])
             }
             (Ok(_), Some(number)) => format!("replaces breakpoint {number}"),
-            (Ok(parsed), None) if parsed.warn => "watch: marks the step, doesn't stop".to_owned(),
+            (Ok(parsed), None) if parsed.is_watch => "watch: marks the step, doesn't pause".to_owned(),
             (Ok(_), None) => "breakpoint: stops there".to_owned(),
             (Err(_), _) => "not a condition yet".to_owned(),
         }

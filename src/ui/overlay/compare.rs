@@ -142,7 +142,7 @@ impl ComparisonView {
     fn open_details(&mut self) -> Response {
         let row = self.selected;
         self.details = Some(RowDetails { row, before: None, scroll: Scroll::default() });
-        Response::request(Request::LoadPreceding { comparison: self.found.clone(), row })
+        Response::request(Request::LoadPriorDifferences { comparison: self.found.clone(), row })
     }
 
     fn title(&self) -> String {
@@ -223,7 +223,7 @@ impl Overlay for CompareDialog {
                     Err(why) => Stage::Failed(why),
                 };
             }
-            (Answer::Preceding { comparison, row, before }, Stage::Shown(shown))
+            (Answer::PriorDifferences { comparison, row, before }, Stage::Shown(shown))
                 if comparison == shown.found =>
             {
                 if let Some(details) = shown.details.as_mut().filter(|d| d.row == row) {

@@ -31,7 +31,7 @@ fn branch(id: &str, parent: Option<&str>, at: u64, reason: &str) -> BranchInfo {
         steps: 24,
         tokens: 29_040,
         reason: reason.to_owned(),
-        root_change: reason.to_owned(),
+        first_change: reason.to_owned(),
         created: "2026-11-20 10:40:00Z".to_owned(),
     }
 }
@@ -210,7 +210,7 @@ fn a_long_note_is_shown_completely_or_marked_as_cut() {
     let words: Vec<String> = (1..=60).map(|n| format!("word{n}")).collect();
     let mut all = branches().to_vec();
     all[1].note = words.join(" ");
-    all[1].root_change = "lesson added: open a closed receptacle before you look into it".to_owned();
+    all[1].first_change = "lesson added: open a closed receptacle before you look into it".to_owned();
     for (w, h) in SIZES {
         let mut stage = screen_on_other_branch(w, h);
         stage.send(UiMessage::Answer(Answer::Branches(Ok(all.clone().into()))));

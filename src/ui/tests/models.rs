@@ -291,17 +291,7 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
         ..Usage::default()
     };
     let text = "look".to_owned();
-    f.write(
-        Cause::Model,
-        Event::ReplyReceived {
-            truncated: None,
-            call,
-            text,
-            reasoning: String::new(),
-            usage,
-            reply_source: None,
-        },
-    );
+    f.receive_reply(call, text, usage);
     f.end_episode(false, crate::domain::EndReason::StepLimit);
     for number in 1..=3 {
         let usage = Usage { prompt_tokens: 50, cost_nano: 2_000_000, ..Usage::default() };

@@ -62,7 +62,7 @@ fn branches_msg(name: &str, note: &str, archived: bool) -> UiMessage {
         steps: 0,
         tokens: 0,
         reason: String::new(),
-        root_change: String::new(),
+        first_change: String::new(),
         created: String::new(),
     };
     let (name, note) = (name.to_owned(), note.to_owned());

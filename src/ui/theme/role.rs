@@ -181,7 +181,7 @@ impl Role {
     }
 
     /// Returns true for frames, bars and marks, which aren't text: a contrast of 3:1 is enough (WCAG 2.2, 1.4.11).
-    pub fn is_drawn(self) -> bool {
+    pub fn is_graphical(self) -> bool {
         let name = self.name();
         name.starts_with("frame") || name.starts_with("mark") || name.starts_with("progress.")
     }

@@ -38,7 +38,7 @@ fn shipped_themes_can_be_read() {
                 .and_then(to_rgb)
                 .unwrap_or_else(|| to_rgb(theme.style(Role::Text).fg.unwrap()).unwrap());
             let back = style.bg.and_then(to_rgb).unwrap_or(ground);
-            let least = match (role.is_drawn(), name) {
+            let least = match (role.is_graphical(), name) {
                 (true, _) => 3.0,
                 (false, "contrast") => 7.0,
                 (false, _) => 4.5,
@@ -47,7 +47,7 @@ fn shipped_themes_can_be_read() {
             assert!(ratio >= least, "{name}: {} has contrast {ratio:.2}:1, needs {least}:1", role.name());
             // A selected row keeps the text colours of its contents.
             let chosen = theme.style(Role::Selection).bg.and_then(to_rgb).unwrap_or(ground);
-            if style.bg.is_none() && !role.is_drawn() && name != "contrast" {
+            if style.bg.is_none() && !role.is_graphical() && name != "contrast" {
                 assert!(contrast_ratio(fore, chosen) >= 4.5, "{name}: {} on the selection", role.name());
             }
         }

@@ -53,9 +53,7 @@ pub(super) fn on_store_change(model: &mut Model, context: &Context<'_>) {
     }
     // The notice of a retry is outdated once the call has failed for good.
     if context.frame.head.failed_call.is_some() {
-        model
-            .notice
-            .take_if(|notice| ["; retrying", "; asking again"].iter().any(|t| notice.text.contains(t)));
+        model.notice.take_if(|notice| notice.text.contains("; retrying"));
     }
     undo::report_undo(model, context);
     breakpoint_hits::report_hits(model, context);

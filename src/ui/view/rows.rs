@@ -407,7 +407,7 @@ fn write_notes(w: &mut RowWriter<'_>, step: &Step, state: &State, offer: Option<
         );
     }
     for stop in &step.breakpoint_marks {
-        let (glyph, word, role) = if stop.warn {
+        let (glyph, word, role) = if stop.is_watch {
             (glyphs.watch, "watch", Role::Muted)
         } else {
             (glyphs.breakpoint, "breakpoint", Role::Text)

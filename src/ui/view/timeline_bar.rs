@@ -90,7 +90,7 @@ fn progress_at(context: &Context<'_>, number: u32) -> f64 {
 
 /// Returns whether a breakpoint paused the run at this step. A watch doesn't pause it.
 fn has_breakpoint_hit(step: &Step) -> bool {
-    step.breakpoint_marks.iter().any(|mark| !mark.warn)
+    step.breakpoint_marks.iter().any(|mark| !mark.is_watch)
 }
 
 /// Returns the mark that determines a step's colour; breakpoints and human interventions come first.
@@ -116,10 +116,10 @@ fn nearest_mark_label(context: &Context<'_>) -> Option<(Role, String)> {
     let step = context.step(number)?;
     let g = context.glyphs;
     let (role, label) = if let Some(hit) =
-        step.breakpoint_marks.iter().find(|mark| !mark.warn).or(step.breakpoint_marks.first())
+        step.breakpoint_marks.iter().find(|mark| !mark.is_watch).or(step.breakpoint_marks.first())
     {
         let (glyph, word) =
-            if hit.warn { (g.watch, "watch") } else { (g.breakpoint, "stopped by breakpoint") };
+            if hit.is_watch { (g.watch, "watch") } else { (g.breakpoint, "stopped by breakpoint") };
         (Role::MarkBreakpoint, format!("{glyph} step {number} {word} {}", hit.breakpoint_number))
     } else if step.is_person_action() {
         (Role::MarkPerson, format!("{} step {number} you acted", g.person))

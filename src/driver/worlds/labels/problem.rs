@@ -85,7 +85,7 @@ impl Label<'_> {
         if goal_words(&goal) != goal_words(self.goal) {
             return Err(format!("the goal of {problem_name} differs from the label's: {goal:?}"));
         }
-        Ok(pddl::files_id(None, file))
+        Ok(pddl::task_id_from_files(None, file))
     }
 }
 

@@ -63,7 +63,7 @@ fn a_fork_continues_its_parent_with_and_without_checkpoints() {
             session.assert_fork_states(&session.open_fork("b2"), to);
             // The second time it starts from its own checkpoint.
             let again = session.open_fork("b2");
-            assert!(again.skipped_through > Seq(second as u64), "{near}: {}", again.skipped_through);
+            assert!(again.checkpoint_seq > Seq(second as u64), "{near}: {}", again.checkpoint_seq);
             session.assert_fork_states(&again, to);
             // A fork that has just begun uses its parent's checkpoints.
             session.fork("b3", "b2", to, to);
@@ -86,14 +86,14 @@ fn a_parent_changed_before_the_fork_invalidates_its_checkpoints() {
     let to = session.end_of_batch(400);
     session.fork("b1", "trunk", at, to);
     session.open_fork("b1");
-    assert!(session.open_fork("b1").skipped_through > Seq(0));
+    assert!(session.open_fork("b1").checkpoint_seq > Seq(0));
     let text = fs::read_to_string(session.trunk()).unwrap();
     // At the start of the file, where every byte is hashed.
     let changed = text.replacen("\"session\":\"", "\"session\":\"x", 1);
     assert!(text != changed);
     fs::write(session.trunk(), changed).unwrap();
     let opened = session.open_fork("b1");
-    assert_eq!(opened.skipped_through, Seq(0));
+    assert_eq!(opened.checkpoint_seq, Seq(0));
     let checked = open_branch(&session.branch("b1"), OpenMode::Verify).unwrap();
     assert!(opened.timeline.head() == checked.timeline.head());
     assert!(*opened.timeline.state_at(Seq(1)) != session.states[1]);

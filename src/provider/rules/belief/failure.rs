@@ -29,7 +29,7 @@ impl<'a> Belief<'a> {
                 {
                     place.same_spot_as = Some(here);
                     place.visits += 1;
-                    place.last_visit = self.item_count;
+                    place.last_visit = self.current_item;
                 }
             }
             HouseholdAction::Take(thing, from) => self.record_failed_take(thing, from),
@@ -89,7 +89,7 @@ impl<'a> Belief<'a> {
             Habit::CleansElsewhere => clean,
             Habit::OmitsNumbers => &mut faults.missing_numbers,
             Habit::ActsFromAfar => &mut faults.acted_from_afar,
-            Habit::ReachesThroughDoors => &mut faults.through_closed_doors,
+            Habit::ReachesThroughDoors => &mut faults.puts_into_closed_places,
             Habit::GrabsWithFullHands => &mut faults.full_hands,
             Habit::TreatsUnheld => &mut faults.treated_unheld,
             // The other habits don't fail immediately; they are counted where they show.
@@ -144,7 +144,7 @@ impl<'a> Belief<'a> {
             // The target has refused a look-alike, so it doesn't count.
             let goal = parsed.goal.as_ref();
             let alike = goal.is_some_and(|g| !g.under_lamp && g.target == to.kind && g.thing != thing.kind);
-            self.mistakes.wrong_things_used += u32::from(alike);
+            self.mistakes.wrong_things_handled += u32::from(alike);
         }
     }
 }

@@ -46,7 +46,7 @@ impl<'a> Belief<'a> {
             HouseholdAction::Use(_) => {
                 match self.holding().map(|held| goal.is_some_and(|g| g.thing == held.name.kind)) {
                     None => self.mistakes.lamp_without_thing += 1,
-                    Some(is_wanted) => self.mistakes.wrong_things_used += u32::from(!is_wanted),
+                    Some(is_wanted) => self.mistakes.wrong_things_handled += u32::from(!is_wanted),
                 }
                 self.last_event = HistoryEvent::UsedLamp;
             }
@@ -63,7 +63,7 @@ impl<'a> Belief<'a> {
             self.mistakes.passed_closed_doors += 1;
         }
         let place = self.find_or_add_place(name);
-        let now = self.item_count;
+        let now = self.current_item;
         if let Some(place) = self.places.get_mut(place) {
             if place.searched && self.held_thing.is_none() {
                 self.mistakes.revisits += 1;
@@ -111,7 +111,7 @@ impl<'a> Belief<'a> {
         } else if to.kind == goal.target {
             thing.put_at_target += 1;
             self.mistakes.placed_untreated += u32::from(name.kind == goal.thing && !is_treated);
-            self.mistakes.wrong_things_used += u32::from(name.kind != goal.thing);
+            self.mistakes.wrong_things_handled += u32::from(name.kind != goal.thing);
         } else if goal.treatment.is_some_and(|treatment| treatment.appliance() == to.kind) && is_treated {
             self.mistakes.left_at_appliance += 1;
         }
@@ -156,14 +156,14 @@ impl<'a> Belief<'a> {
 
     /// Marks an open place as the most recent one, because the next sentence that begins with `In it` refers to it.
     fn mark_most_recent(&mut self, place: usize) {
-        let now = self.item_count;
+        let now = self.current_item;
         if let Some(place) = self.places.get_mut(place) {
             place.last_visit = now;
         }
     }
 
     fn set_contents_of_most_recent(&mut self, things: &'a str) {
-        let now = self.item_count;
+        let now = self.current_item;
         let place = self.places.iter().position(|p| p.last_visit == now && p.door == Door::Open);
         if let Some(place) = place {
             self.set_contents(place, things);

@@ -181,11 +181,11 @@ impl Decision<'_, '_> {
         let usable_doors = doors.filter(|(_, object)| {
             !self.is_refused(object) && (object.door_state != "locked" || self.can_unlock(object))
         });
-        let chance = |object: &VisibleObject<'_>| (self.random.per_call(object.name) * 1000.0) as u32;
+        let chance = |object: &VisibleObject<'_>| (self.random.draw_for_call(object.name) * 1000.0) as u32;
         let best = usable_doors
             .min_by_key(|(_, object)| (passed(object), object.door_state == "open", chance(object)));
         if let Some((direction, object)) = best
-            && (passed(object) < 2 || self.random.per_call("back through a door") < 0.5)
+            && (passed(object) < 2 || self.random.draw_for_call("back through a door") < 0.5)
         {
             if object.door_state == "locked" && !self.has_key(object.colour) {
                 if let Some(line) = self.fetch_key(object.colour) {
@@ -204,7 +204,7 @@ impl Decision<'_, '_> {
         {
             return "move forward".to_owned();
         }
-        if self.random.per_call("left or right") < 0.5 { "turn left" } else { "turn right" }.to_owned()
+        if self.random.draw_for_call("left or right") < 0.5 { "turn left" } else { "turn right" }.to_owned()
     }
 
     /// Returns whether the key of a locked door is carried or visible.

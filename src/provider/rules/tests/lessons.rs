@@ -1,7 +1,7 @@
 //! Tests that lessons change what the actor does, and only in the way they say.
 
 use super::*;
-use crate::provider::rules::forms::{Form, Forms, Lessons, forms};
+use crate::provider::rules::forms::{Forms, LessonForm, Lessons, forms};
 use crate::provider::rules::knowledge::knowledge;
 use crate::provider::rules::seeded_random;
 use std::collections::BTreeMap;
@@ -13,15 +13,15 @@ fn lessons_in(sentence: &str) -> Lessons {
 
 #[test]
 fn the_first_word_index_finds_the_same_forms_as_a_full_scan() {
-    let table: BTreeMap<Form, Vec<String>> =
+    let table: BTreeMap<LessonForm, Vec<String>> =
         toml::from_str::<BTreeMap<String, _>>(include_str!("../forms.toml"))
             .map(|mut file| file.remove("forms").expect("the file has one table"))
             .expect("the file parses");
     let all = Forms::compile(&table).without_shortcuts();
     let mut random = seeded_random::SeededRandom::new("forms", 7, 0);
     let mut pick = |n: usize| {
-        random = seeded_random::SeededRandom::new("forms", random.per_call("next").to_bits(), 0);
-        (random.per_call("pick") * n as f64) as usize
+        random = seeded_random::SeededRandom::new("forms", random.draw_for_call("next").to_bits(), 0);
+        (random.draw_for_call("pick") * n as f64) as usize
     };
     let mut understood = 0;
     for text in table.values().flatten().flat_map(|text| [text; 40]) {
@@ -55,51 +55,62 @@ fn the_first_word_index_finds_the_same_forms_as_a_full_scan() {
 }
 
 /// The sentences that symbolic reflection writes, where they differ from `DOCUMENTED`.
-const WRITTEN: [(&str, Form); 11] = [
-    ("Only a microwave can heat things.", Form::HeatOnly),
-    ("Only a fridge can cool things.", Form::CoolOnly),
-    ("Only a sinkbasin can clean things.", Form::CleanOnly),
-    ("Open a closed container before you take something from it or put something in it.", Form::OpenFirst),
-    ("Put down what you are holding before you take another object.", Form::HandsFirst),
-    ("Do not go back to a place you have already searched.", Form::NoReturn),
-    ("Take only the object the task mentions.", Form::OnlyNamed),
-    ("To examine something in the light, carry it to a lamp and use the lamp.", Form::Lamp),
-    ("Take the object before you heat, cool or clean it.", Form::HoldFirst),
-    ("Use \"put OBJECT in/on PLACE\" to put something down.", Form::SayPut),
-    ("Use \"move OBJECT to PLACE\" to put something down.", Form::SayMove),
+const WRITTEN: [(&str, LessonForm); 11] = [
+    ("Only a microwave can heat things.", LessonForm::HeatOnly),
+    ("Only a fridge can cool things.", LessonForm::CoolOnly),
+    ("Only a sinkbasin can clean things.", LessonForm::CleanOnly),
+    (
+        "Open a closed container before you take something from it or put something in it.",
+        LessonForm::OpenFirst,
+    ),
+    ("Put down what you are holding before you take another object.", LessonForm::HandsFirst),
+    ("Do not go back to a place you have already searched.", LessonForm::NoReturn),
+    ("Take only the object the task mentions.", LessonForm::OnlyNamed),
+    ("To examine something in the light, carry it to a lamp and use the lamp.", LessonForm::Lamp),
+    ("Take the object before you heat, cool or clean it.", LessonForm::HoldFirst),
+    ("Use \"put OBJECT in/on PLACE\" to put something down.", LessonForm::SayPut),
+    ("Use \"move OBJECT to PLACE\" to put something down.", LessonForm::SayMove),
 ];
 
 /// The agreed sentences, with the habit that each must stop.
-const DOCUMENTED: [(&str, Form, Habit); 17] = [
-    ("Heat food in a microwave only.", Form::HeatOnly, Habit::HeatsElsewhere),
-    ("Cool food in a fridge only.", Form::CoolOnly, Habit::CoolsElsewhere),
-    ("Clean things at a sinkbasin only.", Form::CleanOnly, Habit::CleansElsewhere),
+const DOCUMENTED: [(&str, LessonForm, Habit); 17] = [
+    ("Heat food in a microwave only.", LessonForm::HeatOnly, Habit::HeatsElsewhere),
+    ("Cool food in a fridge only.", LessonForm::CoolOnly, Habit::CoolsElsewhere),
+    ("Clean things at a sinkbasin only.", LessonForm::CleanOnly, Habit::CleansElsewhere),
     (
         "Open a closed container before you take from it or put into it.",
-        Form::OpenFirst,
+        LessonForm::OpenFirst,
         Habit::ReachesThroughDoors,
     ),
-    ("Look inside closed containers too.", Form::LookInside, Habit::PassesClosedDoors),
-    ("Put down what you hold before you take another object.", Form::HandsFirst, Habit::GrabsWithFullHands),
-    ("Use the number of every object and place.", Form::Numbers, Habit::OmitsNumbers),
-    ("Go to a place before you act on it.", Form::GoFirst, Habit::ActsFromAfar),
-    ("Do not repeat an action that did nothing.", Form::NoRepeat, Habit::RepeatsFailures),
-    ("Do not go back to a place that was already searched.", Form::NoReturn, Habit::GoesBack),
-    ("Take only the object that the task names.", Form::OnlyNamed, Habit::TakesOtherThings),
-    ("Take only the object that the task names.", Form::OnlyNamed, Habit::TakesLookAlikes),
+    ("Look inside closed containers too.", LessonForm::LookInside, Habit::PassesClosedDoors),
+    (
+        "Put down what you hold before you take another object.",
+        LessonForm::HandsFirst,
+        Habit::GrabsWithFullHands,
+    ),
+    ("Use the number of every object and place.", LessonForm::Numbers, Habit::OmitsNumbers),
+    ("Go to a place before you act on it.", LessonForm::GoFirst, Habit::ActsFromAfar),
+    ("Do not repeat an action that did nothing.", LessonForm::NoRepeat, Habit::RepeatsFailures),
+    ("Do not go back to a place that was already searched.", LessonForm::NoReturn, Habit::GoesBack),
+    ("Take only the object that the task names.", LessonForm::OnlyNamed, Habit::TakesOtherThings),
+    ("Take only the object that the task names.", LessonForm::OnlyNamed, Habit::TakesLookAlikes),
     (
         "To examine something in light, hold it and use the lamp where the lamp is.",
-        Form::Lamp,
+        LessonForm::Lamp,
         Habit::MisusesLamp,
     ),
-    ("Heat/clean/cool the object before you place it.", Form::TreatFirst, Habit::ForgetsTreatment),
+    ("Heat/clean/cool the object before you place it.", LessonForm::TreatFirst, Habit::ForgetsTreatment),
     (
         "Heat, cool or clean the object before you put it in/on the target.",
-        Form::TreatFirst,
+        LessonForm::TreatFirst,
         Habit::ForgetsTreatment,
     ),
-    ("After you heat, cool or clean it, put it in/on the target.", Form::ThenPlace, Habit::LeavesAtAppliance),
-    ("Hold the object before you heat, cool or clean it.", Form::HoldFirst, Habit::TreatsUnheld),
+    (
+        "After you heat, cool or clean it, put it in/on the target.",
+        LessonForm::ThenPlace,
+        Habit::LeavesAtAppliance,
+    ),
+    ("Hold the object before you heat, cool or clean it.", LessonForm::HoldFirst, Habit::TreatsUnheld),
 ];
 
 #[test]
@@ -117,8 +128,8 @@ fn agreed_sentences_are_understood_in_any_layout() {
             assert!(lessons_in(&written).has_form(form), "{written}");
         }
     }
-    assert!(lessons_in("Say \"put OBJECT in/on PLACE\" to put something down.").has_form(Form::SayPut));
-    assert!(lessons_in("Say \"move OBJECT to PLACE\" to put something down.").has_form(Form::SayMove));
+    assert!(lessons_in("Say \"put OBJECT in/on PLACE\" to put something down.").has_form(LessonForm::SayPut));
+    assert!(lessons_in("Say \"move OBJECT to PLACE\" to put something down.").has_form(LessonForm::SayMove));
 }
 
 #[test]
@@ -136,10 +147,19 @@ fn kinds_are_understood_in_singular_and_plural_and_as_two_words() {
         );
     }
     assert!(lessons_in("Do not heat food with a stoveburner.").is_forbidden("heat", "stoveburner"));
-    assert!(lessons_in("After you cool it, put it in/on the target.").has_for_verb(Form::ThenPlace, "cool"));
-    assert!(!lessons_in("After you cool it, put it in/on the target.").has_for_verb(Form::ThenPlace, "heat"));
-    assert!(lessons_in("Open a fridge before you take from it.").has_for_place(Form::OpenFirst, "fridge"));
-    assert!(!lessons_in("Open a fridge before you take from it.").has_for_place(Form::OpenFirst, "safe"));
+    assert!(
+        lessons_in("After you cool it, put it in/on the target.").has_for_verb(LessonForm::ThenPlace, "cool")
+    );
+    assert!(
+        !lessons_in("After you cool it, put it in/on the target.")
+            .has_for_verb(LessonForm::ThenPlace, "heat")
+    );
+    assert!(
+        lessons_in("Open a fridge before you take from it.").has_for_place(LessonForm::OpenFirst, "fridge")
+    );
+    assert!(
+        !lessons_in("Open a fridge before you take from it.").has_for_place(LessonForm::OpenFirst, "safe")
+    );
 }
 
 /// Sensible sentences that match no form. A model would follow them; the rule-based actor must not.

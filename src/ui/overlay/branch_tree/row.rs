@@ -167,16 +167,16 @@ pub(super) fn branch_details(
         }
         None => format!("{} {dot} the session's first {dot} created {}", branch.id, branch.created),
     };
-    let (full, brief) = match (&branch.parent, branch.root_change == branch.reason) {
+    let (full, brief) = match (&branch.parent, branch.first_change == branch.reason) {
         (None, _) => (String::new(), String::new()),
         (_, true) => (branch.reason.clone(), branch.reason.clone()),
         // Both texts name the kind of change. The short form keeps the place and the change itself.
         _ => (
-            format!("{} {dot} {}", branch.reason, branch.root_change),
+            format!("{} {dot} {}", branch.reason, branch.first_change),
             format!(
                 "{}: {}",
                 branch.reason.split_once(": ").map_or(&*branch.reason, |r| r.0),
-                branch.root_change
+                branch.first_change
             ),
         ),
     };

@@ -64,9 +64,9 @@ fn answer_requests(stage: &mut TestScreen, requests: Vec<Request>) {
                 let found = compare_episodes(&stage.fixture.store, None, &a, &b);
                 Answer::Compared { a: Box::new(a), b: Box::new(b), result: found }
             }
-            Request::LoadPreceding { comparison, row } => {
+            Request::LoadPriorDifferences { comparison, row } => {
                 let before = load_prior_differences(&comparison.0, row);
-                Answer::Preceding { comparison, row, before }
+                Answer::PriorDifferences { comparison, row, before }
             }
             Request::ListComparable => Answer::Comparable(Ok(vec![
                 EpisodeRef {

@@ -58,7 +58,7 @@ fn missing_subgoal(episode: &Episode) -> Option<String> {
             format!("the {object} was not {participle} ({})", how.appliance())
         }
         Subgoal::Placed => {
-            format!("the {object} was not put where it belongs ({})", goal.target().unwrap_or("?"))
+            format!("the {object} was not put where it belongs ({})", goal.destination().unwrap_or("?"))
         }
         Subgoal::LampSeen => format!("no {} was found", goal.lamp().unwrap_or("lamp")),
         Subgoal::LampUsed => format!("the {} was not used", goal.lamp().unwrap_or("lamp")),

@@ -114,7 +114,7 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
             None => sums.push((segment.label, segment.tokens)),
         }
     }
-    let counted = |tokens: u32| state.to_counted_tokens(record.role, u64::from(tokens));
+    let counted = |tokens: u32| state.to_corrected_tokens(record.role, u64::from(tokens));
     let parts: Vec<String> =
         sums.iter().map(|(label, tokens)| format!("{} {}", label.name(), counted(*tokens))).collect();
     let words = format!("about {} tokens: {}", counted(record.tokens), parts.join(", "));
@@ -235,7 +235,7 @@ fn segment_changes(state: &State, now: &PromptRecord, before: &PromptRecord, col
                 "{} {} (about {} tokens)",
                 segment.label.name(),
                 origin_text(state, &segment.origin),
-                state.to_counted_tokens(now.role, u64::from(segment.tokens))
+                state.to_corrected_tokens(now.role, u64::from(segment.tokens))
             );
             lines.extend(paragraph((role, lead), role, &words, columns));
         }
