@@ -12,7 +12,7 @@ pub(crate) const WITH_LESSON: &[ConditionSteps] = &[
     ("observation ~ closed", &[2, 23]),
     ("observation ~ Nothing", &[12, 15, 22]),
     ("observation ~ Your task is", &[0]),
-    ("thought ~ was not it", &[18]),
+    ("thought ~ solve the task", &[18]),
     ("nothing", &[12, 15, 22]),
     ("nothing 2", &[]),
     ("invalid", &[12, 15, 22]),
