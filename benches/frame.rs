@@ -7,7 +7,7 @@ use retrospect::domain::Seq;
 use retrospect::ui::fixture::{Fixture, long_session};
 use retrospect::ui::keymap::Keymap;
 use retrospect::ui::theme::Theme;
-use retrospect::ui::{Context, Cursor, FrameInput, Model, ViewCache, draw, glyphs};
+use retrospect::ui::{Compositor, Context, Cursor, FrameData, Model, ViewCache, glyphs};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ fn frame(bencher: divan::Bencher<'_, '_>, events: u64, cursor: Cursor) {
     let fixture = session(events);
     let model = Model { cursor, size: (200, 60), ..Model::default() };
     let (theme, keymap) = (Theme::default(), Keymap::default());
-    let mut moment = FrameInput::default();
+    let mut moment = FrameData::default();
     let mut scratch = ViewCache::default();
     let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
     bencher.bench_local(|| {
@@ -38,7 +38,7 @@ fn frame(bencher: divan::Bencher<'_, '_>, events: u64, cursor: Cursor) {
             glyphs: &glyphs::UNICODE,
             keymap: &keymap,
         };
-        draw(&model, &look, &mut scratch, &mut buffer);
+        Compositor::default().draw(&model, &look, &mut scratch, &mut buffer);
     });
 }
 
@@ -62,7 +62,7 @@ fn fresh(bencher: divan::Bencher<'_, '_>, events: u64) {
     let (theme, keymap) = (Theme::default(), Keymap::default());
     bencher.bench_local(|| {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
-        let moment = FrameInput::for_model(&fixture.store, &model);
+        let moment = FrameData::at(&fixture.store, model.cursor);
         let look = Context {
             frame: &moment,
             now: Instant::now(),
@@ -70,7 +70,7 @@ fn fresh(bencher: divan::Bencher<'_, '_>, events: u64) {
             glyphs: &glyphs::UNICODE,
             keymap: &keymap,
         };
-        draw(&model, &look, &mut ViewCache::default(), &mut buffer);
+        Compositor::default().draw(&model, &look, &mut ViewCache::default(), &mut buffer);
         buffer
     });
 }

@@ -189,8 +189,8 @@ mod streaming {
     use retrospect::domain::ModelRole;
     use retrospect::driver::{Handle, LiveCall, Store};
     use retrospect::provider::Phase;
-    use retrospect::ui::app::{Options, run as screen};
     use retrospect::ui::fixture::{Fixture, sample_session};
+    use retrospect::ui::{Options, run as screen};
     use serde_json::Value;
     use std::sync::Arc;
     use std::time::{Duration, Instant};

@@ -27,8 +27,7 @@ use retrospect::engine::{Effect, Reply};
 use retrospect::provider::Phase;
 use retrospect::ui::keymap::Keymap;
 use retrospect::ui::theme::Theme;
-use retrospect::ui::update::update;
-use retrospect::ui::{Answer, Context, FrameInput, Model, Request, UiMessage, ViewCache, draw, glyphs};
+use retrospect::ui::{Answer, Compositor, Context, FrameData, Model, Request, UiMessage, ViewCache, glyphs};
 use rig::{Rig, assert_folds_to, spec};
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -59,7 +58,8 @@ struct ScreenSession {
     rig: Rig,
     has_real_world: bool,
     model: Model,
-    frame_input: FrameInput,
+    frame_data: FrameData,
+    compositor: Compositor,
     cache: ViewCache,
     theme: Theme,
     keymap: Keymap,
@@ -77,7 +77,8 @@ impl ScreenSession {
             rig,
             has_real_world: number.is_multiple_of(8),
             model,
-            frame_input: FrameInput::default(),
+            frame_data: FrameData::default(),
+            compositor: Compositor::default(),
             cache: ViewCache::default(),
             theme: Theme::default(),
             keymap: Keymap::default(),
@@ -118,15 +119,15 @@ impl ScreenSession {
     }
 
     fn send_msg(&mut self, rng: &mut Rng, msg: UiMessage) {
-        self.frame_input.refresh(&self.rig.store, self.model.cursor);
+        self.frame_data.refresh(&self.rig.store, self.model.cursor);
         let look = Context {
-            frame: &self.frame_input,
+            frame: &self.frame_data,
             now: self.now,
             theme: &self.theme,
             glyphs: if self.ascii { &glyphs::ASCII } else { &glyphs::UNICODE },
             keymap: &self.keymap,
         };
-        for want in update(&mut self.model, &look, &self.cache, msg) {
+        for want in self.compositor.handle(&mut self.model, &look, &self.cache, msg) {
             self.answer_request(rng, want);
         }
     }
@@ -242,9 +243,9 @@ impl ScreenSession {
 
     /// Draws a frame and checks every cell. Returns the size.
     fn draw(&mut self) -> (u16, u16) {
-        self.frame_input.refresh(&self.rig.store, self.model.cursor);
+        self.frame_data.refresh(&self.rig.store, self.model.cursor);
         let look = Context {
-            frame: &self.frame_input,
+            frame: &self.frame_data,
             now: self.now,
             theme: &self.theme,
             glyphs: if self.ascii { &glyphs::ASCII } else { &glyphs::UNICODE },
@@ -252,7 +253,7 @@ impl ScreenSession {
         };
         let (columns, rows) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-        draw(&self.model, &look, &mut self.cache, &mut buffer);
+        self.compositor.draw(&self.model, &look, &mut self.cache, &mut buffer);
         for (n, cell) in buffer.content().iter().enumerate() {
             let harmful = |c: char| {
                 c.is_control()

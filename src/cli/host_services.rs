@@ -8,7 +8,7 @@ use crate::journal::{Branch, LabelChange, Session};
 use crate::provider::openai::{OpenAi, list_models};
 use crate::report::{SessionRecord, ShownBranch, render_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
-use crate::ui::compare::EpisodeRef;
+use crate::ui::types::EpisodeRef;
 use crate::ui::{HostServices, ModelList};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;

@@ -14,11 +14,11 @@ use crate::engine::{Command, State};
 use crate::prompt::Templates;
 use crate::report::{StepRef, SvgColors, render_svg};
 use crate::timeline::Timeline;
+use crate::ui::Cursor;
 use crate::ui::keymap::Keymap;
-use crate::ui::model::Cursor;
 use crate::ui::source::Problem;
 use crate::ui::theme::{Role, TerminalCapabilities, Theme};
-use crate::ui::{Exit, FrameInput, Model, Options, ViewCache, glyphs};
+use crate::ui::{Compositor, Exit, FrameData, Model, Options, ViewCache, glyphs};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Color;
@@ -296,7 +296,7 @@ pub(super) fn screen_svg(
     store.set_timeline(opened.timeline, crate::domain::BranchId::trunk());
     let cursor = cursor.filter(|seq| *seq < last).map_or(Cursor::Live, Cursor::At);
     let model = Model { cursor, size, ..Model::default() };
-    let mut frame = FrameInput::default();
+    let mut frame = FrameData::default();
     frame.refresh(&store, cursor);
     let keymap = Keymap::default();
     let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
@@ -307,7 +307,7 @@ pub(super) fn screen_svg(
         glyphs: &glyphs::UNICODE,
         keymap: &keymap,
     };
-    crate::ui::draw(&model, &context, &mut ViewCache::default(), &mut buffer);
+    Compositor::default().draw(&model, &context, &mut ViewCache::default(), &mut buffer);
     let colors = svg_colors(&theme);
     Ok(render_svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
 }

@@ -2,22 +2,20 @@
 
 mod background_tasks;
 
-use super::context::{Context, FrameInput};
-use super::glyphs::{self, Glyphs};
-use super::host_services::HostServices;
-use super::keymap::Keymap;
 use super::loop_event::LoopEvent;
-use super::model::{Cursor, FirstRunHint, Model, Severity};
-use super::msg::{Request, UiMessage};
-use super::overlay::Answer;
 use super::signals::Signals;
 use super::terminal::Screen;
-use super::theme::Theme;
-use super::update;
-use super::view::{self, SPINNER_FRAME_MILLIS, ViewCache};
+use super::view::SPINNER_FRAME_MILLIS;
 use crate::driver::{Handle, Health};
-use crate::prompt::Templates;
 use crate::signals;
+use crate::ui::compositor::Compositor;
+use crate::ui::facts::ended_episode;
+use crate::ui::frame_data::{Context, FrameData};
+use crate::ui::model::{FirstRunHint, Model, Severity};
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::options::Options;
+use crate::ui::terminal::is_terminal_gone;
+use crate::ui::view::cache::ViewCache;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
@@ -35,32 +33,6 @@ const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the spinner is redrawn while a model works.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(SPINNER_FRAME_MILLIS);
 
-/// Options of the screen.
-#[derive(Clone)]
-pub struct Options {
-    pub theme: Theme,
-    /// Themes to cycle through with a key, each with its name.
-    pub themes: Vec<(String, Theme)>,
-    pub keymap: Keymap,
-    pub glyphs: Glyphs,
-    /// Whether the mouse is captured from the start.
-    pub capture_mouse: bool,
-    /// Whether the spinner may move; `false` means reduced motion.
-    pub motion: bool,
-    /// Whether to show the first-run hints.
-    pub first_run_hints: bool,
-    /// The point in time that the screen opens at.
-    pub start_cursor: Cursor,
-    /// Access to the editor, files and reports. With `None`, keys that need them show a notice instead.
-    pub host: Option<HostServices>,
-    /// The command that resumes the session, or `None` if it can't be resumed.
-    pub resume_command: Option<String>,
-    /// The templates for the next prompt, or `None` if they aren't known.
-    pub templates: Option<Arc<Templates>>,
-    /// Models from the configuration, as written there: `openai:MODEL profile NAME`.
-    pub configured_models: Arc<[String]>,
-}
-
 /// Why the screen closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -71,31 +43,13 @@ pub enum Exit {
     Terminated,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            theme: Theme::default(),
-            themes: Vec::new(),
-            keymap: Keymap::default(),
-            glyphs: glyphs::UNICODE,
-            capture_mouse: true,
-            motion: true,
-            first_run_hints: false,
-            start_cursor: Cursor::Live,
-            host: None,
-            resume_command: None,
-            templates: None,
-            configured_models: Arc::default(),
-        }
-    }
-}
-
 /// State of the event loop.
 struct App {
     handle: Handle,
     options: Options,
     model: Model,
-    frame: FrameInput,
+    compositor: Compositor,
+    frame: FrameData,
     cache: ViewCache,
     screen: Screen,
     /// The number of the current search; searches with an older number stop.
@@ -120,19 +74,17 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     };
     model.hint = if options.first_run_hints { FirstRunHint::Step } else { FirstRunHint::None };
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
-    let (frame, cache) = (FrameInput::default(), ViewCache::default());
+    let (frame, cache) = (FrameData::default(), ViewCache::default());
     let search = Arc::default();
-    match (App { handle, options, model, frame, cache, screen, current_search: search }).run().await {
+    let compositor = Compositor::default();
+    match (App { handle, options, model, compositor, frame, cache, screen, current_search: search })
+        .run()
+        .await
+    {
         // If the terminal is gone, a failing write is the first sign of it.
         Err(error) if is_terminal_gone(&error) => Ok(Exit::Terminated),
         left => left,
     }
-}
-
-/// Returns whether an error means that the terminal is gone.
-pub(super) fn is_terminal_gone(error: &io::Error) -> bool {
-    const EIO: i32 = 5;
-    error.kind() == io::ErrorKind::BrokenPipe || cfg!(unix) && error.raw_os_error() == Some(EIO)
 }
 
 impl App {
@@ -142,7 +94,7 @@ impl App {
         let mut signals = Signals::new()?;
         let (answers, mut received) = mpsc::channel::<Answer>(4);
         self.frame.refresh(&self.handle.store, self.model.cursor);
-        self.model.end_card_shown_for = update::ended_episode(&make_context(&self.options, &self.frame));
+        self.model.end_card_shown_for = ended_episode(&make_context(&self.options, &self.frame));
         for request in self.handle_message(UiMessage::StoreChanged) {
             self.perform_request(request, &answers)?;
         }
@@ -230,19 +182,19 @@ impl App {
 
     fn handle_message(&mut self, msg: UiMessage) -> Vec<Request> {
         self.frame.refresh(&self.handle.store, self.model.cursor);
-        let Self { options, model, frame, cache, .. } = self;
-        update::update(model, &make_context(options, frame), cache, msg)
+        let Self { options, model, compositor, frame, cache, .. } = self;
+        compositor.handle(model, &make_context(options, frame), cache, msg)
     }
 
     fn draw(&mut self) -> io::Result<()> {
         self.frame.refresh(&self.handle.store, self.model.cursor);
         self.screen.ensure_active()?;
-        let Self { options, model, frame: input, cache, screen, .. } = self;
-        let context = make_context(options, input);
+        let Self { options, model, compositor, frame: data, cache, screen, .. } = self;
+        let context = make_context(options, data);
         screen.terminal.draw(|frame| {
             let area = frame.area();
             model.size = (area.width, area.height);
-            view::draw(model, &context, cache, frame.buffer_mut());
+            compositor.draw(model, &context, cache, frame.buffer_mut());
         })?;
         Ok(())
     }
@@ -328,6 +280,12 @@ impl App {
             | Request::AddLessonOnFork { .. }
             | Request::AcceptAsLesson { .. }
             | Request::RunAction(_)
+            | Request::Open(_)
+            | Request::OpenForkDialog(_)
+            | Request::OfferFork(_)
+            | Request::AskAboutDivergence { .. }
+            | Request::CloseOverlays
+            | Request::ReopenClosed
             | Request::ShowNotice(_) => {}
         }
         Ok(())
@@ -378,7 +336,7 @@ impl App {
     }
 }
 
-fn make_context<'a>(options: &'a Options, frame: &'a FrameInput) -> Context<'a> {
+fn make_context<'a>(options: &'a Options, frame: &'a FrameData) -> Context<'a> {
     Context {
         frame,
         now: Instant::now().into_std(),

@@ -125,6 +125,22 @@ fn order_depth_first(children: &[Vec<usize>], roots: &[usize]) -> Vec<TreeIndex>
     rows
 }
 
+/// A change of a branch's name, note or archived flag, with the value before it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct BranchEditRecord {
+    pub(super) branch: BranchId,
+    pub(super) before: BranchEdit,
+    pub(super) after: BranchEdit,
+}
+
+/// Branch edits since the person's last other command, which clears them.
+#[derive(Clone, Debug, Default)]
+pub struct BranchEditHistory {
+    pub(super) done: Vec<BranchEditRecord>,
+    /// Each with the number of journaled changes undone after it; those are redone before it.
+    pub(super) undone: Vec<(BranchEditRecord, u32)>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

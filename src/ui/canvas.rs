@@ -1,8 +1,8 @@
 //! A drawing buffer. All text passes through it, so no control character reaches a cell.
 
-use super::glyphs::Glyphs;
-use super::theme::{Role, Theme};
 use crate::text::{truncate, width};
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};

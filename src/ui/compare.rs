@@ -1,54 +1,11 @@
 //! Episodes that can be compared. Comparing restores states, so it runs on a separate thread.
 
-use super::HostServices;
 use crate::driver::Store;
 use crate::prompt::render;
 use crate::timeline::compare::{Comparison, PriorDifferences, Side, find_counterpart};
-use std::fmt;
+use crate::ui::host_services::HostServices;
+use crate::ui::types::{EpisodeRef, PtrEqArc};
 use std::sync::Arc;
-
-/// An episode that can be compared: of the session on the screen, of another branch of it, or of another session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EpisodeRef {
-    /// Another session, by the name that the host services use for it, or `None` for the session on screen.
-    pub session: Option<String>,
-    /// A branch by its id. `None` means the branch on the screen, or the most recently written branch of another
-    /// session.
-    pub branch: Option<String>,
-    /// An episode by its number. `None` means the episode with the other side's task and trial.
-    pub episode: Option<u32>,
-    /// Title for lists; one line.
-    pub title: String,
-    /// Outcome, always shown in lists; one line.
-    pub outcome: String,
-    /// Goal of its task (the newest of several), or empty if unknown.
-    pub goal: String,
-    /// Hashes of its episodes' tasks ([`crate::domain::Task::key_hash`]).
-    pub tasks: Arc<[u64]>,
-}
-
-/// A shared large value. Two are equal only if they are the same allocation.
-pub struct PtrEqArc<T>(pub Arc<T>);
-
-impl<T> Clone for PtrEqArc<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T> PartialEq for PtrEqArc<T> {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl<T> Eq for PtrEqArc<T> {}
-
-impl<T> fmt::Debug for PtrEqArc<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Shared")
-    }
-}
 
 /// Compares two episodes.
 ///

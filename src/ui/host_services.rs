@@ -1,9 +1,9 @@
 //! Services that the program provides to the screen.
 
-use super::branches::{BranchEdit, BranchInfo};
-use super::compare::EpisodeRef;
 use crate::domain::{BranchId, ModelRole, RunSpec};
 use crate::driver::Store;
+use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::types::{EpisodeRef, ModelList};
 use std::sync::Arc;
 
 /// A function that the program provides. Returns a result, or a message if it failed.
@@ -11,15 +11,6 @@ pub type HostFn<T, R> = Arc<dyn Fn(&T) -> Result<R, String> + Send + Sync>;
 
 /// Lists items as pairs of a name and a short description.
 pub type ListFn = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
-
-/// The models that a server offers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModelList {
-    /// Host and port.
-    pub server: String,
-    /// Model names, as the server lists them.
-    pub names: Vec<String>,
-}
 
 /// Services that open files, start programs or connect to servers; the screen itself does none of this.
 #[derive(Clone)]

@@ -13,13 +13,12 @@
 //! `overlay`, and from all of them to `global`.
 
 mod action;
-mod document;
+pub mod document;
 mod key;
 mod parse;
 
 pub use super::source::Problem;
 pub use action::Action;
-pub use document::keys_markdown;
 pub use key::Key;
 
 use crossterm::event::KeyEvent;

@@ -1,7 +1,10 @@
 //! Computes the area of each pane. Pure arithmetic on rectangles that works for any size, down to a single cell.
 
-use super::model::Focus;
+use crate::ui::types::Focus;
 use ratatui::layout::Rect;
+
+/// The digit that focuses the first lane. Story has 1 and World 2; what follows the lanes has the next digits.
+pub const FIRST_LANE: usize = 3;
 
 /// How the panes are arranged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,4 +252,40 @@ fn split_with_divider(area: Rect, left: u16) -> (Rect, Rect, Rect) {
         Rect { x: line_x, width: line_width, ..area },
         Rect { x: right_x, width: area.right() - right_x, ..area },
     )
+}
+
+/// Maps the bar's columns to steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepRuler {
+    /// The column of `first_step`.
+    pub(super) first_column: u16,
+    /// The first step that is shown.
+    pub(super) first_step: u32,
+    /// The last step that is shown.
+    pub(super) last_step: u32,
+    /// The number of steps in the episode.
+    pub(super) episode_steps: u32,
+}
+
+impl StepRuler {
+    /// Returns the step at a column, or the nearest one.
+    pub fn step_at(self, column: u16) -> u32 {
+        (self.first_step + u32::from(column.saturating_sub(self.first_column))).min(self.last_step)
+    }
+
+    /// Scrolls by a quarter of the bar's length if the mouse was dragged to one of its ends and there are more steps
+    /// in that direction.
+    #[must_use]
+    pub fn scrolled_by_drag(self, column: u16) -> Self {
+        let shown = self.last_step - self.first_step;
+        let quarter = (shown / 4).max(1);
+        let first = if column <= self.first_column {
+            self.first_step.saturating_sub(quarter).max(1)
+        } else if column >= self.first_column.saturating_add(u16::try_from(shown).unwrap_or(u16::MAX)) {
+            (self.first_step + quarter).min(self.episode_steps - shown)
+        } else {
+            self.first_step
+        };
+        Self { first_step: first, last_step: first + shown, ..self }
+    }
 }

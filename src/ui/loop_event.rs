@@ -1,6 +1,6 @@
 //! What wakes the event loop.
 
-use super::overlay::Answer;
+use crate::ui::msg::Answer;
 use crossterm::event::Event;
 
 /// A reason to wake up.

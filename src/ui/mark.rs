@@ -1,7 +1,7 @@
 //! Marks on steps, and the filter for `<` and `>`.
 
-use super::theme::Role;
 use crate::domain::{NoteKind, Step};
+use crate::ui::theme::Role;
 
 /// Why a step is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

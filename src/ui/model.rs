@@ -1,39 +1,15 @@
 //! The screen's own state. Everything else is read from the session's state.
 
-use super::branches::BranchInfo;
-use super::lane::Lane;
-use super::layout::{Arrangement, Pane};
-use super::mark::MarkFilter;
-use super::overlay::{LessonDraft, Overlay};
-use super::update::BranchEditHistory;
-use super::view::timeline_bar::StepRuler;
 use crate::domain::{BranchId, LessonId, ReflectionKind, Seq};
 use crate::prompt::Templates;
+use crate::ui::branches::{BranchEditHistory, BranchInfo};
+use crate::ui::draft::LessonDraft;
+use crate::ui::lane::Lane;
+use crate::ui::layout::{Arrangement, Pane, StepRuler};
+use crate::ui::mark::MarkFilter;
+use crate::ui::types::{Cursor, Focus};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// The focused pane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Focus {
-    #[default]
-    Story,
-    /// Observations; without such a pane, Story has the focus.
-    Observations,
-    World,
-    Lanes,
-    /// The Time pane.
-    Timeline,
-}
-
-/// The point in time that all panes show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cursor {
-    /// The present; follows new events.
-    #[default]
-    Live,
-    /// The state after this event.
-    At(Seq),
-}
 
 /// The severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +84,8 @@ pub struct Model {
     pub mark_filter: MarkFilter,
     /// While the mouse drags along the timeline: the ruler from when the button was pressed.
     pub scrubbing: Option<StepRuler>,
-    /// The open overlays; the last one gets the keys.
-    pub overlays: Vec<Box<dyn Overlay>>,
-    /// An overlay that closed after it sent a command; it is restored if the command is rejected.
-    pub awaiting_answer: Option<Box<dyn Overlay>>,
+    /// Whether an overlay covers the panes. The compositor keeps it up to date.
+    pub is_covered: bool,
     /// Unsaved lesson drafts, at most one per lesson.
     pub drafts: Vec<LessonDraft>,
     /// The message in the footer.
@@ -195,6 +169,14 @@ impl Model {
     /// Returns whether the cursor is in the past.
     pub fn is_in_past(&self) -> bool {
         self.cursor != Cursor::Live
+    }
+
+    /// Returns the message that the session is read-only, and how to resume it.
+    pub fn read_only_message(&self) -> String {
+        match &self.resume_command {
+            Some(command) => format!("read-only; to continue: {command}"),
+            None => "read-only: a session inside a report can't be continued".to_owned(),
+        }
     }
 
     /// Shows a notice for a while.

@@ -1,15 +1,18 @@
 //! Messages to the update, and its requests to the outside.
 
-use super::branches::BranchEdit;
-use super::compare::{EpisodeRef, PtrEqArc};
-use super::mark::MarkFilter;
-use super::model::Cursor;
-use super::overlay::{Answer, LessonDraft};
-use crate::domain::{BranchId, LessonId, ModelRole, Seq};
+use crate::domain::{BranchId, LessonId, ModelRole};
 use crate::driver::Fork;
-use crate::engine::Command;
-use crate::timeline::compare::Comparison;
+use crate::driver::PastAdmissible;
+use crate::engine::{Command, CommandError};
+use crate::timeline::compare::{Comparison, PriorDifferences};
+use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::draft::{ForkChange, LessonDraft};
+use crate::ui::find::{SearchHit, SearchStatus};
+use crate::ui::keymap::Action;
+use crate::ui::mark::MarkFilter;
+use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc};
 use crossterm::event::{KeyEvent, MouseEvent};
+use std::sync::Arc;
 
 /// An event for the screen.
 #[derive(Clone, Debug)]
@@ -25,14 +28,6 @@ pub enum UiMessage {
     Tick,
     /// The answer to an overlay's request.
     Answer(Answer),
-}
-
-/// An event and the epoch it belongs to: in another epoch, the same number means another event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventRef {
-    /// The store's epoch.
-    pub epoch: u64,
-    pub seq: Seq,
 }
 
 /// What the update asks the event loop to do.
@@ -68,6 +63,21 @@ pub enum Request {
     },
     /// Compare the episode on the screen with another one.
     CompareWith(EpisodeRef),
+    /// Open the overlay of an action of the main screen.
+    Open(Action),
+    /// Open the fork dialog for the position shown, with the row of this change chosen.
+    OpenForkDialog(ForkChange),
+    /// Offer to fork before the event that a rejected undo names.
+    OfferFork(CommandError),
+    /// Ask what to do about a restored environment that differs from the recorded observations; `back` is the branch to
+    /// return to, with its name.
+    AskAboutDivergence {
+        back: Option<(String, BranchId)>,
+    },
+    /// Close all overlays: they belong to another branch.
+    CloseOverlays,
+    /// Reopen the overlay whose command was rejected, with the text typed in it.
+    ReopenClosed,
     /// Ask the environment for a hint towards the goal; the answer is shown in the footer.
     Hint,
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.
@@ -126,4 +136,53 @@ pub enum Request {
     Rerun(u32),
     /// Close the screen.
     Quit,
+}
+
+/// The answer to a request of an overlay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The admissible actions now, in the environment's order.
+    Admissible(Vec<String>),
+    /// The admissible actions at a past event, in the environment's order, or why they aren't available.
+    AdmissibleAt {
+        /// The requested event; an answer for any other event is stale.
+        at: EventRef,
+        actions: PastAdmissible,
+    },
+    /// A hint about the path to the goal, shown in the footer. `None` if the environment can't search for one.
+    Hint(Option<String>),
+    /// The known sessions, newest first, each as its name and a short description.
+    Sessions(Vec<(String, String)>),
+    /// The models of a role's server, or why they aren't available.
+    Models { role: ModelRole, models: Result<ModelList, String> },
+    /// The text as saved in the external editor. `None` if nothing was saved.
+    Edited(Option<String>),
+    /// What was written to which file, or why it couldn't be written; shown in the footer.
+    FileWritten(Result<String, String>),
+    /// The session's branches, or why they couldn't be read or edited.
+    Branches(Result<Arc<[BranchInfo]>, String>),
+    /// Search hits in other episodes.
+    SearchResults {
+        query: String,
+        hits: Vec<SearchHit>,
+        /// Whether more hits may follow.
+        progress: SearchStatus,
+    },
+    /// Branches and sessions to compare with besides the session's own episodes, or why they can't be listed.
+    Comparable(Result<Vec<EpisodeRef>, String>),
+    /// A comparison of two episodes, or why it failed.
+    Compared {
+        /// The left side.
+        a: Box<EpisodeRef>,
+        /// The right side.
+        b: Box<EpisodeRef>,
+        result: Result<PtrEqArc<Comparison>, String>,
+    },
+    /// The differences that preceded a row of a comparison.
+    PriorDifferences {
+        comparison: PtrEqArc<Comparison>,
+        row: usize,
+        /// The differences, or why they aren't available.
+        before: Result<PtrEqArc<PriorDifferences>, String>,
+    },
 }

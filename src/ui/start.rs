@@ -4,135 +4,25 @@
 //! preselected.
 
 mod chooser;
+mod types;
 mod view;
 
 pub use chooser::{Chooser, ChooserOutcome};
+pub use types::{
+    AllowedValues, EnvironmentRow, SessionRow, SettingRow, SettingsVariant, StartChoice, StartModel,
+    StartUpdate, TaskRow,
+};
 pub use view::draw;
 
-use super::app::{Options, is_terminal_gone};
 use super::loop_event::LoopEvent;
 use super::signals::Signals;
 use super::terminal::Screen;
-use crate::domain::SettingOrigin;
+use crate::ui::options::Options;
+use crate::ui::terminal::is_terminal_gone;
 use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures_util::StreamExt;
 use std::io;
-use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedReceiver;
-
-/// A task that can be started.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskRow {
-    pub id: String,
-    /// The goal text; empty if it isn't known before the start.
-    pub goal: String,
-    pub task_type: String,
-}
-
-/// An environment with its tasks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EnvironmentRow {
-    /// The name that `--env` takes.
-    pub name: String,
-    /// Whether it is built in, where its data are, or why it has no tasks here.
-    pub description: String,
-    pub tasks: Vec<TaskRow>,
-}
-
-/// A setting with its value and where that comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingRow {
-    /// The name in the configuration, such as `run.method`.
-    pub name: String,
-    /// The name on the screen.
-    pub label: String,
-    pub value: String,
-    pub origin: SettingOrigin,
-    pub allowed: AllowedValues,
-    /// One sentence about what the setting does.
-    pub summary: String,
-}
-
-/// The values that a setting accepts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AllowedValues {
-    /// One of these words.
-    OneOf(Vec<String>),
-    /// An integer between the two, both included.
-    Number(u64, u64),
-    /// Free text, such as a path or the name of a model.
-    Text {
-        /// What is shown for an empty value.
-        none_label: &'static str,
-        suggestions: Vec<String>,
-        /// A phrase for what to type, such as "a path".
-        expected: &'static str,
-    },
-}
-
-/// The settings for one combination of preset, method and `run.as`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SettingsVariant {
-    /// The preset, or `none`.
-    pub preset: String,
-    pub method: String,
-    /// `paper` or `code`.
-    pub paper_or_code: String,
-    pub settings: Vec<SettingRow>,
-}
-
-/// A session that can be resumed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionRow {
-    /// The session's folder.
-    pub path: PathBuf,
-    pub goal: String,
-    /// `crashed`, `stopped` or `over`.
-    pub status: String,
-    /// Episodes, steps and time.
-    pub about: String,
-}
-
-/// Everything the start screen offers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StartModel {
-    pub environments: Vec<EnvironmentRow>,
-    /// The index of the preselected environment.
-    pub environment: usize,
-    /// The index of the preselected task of that environment.
-    pub task: usize,
-    /// The settings, such as method and actor.
-    pub settings: Vec<SettingRow>,
-    /// The settings and their defaults for each combination of `run.preset`, `run.method` and `run.as`.
-    pub variants: Vec<SettingsVariant>,
-    /// Models (`openai:MODEL`), each with the server profile it uses.
-    pub model_profiles: Vec<(String, String)>,
-    /// The sessions, newest first.
-    pub sessions: Vec<SessionRow>,
-}
-
-/// The person's choice.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StartChoice {
-    /// Start a run.
-    Run {
-        env: String,
-        task: String,
-        /// The settings that the person changed: name and value.
-        changed: Vec<(String, String)>,
-    },
-    /// Resume the session in this folder.
-    Resume(PathBuf),
-}
-
-/// Data that is loaded while the screen is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StartUpdate {
-    /// Replaces the environment of the same name.
-    Environment(EnvironmentRow),
-    /// Replaces the list of sessions.
-    Sessions(Vec<SessionRow>),
-}
 
 /// Shows the start screen until the person has chosen. Returns `None` if they quit.
 ///

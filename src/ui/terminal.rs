@@ -245,6 +245,12 @@ fn restore_on_panic() {
     });
 }
 
+/// Returns whether an error means that the terminal is gone.
+pub(super) fn is_terminal_gone(error: &io::Error) -> bool {
+    const EIO: i32 = 5;
+    error.kind() == io::ErrorKind::BrokenPipe || cfg!(unix) && error.raw_os_error() == Some(EIO)
+}
+
 #[cfg(test)]
 mod size_tests {
     use super::check_size;

@@ -1,14 +1,15 @@
 //! Tests of the whole screen on made-up sessions: pictures, keys, hostile text, every size.
 
-use super::context::{Context, FrameInput};
 use super::fixture::{Fixture, sample_session};
-use super::glyphs::{self, Glyphs};
-use super::keymap::Keymap;
-use super::model::Model;
-use super::msg::{Request, UiMessage};
-use super::theme::Theme;
-use super::update::update;
-use super::view::{ViewCache, draw};
+use super::glyphs;
+use crate::ui::compositor::Compositor;
+use crate::ui::frame_data::{Context, FrameData};
+use crate::ui::glyphs::Glyphs;
+use crate::ui::keymap::Keymap;
+use crate::ui::model::Model;
+use crate::ui::msg::{Request, UiMessage};
+use crate::ui::theme::Theme;
+use crate::ui::view::cache::ViewCache;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -19,6 +20,7 @@ use std::time::Instant;
 pub(super) struct TestScreen {
     pub(super) fixture: Fixture,
     pub(super) model: Model,
+    pub(super) compositor: Compositor,
     cache: ViewCache,
     theme: Theme,
     keymap: Keymap,
@@ -33,6 +35,7 @@ impl TestScreen {
         Self {
             fixture,
             model,
+            compositor: Compositor::default(),
             cache: ViewCache::default(),
             theme: Theme::default(),
             keymap: Keymap::default(),
@@ -42,8 +45,8 @@ impl TestScreen {
     }
 
     /// Returns the states that the screen shows.
-    pub(super) fn frame_input(&self) -> FrameInput {
-        FrameInput::for_model(&self.fixture.store, &self.model)
+    pub(super) fn frame_data(&self) -> FrameData {
+        FrameData::at(&self.fixture.store, self.model.cursor)
     }
 
     /// Presses a key by its name and returns the requests.
@@ -52,7 +55,7 @@ impl TestScreen {
     }
 
     pub(super) fn send(&mut self, msg: UiMessage) -> Vec<Request> {
-        let frame = self.frame_input();
+        let frame = self.frame_data();
         let context = Context {
             frame: &frame,
             now: self.now,
@@ -60,13 +63,13 @@ impl TestScreen {
             glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
-        update(&mut self.model, &context, &self.cache, msg)
+        self.compositor.handle(&mut self.model, &context, &self.cache, msg)
     }
 
     pub(super) fn draw(&mut self) -> Buffer {
         let (width, height) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        let frame = self.frame_input();
+        let frame = self.frame_data();
         let context = Context {
             frame: &frame,
             now: self.now,
@@ -74,7 +77,7 @@ impl TestScreen {
             glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
-        draw(&self.model, &context, &mut self.cache, &mut buffer);
+        self.compositor.draw(&self.model, &context, &mut self.cache, &mut buffer);
         buffer
     }
 }

@@ -1,5 +1,6 @@
 //! Draws model and state into a buffer. Pure except for [`ViewCache`], which holds only what can be recomputed.
 
+pub mod cache;
 pub mod footer;
 pub mod lanes;
 mod live;
@@ -11,77 +12,23 @@ pub mod timeline_bar;
 mod world;
 
 pub use live::SPINNER_FRAME_MILLIS;
-pub(super) use status::live_position;
 
-use super::canvas::Canvas;
-use super::context::Context;
-use super::glyphs::Glyphs;
-use super::layout::{Pane, PaneArea, ScreenLayout, compute_layout};
-use super::model::{Focus, Model};
-use super::theme::Role;
-use crate::domain::{Autonomy, Step};
-use crate::engine::State;
+use crate::domain::Autonomy;
 use crate::text::truncate;
+use crate::ui::canvas::Canvas;
+use crate::ui::frame_data::Context;
+use crate::ui::layout::{FIRST_LANE, Pane, PaneArea, compute_layout};
+use crate::ui::model::Model;
+use crate::ui::theme::Role;
+use crate::ui::types::Focus;
+use crate::ui::view::cache::ViewCache;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use rows::{Offer, PaneContent, Row, RowLayout};
-use std::collections::HashMap;
-use std::sync::Arc;
+use rows::PaneContent;
 
-/// What the view computes while it draws. Dropping it changes nothing on the screen.
-#[derive(Default)]
-pub struct ViewCache {
-    step_rows: HashMap<RowKey, CachedRows>,
-    /// The layout of the last draw, for the mouse and for page scrolling.
-    pub layout: ScreenLayout,
-    /// How far each step pane can scroll from its default position: rows towards the past, rows towards the end.
-    pub scroll_limits: HashMap<PaneContent, (i32, i32)>,
-    /// The step shown in each row of each pane: pane, row, step.
-    pub step_hits: Vec<(Pane, u16, u32)>,
-    /// The timeline's mapping from columns to steps.
-    pub ruler: Option<timeline_bar::StepRuler>,
-    /// How many rows the World pane can scroll.
-    pub world_max_scroll: u16,
-}
-
-/// The digit that focuses the first lane. Story has 1 and World 2; what follows the lanes has the next digits.
-const FIRST_LANE: usize = 3;
-
-/// The step's address, the row layout, whether its episode is open, and the offer shown at it.
-type RowKey = (usize, RowLayout, bool, Option<Offer>);
-
-/// A step and its rows.
-type CachedRows = (Arc<Step>, Arc<[Row]>);
-
-/// Maximum number of steps whose rows are cached; a screen shows far fewer.
-const MAX_CACHED_STEPS: usize = 1024;
-
-impl ViewCache {
-    /// Returns the rows of a step, cached as long as the step stays the same.
-    fn cached_step_rows(
-        &mut self,
-        step: &Arc<Step>,
-        state: &State,
-        offer: Option<&Offer>,
-        layout: RowLayout,
-        glyphs: &Glyphs,
-    ) -> Arc<[Row]> {
-        // A cached step keeps its memory, so no other step can have the same address.
-        let key = (Arc::as_ptr(step) as usize, layout, state.open_episode().is_some(), offer.cloned());
-        if let Some((_, rows)) = self.step_rows.get(&key) {
-            return rows.clone();
-        }
-        if self.step_rows.len() >= MAX_CACHED_STEPS {
-            self.step_rows.clear();
-        }
-        let rows: Arc<[Row]> = rows::step_rows(step, state, offer, layout, glyphs).into();
-        self.step_rows.insert(key, (step.clone(), rows.clone()));
-        rows
-    }
-}
-
-/// Draws one frame into the buffer.
-pub fn draw(model: &Model, context: &Context<'_>, cache: &mut ViewCache, buffer: &mut Buffer) {
+/// Draws the panes into the buffer. `covered` is the number of rows that overlays cover at the bottom; the panes that
+/// show steps end above them.
+pub fn draw(model: &Model, context: &Context<'_>, covered: u16, cache: &mut ViewCache, buffer: &mut Buffer) {
     let screen = buffer.area;
     let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
     canvas.clear(screen);
@@ -96,18 +43,10 @@ pub fn draw(model: &Model, context: &Context<'_>, cache: &mut ViewCache, buffer:
     pane_frame::draw(&layout, screen, role, &mut canvas);
     cache.step_hits.clear();
     cache.ruler = None;
-    let covered = model.overlays.iter().map(|o| o.rows_covered(context, screen)).max().unwrap_or(0);
     for area in &layout.areas {
         draw_pane(model, context, &shrink_above(*area, screen.bottom() - covered), cache, &mut canvas);
     }
     footer::draw(model, context, layout.footer, &mut canvas);
-    for overlay in &model.overlays {
-        // The keys of an overlay below another one don't apply.
-        if model.notice.is_none() && context.halt_reason().is_none() && !context.has_driver_died() {
-            canvas.clear(layout.footer);
-        }
-        overlay.draw(context, screen, &mut canvas);
-    }
     cache.layout = layout;
 }
 

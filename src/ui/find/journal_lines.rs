@@ -1,11 +1,12 @@
 //! Text search in the lines of a journal. Searches the raw bytes first, and parses only events whose lines may contain
 //! the text. Finds the same hits as a search of the restored episodes.
 
-use super::{BATCH_SIZE, MAX_HITS, ReportHits, SearchHit, SearchStatus, SearchedText};
+use super::{BATCH_SIZE, MAX_HITS, ReportHits, SearchedText};
 use crate::domain::Seq;
 use crate::engine::{Envelope, Event, State};
 use crate::text::{one_line, search as find_ranges};
 use crate::timeline::EventFetcher;
+use crate::ui::find::{SearchHit, SearchStatus};
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::driver::open_read_only;
+use crate::ui::find::{SearchHit, SearchStatus};
 use std::path::Path;
 
 /// Returns all hits in session order, and how many partial batches were reported.

@@ -1,6 +1,6 @@
 //! Generates `docs/KEYS.md`.
 
-use super::{Action, Keymap, Mode};
+use crate::ui::keymap::{Action, Keymap, Mode};
 use std::fmt::Write as _;
 
 /// Returns the text of `docs/KEYS.md`.

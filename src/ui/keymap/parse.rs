@@ -1,6 +1,7 @@
 //! Parses key files.
 
-use super::{Action, Binding, Key, Mode, Problem};
+use super::{Binding, Key, Problem};
+use crate::ui::keymap::{Action, Mode};
 use crate::ui::source::{ConfigSource, nearest_word};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -1,6 +1,8 @@
 //! The shipped keymap, overrides by a person's file, and error messages.
 
 use super::*;
+use crate::ui::keymap::document::keys_markdown;
+use crate::ui::keymap::{Action, Keymap, Mode};
 use crossterm::event::{KeyCode, KeyModifiers};
 use std::collections::HashSet;
 

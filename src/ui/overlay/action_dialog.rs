@@ -1,18 +1,19 @@
 //! The dialog for a person's action: an override of the proposal, or a move in manual play.
 
 use super::action_input::ActionInput;
-use super::choice::Choice;
-use super::text_field::TextField;
-use super::window::{Line, Scroll, Window, WindowPosition};
-use super::{Answer, Overlay, Response, row_delta};
 use crate::domain::{ShownAs, Step, ThoughtDisposition};
 use crate::engine::{Command, State};
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::Request;
+use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::widget::choice::Choice;
+use crate::ui::widget::list_index::row_delta;
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -34,7 +35,7 @@ enum Stage {
 }
 
 /// Dialog for typing an action.
-pub struct ActionDialog {
+pub(super) struct ActionDialog {
     /// True if a person plays; otherwise the proposal is overridden.
     person_plays: bool,
     /// Asks the two questions only, and executes no action.
@@ -56,7 +57,7 @@ pub struct ActionDialog {
 
 impl ActionDialog {
     /// Creates the dialog, filled with the proposal of the step that awaits a decision.
-    pub fn new(state: &State, step: Option<&Step>, plays: bool) -> Self {
+    pub(super) fn new(state: &State, step: Option<&Step>, plays: bool) -> Self {
         let thinks = |s: &Step| s.thought.as_ref().map(|t| format!("think: {t}"));
         let proposal = step.and_then(|s| s.proposed.clone().or_else(|| thinks(s))).unwrap_or_default();
         let known = |name: &str, words: &[&str]| {
@@ -81,13 +82,13 @@ impl ActionDialog {
 
     /// Makes the action replace a failed call.
     #[must_use]
-    pub fn replacing_failed_call(mut self) -> Self {
+    pub(super) fn replacing_failed_call(mut self) -> Self {
         self.gives_up_failed_call = true;
         self
     }
 
     /// Creates a dialog that only asks the two questions, to change their answers.
-    pub fn settings_only(state: &State) -> Self {
+    pub(super) fn settings_only(state: &State) -> Self {
         let mut asked = Self::new(state, None, false);
         (asked.asks_settings_only, asked.shown_as_choice, asked.thought_choice) = (true, None, None);
         asked.stage = Stage::ChooseShownAs(shown_question());
@@ -210,7 +211,7 @@ fn thought_question() -> Choice {
     Choice::new("What happens to the thought before it?", &["keep it", "drop it", "rewrite it"])
 }
 
-impl Overlay for ActionDialog {
+impl Component for ActionDialog {
     fn name(&self) -> &'static str {
         if self.person_plays { "play" } else { "override" }
     }

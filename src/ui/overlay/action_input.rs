@@ -1,15 +1,15 @@
 //! An input line for an action, with completion from the admissible actions. Used for overrides, for manual play, and
 //! for replacing a past action on a new branch.
 
-use super::fuzzy::rank;
-use super::row_delta;
-use super::text_field::TextField;
-use super::window::{Line, MouseTarget, Scroll, put_line};
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::theme::Role;
+use crate::ui::widget::fuzzy::rank;
+use crate::ui::widget::list_index::row_delta;
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 

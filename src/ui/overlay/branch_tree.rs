@@ -2,17 +2,18 @@
 
 mod row;
 
-use super::text_field::TextField;
-use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
-use super::{Answer, Overlay, Response, clamped_index, row_delta};
 use crate::domain::BranchId;
 use crate::ui::branches::{BranchEdit, BranchInfo, TreeIndex, TreeRow, tree_rows};
 use crate::ui::canvas::Canvas;
-use crate::ui::compare;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::Request;
+use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::types::EpisodeRef;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ enum LabelInput {
 }
 
 /// The overlay that shows the session's branches as a tree.
-pub struct BranchTree {
+pub(super) struct BranchTree {
     branches: Arc<[BranchInfo]>,
     /// The visible branches in display order. Rebuilt when the branches or `shows_archived` change.
     tree: Vec<TreeIndex>,
@@ -53,7 +54,7 @@ pub struct BranchTree {
 
 impl BranchTree {
     /// Creates the overlay with the branches known so far (possibly none), and selects the active branch.
-    pub fn new(
+    pub(super) fn new(
         branches: Arc<[BranchInfo]>,
         context: &Context<'_>,
         previous_branch: Option<BranchId>,
@@ -170,7 +171,7 @@ impl BranchTree {
     }
 }
 
-impl Overlay for BranchTree {
+impl Component for BranchTree {
     fn name(&self) -> &'static str {
         "branches"
     }
@@ -230,10 +231,10 @@ impl Overlay for BranchTree {
                     return Response::request(Request::ShowNotice(message));
                 };
                 let (branch, title) = (Some(other.id.0.clone()), format!("branch {}", other.id));
-                return Response::request(Request::CompareWith(compare::EpisodeRef {
+                return Response::request(Request::CompareWith(EpisodeRef {
                     branch,
                     title,
-                    ..compare::EpisodeRef::default()
+                    ..EpisodeRef::default()
                 }));
             }
             Action::ShowArchived => {

@@ -2,20 +2,21 @@
 
 mod row;
 
-use super::fuzzy::rank;
-use super::text_field::TextField;
-use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
-use super::{Answer, Overlay, Response, clamped_index, row_delta};
 use crate::breakpoint::{CompletionContext, Suggestion, suggestions};
 use crate::engine::{Breakpoint, Command, State};
 use crate::method::parse_condition;
 use crate::symbolic::DETECTORS;
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::Request;
+use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::widget::fuzzy::rank;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
@@ -28,7 +29,7 @@ const MAX_MESSAGE_ROWS: usize = 3;
 const WINDOW_COLUMNS: u16 = 100;
 
 /// The overlay that lists breakpoints and watches above an input line.
-pub struct BreakpointList {
+pub(super) struct BreakpointList {
     field: TextField,
     /// Whether the input line has the focus, else the list.
     is_typing: bool,
@@ -47,7 +48,7 @@ pub struct BreakpointList {
 
 impl BreakpointList {
     /// Creates the overlay with an empty input line.
-    pub fn new(context: &Context<'_>) -> Self {
+    pub(super) fn new(context: &Context<'_>) -> Self {
         let mut list = Self {
             field: TextField::single_line(""),
             is_typing: !context.is_read_only(),
@@ -236,7 +237,7 @@ fn completion_data(state: &State) -> CompletionContext {
     CompletionContext { actions, detectors, lessons }
 }
 
-impl Overlay for BreakpointList {
+impl Component for BreakpointList {
     fn name(&self) -> &'static str {
         "breaks"
     }

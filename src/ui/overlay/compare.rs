@@ -4,22 +4,25 @@ mod details;
 mod rows;
 mod target_list;
 
-use super::window::{MouseTarget, Scroll, Window, WindowPosition as Where, put_line};
-use super::{Answer, Overlay, Response, row_delta};
 use crate::timeline::compare::{Comparison, PriorDifferences};
 use crate::ui::canvas::Canvas;
-use crate::ui::compare::{EpisodeRef, PtrEqArc};
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::Request;
+use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::types::{EpisodeRef, PtrEqArc};
+use crate::ui::widget::list_index::row_delta;
+use crate::ui::widget::window::{
+    MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close,
+};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use rows::{AlignedRows, SideLayout};
 use target_list::TargetList;
 
 /// Overlay that chooses the other side and shows the comparison.
-pub struct CompareDialog {
+pub(super) struct CompareDialog {
     left: EpisodeRef,
     right: Option<EpisodeRef>,
     stage: Stage,
@@ -51,19 +54,19 @@ struct RowDetails {
 
 impl CompareDialog {
     /// Creates the overlay with the episode on screen on the left and a list of targets to compare it with.
-    pub fn with_shown_episode(context: &Context<'_>) -> Self {
+    pub(super) fn with_shown_episode(context: &Context<'_>) -> Self {
         let left = Self::shown_episode(context);
         let chooser = TargetList::new(context, left.episode);
         Self { left, right: None, stage: Stage::Choosing(Box::new(chooser)) }
     }
 
     /// Returns the episode on screen.
-    pub fn shown_episode(context: &Context<'_>) -> EpisodeRef {
+    pub(super) fn shown_episode(context: &Context<'_>) -> EpisodeRef {
         EpisodeRef { episode: context.episode().map(|e| e.number), ..EpisodeRef::default() }
     }
 
     /// Creates the overlay for two known episodes, with the request that loads the comparison.
-    pub fn between(a: EpisodeRef, b: EpisodeRef) -> (Self, Request) {
+    pub(super) fn between(a: EpisodeRef, b: EpisodeRef) -> (Self, Request) {
         let request = Request::Compare { a: a.clone(), b: b.clone() };
         (Self { left: a, right: Some(b), stage: Stage::Loading }, request)
     }
@@ -117,7 +120,7 @@ impl ComparisonView {
                 Action::Copy => {
                     Response::request(Request::Copy(details::copy_text(&self.found.0, self.selected)))
                 }
-                _ => super::scroll_or_close(&details.scroll, action),
+                _ => scroll_or_close(&details.scroll, action),
             };
         }
         let page = self.scroll.page_rows();
@@ -165,7 +168,7 @@ impl ComparisonView {
     }
 }
 
-impl Overlay for CompareDialog {
+impl Component for CompareDialog {
     fn name(&self) -> &'static str {
         "compare"
     }
@@ -267,7 +270,7 @@ impl Overlay for CompareDialog {
                 put_line(&[(Role::Muted, "loading both episodes ...".to_owned())], inside, canvas);
             }
             Stage::Failed(why) => {
-                let lines = |columns| super::window::paragraph((Role::Bad, ""), Role::Bad, why, columns);
+                let lines = |columns| paragraph((Role::Bad, ""), Role::Bad, why, columns);
                 let high = lines(screen.width.saturating_sub(4).min(196)).len() as u16;
                 let inside = compare_window("Compare", high, mode).draw(context, screen, canvas);
                 Scroll::default().draw(&lines(inside.width), inside, canvas);
@@ -313,7 +316,7 @@ impl ComparisonView {
 }
 
 fn compare_window(title: &str, rows: u16, mode: Mode) -> Window<'_> {
-    Window { title, position: Where::Middle, rows, columns: 196, mode }
+    Window { title, position: WindowPosition::Middle, rows, columns: 196, mode }
 }
 
 #[cfg(test)]

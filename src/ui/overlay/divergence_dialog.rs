@@ -1,21 +1,22 @@
 //! The dialog shown if a restored environment responds differently from the recording: both texts, and the choices.
 
-use super::choice::Choice;
-use super::row_cache::RowCache;
-use super::window::{Line, Scroll, Window, WindowPosition, paragraph};
-use super::{Overlay, Response, row_delta};
 use crate::domain::BranchId;
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::widget::choice::Choice;
+use crate::ui::widget::list_index::row_delta;
+use crate::ui::widget::row_cache::RowCache;
+use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition, paragraph};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// Dialog for a divergence that awaits a decision.
-pub struct DivergenceDialog {
+pub(super) struct DivergenceDialog {
     /// The name and id of the branch to go back to, if there is one.
     return_branch: Option<(String, BranchId)>,
     choice: Choice,
@@ -27,7 +28,7 @@ pub struct DivergenceDialog {
 
 impl DivergenceDialog {
     /// Creates the dialog; `back` is the name and id of a branch to go back to.
-    pub fn new(back: Option<(String, BranchId)>) -> Self {
+    pub(super) fn new(back: Option<(String, BranchId)>) -> Self {
         let mut answers = vec!["accept it and continue in this environment".to_owned()];
         answers.extend(back.iter().map(|(name, _)| format!("go back to branch {name}")));
         answers.push("decide later".to_owned());
@@ -58,7 +59,7 @@ impl DivergenceDialog {
     }
 }
 
-impl Overlay for DivergenceDialog {
+impl Component for DivergenceDialog {
     fn name(&self) -> &'static str {
         "differs"
     }

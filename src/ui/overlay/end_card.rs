@@ -2,15 +2,17 @@
 
 mod facts;
 
-use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
-use super::{Overlay, Response, clamped_index, row_delta};
-use crate::domain::{EpisodeRole, EpisodeSummary, RunSpec, Task};
+use crate::domain::{EpisodeSummary, RunSpec};
 use crate::engine::{Episode, State};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::facts::{has_remaining_task, is_same_task};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
 use crossterm::event::{KeyEvent, MouseEvent};
 use facts::fact_lines;
 use ratatui::layout::Rect;
@@ -28,14 +30,10 @@ const CHOICES: [(Action, &str); 5] = [
 
 /// End card of the last episode.
 #[derive(Default)]
-pub struct EndCard {
+pub(super) struct EndCard {
     selected: usize,
     fact_scroll: Scroll,
     choice_scroll: Scroll,
-}
-
-fn is_same_task(a: &Task, b: &Task) -> bool {
-    a.id == b.id && a.env == b.env && a.seed == b.seed
 }
 
 /// Returns the label for replaying the task, with the number of the new trial.
@@ -47,20 +45,6 @@ fn retry_label(state: &State, episode: &Episode) -> String {
         return format!("play this task again: trial {next} (the run has {trials})");
     }
     format!("play this task again: trial {next} of {trials}")
-}
-
-/// Returns whether the run hasn't ended and a task is left to play, by the same schedule as the methods use.
-pub(crate) fn has_remaining_task(state: &State) -> bool {
-    let Some(run) = state.run.as_deref().filter(|_| !state.run_over) else { return false };
-    run.tasks.iter().any(|task| {
-        let played = || {
-            state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test && is_same_task(&p.task, task))
-        };
-        if run.trials > 1 {
-            return played().count() < run.trials as usize && !played().any(|p| p.won);
-        }
-        played().count() < run.tasks.iter().filter(|other| is_same_task(other, task)).count()
-    })
 }
 
 /// Handles an action that isn't one of the card's choices: runs it if it only inspects, else shows why it can't run.
@@ -163,7 +147,7 @@ impl EndCard {
     }
 }
 
-impl Overlay for EndCard {
+impl Component for EndCard {
     fn name(&self) -> &'static str {
         "end"
     }

@@ -7,51 +7,23 @@ mod value_input;
 
 pub(crate) use fork_point::before_batch;
 
-use super::window::{MouseTarget, Scroll};
-use super::{Answer, Overlay, Response, clamped_index, row_delta};
-use crate::domain::{BranchId, LessonId, ModelRole, Seq};
+use crate::domain::{BranchId, LessonId, Seq};
 use crate::driver::{DecisionPoint, Fork};
 use crate::engine::{Command, CommandError, State};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::draft::ForkChange;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::{EventRef, Request};
+use crate::ui::msg::{Answer, Request};
+use crate::ui::types::EventRef;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::window::{MouseTarget, Scroll};
 use crossterm::event::{KeyEvent, MouseEvent};
 use entries::{Entry, fork_entries};
 use ratatui::layout::Rect;
 use std::sync::Arc;
 use value_input::ValueInput;
-
-/// The change that a new branch starts with.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ForkChange {
-    /// No change: only continues.
-    Continue,
-    /// Replaces the step's action.
-    Action,
-    /// Replaces the step's thought.
-    Thought,
-    /// Replaces the observation that the agent reads.
-    Observation,
-    /// Calls the actor again for the step.
-    AskAgain,
-    /// Rejects the proposal with a reason.
-    Reject,
-    NewLesson,
-    EditLesson(LessonId),
-    /// Sends the command of a pressed key; the text describes it.
-    Command(Box<Command>, String),
-    Method,
-    Actor,
-    Mentor,
-    /// Changes a role's sampling parameters.
-    Sampling(ModelRole),
-    Setting,
-    /// No change: forks before the event that an undo was rejected for.
-    BeforeEvent(Seq),
-    /// No branch: undoes the change before the one that can't be undone.
-    UndoOlder(Seq),
-}
 
 /// The dialog's current stage.
 enum Stage {
@@ -60,7 +32,7 @@ enum Stage {
 }
 
 /// Dialog that forks a new branch.
-pub struct ForkDialog {
+pub(super) struct ForkDialog {
     /// The selected step.
     step: u32,
     /// Whether it was opened in the present.
@@ -88,7 +60,7 @@ pub struct ForkDialog {
 
 impl ForkDialog {
     /// Creates the dialog for the displayed state, with `change` selected.
-    pub fn new(context: &Context<'_>, change: &ForkChange, lesson: Option<(LessonId, u32)>) -> Self {
+    pub(super) fn new(context: &Context<'_>, change: &ForkChange, lesson: Option<(LessonId, u32)>) -> Self {
         let step = context.frame.selected_step();
         let here = fork_point::displayed_fork_point(context);
         let mut dialog = Self {
@@ -125,7 +97,7 @@ impl ForkDialog {
     }
 
     /// Creates the dialog for an undo that was rejected because something has used the event `about` since.
-    pub fn for_failed_undo(context: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
+    pub(super) fn for_failed_undo(context: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
         let mut dialog = Self::new(context, &ForkChange::Continue, None);
         let at = before_batch(context, about);
         dialog.entries =
@@ -280,7 +252,7 @@ impl ForkDialog {
     }
 }
 
-impl Overlay for ForkDialog {
+impl Component for ForkDialog {
     fn name(&self) -> &'static str {
         "fork"
     }

@@ -1,22 +1,22 @@
 //! The help screen: marks, panes and keys.
 
-use super::window::{Line, Page, Scroll};
-use super::{Overlay, Response, scroll_or_close};
 use crate::text::width;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::theme::Role;
+use crate::ui::widget::window::{Line, Page, Scroll, paragraph, scroll_or_close};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// The help overlay, generated from the active key bindings.
 #[derive(Default)]
-pub struct Help {
+pub(super) struct Help {
     scroll: Scroll,
 }
 
-impl Overlay for Help {
+impl Component for Help {
     fn name(&self) -> &'static str {
         "help"
     }
@@ -96,6 +96,6 @@ fn push_key_lines(context: &Context<'_>, mode: Mode, columns: u16, lines: &mut V
     for row in rows {
         let keys: Vec<String> = row.keys.iter().map(|k| k.label()).collect();
         let lead = format!("  {:<13} ", keys.join(" "));
-        lines.extend(super::window::paragraph((Role::Key, &lead), Role::Text, &row.description, columns));
+        lines.extend(paragraph((Role::Key, &lead), Role::Text, &row.description, columns));
     }
 }

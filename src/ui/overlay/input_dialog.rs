@@ -1,20 +1,20 @@
 //! A one-line input dialog: for the reason of a rejection, or for a remark.
 
-use super::text_field::TextField;
-use super::window::{Window, WindowPosition, paragraph, put_line};
-use super::{Overlay, Response};
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Window, WindowPosition, paragraph, put_line};
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
 /// The purpose of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub(super) enum Purpose {
     /// The reason for rejecting a proposal. The agent sees it.
     Reject { proposal: String },
     /// A remark on a step, or on the episode if `step` is 0.
@@ -22,7 +22,7 @@ pub enum Purpose {
 }
 
 /// One-line input dialog.
-pub struct InputDialog {
+pub(super) struct InputDialog {
     purpose: Purpose,
     field: TextField,
     warns_empty: bool,
@@ -30,12 +30,12 @@ pub struct InputDialog {
 
 impl InputDialog {
     /// Creates the dialog with an empty line.
-    pub fn new(purpose: Purpose) -> Self {
+    pub(super) fn new(purpose: Purpose) -> Self {
         Self { purpose, field: TextField::single_line(""), warns_empty: false }
     }
 }
 
-impl Overlay for InputDialog {
+impl Component for InputDialog {
     fn name(&self) -> &'static str {
         match self.purpose {
             Purpose::Reject { .. } => "reject",

@@ -1,21 +1,21 @@
 //! The details of one lesson.
 
-use super::lesson_editor::scope_label;
-use super::row_cache::RowCache;
-use super::window::{Line, Page, Scroll, paragraph};
-use super::{Overlay, Response, scroll_or_close};
 use crate::domain::{Lesson, LessonId, LessonOrigin, LessonStatus, Scope};
 use crate::engine::{Command, Event, LessonCommand};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
+use crate::ui::labels::{origin_label, scope_label};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::widget::row_cache::RowCache;
+use crate::ui::widget::window::{Line, Page, Scroll, paragraph, scroll_or_close};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// Overlay with the details of a lesson.
-pub struct LessonDetails {
+pub(super) struct LessonDetails {
     id: LessonId,
     scroll: Scroll,
     cache: RowCache,
@@ -23,7 +23,7 @@ pub struct LessonDetails {
 
 impl LessonDetails {
     /// Creates the overlay for a lesson.
-    pub fn new(id: LessonId) -> Self {
+    pub(super) fn new(id: LessonId) -> Self {
         Self { id, scroll: Scroll::default(), cache: RowCache::default() }
     }
 
@@ -91,16 +91,6 @@ fn status_text(status: LessonStatus) -> &'static str {
     }
 }
 
-/// Returns the label of a lesson's origin.
-pub(crate) fn origin_label(origin: LessonOrigin) -> &'static str {
-    match origin {
-        LessonOrigin::Symbolic => "symbolic rules",
-        LessonOrigin::Mentor => "the mentor",
-        LessonOrigin::Person => "you",
-        LessonOrigin::File => "the pool file loaded at start",
-    }
-}
-
 fn origin_details(lesson: &Lesson) -> String {
     // `file_name` is `None` for a lesson learnt in this session or in the one it replays, even if a file has it.
     if let (Some(_), Some(file)) = (lesson.file_name(), lesson.file.as_deref()) {
@@ -134,7 +124,7 @@ fn uses_text(lesson: &Lesson, context: &Context<'_>) -> String {
     }
 }
 
-impl Overlay for LessonDetails {
+impl Component for LessonDetails {
     fn name(&self) -> &'static str {
         "details"
     }

@@ -1,31 +1,21 @@
 //! The lesson editor: kind, scope, text, and for an Error the solution.
 
-use super::choice::wrapped_index;
-use super::text_field::TextField;
-use super::window::{Window, WindowPosition, put_line};
-use super::{Answer, Overlay, Response};
-use crate::domain::{Lesson, LessonId, LessonText, ReflectionKind, Scope, Step};
+use crate::domain::{LessonId, LessonText, ReflectionKind, Scope};
 use crate::driver::Fork;
 use crate::engine::{Command, LessonCommand};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::draft::{LessonDraft, default_scope};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::Request;
+use crate::ui::labels::scope_label;
+use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::widget::list_index::wrapped_index;
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Window, WindowPosition, put_line};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
-
-/// An unsaved lesson.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LessonDraft {
-    /// The edited lesson. `None` for a new one.
-    pub lesson: Option<LessonId>,
-    pub kind: ReflectionKind,
-    pub scope: Scope,
-    pub text: String,
-    /// What to do instead.
-    pub solution: String,
-}
 
 const SCOPES: [Scope; 4] = [Scope::Episode, Scope::Task, Scope::TaskType, Scope::Environment];
 
@@ -39,7 +29,7 @@ enum EditorField {
 }
 
 /// Overlay that edits a lesson.
-pub struct LessonEditor {
+pub(super) struct LessonEditor {
     lesson: Option<(LessonId, u32)>,
     original: LessonDraft,
     kinds: Vec<ReflectionKind>,
@@ -59,65 +49,6 @@ pub struct LessonEditor {
     is_kind_chosen: bool,
 }
 
-/// Returns the label of a scope.
-pub(crate) fn scope_label(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Episode => "this episode",
-        Scope::Task => "this task",
-        Scope::TaskType => "tasks of this type",
-        Scope::Environment => "the environment",
-    }
-}
-
-/// Returns the default scope of a kind.
-fn default_scope(kind: ReflectionKind) -> Scope {
-    match kind {
-        ReflectionKind::Progress => Scope::Episode,
-        ReflectionKind::Plan => Scope::Task,
-        _ => Scope::Environment,
-    }
-}
-
-impl LessonDraft {
-    /// Creates an empty draft.
-    pub fn new(kind: ReflectionKind) -> Self {
-        Self { lesson: None, kind, scope: default_scope(kind), text: String::new(), solution: String::new() }
-    }
-
-    /// Creates a draft of an existing lesson.
-    pub fn from_lesson(lesson: &Lesson) -> Self {
-        Self {
-            lesson: Some(lesson.id.clone()),
-            kind: lesson.kind,
-            scope: lesson.scope,
-            text: lesson.text().text.clone(),
-            solution: lesson.text().solution.clone().unwrap_or_default(),
-        }
-    }
-
-    /// Creates a draft from an override: the proposal is the mistake, the person's action the solution. Object numbers
-    /// are removed, so that the lesson also applies to other objects of the kind. Returns `None` if the step has no
-    /// override.
-    pub fn from_override(step: &Step, kind: ReflectionKind) -> Option<Self> {
-        let wanted = step.proposal_text()?;
-        let done = step.executed.as_ref().filter(|_| step.is_person_action())?;
-        let (wanted, done) = (without_numbers(&wanted), without_numbers(&done.action));
-        let mut draft = Self::new(kind);
-        if kind == ReflectionKind::Error {
-            draft.text = format!("Wanted to {wanted}.");
-            draft.solution = format!("Do this instead: {done}.");
-        } else {
-            draft.text = format!("Do not {wanted}; {done}.");
-        }
-        Some(draft)
-    }
-}
-
-fn without_numbers(action: &str) -> String {
-    let words = action.split_whitespace().filter(|w| w.parse::<u32>().is_err());
-    words.collect::<Vec<_>>().join(" ")
-}
-
 /// Splits `mistake -> solution`. Returns `None` if either part is missing.
 fn pair(text: &str) -> Option<(&str, &str)> {
     let (mistake, solution) = text.split_once("->")?;
@@ -127,7 +58,12 @@ fn pair(text: &str) -> Option<(&str, &str)> {
 
 impl LessonEditor {
     /// Creates the editor. `before` is the saved text, `kinds` are the method's, and `number` is the edited lesson's.
-    pub fn new(draft: &LessonDraft, before: LessonDraft, kinds: &[ReflectionKind], number: u32) -> Self {
+    pub(super) fn new(
+        draft: &LessonDraft,
+        before: LessonDraft,
+        kinds: &[ReflectionKind],
+        number: u32,
+    ) -> Self {
         Self {
             lesson: draft.lesson.clone().map(|id| (id, number)),
             kinds: kinds.to_vec(),
@@ -148,21 +84,21 @@ impl LessonEditor {
 
     /// Sets the lesson's evidence.
     #[must_use]
-    pub fn with_evidence(mut self, evidence: String) -> Self {
+    pub(super) fn with_evidence(mut self, evidence: String) -> Self {
         self.evidence = evidence;
         self
     }
 
     /// Marks the text as the mentor's.
     #[must_use]
-    pub fn written_by_mentor(mut self) -> Self {
+    pub(super) fn written_by_mentor(mut self) -> Self {
         self.is_from_mentor = true;
         self
     }
 
     /// Saves the lesson as the first command on a new branch.
     #[must_use]
-    pub fn saving_on_branch(mut self, fork: Fork) -> Self {
+    pub(super) fn saving_on_branch(mut self, fork: Fork) -> Self {
         self.fork = Some(fork);
         self
     }
@@ -324,7 +260,7 @@ impl LessonEditor {
     }
 }
 
-impl Overlay for LessonEditor {
+impl Component for LessonEditor {
     fn name(&self) -> &'static str {
         "lesson"
     }

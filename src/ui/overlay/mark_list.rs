@@ -1,18 +1,19 @@
 //! The list of mark kinds that `<` and `>` stop at.
 
-use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
-use super::{Overlay, Response, row_delta};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::mark::{MarkFilter, MarkKind};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::widget::list_index::row_delta;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// Overlay that selects mark kinds.
-pub struct MarkList {
+pub(super) struct MarkList {
     filter: MarkFilter,
     selected: usize,
     scroll: Scroll,
@@ -20,7 +21,7 @@ pub struct MarkList {
 
 impl MarkList {
     /// Creates the list with the current filter.
-    pub fn new(marks: MarkFilter) -> Self {
+    pub(super) fn new(marks: MarkFilter) -> Self {
         Self { filter: marks, selected: 0, scroll: Scroll::default() }
     }
 
@@ -38,7 +39,7 @@ impl MarkList {
     }
 }
 
-impl Overlay for MarkList {
+impl Component for MarkList {
     fn name(&self) -> &'static str {
         "marks"
     }

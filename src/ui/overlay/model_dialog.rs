@@ -1,21 +1,23 @@
 //! The dialog that changes a role's model or sampling parameters from now on, or replaces a failed call's reply with a
 //! recorded one. Known values are listed; a typed value that isn't listed is used as typed.
 
-use super::choice::wrapped_index;
-use super::fuzzy::rank;
-use super::named_value::{self, NamedValue};
-use super::text_field::TextField;
-use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
-use super::{Answer, Overlay, Response, clamped_index, row_delta};
+use super::named_value;
+use super::named_value::NamedValue;
 use crate::domain::{Autonomy, ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, sampling_param};
-use crate::engine::{Command, State};
+use crate::engine::Command;
 use crate::method::{switch_model, unused_mentor_reason};
-use crate::ui::ModelList;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::facts::default_role;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::Request;
+use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::types::ModelList;
+use crate::ui::widget::fuzzy::rank;
+use crate::ui::widget::list_index::{clamped_index, row_delta, wrapped_index};
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -33,7 +35,7 @@ enum Purpose {
 }
 
 /// Dialog that chooses a model, sampling parameters or a recorded reply.
-pub struct ModelDialog {
+pub(super) struct ModelDialog {
     purpose: Purpose,
     field: TextField,
     /// The configured models, as written there.
@@ -49,20 +51,14 @@ pub struct ModelDialog {
     error: Option<String>,
 }
 
-/// Returns the role to offer first: the one whose call failed, else the actor.
-pub fn default_role(state: &State) -> ModelRole {
-    let mentor = state.has_undecided_call(ModelRole::Mentor) && !state.has_undecided_call(ModelRole::Actor);
-    if mentor { ModelRole::Mentor } else { ModelRole::Actor }
-}
-
 impl ModelDialog {
     /// Creates the dialog that changes a model. The caller must request the models of the role's server.
-    pub fn for_model(models: Arc<[String]>, context: &Context<'_>) -> Self {
+    pub(super) fn for_model(models: Arc<[String]>, context: &Context<'_>) -> Self {
         Self::new(Purpose::Model(default_role(&context.frame.head)), models, context)
     }
 
     /// Creates the dialog that chooses a recorded reply for failed calls. The caller must request the sessions.
-    pub fn for_recorded_reply(context: &Context<'_>) -> Self {
+    pub(super) fn for_recorded_reply(context: &Context<'_>) -> Self {
         Self::new(Purpose::RecordedReply, Arc::default(), context)
     }
 
@@ -436,7 +432,7 @@ fn window_rows(screen: Rect) -> u16 {
     }
 }
 
-impl Overlay for ModelDialog {
+impl Component for ModelDialog {
     fn name(&self) -> &'static str {
         match self.purpose {
             Purpose::Model(_) | Purpose::Sampling(_) => "model",

@@ -1,17 +1,16 @@
 //! Input that changes one of several named values: a list with the current values, below a line with the syntax of
 //! `set`, `NAME VALUE`. The model dialog and the fork dialog use it.
 
-use super::fuzzy::rank;
-use super::row_delta;
-use super::text_field::TextField;
-use super::window::{Line, MouseTarget, Scroll, put_line};
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, sampling_param};
 use crate::method::{SETTINGS, SettingSpec};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
-use crate::ui::overlay::clamped_index;
 use crate::ui::theme::Role;
+use crate::ui::widget::fuzzy::rank;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;

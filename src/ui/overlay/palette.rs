@@ -1,19 +1,21 @@
 //! The palette: runs any action by name.
 
-use super::fuzzy::rank;
-use super::text_field::TextField;
-use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition, put_line};
-use super::{Overlay, Response, clamped_index, resolve_position, row_delta};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
+use crate::ui::position::resolve_position;
 use crate::ui::theme::Role;
+use crate::ui::widget::fuzzy::rank;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
 /// The palette overlay. Its query is part of an action's name or description, or a step number.
-pub struct Palette {
+pub(super) struct Palette {
     field: TextField,
     matches: Vec<Action>,
     selected: usize,
@@ -80,7 +82,7 @@ impl Palette {
     }
 }
 
-impl Overlay for Palette {
+impl Component for Palette {
     fn name(&self) -> &'static str {
         "palette"
     }

@@ -3,7 +3,7 @@
 use crate::domain::PromptRecord;
 use crate::engine::{PromptRequest, State};
 use crate::prompt::{PromptBuilder, Templates};
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use std::sync::Arc;
 

@@ -5,16 +5,17 @@ mod prompt_target;
 mod segment_editor;
 
 use super::prompt_preview::{PromptPreview, preview_prompt};
-use super::window::{Line, Scroll, Window, WindowPosition, paragraph, put_line};
-use super::{Answer, Overlay, Response, choice::wrapped_index, scroll_or_close};
 use crate::domain::Seq;
 use crate::engine::{Effect, State};
 use crate::prompt::{Templates, render};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::Request;
+use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::widget::list_index::wrapped_index;
+use crate::ui::widget::window::{Line, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close};
 use crossterm::event::{KeyEvent, MouseEvent};
 pub(in crate::ui::overlay) use lines::changed_lines;
 use lines::{difference_lines, prompt_lines};
@@ -30,7 +31,7 @@ use std::sync::Arc;
 /// actor or, for one kind of question, to the mentor. On request, or if none was sent yet, it previews the actor's next
 /// prompt.
 #[derive(Default)]
-pub struct PromptView {
+pub(super) struct PromptView {
     scroll: Scroll,
     shows_difference: bool,
     /// Whether to show a preview of the next prompt.
@@ -64,13 +65,13 @@ struct PromptRows {
 
 impl PromptView {
     /// Creates the view. Previews need `templates`.
-    pub fn new(templates: Option<Arc<Templates>>) -> Self {
+    pub(super) fn new(templates: Option<Arc<Templates>>) -> Self {
         Self { templates, ..Self::default() }
     }
 
     /// Starts the view with the preview.
     #[must_use]
-    pub fn showing_preview(mut self) -> Self {
+    pub(super) fn showing_preview(mut self) -> Self {
         self.shows_preview = true;
         self
     }
@@ -281,7 +282,7 @@ impl PromptView {
     }
 }
 
-impl Overlay for PromptView {
+impl Component for PromptView {
     fn name(&self) -> &'static str {
         "prompt"
     }

@@ -2,18 +2,20 @@
 
 mod list;
 mod row;
+mod sort;
 
 #[cfg(test)]
 mod tests;
 
-use super::window::{MouseTarget, Scroll, Window, WindowPosition, put_line};
-use super::{Overlay, Response, clamped_index, row_delta};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::model::Cursor;
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::types::Cursor;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::window::{MouseTarget, Scroll, Window, WindowPosition, put_line};
 use crossterm::event::MouseEvent;
 use list::{EpisodeRows, ListOptions, ListRow};
 use ratatui::layout::Rect;
@@ -25,7 +27,7 @@ const HEADER_ROWS: u16 = 2;
 
 /// Overlay that lists the run's episodes.
 #[derive(Default)]
-pub struct EpisodeList {
+pub(super) struct EpisodeList {
     options: ListOptions,
     /// The selected row.
     selected: usize,
@@ -46,7 +48,7 @@ struct CachedList {
 
 impl EpisodeList {
     /// Creates the overlay with the episode on screen selected.
-    pub fn at_shown_episode(context: &Context<'_>) -> Self {
+    pub(super) fn at_shown_episode(context: &Context<'_>) -> Self {
         let list = Self::default();
         let number = context.episode().map_or(0, |e| e.number);
         let chosen =
@@ -140,7 +142,7 @@ impl EpisodeList {
     }
 }
 
-impl Overlay for EpisodeList {
+impl Component for EpisodeList {
     fn name(&self) -> &'static str {
         "runs"
     }

@@ -1,22 +1,23 @@
 //! Search in the session's steps. Hits in the episode on screen appear immediately, those in other episodes as they are
 //! found.
 
-use super::choice::wrapped_index;
-use super::text_field::TextField;
-use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
-use super::{Answer, Overlay, Response, cursor_after};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
 use crate::ui::find::{self, SearchHit, SearchStatus, SearchedText};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::model::Cursor;
-use crate::ui::msg::Request;
+use crate::ui::msg::{Answer, Request};
+use crate::ui::position::cursor_after;
 use crate::ui::theme::Role;
+use crate::ui::types::Cursor;
+use crate::ui::widget::list_index::wrapped_index;
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
 /// Search overlay: first the query is typed, then keys move through the hits. No key can step while it is open.
-pub struct Search {
+pub(super) struct Search {
     field: TextField,
     is_typing: bool,
     /// The hits, in session order.
@@ -31,7 +32,7 @@ pub struct Search {
 
 impl Search {
     /// Creates a search that returns to `from` if it is closed while typing.
-    pub fn new(from: Cursor) -> Self {
+    pub(super) fn new(from: Cursor) -> Self {
         Self {
             field: TextField::single_line(""),
             is_typing: true,
@@ -130,7 +131,7 @@ fn window_rows(screen: Rect) -> u16 {
     if screen.height >= 20 { 7 } else { 4 }
 }
 
-impl Overlay for Search {
+impl Component for Search {
     fn name(&self) -> &'static str {
         "search"
     }

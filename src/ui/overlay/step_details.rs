@@ -1,23 +1,24 @@
 //! The details of one step, with the full texts that the panes shorten.
 
-use super::row_cache::RowCache;
-use super::window::{Line, Page, Scroll, paragraph};
-use super::{LessonDraft, Overlay, Response, scroll_or_close};
 use crate::domain::{FailureKind, NoteKind, PromptRecord, Seq, Step, Usage, format_price};
 use crate::engine::{Effect, Event};
-use crate::report::{DroppedText, dropped_texts, reply_source};
+use crate::report::reply_source;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::draft::LessonDraft;
+use crate::ui::facts::{advice_kind, dropped_texts_of, open_text_count};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
-use crate::ui::update::advice_kind;
+use crate::ui::widget::row_cache::RowCache;
+use crate::ui::widget::window::{Line, Page, Scroll, paragraph, scroll_or_close};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::cell::Cell;
 
 /// Overlay with the details of a step, or of the start of the episode for step 0.
-pub struct StepDetails {
+pub(super) struct StepDetails {
     number: u32,
     scroll: Scroll,
     cache: RowCache,
@@ -29,7 +30,7 @@ pub struct StepDetails {
 
 impl StepDetails {
     /// Creates the overlay for a step of the episode on screen.
-    pub fn new(number: u32, context: &Context<'_>) -> Self {
+    pub(super) fn new(number: u32, context: &Context<'_>) -> Self {
         let offers = Cell::new(step_with_open_texts(number, context));
         Self {
             number,
@@ -94,19 +95,6 @@ fn step_with_open_texts(number: u32, context: &Context<'_>) -> Option<u32> {
     }
     let mut earlier = (1..number).rev().take(MAX_STEPS_BACK);
     earlier.find(|number| context.step(*number).is_some_and(|step| open_text_count(step, context) > 0))
-}
-
-/// Counts the dropped texts of a step's reflections that haven't become lessons.
-pub(crate) fn open_text_count(step: &Step, context: &Context<'_>) -> usize {
-    dropped_texts_of(step, context).filter(|text| text.lesson(&context.frame.head).is_none()).count()
-}
-
-/// Returns the dropped texts of a step's reflections, in order.
-fn dropped_texts_of<'a>(
-    step: &'a Step,
-    context: &'a Context<'_>,
-) -> impl Iterator<Item = DroppedText<'a>> + use<'a> {
-    dropped_texts(step, context.state_for_step(step.number))
 }
 
 /// The note below texts that a person edited.
@@ -322,7 +310,7 @@ fn replies_with_reasons(step: &Step, context: &Context<'_>) -> Vec<(String, Opti
     replies
 }
 
-impl Overlay for StepDetails {
+impl Component for StepDetails {
     fn name(&self) -> &'static str {
         "step"
     }

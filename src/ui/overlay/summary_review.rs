@@ -1,20 +1,21 @@
 //! Review of a mentor's summary: the lessons it would remove and add, each to be accepted or rejected.
 
-use super::window::{Line, MouseTarget, Page, Scroll, paragraph};
-use super::{Overlay, Response, clamped_index, row_delta};
 use crate::domain::{LessonText, PoolChange, PoolChangeItem, Seq};
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::window::{Line, MouseTarget, Page, Scroll, paragraph};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use std::cell::RefCell;
 
 /// Overlay that lists the changes of a summary and the user's decision on each.
-pub struct SummaryReview {
+pub(super) struct SummaryReview {
     change_seq: Seq,
     rejected: Vec<bool>,
     selected: usize,
@@ -25,7 +26,7 @@ pub struct SummaryReview {
 
 impl SummaryReview {
     /// Creates the review with every change accepted and the first one selected.
-    pub fn new(change: &PoolChange) -> Self {
+    pub(super) fn new(change: &PoolChange) -> Self {
         Self {
             change_seq: change.seq,
             rejected: vec![false; change.items.len()],
@@ -96,7 +97,7 @@ fn count_text(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-impl Overlay for SummaryReview {
+impl Component for SummaryReview {
     fn name(&self) -> &'static str {
         "summary"
     }

@@ -2,14 +2,13 @@
 
 mod dependent_settings;
 
-use super::{AllowedValues, SettingRow, StartChoice, StartModel, StartUpdate, TaskRow};
 use crate::domain::SettingOrigin;
 use crate::method::SETTINGS;
 use crate::text::one_line;
 use crate::ui::keymap::{Action, Keymap, Mode};
-use crate::ui::overlay::choice::wrapped_index;
-use crate::ui::overlay::clamped_index;
-use crate::ui::overlay::text_field::TextField;
+use crate::ui::start::types::{AllowedValues, SettingRow, StartChoice, StartModel, StartUpdate, TaskRow};
+use crate::ui::widget::list_index::{clamped_index, wrapped_index};
+use crate::ui::widget::text_field::TextField;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cell::Cell;
 

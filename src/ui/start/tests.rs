@@ -3,7 +3,9 @@
 mod dependent_settings;
 
 use super::*;
+use crate::domain::SettingOrigin;
 use crate::ui::keymap::Keymap;
+use crate::ui::options::Options;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

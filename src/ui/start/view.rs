@@ -2,14 +2,14 @@
 
 mod settings;
 
-use super::TaskRow;
 use super::chooser::{Chooser, Section};
 use crate::text::{fits, one_line, width, wrap_at_most};
-use crate::ui::app::Options;
 use crate::ui::canvas::Canvas;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::overlay::window::put_line;
+use crate::ui::options::Options;
+use crate::ui::start::types::TaskRow;
 use crate::ui::theme::Role;
+use crate::ui::widget::window::put_line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

@@ -5,13 +5,12 @@ use crate::domain::{BranchId, Seq};
 use crate::timeline::Timeline;
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::fixture::sample_session;
-use crate::ui::model::Cursor;
-use crate::ui::msg::{Request, UiMessage};
-use crate::ui::overlay::Answer;
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::types::Cursor;
 use std::sync::Arc;
 
 fn top_overlay(stage: &TestScreen) -> &'static str {
-    stage.model.overlays.last().map_or("", |o| o.name())
+    stage.compositor.overlays().last().map_or("", |o| o.name())
 }
 
 fn notice_text(stage: &TestScreen) -> String {
@@ -85,12 +84,12 @@ fn a_new_branch_is_followed_and_announced() {
     let mut stage = screen_on_other_branch(80, 24);
     assert_eq!((stage.model.cursor, top_overlay(&stage)), (Cursor::Live, ""));
     assert_eq!(notice_text(&stage), "new branch b2; trunk is kept: B shows both, B u goes back");
-    assert_eq!(stage.frame_input().head.head, Seq(60));
+    assert_eq!(stage.frame_data().head.head, Seq(60));
     stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
     assert!(screen_text(&stage.draw()).contains("on b2"), "{}", screen_text(&stage.draw()));
     // Sequence numbers now name other events: nothing cached from the old branch is shown.
     stage.press("Left");
-    assert!(stage.frame_input().displayed.head < Seq(60));
+    assert!(stage.frame_data().displayed.head < Seq(60));
     stage.press("B");
     assert_eq!(stage.press("u"), [Request::SwitchBranch(BranchId("trunk".to_owned()))]);
 }

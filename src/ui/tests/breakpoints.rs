@@ -42,7 +42,7 @@ fn a_condition_is_typed_completed_and_set() {
     stage.send(UiMessage::Answer(admissible_answer()));
     type_text(&mut stage, "nothing 3");
     assert_eq!(stage.press("Enter"), [break_request("nothing 3", None)]);
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
     assert!(stage.model.notice.as_ref().unwrap().text.contains("breakpoint set: `nothing 3`"));
     // Completion offers the admissible commands.
     stage.press("b");
@@ -57,7 +57,7 @@ fn a_condition_is_typed_completed_and_set() {
     assert_eq!(stage.press("Enter"), []);
     assert!(screen_text(&stage.draw()).contains("did you mean `stalled`?"));
     stage.press("Esc");
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn breakpoints_in_the_list_are_toggled_changed_and_deleted() {
     stage.press("Ctrl-u");
     type_text(&mut stage, "nothing 4");
     assert_eq!(stage.press("Enter"), [break_request("nothing 4", Some(2))]);
-    assert!(!stage.model.overlays.is_empty(), "back in the list");
+    assert!(!stage.compositor.overlays().is_empty(), "back in the list");
     stage.press("Esc");
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_read_only_session_shows_its_breakpoints_and_accepts_no_condition() {
     let mut stage = reading(sample_session());
     stage.send(UiMessage::StoreChanged);
     assert_eq!(stage.press("b"), []);
-    assert!(stage.model.overlays.is_empty(), "there is nothing to show");
+    assert!(stage.compositor.overlays().is_empty(), "there is nothing to show");
     assert!(stage.model.notice.as_ref().unwrap().text.starts_with("read-only"));
     let mut stage = reading(with_breakpoints());
     stage.send(UiMessage::StoreChanged);
@@ -160,5 +160,5 @@ fn a_read_only_session_shows_its_breakpoints_and_accepts_no_condition() {
     type_text(&mut stage, "7");
     assert!(!screen_text(&stage.draw()).contains("▸ 7"));
     stage.press("Esc");
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
 }

@@ -8,10 +8,11 @@ use crate::domain::{
 };
 use crate::driver::{Halt, Health, RescueOutcome, Signal};
 use crate::engine::{Cause, Command, CommandError, Event, LessonCommand};
+use crate::ui::draft::LessonDraft;
 use crate::ui::fixture::sample_session;
-use crate::ui::model::Focus;
-use crate::ui::msg::{Request, UiMessage};
-use crate::ui::overlay::{Answer, LessonDraft, SHOWN_AS_SETTING, THOUGHT_SETTING};
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::overlay::action_dialog::{SHOWN_AS_SETTING, THOUGHT_SETTING};
+use crate::ui::types::Focus;
 use serde_json::json;
 
 fn set_setting(name: &str, word: &str) -> Request {
@@ -116,7 +117,7 @@ fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press("a");
     assert_eq!(stage.send(UiMessage::Paste("Two\nlines.\n\u{1b}[31m".to_owned())), []);
-    assert_eq!(stage.model.overlays.len(), 1);
+    assert_eq!(stage.compositor.overlays().len(), 1);
     stage.press("Ctrl-j");
     type_text(&mut stage, "Three.");
     let requests = stage.press("Enter");
@@ -277,7 +278,7 @@ fn a_dropped_text_is_offered_at_the_proposal_until_it_is_kept() {
     let shown = super::screen_text(&stage.draw());
     assert!(!shown.contains(offer) && !shown.contains("dropped     "), "{shown}");
     assert_eq!(stage.press("a"), []);
-    assert_eq!(stage.model.overlays.len(), 1, "nothing is left to keep");
+    assert_eq!(stage.compositor.overlays().len(), 1, "nothing is left to keep");
     stage.press("Esc");
     assert!(!super::screen_text(&stage.draw()).contains("i, then a"));
     stage.press("Left");
@@ -465,9 +466,9 @@ fn details_switch_the_lesson_they_show() {
         _ => None,
     };
     assert_eq!(requests.iter().filter_map(status).collect::<Vec<_>>(), [LessonStatus::Off]);
-    assert_eq!(stage.model.overlays.len(), 1);
+    assert_eq!(stage.compositor.overlays().len(), 1);
     assert_eq!(stage.press("d").iter().filter_map(status).collect::<Vec<_>>(), [LessonStatus::Retired]);
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
 }
 
 #[test]
@@ -482,7 +483,7 @@ fn the_end_card_starts_the_next_task() {
     let mut stage = TestScreen::new(lost_episode(), 80, 24);
     stage.send(UiMessage::StoreChanged);
     stage.press("Enter");
-    assert_eq!(stage.frame_input().selected_step(), 22);
+    assert_eq!(stage.frame_data().selected_step(), 22);
 }
 
 /// Regression: a dropped mistake with a solution, kept under Abstract, lost its solution, counted as the person's own,
@@ -521,7 +522,7 @@ fn a_dropped_pair_keeps_its_solution_and_origin() {
     assert_eq!(last_origin(&stage), Some(LessonOrigin::Person));
     // Nothing is offered any more, although one text was edited.
     assert_eq!(stage.press("a"), []);
-    assert_eq!(stage.model.overlays.len(), 1);
+    assert_eq!(stage.compositor.overlays().len(), 1);
     stage.press("Esc");
     let shown = super::screen_text(&stage.draw());
     assert!(!shown.contains("dropped     ") && !shown.contains("i, then a"), "{shown}");

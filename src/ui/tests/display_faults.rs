@@ -6,8 +6,8 @@ use crate::driver::{Health, LiveCall};
 use crate::engine::{Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::keymap::Action;
-use crate::ui::model::Focus;
 use crate::ui::msg::{Request, UiMessage};
+use crate::ui::types::Focus;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 /// Unless all lessons of a lane fit in full, every one was cut to a single row.
@@ -128,7 +128,7 @@ fn a_read_only_session_has_a_key_for_its_result_card() {
     assert!(card.contains("export a report") && card.contains("go to the last step with progress"), "{card}");
     let requests = stage.press("Enter");
     assert!(!requests.iter().any(|w| matches!(w, Request::Send(_))), "{requests:?}");
-    assert_eq!(stage.frame_input().selected_step(), 22);
+    assert_eq!(stage.frame_data().selected_step(), 22);
     assert!(screen_text(&stage.draw()).contains("C end card"), "also from the past");
 }
 
@@ -204,14 +204,14 @@ fn a_click_on_the_timeline_goes_to_its_step_and_a_drag_follows() {
         let row = shown.lines().position(|l| l.contains("▁▁▁")).unwrap() as u16;
         // The bar begins in the second column, with step 1.
         stage.send(mouse_msg(DOWN, 9, row));
-        assert_eq!((stage.frame_input().selected_step(), stage.model.focus), (9, Focus::Timeline), "{w}x{h}");
+        assert_eq!((stage.frame_data().selected_step(), stage.model.focus), (9, Focus::Timeline), "{w}x{h}");
         stage.draw();
         // The drag continues when the pointer leaves the bar.
         stage.send(mouse_msg(DRAG, 14, row - 3));
-        assert_eq!(stage.frame_input().selected_step(), 14, "{w}x{h}");
+        assert_eq!(stage.frame_data().selected_step(), 14, "{w}x{h}");
         stage.draw();
         stage.send(mouse_msg(DRAG, 0, row));
-        assert_eq!(stage.frame_input().selected_step(), 1, "{w}x{h}");
+        assert_eq!(stage.frame_data().selected_step(), 1, "{w}x{h}");
         stage.send(mouse_msg(DRAG, w - 1, row));
         assert!(!stage.model.is_in_past(), "the far end is the present");
         stage.send(mouse_msg(UP, w - 1, row));
@@ -228,11 +228,11 @@ fn a_drag_along_a_long_episode_does_not_run_away() {
     let shown = screen_text(&stage.draw());
     let row = shown.lines().position(|l| l.contains("▁▁▁")).unwrap() as u16;
     stage.send(mouse_msg(DOWN, 10, row));
-    let chosen = stage.frame_input().selected_step();
+    let chosen = stage.frame_data().selected_step();
     for _ in 0..5 {
         stage.draw();
         stage.send(mouse_msg(DRAG, 12, row));
-        assert_eq!(stage.frame_input().selected_step(), chosen + 2);
+        assert_eq!(stage.frame_data().selected_step(), chosen + 2);
     }
 }
 
@@ -285,7 +285,7 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_overlays() {
     super::overlays::type_text(&mut stage, "nothing happens");
     let row = at(&mut stage, "   13  ");
     stage.send(mouse_msg(DOWN, 30, row));
-    assert_eq!(stage.frame_input().selected_step(), 13);
+    assert_eq!(stage.frame_data().selected_step(), 13);
     // Read-only overlays scroll.
     for keys in [&["?"][..], &["p"], &["3", "Enter"], &["Left", "Left", "i"]] {
         let mut stage = TestScreen::new(sample_session(), 60, 6);

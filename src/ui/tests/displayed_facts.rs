@@ -3,8 +3,7 @@
 use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, EndReason, ReflectionKind};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::msg::UiMessage;
-use crate::ui::overlay::Answer;
+use crate::ui::msg::{Answer, UiMessage};
 use serde_json::Value;
 
 fn screen_after(fixture: Fixture, keys: &[&str], size: (u16, u16)) -> String {

@@ -12,7 +12,7 @@ fn end_card_screen(fixture: Fixture) -> TestScreen {
     let mut stage = TestScreen::new(fixture, 80, 24);
     stage.send(UiMessage::StoreChanged);
     stage.draw();
-    assert_eq!(stage.model.overlays.len(), 1);
+    assert_eq!(stage.compositor.overlays().len(), 1);
     stage
 }
 
@@ -53,7 +53,7 @@ fn every_key_of_the_main_screen_does_something_on_the_end_card_or_says_why_not()
             let mut stage = end_card_screen(lost_episode());
             let requests = stage.press(name);
             let has_notice = stage.model.notice.is_some();
-            let left_card = stage.model.overlays.last().is_none_or(|o| o.name() != "end");
+            let left_card = stage.compositor.overlays().last().is_none_or(|o| o.name() != "end");
             assert!(
                 has_notice || left_card || !requests.is_empty(),
                 "{name} ({}) does nothing",
@@ -64,9 +64,13 @@ fn every_key_of_the_main_screen_does_something_on_the_end_card_or_says_why_not()
     for (key, over) in [("T", "runs"), ("b", "breaks"), ("D", "compare"), ("B", "branches"), ("i", "step")] {
         let mut stage = end_card_screen(lost_episode());
         stage.press(key);
-        assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some(over), "{key}");
+        assert_eq!(stage.compositor.overlays().last().map(|o| o.name()), Some(over), "{key}");
         stage.press("Esc");
-        assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some("end"), "{key}: back to the card");
+        assert_eq!(
+            stage.compositor.overlays().last().map(|o| o.name()),
+            Some("end"),
+            "{key}: back to the card"
+        );
     }
     let mut stage = end_card_screen(lost_episode());
     assert_eq!(stage.press("s"), []);

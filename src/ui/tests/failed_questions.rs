@@ -29,7 +29,7 @@ fn a_failed_question_blocks_end_card_and_next_episode_until_decided() {
     let mut stage = TestScreen::new(lost_with_failed_question(), 80, 24);
     stage.send(UiMessage::StoreChanged);
     let shown = screen_text(&stage.draw());
-    assert!(stage.model.overlays.is_empty(), "{shown}");
+    assert!(stage.compositor.overlays().is_empty(), "{shown}");
     assert!(shown.contains("r retry") && shown.contains("L continue without"), "{shown}");
     assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);
     let state = stage.fixture.state.clone();
@@ -45,7 +45,7 @@ fn a_failed_question_blocks_end_card_and_next_episode_until_decided() {
         stage.fixture.write(cause, event);
     }
     stage.send(UiMessage::StoreChanged);
-    assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some("end"));
+    assert_eq!(stage.compositor.overlays().last().map(|o| o.name()), Some("end"));
 }
 
 /// Regression: at 60x16 the choices were out of view, and nothing scrolled to them.

@@ -7,8 +7,8 @@ use crate::domain::{
 };
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::model::Focus;
 use crate::ui::msg::{Request, UiMessage};
+use crate::ui::types::Focus;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use serde_json::{Value, json};
 
@@ -127,12 +127,12 @@ fn a_click_goes_to_the_clicked_step() {
     for (pane, row, step) in hits {
         let mut stage = TestScreen::new(sample_session(), 120, 36);
         stage.draw();
-        let last = stage.frame_input().selected_step();
+        let last = stage.frame_data().selected_step();
         let block = stage.cache.layout.areas.iter().find(|b| b.pane == pane).copied().unwrap();
         let kind = MouseEventKind::Down(MouseButton::Left);
         let modifiers = KeyModifiers::NONE;
         stage.send(UiMessage::Mouse(MouseEvent { kind, column: block.body.x + 6, row, modifiers }));
-        assert_eq!(stage.frame_input().selected_step(), step, "row {row}");
+        assert_eq!(stage.frame_data().selected_step(), step, "row {row}");
         assert_eq!(stage.model.is_in_past(), step != last, "row {row}");
     }
 }

@@ -5,8 +5,8 @@ use crate::domain::{DecidedBy, LessonText, ReflectionKind, Seq};
 use crate::driver::{Fork, Health, Signal};
 use crate::engine::{Cause, Command, CommandError, Event, LessonCommand, PauseReason};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::model::{Cursor, Focus};
 use crate::ui::msg::{Request, UiMessage};
+use crate::ui::types::{Cursor, Focus};
 
 fn fork_request(requests: &[Request]) -> &Fork {
     match requests {
@@ -22,7 +22,7 @@ fn fork_request(requests: &[Request]) -> &Fork {
 }
 
 fn top_overlay(stage: &TestScreen) -> &'static str {
-    stage.model.overlays.last().map_or("", |o| o.name())
+    stage.compositor.overlays().last().map_or("", |o| o.name())
 }
 
 fn notice_text(stage: &TestScreen) -> String {

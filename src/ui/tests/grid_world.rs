@@ -5,7 +5,7 @@ use crate::env::Environment;
 use crate::env::babyai::{Level, World};
 use crate::ui::fixture::Fixture;
 use crate::ui::glyphs;
-use crate::ui::model::Focus;
+use crate::ui::types::Focus;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -5,9 +5,11 @@ use super::overlays::{admissible_answer, lost_episode, type_text};
 use super::{TestScreen, screen_text};
 use crate::domain::{BreakpointConfig, DecidedBy};
 use crate::engine::{Cause, Command, Event};
+use crate::ui::compositor::Compositor;
 use crate::ui::fixture::{Fixture, sample_session, summary};
-use crate::ui::model::{Focus, Model};
+use crate::ui::model::Model;
 use crate::ui::msg::{Request, UiMessage};
+use crate::ui::types::Focus;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Opens an overlay.
@@ -212,10 +214,12 @@ fn keys_in_an_overlay_send_only_its_own_commands() {
         let mut stage = TestScreen::new(Fixture::empty(), 80, 24);
         let opened = |stage: &mut TestScreen| {
             stage.model = Model { size: (80, 24), ..Model::default() };
+            stage.compositor = Compositor::default();
             open(stage);
             stage.draw();
         };
-        let tops = |stage: &TestScreen| stage.model.overlays.iter().map(|o| o.name()).collect::<Vec<_>>();
+        let tops =
+            |stage: &TestScreen| stage.compositor.overlays().iter().map(|o| o.name()).collect::<Vec<_>>();
         for running in [false, true] {
             if running && whole.state().is_waiting() && whole.state().open_episode().is_some() {
                 whole.write(Cause::Person, Event::Resumed);
@@ -226,7 +230,7 @@ fn keys_in_an_overlay_send_only_its_own_commands() {
             assert!(!initial.is_empty(), "{name} is not open");
             for (key, event) in &all {
                 let bound = |s: &TestScreen| {
-                    s.keymap.action_for(s.model.overlays.last().unwrap().mode(), *event).is_some()
+                    s.keymap.action_for(s.compositor.overlays().last().unwrap().mode(), *event).is_some()
                 };
                 // In a running session, test only the keys that could start or stop it.
                 if running && !["Space", "Enter", "n", "s", "r", "a"].contains(&key.as_str()) {
@@ -245,12 +249,12 @@ fn keys_in_an_overlay_send_only_its_own_commands() {
                     other => panic!("{name}: {key} sends {other:?}"),
                 }
                 // Space after the key starts nothing either while an overlay is open.
-                if !stage.model.overlays.is_empty() {
+                if !stage.compositor.overlays().is_empty() {
                     let requests = stage.press("Space");
                     let is_harmless = |w: &Request| !is_command(w) || *w == Request::Send(Command::Pause);
                     assert!(requests.iter().all(is_harmless), "{name}: {key} and a space send {requests:?}");
                 }
-                if stage.model.overlays.is_empty() || bound(&stage) {
+                if stage.compositor.overlays().is_empty() || bound(&stage) {
                     opened(&mut stage);
                 }
             }

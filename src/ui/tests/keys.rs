@@ -4,8 +4,8 @@ use super::TestScreen;
 use crate::domain::{Autonomy, EndReason, LessonStatus};
 use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::ui::fixture::sample_session;
-use crate::ui::model::{Cursor, Focus};
 use crate::ui::msg::Request;
+use crate::ui::types::{Cursor, Focus};
 
 /// Keys for random walks.
 pub(super) const RANDOM_WALK_KEYS: [&str; 30] = [
@@ -63,11 +63,11 @@ fn the_end_card_goes_when_the_next_episode_begins() {
     fixture.end_episode(false, EndReason::StepLimit);
     let mut stage = TestScreen::new(fixture, 80, 24);
     stage.send(crate::ui::UiMessage::StoreChanged);
-    assert_eq!(stage.model.overlays.len(), 1);
+    assert_eq!(stage.compositor.overlays().len(), 1);
     stage.fixture.begin_episode();
     // Even a key that arrives before the screen's update doesn't go to the card.
     stage.press(":");
-    let names: Vec<&str> = stage.model.overlays.iter().map(|o| o.name()).collect();
+    let names: Vec<&str> = stage.compositor.overlays().iter().map(|o| o.name()).collect();
     assert_eq!(names, ["palette"]);
 }
 
@@ -79,10 +79,10 @@ fn no_end_card_opens_while_the_run_continues() {
     fixture.end_episode(false, EndReason::StepLimit);
     let mut stage = TestScreen::new(fixture, 80, 24);
     stage.send(crate::ui::UiMessage::StoreChanged);
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
     stage.fixture.write(Cause::Policy, Event::RunEnded);
     stage.send(crate::ui::UiMessage::StoreChanged);
-    assert_eq!(stage.model.overlays.len(), 1);
+    assert_eq!(stage.compositor.overlays().len(), 1);
 }
 
 /// Regression: a notice hid the footer's keys for several seconds.
@@ -112,11 +112,11 @@ fn the_end_card_offers_only_what_is_possible_and_passes_other_keys_on() {
     for (key, over) in [("?", "help"), ("p", "prompt"), (":", "palette")] {
         let mut stage = open();
         stage.press(key);
-        assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some(over));
+        assert_eq!(stage.compositor.overlays().last().map(|o| o.name()), Some(over));
     }
     let mut stage = open();
     stage.press("Left");
-    assert!(stage.model.is_in_past() && stage.model.overlays.is_empty());
+    assert!(stage.model.is_in_past() && stage.compositor.overlays().is_empty());
 }
 
 #[test]
@@ -140,14 +140,14 @@ fn keys_that_act_do_nothing_in_the_past() {
     for _ in 0..3 {
         assert_eq!(stage.press("Left"), Vec::new());
     }
-    assert_eq!(stage.frame_input().selected_step(), 21);
+    assert_eq!(stage.frame_data().selected_step(), 21);
     for key in ["u", "X"] {
         assert_eq!(stage.press(key), Vec::new(), "{key}");
         let notice = &stage.model.notice.as_ref().unwrap().text;
         assert_eq!(notice, "you are viewing step 21; End returns to the present");
     }
     stage.press("Right");
-    assert_eq!(stage.frame_input().selected_step(), 22);
+    assert_eq!(stage.frame_data().selected_step(), 22);
     stage.press("End");
     assert_eq!(stage.model.cursor, Cursor::Live);
     assert_eq!(stage.press("n"), send_request(Command::Step));
@@ -161,16 +161,16 @@ fn the_timeline_continues_across_episodes() {
     fixture.actor_step("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
     let mut stage = TestScreen::new(fixture, 80, 24);
     stage.press("Left");
-    assert_eq!(stage.frame_input().selected_step(), 0);
+    assert_eq!(stage.frame_data().selected_step(), 0);
     stage.press("Left");
-    let frame = stage.frame_input();
+    let frame = stage.frame_data();
     let number = |s: &crate::engine::State| s.episode.as_ref().unwrap().number;
     assert_eq!((number(&frame.displayed), frame.selected_step()), (1, 24));
     stage.press("Left");
-    assert_eq!((number(&stage.frame_input().displayed), stage.frame_input().selected_step()), (1, 23));
+    assert_eq!((number(&stage.frame_data().displayed), stage.frame_data().selected_step()), (1, 23));
     stage.press("Right");
     stage.press("Right");
-    assert_eq!((number(&stage.frame_input().displayed), stage.frame_input().selected_step()), (2, 0));
+    assert_eq!((number(&stage.frame_data().displayed), stage.frame_data().selected_step()), (2, 0));
     stage.press("Right");
     assert_eq!(stage.model.cursor, Cursor::Live);
 }
@@ -181,11 +181,11 @@ fn marks_are_visited_in_order() {
     let mut seen = Vec::new();
     for _ in 0..6 {
         stage.press("<");
-        seen.push(stage.frame_input().selected_step());
+        seen.push(stage.frame_data().selected_step());
     }
     assert_eq!(seen, [23, 22, 21, 17, 13, 7]);
     stage.press(">");
-    assert_eq!(stage.frame_input().selected_step(), 13);
+    assert_eq!(stage.frame_data().selected_step(), 13);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn a_click_on_a_step_goes_there_and_the_wheel_scrolls_what_is_under_it() {
     stage.send(at(MouseEventKind::ScrollDown, 5, row));
     assert_eq!(stage.model.scroll.story, 0);
     stage.send(at(MouseEventKind::Down(MouseButton::Left), 5, row));
-    assert_eq!(stage.frame_input().selected_step(), 17);
+    assert_eq!(stage.frame_data().selected_step(), 17);
     // A click in a lane focuses it.
     let row = before.lines().position(|l| l.contains(" Abstract 4 ")).unwrap() as u16;
     stage.draw();

@@ -6,8 +6,8 @@ use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
 use crate::provider::Phase;
 use crate::ui::fixture::{Fixture, fcrf, planning_only, reflexion, sample_session, summary, sweet_sour};
-use crate::ui::model::Focus;
 use crate::ui::msg::{Request, UiMessage};
+use crate::ui::types::Focus;
 
 pub(super) const QUESTIONS: [Question; 3] = [
     Question { kind: ReflectionKind::Error, purpose: crate::domain::Purpose::Reflect },
@@ -397,7 +397,7 @@ fn a_summary_opens_when_pending_and_is_accepted_line_by_line() {
     let mut stage = TestScreen::new(summary(), 80, 24);
     stage.model.end_card_shown_for = Some(1);
     stage.send(UiMessage::StoreChanged);
-    let top = |s: &TestScreen| s.model.overlays.last().map(|o| o.name());
+    let top = |s: &TestScreen| s.compositor.overlays().last().map(|o| o.name());
     assert_eq!(top(&stage), Some("summary"));
     // Once closed, it stays closed until opened by a key, and no step runs before it is settled.
     assert_eq!(stage.press("q"), []);

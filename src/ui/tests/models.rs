@@ -4,10 +4,9 @@ use super::overlays::{lost_episode, type_text};
 use super::{TestScreen, screen_text};
 use crate::domain::{Autonomy, CallId, DecidedBy, FailureKind, ModelRole, SettingOrigin, Usage};
 use crate::engine::{Cause, Command, Event, Failure, Prefetch, PrefetchStatus};
-use crate::ui::ModelList;
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::msg::{Request, UiMessage};
-use crate::ui::overlay::Answer;
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::types::ModelList;
 use serde_json::json;
 
 /// The sample session with a model as actor whose call has failed.

@@ -7,9 +7,8 @@ use crate::domain::{
 };
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::model::{Cursor, Focus};
-use crate::ui::msg::{Request, UiMessage};
-use crate::ui::overlay::Answer;
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::types::{Cursor, Focus};
 use serde_json::Value;
 
 const SMALL_SIZES: [(u16, u16); 2] = [(80, 24), (60, 16)];
@@ -19,14 +18,14 @@ fn assert_pictures(name: &str, make: fn() -> Fixture, open: impl Fn(&mut TestScr
     for (w, h) in SMALL_SIZES {
         let mut stage = TestScreen::new(make(), w, h);
         open(&mut stage);
-        assert!(!stage.model.overlays.is_empty(), "{name} is not open");
+        assert!(!stage.compositor.overlays().is_empty(), "{name} is not open");
         insta::assert_snapshot!(format!("{name}_{w}x{h}"), screen_text(&stage.draw()));
         // Esc closes it and sends no command.
         for _ in 0..3 {
             let requests = stage.press("Esc");
             assert!(!requests.iter().any(|w| matches!(w, Request::Send(_))), "{name}: {requests:?}");
         }
-        assert!(stage.model.overlays.is_empty(), "{name} stays");
+        assert!(stage.compositor.overlays().is_empty(), "{name} stays");
     }
 }
 
@@ -190,12 +189,12 @@ fn the_palette_finds_actions_and_steps() {
     stage.press(":");
     type_text(&mut stage, "9");
     stage.press("Enter");
-    assert_eq!(stage.frame_input().selected_step(), 9);
-    assert!(stage.model.overlays.is_empty());
+    assert_eq!(stage.frame_data().selected_step(), 9);
+    assert!(stage.compositor.overlays().is_empty());
     stage.press(":");
     type_text(&mut stage, "999");
     stage.press("Enter");
-    assert_eq!(stage.frame_input().selected_step(), 9);
+    assert_eq!(stage.frame_data().selected_step(), 9);
     assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.contains("no step 999")));
 }
 
@@ -205,7 +204,7 @@ fn the_palette_opens_another_overlay_in_its_place() {
     stage.press(":");
     type_text(&mut stage, "help");
     stage.press("Enter");
-    let names: Vec<&str> = stage.model.overlays.iter().map(|o| o.name()).collect();
+    let names: Vec<&str> = stage.compositor.overlays().iter().map(|o| o.name()).collect();
     assert_eq!(names, ["help"]);
 }
 
@@ -218,11 +217,11 @@ fn n_visits_matches_and_cannot_step() {
     let mut seen = Vec::new();
     for _ in 0..3 {
         assert_eq!(stage.press("n"), [], "a search sends no command");
-        seen.push(stage.frame_input().selected_step());
+        seen.push(stage.frame_data().selected_step());
     }
     assert_eq!(seen, [13, 4, 13]);
     stage.press("Enter");
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
     assert!(stage.model.is_in_past());
 }
 

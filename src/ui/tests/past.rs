@@ -6,8 +6,8 @@ use crate::engine::{Cause, Event};
 use crate::ui::fixture::{Fixture, fcrf, reflexion, sample_session, sweet_sour};
 use crate::ui::layout::Pane;
 use crate::ui::mark::MarkKind;
-use crate::ui::model::Cursor;
 use crate::ui::msg::UiMessage;
+use crate::ui::types::Cursor;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 /// The session as it was after an event.
@@ -40,7 +40,7 @@ fn screen_parts(stage: &mut TestScreen) -> ScreenParts {
     let status = &first[from..end];
     // Its parts are right-aligned before the mode, so only the text between blanks is compared.
     let status = status.split_whitespace().collect::<Vec<_>>().join(" ");
-    let chosen = stage.frame_input().selected_step();
+    let chosen = stage.frame_data().selected_step();
     let (mut panes, mut steps) = (Vec::new(), Vec::new());
     for block in &stage.cache.layout.areas {
         let rows = || {
@@ -169,7 +169,7 @@ fn the_palette_chooses_which_marks_are_visited() {
         stage.press(&c.to_string());
     }
     stage.press("Enter");
-    assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some("marks"));
+    assert_eq!(stage.compositor.overlays().last().map(|o| o.name()), Some("marks"));
     insta::assert_snapshot!("marks_80x24", screen_text(&stage.draw()));
     // Show only overrides.
     stage.press("Down");
@@ -177,14 +177,14 @@ fn the_palette_chooses_which_marks_are_visited() {
     assert_eq!(stage.model.mark_filter.kind_names().as_deref(), Some("overrides"));
     stage.press("Esc");
     stage.press("<");
-    assert_eq!(stage.frame_input().selected_step(), 7);
+    assert_eq!(stage.frame_data().selected_step(), 7);
     stage.press("<");
     let notice = stage.model.notice.as_ref().unwrap().text.clone();
-    assert_eq!((stage.frame_input().selected_step(), notice.as_str()), (7, "no earlier mark (overrides)"));
+    assert_eq!((stage.frame_data().selected_step(), notice.as_str()), (7, "no earlier mark (overrides)"));
     // Errors too.
     stage.model.mark_filter.toggle(MarkKind::Error);
     stage.press("<");
-    assert_eq!(stage.frame_input().selected_step(), 4);
+    assert_eq!(stage.frame_data().selected_step(), 4);
     // The last kind can't be switched off, or the keys would find nothing.
     stage.model.mark_filter.toggle(MarkKind::Error);
     stage.model.mark_filter.toggle(MarkKind::Override);
@@ -199,7 +199,7 @@ fn a_number_goes_to_a_step_and_two_to_another_episode() {
     fixture.actor_step("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
     let mut stage = TestScreen::new(fixture, 80, 24);
     let at = |stage: &TestScreen| {
-        let frame = stage.frame_input();
+        let frame = stage.frame_data();
         (frame.displayed.episode.as_ref().unwrap().number, frame.selected_step())
     };
     let cases = [
@@ -237,10 +237,10 @@ fn brackets_go_from_episode_to_episode() {
         fixture.actor_step("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
     }
     let mut stage = TestScreen::new(fixture, 80, 24);
-    let number = |stage: &TestScreen| stage.frame_input().displayed.episode.as_ref().unwrap().number;
+    let number = |stage: &TestScreen| stage.frame_data().displayed.episode.as_ref().unwrap().number;
     for (key, episode) in [("[", 2), ("[", 1), ("[", 1), ("]", 2), ("]", 3)] {
         stage.press(key);
-        assert_eq!((number(&stage), stage.frame_input().selected_step()), (episode, 0), "{key}");
+        assert_eq!((number(&stage), stage.frame_data().selected_step()), (episode, 0), "{key}");
     }
     stage.press("]");
     assert_eq!(stage.model.cursor, Cursor::Live);
@@ -256,12 +256,12 @@ fn the_timeline_can_be_clicked_and_dragged() {
     stage.draw();
     let bar = stage.cache.layout.areas.iter().find(|b| b.pane == Pane::Timeline).unwrap().body;
     stage.send(mouse_msg(MouseEventKind::Down(MouseButton::Left), bar.x + 9, bar.y));
-    assert_eq!(stage.frame_input().selected_step(), 9);
+    assert_eq!(stage.frame_data().selected_step(), 9);
     stage.draw();
     for column in [12, 15, 18] {
         // While the button is held, only the column of the pointer counts.
         stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x + column, 3));
-        assert_eq!(stage.frame_input().selected_step(), u32::from(column));
+        assert_eq!(stage.frame_data().selected_step(), u32::from(column));
         stage.draw();
     }
     stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x + 100, bar.y));
@@ -277,14 +277,14 @@ fn an_episode_longer_than_the_bar_moves_under_the_mouse() {
     let mut stage = TestScreen::new(crate::ui::fixture::long_session(3000), 80, 24);
     stage.draw();
     let bar = stage.cache.layout.areas.iter().find(|b| b.pane == Pane::Timeline).unwrap().body;
-    let all = stage.frame_input().selected_step();
+    let all = stage.frame_data().selected_step();
     stage.send(mouse_msg(MouseEventKind::Down(MouseButton::Left), bar.x + 20, bar.y));
     stage.draw();
-    let mut before = stage.frame_input().selected_step();
+    let mut before = stage.frame_data().selected_step();
     assert!(before > 100);
     for _ in 0..200 {
         stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x, bar.y));
-        let now = stage.frame_input().selected_step();
+        let now = stage.frame_data().selected_step();
         assert!(now < before || now == 1, "{before} to {now}");
         before = now;
     }
@@ -292,7 +292,7 @@ fn an_episode_longer_than_the_bar_moves_under_the_mouse() {
     for _ in 0..200 {
         stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), 79, bar.y));
     }
-    assert_eq!((stage.frame_input().selected_step(), stage.model.cursor), (all, Cursor::Live));
+    assert_eq!((stage.frame_data().selected_step(), stage.model.cursor), (all, Cursor::Live));
 }
 
 /// The largest layout, with all panes side by side.

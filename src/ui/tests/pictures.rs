@@ -7,7 +7,7 @@ use crate::driver::LiveCall;
 use crate::engine::{Cause, Event, Failure};
 use crate::provider::Phase;
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::model::{Cursor, Focus};
+use crate::ui::types::{Cursor, Focus};
 
 #[test]
 fn layouts() {
@@ -33,7 +33,7 @@ fn every_pane_shows_the_past_position() {
         stage.press("Right");
     }
     insta::assert_snapshot!("past_120x36", screen_text(&stage.draw()));
-    let frame = stage.frame_input();
+    let frame = stage.frame_data();
     assert_eq!(frame.displayed.episode.as_ref().unwrap().steps.len(), 9);
     assert_eq!(frame.story.episode.as_ref().unwrap().steps.len(), 24);
 }

@@ -4,7 +4,7 @@ use super::{TestScreen, screen_text, terminal_bytes};
 use crate::domain::{DecidedBy, LessonOrigin, LessonText, ReflectionKind, Seq};
 use crate::ui::fixture::{Fixture, long_session, sample_session};
 use crate::ui::layout::Arrangement;
-use crate::ui::model::{Cursor, Focus};
+use crate::ui::types::{Cursor, Focus};
 use proptest::prelude::*;
 use std::sync::OnceLock;
 

@@ -5,8 +5,8 @@ use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, SettingOrigin};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::msg::{EventRef, Request, UiMessage};
-use crate::ui::overlay::Answer;
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::types::EventRef;
 use serde_json::json;
 
 /// The sample session with a model as actor.
@@ -117,7 +117,7 @@ fn a_past_action_is_completed_from_the_actions_admissible_then() {
     select_row(&mut stage, "another action");
     let requests = stage.press("Enter");
     let [Request::ListAdmissibleAt(at)] = requests.as_slice() else { panic!("{requests:?}") };
-    let step = stage.frame_input().selected_step();
+    let step = stage.frame_data().selected_step();
     assert_eq!(stage.fixture.store.state_at(at.seq).step_awaiting_decision().map(|s| s.number), Some(step));
     assert!(screen_text(&stage.draw()).contains("replaying to list"));
     let listed = ["close fridge 1", "go to cabinet 1", "look"].map(str::to_owned);
@@ -188,8 +188,8 @@ fn the_live_position_is_worded_the_same_everywhere() {
     let mut stage = TestScreen::new(f, 120, 36);
     stage.press("Left");
     stage.press("Left");
-    let step = stage.frame_input().selected_step();
-    let live = |stage: &TestScreen| stage.frame_input().head.episode.as_ref().map_or(0, |e| e.steps.len());
+    let step = stage.frame_data().selected_step();
+    let live = |stage: &TestScreen| stage.frame_data().head.episode.as_ref().map_or(0, |e| e.steps.len());
     for _ in 0..2 {
         let now = live(&stage);
         let shown = screen_text(&stage.draw());
@@ -239,9 +239,9 @@ fn the_error_of_a_condition_is_wrapped() {
 /// Regression: sessions were sorted only by time, and a narrow screen cut off their outcomes.
 #[test]
 fn compare_targets_list_the_same_task_first_with_its_outcome() {
-    use crate::ui::compare::EpisodeRef;
+    use crate::ui::types::EpisodeRef;
     let mut stage = TestScreen::new(sample_session(), 60, 16);
-    let task = stage.frame_input().head.episode.as_ref().unwrap().task.clone();
+    let task = stage.frame_data().head.episode.as_ref().unwrap().task.clone();
     let (goal, mark) = (task.goal.clone(), task.key_hash());
     stage.press("D");
     let place = |name: &str, goal: &str| EpisodeRef {
@@ -265,9 +265,9 @@ fn compare_targets_list_the_same_task_first_with_its_outcome() {
 /// Regression: tasks with the same goal text counted as the same task.
 #[test]
 fn the_same_task_means_environment_id_and_seed_before_the_same_goal() {
-    use crate::ui::compare::EpisodeRef;
+    use crate::ui::types::EpisodeRef;
     let mut stage = TestScreen::new(sample_session(), 120, 36);
-    let task = stage.frame_input().head.episode.as_ref().unwrap().task.clone();
+    let task = stage.frame_data().head.episode.as_ref().unwrap().task.clone();
     let seeded = crate::domain::Task { seed: task.seed + 1, ..task.clone() };
     let elsewhere = crate::domain::Task { env: "alfworld".to_owned(), ..task.clone() };
     assert_ne!(task.key_hash(), seeded.key_hash());

@@ -5,9 +5,8 @@ use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, EndReason};
 use crate::ui::find::{self, SearchStatus};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::model::Cursor;
-use crate::ui::msg::{Request, UiMessage};
-use crate::ui::overlay::Answer;
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::types::Cursor;
 use std::ops::ControlFlow;
 
 /// The sample session, a short second episode, and a third in progress.
@@ -60,7 +59,7 @@ fn search(stage: &mut TestScreen, query: &str) {
 }
 
 fn shown_step(stage: &TestScreen) -> (u32, u32) {
-    let frame = stage.frame_input();
+    let frame = stage.frame_data();
     (frame.displayed.episode.as_ref().unwrap().number, frame.selected_step())
 }
 
@@ -79,7 +78,7 @@ fn a_search_covers_every_episode_and_enter_goes_there() {
     stage.press("Enter");
     assert_eq!(shown_step(&stage), (1, 24));
     stage.press("Enter");
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
     assert_eq!(shown_step(&stage), (1, 24), "the cursor stays");
 }
 

@@ -12,7 +12,7 @@ fn notice_text(stage: &TestScreen) -> String {
 }
 
 fn overlay_names(stage: &TestScreen) -> Vec<&'static str> {
-    stage.model.overlays.iter().map(|o| o.name()).collect()
+    stage.compositor.overlays().iter().map(|o| o.name()).collect()
 }
 
 /// Runs the step that waits, as the driver would after `n`.

@@ -5,8 +5,7 @@ use crate::domain::{BranchId, LessonOp, LessonOrigin, LessonStatus, LessonText, 
 use crate::engine::{Cause, Command, Event};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::fixture::Fixture;
-use crate::ui::msg::{Request, UiMessage};
-use crate::ui::overlay::Answer;
+use crate::ui::msg::{Answer, Request, UiMessage};
 use std::sync::Arc;
 
 fn notice_text(stage: &TestScreen) -> String {
@@ -113,7 +112,7 @@ fn a_negative_step_number_is_rejected() {
     stage.send(UiMessage::Paste("-3".to_owned()));
     assert_eq!(stage.press("Enter"), []);
     assert_eq!(notice_text(&stage), "no step -3");
-    assert_eq!(stage.model.focus, crate::ui::model::Focus::Story);
+    assert_eq!(stage.model.focus, crate::ui::types::Focus::Story);
 }
 
 /// Regression: with a filter that matched nothing, Enter did nothing and showed no reason.
@@ -123,7 +122,7 @@ fn a_comparison_says_when_nothing_matches() {
     stage.press("D");
     assert_eq!(stage.press("Enter"), []);
     assert_eq!(notice_text(&stage), "no other episode, branch or session");
-    let other = crate::ui::compare::EpisodeRef { title: "branch b1".to_owned(), ..Default::default() };
+    let other = crate::ui::types::EpisodeRef { title: "branch b1".to_owned(), ..Default::default() };
     stage.send(UiMessage::Answer(Answer::Comparable(Ok(vec![other]))));
     stage.send(UiMessage::Paste("zzz".to_owned()));
     assert!(screen_text(&stage.draw()).contains("no match"), "{}", screen_text(&stage.draw()));

@@ -1,7 +1,8 @@
 //! Parses theme files.
 
-use super::{Problem, Role, Theme, colour};
+use super::{Problem, colour};
 use crate::ui::source::{ConfigSource, nearest_word};
+use crate::ui::theme::{Role, Theme};
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 use toml::Spanned;

@@ -1,6 +1,7 @@
 //! The shipped themes parse and stay readable at every colour depth.
 
 use super::*;
+use crate::ui::theme::{Role, Theme};
 
 fn no_lookup(_: &str) -> Option<String> {
     None

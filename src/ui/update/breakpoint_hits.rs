@@ -1,7 +1,7 @@
 //! Reports hits of breakpoints and watches as notices.
 
 use crate::domain::Seq;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::model::{Model, Severity};
 
 /// Shows each hit once. A hit from before the screen opened is shown only if the session is still stopped at it.

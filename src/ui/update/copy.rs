@@ -1,6 +1,6 @@
 //! Copies the selected step as text.
 
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::msg::Request;
 use std::fmt::Write as _;
 

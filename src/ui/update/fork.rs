@@ -1,14 +1,16 @@
 //! Continuing from the past on a new branch, and following the active branch.
 
 use super::lesson;
-use crate::domain::{Autonomy, BranchId, LessonId};
+use crate::domain::{Autonomy, BranchId};
 use crate::driver::Health;
 use crate::engine::{Command, CommandError, LessonCommand};
-use crate::ui::context::Context;
+use crate::ui::draft::ForkChange;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::model::{Cursor, Focus, Model, ScrollOffsets, Severity};
+use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
-use crate::ui::overlay::{DivergenceDialog, ForkChange, ForkDialog};
+use crate::ui::selection::{selected_kind, selected_lesson};
+use crate::ui::types::{Cursor, Focus};
 
 /// Handles a present-only key pressed in the past: opens the fork dialog with the matching row chosen, or shows why the
 /// key does nothing there.
@@ -30,7 +32,7 @@ pub(super) fn offer_fork(model: &mut Model, context: &Context<'_>, action: Actio
         Action::AskAgain | Action::Retry | Action::GiveUp => Some(ForkChange::AskAgain),
         Action::AddLesson | Action::LessonFromOverride => Some(ForkChange::NewLesson),
         Action::EditLesson => Some(
-            super::chosen_lesson(model, context)
+            selected_lesson(model, context)
                 .map_or(ForkChange::NewLesson, |l| ForkChange::EditLesson(l.id.clone())),
         ),
         Action::RejectOrToggle => lesson_change(lesson::toggle(model, context), model),
@@ -40,7 +42,7 @@ pub(super) fn offer_fork(model: &mut Model, context: &Context<'_>, action: Actio
         Action::MoveLessonUp => lesson_change(lesson::reorder(model, context, -1), model),
         Action::MoveLessonDown => lesson_change(lesson::reorder(model, context, 1), model),
         Action::ReflectNow => {
-            let command = Command::Reflect(lesson::selected_kind(model, context));
+            let command = Command::Reflect(selected_kind(model, context));
             Some(ForkChange::Command(Box::new(command.clone()), describe_command(&command, context)))
         }
         Action::ToggleConfirm | Action::ToggleHuman => {
@@ -65,21 +67,7 @@ pub(super) fn offer_fork(model: &mut Model, context: &Context<'_>, action: Actio
         }
         _ => Some(ForkChange::Continue),
     };
-    if let Some(change) = change {
-        open_fork_dialog(model, context, &change);
-    }
-    Vec::new()
-}
-
-/// Opens the fork dialog for the position shown.
-pub(super) fn open_fork_dialog(model: &mut Model, context: &Context<'_>, change: &ForkChange) {
-    if context.displayed_state().run.is_none() {
-        model.show_notice("the run has not started at this point", Severity::Warning, context.now);
-        return;
-    }
-    let lesson: Option<(LessonId, u32)> =
-        super::chosen_lesson(model, context).map(|l| (l.id.clone(), l.number));
-    model.overlays.push(Box::new(ForkDialog::new(context, change, lesson)));
+    change.map(Request::OpenForkDialog).into_iter().collect()
 }
 
 /// Describes a command for the fork dialog and for the reason recorded with the branch.
@@ -100,14 +88,10 @@ pub(super) fn describe_command(command: &Command, context: &Context<'_>) -> Stri
     }
 }
 
-/// Offers to fork before the event that a failed command names. Returns false if the command names none or another
-/// overlay is open.
-pub(super) fn offer_fork_on_error(model: &mut Model, context: &Context<'_>, error: &CommandError) -> bool {
+/// Returns whether a fork can be offered before the event that a rejected command names.
+pub(super) fn can_offer_fork(model: &Model, context: &Context<'_>, error: &CommandError) -> bool {
     // A dialog must not pop up while the person types in another; the caller then shows the error as a notice.
-    let is_free = model.overlays.is_empty() && !context.is_read_only();
-    let Some(seq) = error.seq.filter(|_| is_free) else { return false };
-    model.overlays.push(Box::new(ForkDialog::for_failed_undo(context, error, seq)));
-    true
+    error.seq.is_some() && !model.is_covered && !context.is_read_only()
 }
 
 /// Resets the cursor, overlays and pending steps when another branch has become active, and shows a notice about it.
@@ -121,8 +105,7 @@ pub(super) fn follow_branch(model: &mut Model, context: &Context<'_>) -> Vec<Req
     let Some(left) = left else { return Vec::new() };
     model.cursor = Cursor::Live;
     model.scroll = ScrollOffsets::default();
-    model.overlays.clear();
-    model.awaiting_answer = None;
+    model.is_covered = false;
     model.undo_scanned_to = None;
     (
         model.step_requested_at,
@@ -139,7 +122,7 @@ pub(super) fn follow_branch(model: &mut Model, context: &Context<'_>) -> Vec<Req
     let text = format!("{verb} {now}; {old} is kept: {tree} shows both, {tree} {back} goes back");
     model.show_notice(text, Severity::Info, context.now);
     model.previous_branch = Some(left);
-    vec![Request::LoadBranches]
+    vec![Request::CloseOverlays, Request::LoadBranches]
 }
 
 /// Returns the display name of a branch, or its id if the branch isn't loaded yet.
@@ -147,20 +130,22 @@ pub(super) fn branch_name(model: &Model, id: &BranchId) -> String {
     model.branches.iter().find(|t| t.id == *id).map_or_else(|| id.0.clone(), |t| t.display_name().to_owned())
 }
 
-/// Opens the divergence dialog, once per difference between the restored environment and the recorded observations.
-pub(super) fn show_divergence(model: &mut Model, context: &Context<'_>) {
+/// Asks what to do, once per difference between the restored environment and the recorded observations.
+pub(super) fn show_divergence(model: &mut Model, context: &Context<'_>) -> Option<Request> {
     let head = &context.frame.head;
     let at = head.divergence.as_ref().map(|d| (d.0, d.1));
     if at == model.reported_divergence || context.frame.live.health != Health::Running {
-        return;
+        return None;
     }
     model.reported_divergence = at;
-    if at.is_some() && !model.is_in_past() && model.overlays.is_empty() {
-        let parent = model.previous_branch.clone().or_else(|| {
-            let active = model.branches.iter().find(|b| Some(&b.id) == model.branch.as_ref())?;
-            active.parent.clone()
-        });
-        let back = parent.map(|id| (branch_name(model, &id), id));
-        model.overlays.push(Box::new(DivergenceDialog::new(back)));
+    if at.is_none() || model.is_in_past() || model.is_covered {
+        return None;
     }
+    model.is_covered = true;
+    let parent = model.previous_branch.clone().or_else(|| {
+        let active = model.branches.iter().find(|b| Some(&b.id) == model.branch.as_ref())?;
+        active.parent.clone()
+    });
+    let back = parent.map(|id| (branch_name(model, &id), id));
+    Some(Request::AskAboutDivergence { back })
 }

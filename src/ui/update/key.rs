@@ -1,30 +1,38 @@
-//! Finds the action of a key in the current mode and runs it.
+//! Keys of the panes.
 
+use super::action::{cancel_calls, run_action};
 use super::availability::{is_driver_required, notify_read_only};
-use super::{cancel_calls, on_top_overlay, run_action};
 use crate::domain::EndReason;
 use crate::engine::{Command, RunStatus};
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::model::{Focus, Model, Severity};
+use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
-use crate::ui::view::ViewCache;
-use crossterm::event::KeyEvent;
+use crate::ui::types::Focus;
+use crate::ui::view::cache::ViewCache;
 
-/// Handles a key press. `closed_itself` means that an overlay has just closed because it was stale, so that the key
-/// may have been meant for it.
-pub(super) fn on_key(
-    model: &mut Model,
-    context: &Context<'_>,
-    cache: &ViewCache,
-    key: KeyEvent,
-    closed_itself: bool,
-) -> Vec<Request> {
-    let panes = if model.focus == Focus::Lanes { Mode::Lanes } else { Mode::Main };
-    let mode = model.overlays.last().map_or(panes, |o| o.mode());
-    let action = context.keymap.action_for(mode, key);
+/// A key press that no overlay has taken.
+#[derive(Clone, Copy, Debug)]
+pub struct PaneKey {
+    pub action: Action,
+    /// The mode in which the key was read: the panes', or that of the topmost overlay.
+    pub mode: Mode,
+    /// Whether the person has just been asked to end the episode, and this key says yes.
+    pub confirms_end: bool,
+    /// Whether an overlay has just closed because it was stale, so that the key may have been meant for it.
+    pub closed_itself: bool,
+}
+
+/// Returns the mode in which the panes read keys.
+pub fn pane_mode(model: &Model) -> Mode {
+    if model.focus == Focus::Lanes { Mode::Lanes } else { Mode::Main }
+}
+
+/// Resets what any key press ends: a notice that has been read, queued steps, the question whether to end the episode.
+/// Returns whether this key answers that question with yes.
+pub fn on_any_key(model: &mut Model, action: Option<Action>) -> bool {
     // A notice counts as read once the next key does something. Errors stay.
-    if (action.is_some() || !model.overlays.is_empty())
+    if (action.is_some() || model.is_covered)
         && model.notice.as_ref().is_some_and(|n| n.severity != Severity::Error)
     {
         model.notice = None;
@@ -32,24 +40,30 @@ pub(super) fn on_key(
     if !matches!(action, Some(Action::Step | Action::Open | Action::NextTask)) {
         model.queued_steps = 0;
     }
-    let ending = std::mem::take(&mut model.confirming_end);
-    model.awaiting_answer = None;
-    match action {
-        Some(Action::EndEpisode) if ending => vec![Request::Send(Command::EndEpisode(EndReason::Person))],
-        Some(Action::Cancel) => cancel_calls(model, context),
-        Some(Action::PauseRun) if !model.overlays.is_empty() => pause_from_overlay(model, context, mode),
-        Some(Action::Suspend) => vec![Request::Suspend],
-        Some(Action::Redraw) => vec![Request::Redraw],
-        Some(action) if !model.overlays.is_empty() => {
-            on_top_overlay(model, |top| top.on_action(action, context))
+    std::mem::take(&mut model.confirming_end) && action == Some(Action::EndEpisode)
+}
+
+/// Handles a key that no overlay has taken.
+pub fn on_pane_key(
+    model: &mut Model,
+    context: &Context<'_>,
+    cache: &ViewCache,
+    key: PaneKey,
+) -> Vec<Request> {
+    match key.action {
+        Action::EndEpisode if key.confirms_end => {
+            vec![Request::Send(Command::EndEpisode(EndReason::Person))]
         }
-        Some(action) if closed_itself && (is_driver_required(action) || action == Action::Open) => {
+        Action::Cancel => cancel_calls(model, context),
+        Action::PauseRun if model.is_covered => pause_from_overlay(model, context, key.mode),
+        Action::Suspend => vec![Request::Suspend],
+        Action::Redraw => vec![Request::Redraw],
+        action if key.closed_itself && (is_driver_required(action) || action == Action::Open) => {
             let text = "the box just closed by itself; if the key was meant for the run, press it again";
             model.show_notice(text, Severity::Warning, context.now);
             Vec::new()
         }
-        Some(action) => run_action(model, context, cache, action),
-        None => on_top_overlay(model, |top| top.on_key(key, context)),
+        action => run_action(model, context, cache, action),
     }
 }
 

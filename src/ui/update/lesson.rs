@@ -2,20 +2,13 @@
 
 use crate::domain::{Lesson, LessonId, LessonStatus, ReflectionKind, Scope};
 use crate::engine::{Command, LessonCommand};
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
+use crate::ui::labels::scope_label;
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
-use crate::ui::overlay::clamped_index;
-use crate::ui::overlay::scope_label;
-use crate::ui::view::lanes::selected_lesson_number;
-
-/// Returns the lesson that keys act on, if the selected lane has one.
-pub(crate) fn selected_lesson<'a>(model: &Model, context: &Context<'a>) -> Option<&'a Lesson> {
-    let lane = context.lanes().get(model.selected_lane_index(context.lanes()))?;
-    let state = context.displayed_state();
-    state.pool.by_number(selected_lesson_number(model, state, lane)?)
-}
+use crate::ui::selection::{selected_lesson, selected_lesson_number};
+use crate::ui::widget::list_index::clamped_index;
 
 /// Sends the command that `change` returns for the selected lesson, or shows a notice if there is none.
 fn change_selected(
@@ -90,42 +83,11 @@ pub(super) fn describe_change(command: &LessonCommand, context: &Context<'_>) ->
     }
 }
 
-/// Returns the kind of the selected lane; if the lane holds several kinds, that of the selected lesson.
-pub(crate) fn selected_kind(model: &Model, context: &Context<'_>) -> ReflectionKind {
-    let lane = context.lanes().get(model.selected_lane_index(context.lanes()));
-    let several =
-        lane.filter(|l| l.kinds.len() > 1).and_then(|_| selected_lesson(model, context)).map(|l| l.kind);
-    several.or_else(|| lane?.kinds.first().copied()).unwrap_or(ReflectionKind::Error)
-}
-
-/// Returns the first kind of the method whose lessons are advice, if it has one.
-pub(crate) fn advice_kind(context: &Context<'_>) -> Option<ReflectionKind> {
-    const ADVICE: [ReflectionKind; 4] =
-        [ReflectionKind::Abstract, ReflectionKind::Lesson, ReflectionKind::Plan, ReflectionKind::Positive];
-    let kinds = context.lesson_kinds();
-    ADVICE.into_iter().find(|kind| kinds.contains(kind))
-}
-
 /// Selects the lane of a kind and its newest lesson, so that a lesson just saved is visible.
 pub(super) fn show_lane(model: &mut Model, context: &Context<'_>, kind: ReflectionKind) {
     if let Some(lane) = context.lanes().iter().position(|lane| lane.kinds.contains(&kind)) {
         (model.selected_lane, model.selected_lesson) = (Some(lane), None);
     }
-}
-
-/// Returns the kind that a person's new lesson starts with: that of the focused lane, else advice.
-///
-/// In the Error lane a new lesson also starts as advice, because a single sentence of kind Error reads as a mistake, not
-/// as advice.
-pub(crate) fn kind_of_new_lesson(model: &Model, context: &Context<'_>) -> ReflectionKind {
-    let kinds = context.lesson_kinds();
-    let focused = (model.focus == crate::ui::Focus::Lanes)
-        .then(|| selected_kind(model, context))
-        .filter(|kind| *kind != ReflectionKind::Error);
-    focused
-        .or_else(|| advice_kind(context))
-        .or_else(|| kinds.first().copied())
-        .unwrap_or(ReflectionKind::Abstract)
 }
 
 /// Deletes (retires) the selected lesson.

@@ -1,12 +1,14 @@
 //! The mouse: a click focuses a pane and selects the row under it, the wheel scrolls the pane under it, and dragging
 //! along the timeline moves through the steps.
 
-use super::{cursor, on_top_overlay, scroll};
-use crate::ui::context::Context;
+use super::{cursor, scroll};
+use crate::ui::frame_data::Context;
 use crate::ui::layout::Pane;
-use crate::ui::model::{Focus, Model};
+use crate::ui::model::Model;
 use crate::ui::msg::Request;
-use crate::ui::view::ViewCache;
+use crate::ui::position::cursor_after_step;
+use crate::ui::types::Focus;
+use crate::ui::view::cache::ViewCache;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
 /// Rows scrolled per wheel event.
@@ -19,9 +21,6 @@ pub(super) fn on_mouse(
     cache: &ViewCache,
     event: MouseEvent,
 ) -> Vec<Request> {
-    if !model.overlays.is_empty() {
-        return on_top_overlay(model, |top| top.on_mouse(event, context));
-    }
     match event.kind {
         MouseEventKind::Drag(MouseButton::Left) if model.scrubbing.is_some() => {
             model.scrubbing = model.scrubbing.map(|ruler| ruler.scrolled_by_drag(event.column));
@@ -43,7 +42,7 @@ pub(super) fn on_mouse(
                 scrub_to(model, context, event.column);
             } else if let Some((_, _, step)) =
                 cache.step_hits.iter().find(|(p, row, _)| *p == block.pane && *row == event.row)
-                && let Some(to) = cursor::cursor_after_step(context, *step)
+                && let Some(to) = cursor_after_step(context, *step)
                 && *step != context.frame.selected_step()
             {
                 cursor::move_to(model, context, to);
@@ -74,7 +73,7 @@ pub(super) fn on_mouse(
 fn scrub_to(model: &mut Model, context: &Context<'_>, column: u16) {
     let step = model.scrubbing.map(|ruler| ruler.step_at(column));
     if let Some(step) = step.filter(|step| *step != context.frame.selected_step())
-        && let Some(to) = cursor::cursor_after_step(context, step)
+        && let Some(to) = cursor_after_step(context, step)
     {
         cursor::move_to(model, context, to);
     }

@@ -1,11 +1,12 @@
 //! Scrolls the panes and moves the focus between them.
 
 use super::{cursor, lesson};
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::layout::{Arrangement, Pane};
-use crate::ui::model::{Focus, Model};
+use crate::ui::model::Model;
 use crate::ui::msg::Request;
-use crate::ui::view::ViewCache;
+use crate::ui::types::Focus;
+use crate::ui::view::cache::ViewCache;
 use crate::ui::view::rows::PaneContent;
 
 /// Scrolls the focused pane down by a number of rows (negative: up). In a lane the selection moves, on the timeline

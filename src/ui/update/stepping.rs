@@ -1,13 +1,13 @@
 //! Queues steps that are requested faster than they run, and prompts a person who plays.
 
-use super::open_overlay;
 use crate::domain::Autonomy;
 use crate::driver::Signal;
 use crate::engine::{Command, RunStatus};
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
-use crate::ui::model::{Focus, Model};
+use crate::ui::model::Model;
 use crate::ui::msg::Request;
+use crate::ui::types::Focus;
 
 /// The most steps that can be queued, so that a key held down doesn't step for minutes.
 const MAX_QUEUED_STEPS: u8 = 20;
@@ -50,11 +50,11 @@ pub(super) fn on_signal(model: &mut Model, signal: &Signal) {
 pub(super) fn continue_stepping(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
     let head = &context.frame.head;
     let is_halted = head.failed_call.is_some() || head.divergence.is_some() || context.is_read_only();
-    let is_blocked = is_halted || model.is_in_past() || !model.overlays.is_empty();
+    let is_blocked = is_halted || model.is_in_past() || model.is_covered;
     let summary = head.waiting_summaries.first().map(|change| change.seq);
     if summary.is_some() && summary != model.shown_summary && !is_blocked && head.is_waiting() {
         (model.shown_summary, model.queued_steps) = (summary, 0);
-        return open_overlay(model, context, Action::Summary);
+        return vec![Request::Open(Action::Summary)];
     }
     if head.autonomy != Autonomy::Human {
         model.prompted_step = None;
@@ -74,5 +74,5 @@ pub(super) fn continue_stepping(model: &mut Model, context: &Context<'_>) -> Vec
         return Vec::new();
     }
     model.prompted_step = step;
-    open_overlay(model, context, Action::Override)
+    vec![Request::Open(Action::Override)]
 }

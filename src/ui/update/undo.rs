@@ -1,30 +1,14 @@
 //! Notices about undo and redo, and the undo history of branch names, notes and archiving, which are in no journal.
 
-use crate::domain::{BranchId, Seq};
+use crate::domain::Seq;
 use crate::engine::Command;
-use crate::ui::branches::{BranchEdit, BranchInfo};
-use crate::ui::context::Context;
+use crate::ui::branches::{BranchEdit, BranchEditHistory, BranchEditRecord, BranchInfo};
+use crate::ui::frame_data::Context;
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
 
 /// The most events that are searched for an undo or redo.
 const MAX_EVENTS_SCANNED: u64 = 1_000;
-
-/// A change of a branch's name, note or archived flag, with the value before it.
-#[derive(Clone, Debug, PartialEq)]
-struct BranchEditRecord {
-    branch: BranchId,
-    before: BranchEdit,
-    after: BranchEdit,
-}
-
-/// Branch edits since the person's last other command, which clears them.
-#[derive(Clone, Debug, Default)]
-pub struct BranchEditHistory {
-    done: Vec<BranchEditRecord>,
-    /// Each with the number of journaled changes undone after it; those are redone before it.
-    undone: Vec<(BranchEditRecord, u32)>,
-}
 
 /// Shows what was undone or redone. Reads it from the journal, since only there it is known whether the command took
 /// effect.

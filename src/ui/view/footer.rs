@@ -1,14 +1,15 @@
 //! The footer: the current notice, or else the available keys.
 
-use crate::domain::{ModelRole, NoteKind};
-use crate::engine::{RunStatus, State};
+use crate::domain::ModelRole;
+use crate::engine::RunStatus;
 use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::facts::{has_recent_mistake, has_remaining_task};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
-use crate::ui::model::{FirstRunHint, Focus, Model, Severity};
-use crate::ui::overlay::has_remaining_task;
+use crate::ui::model::{FirstRunHint, Model, Severity};
 use crate::ui::theme::Role;
+use crate::ui::types::Focus;
 use ratatui::layout::Rect;
 
 /// Draws the footer.
@@ -20,7 +21,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
     let (x, y) = (area.x + 1, area.y);
     let has_warning = model.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Warning);
     if let Some(halt) = context.halt_reason().filter(|_| !has_warning) {
-        draw_halt(&halt.screen_message(), !model.overlays.is_empty(), context, area, canvas);
+        draw_halt(&halt.screen_message(), model.is_covered, context, area, canvas);
         return;
     }
     if context.has_driver_died() {
@@ -42,7 +43,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         return;
     }
     // Overlays name their own keys.
-    if !model.overlays.is_empty() {
+    if model.is_covered {
         return;
     }
     if let Some((key, text)) = beginner_hint(model, context) {
@@ -246,11 +247,4 @@ fn beginner_hint(model: &Model, context: &Context<'_>) -> Option<(String, &'stat
         }
         _ => None,
     }
-}
-
-/// Returns whether one of the last steps was a mistake.
-pub fn has_recent_mistake(state: &State) -> bool {
-    const RECENT_STEPS: usize = 3;
-    let steps = state.episode.iter().flat_map(|e| e.steps.iter().rev().take(RECENT_STEPS));
-    steps.into_iter().any(|s| s.notes.iter().any(|n| n.kind == NoteKind::Mistake))
 }

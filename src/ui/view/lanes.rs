@@ -8,14 +8,15 @@ mod trial_status;
 
 use super::pane_frame;
 use crate::domain::Lesson;
-use crate::engine::State;
 use crate::text::{width, wrap};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::lane::{Lane, LaneFormat};
 use crate::ui::layout::{Pane, PaneArea};
-use crate::ui::model::{Focus, Model};
+use crate::ui::model::Model;
+use crate::ui::selection::selected_lesson_number;
 use crate::ui::theme::Role;
+use crate::ui::types::Focus;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use std::collections::HashMap;
@@ -184,16 +185,6 @@ fn draw_titles(
         pane_frame::draw_right_title(area, Role::Muted, &key, canvas);
     }
     area.width.saturating_sub(used as u16 + 12)
-}
-
-/// Returns the number of the selected lesson in a lane: the one that keys act on.
-pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
-    let chosen = model.selected_lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
-    let first = || match lane.format {
-        LaneFormat::MemoryTuples => lane.newest_first(state).first().copied(),
-        LaneFormat::Plain | LaneFormat::Actions | LaneFormat::Other => lane.lessons(state).next_back(),
-    };
-    chosen.or_else(first).map(|l| l.number)
 }
 
 /// Returns the visible rows: the selected lesson is complete, preceded by as many lessons as fit.

@@ -8,10 +8,10 @@ use crate::driver::LiveCall;
 use crate::engine::{Effect, Failure, State};
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
-use crate::ui::context::Context;
+use crate::ui::facts::{has_remaining_task, open_text_count};
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
-use crate::ui::overlay::{has_remaining_task, open_text_count};
 use crate::ui::theme::Role;
 
 /// How long each spinner frame is shown, in milliseconds.
@@ -47,7 +47,7 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
     }
     write_problems(&mut w, context, state);
     // For an ended episode, the end card lists what can be done.
-    let has_end_card = state.open_episode().is_none() && !model.overlays.is_empty();
+    let has_end_card = state.open_episode().is_none() && model.is_covered;
     if state.is_waiting()
         && state.run.is_some()
         && !context.is_read_only()

@@ -8,10 +8,11 @@ use crate::domain::{
 use crate::engine::State;
 use crate::report::reply_source;
 use crate::text::{truncate, width, wrap_at_most};
-use crate::ui::context::Context;
+use crate::ui::facts::open_text_count;
+use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::overlay::open_text_count;
+use crate::ui::labels::progress_text;
 use crate::ui::theme::Role;
 
 /// The parts of a step that a pane shows.
@@ -384,10 +385,7 @@ fn write_observation(w: &mut RowWriter<'_>, step: &Step, layout: RowLayout) {
 fn write_notes(w: &mut RowWriter<'_>, step: &Step, state: &State, offer: Option<&Offer>, glyphs: &Glyphs) {
     let progress = step.notes.iter().any(|n| n.kind == NoteKind::Progress);
     if progress && let Some(answer) = &step.answer {
-        w.push_tail(
-            Role::Good,
-            &format!("+ progress {}", super::status::progress_text(answer.progress, state)),
-        );
+        w.push_tail(Role::Good, &format!("+ progress {}", progress_text(answer.progress, state)));
     }
     if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
         w.push_tail(Role::Bad, &format!("{} {}", glyphs.mistake, note.detector.replace('_', " ")));

@@ -4,7 +4,9 @@ use crate::domain::{Autonomy, ModelRole};
 use crate::engine::{Effect, RunStatus, State};
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::facts::live_position;
+use crate::ui::frame_data::Context;
+use crate::ui::labels::{progress_text, subgoal_count};
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
@@ -79,38 +81,8 @@ fn draw_progress_bar(progress: f64, cells: u16, right: u16, area: Rect, canvas: 
     x
 }
 
-/// Returns the number of the task's subgoals, if the environment reports it or the task type has a fixed number.
-fn subgoal_count(state: &State) -> Option<u64> {
-    let episode = state.episode.as_ref()?;
-    // A number, or the subgoals themselves.
-    let from = |value: &serde_json::Value| {
-        let subgoals = value.get("subgoals")?;
-        subgoals.as_u64().or_else(|| Some(subgoals.as_object()?.len() as u64))
-    };
-    // The number of AgentBoard's patterns for each of the six task types, including the goal itself (`docs/`,
-    // progress rate).
-    let from_task_type = || match episode.task.task_type.as_deref()? {
-        "pick_and_place_simple" => Some(3),
-        "look_at_obj_in_light"
-        | "pick_clean_then_place_in_recep"
-        | "pick_heat_then_place_in_recep"
-        | "pick_cool_then_place_in_recep"
-        | "pick_two_obj_and_place" => Some(4),
-        _ => None,
-    };
-    from(&episode.shown).or_else(from_task_type).filter(|n| (1..=12).contains(n))
-}
-
 fn bar_cells(state: &State) -> u16 {
     subgoal_count(state).map_or(4, |n| n as u16)
-}
-
-/// Returns a progress rate as text: `2/4` if the number of subgoals is known, else a percentage.
-pub fn progress_text(progress: f64, state: &State) -> String {
-    match subgoal_count(state) {
-        Some(n) => format!("{}/{n}", (progress * n as f64).round() as u64),
-        None => format!("{:.0} %", progress * 100.0),
-    }
 }
 
 fn step_counter(state: &State, narrow: bool) -> String {
@@ -118,23 +90,6 @@ fn step_counter(state: &State, narrow: bool) -> String {
     let limit = state.run.as_ref().map_or(0, |r| r.limits.steps);
     let word = if narrow { "" } else { "step " };
     format!("{word}{}/{limit}", episode.steps.len())
-}
-
-/// While the cursor is in the past and the run continues, returns the run's current step (`2.5` is step 5 of episode 2
-/// if another episode is on screen) and what it is doing. Returns `None` in the present or if the run is paused.
-pub fn live_position(context: &Context<'_>) -> Option<(String, &'static str)> {
-    let state = &context.frame.head;
-    let episode = state.episode.as_ref().filter(|_| context.frame.is_in_past() && !context.is_read_only())?;
-    let word = match state.run_status {
-        _ if context.halt_reason().is_some() || context.has_driver_died() => return None,
-        RunStatus::Running => "running",
-        RunStatus::Pausing => "pausing",
-        RunStatus::Paused if state.calls.is_empty() => return None,
-        RunStatus::Paused => "working",
-    };
-    let step = episode.steps.len();
-    let here = context.episode().is_some_and(|e| e.number == episode.number);
-    Some((if here { step.to_string() } else { format!("{}.{step}", episode.number) }, word))
 }
 
 /// Returns the mode's label and its role.

@@ -1,15 +1,15 @@
 //! Story, Thoughts & actions, Observations: draws the steps around the selected one. It walks outward from there, so
 //! the cost doesn't grow with the episode.
 
-use super::ViewCache;
 use super::lanes::without_underline;
 use super::live::live_rows;
 use super::rows::{Offer, PaneContent, Row, RowLayout, reset_rows};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::layout::PaneArea;
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
+use crate::ui::view::cache::ViewCache;
 use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::sync::Arc;

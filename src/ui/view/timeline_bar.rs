@@ -2,46 +2,11 @@
 
 use crate::domain::{NoteKind, Step};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
+use crate::ui::layout::StepRuler;
 use crate::ui::mark::MarkKind;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
-
-/// Maps the bar's columns to steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepRuler {
-    /// The column of `first_step`.
-    first_column: u16,
-    /// The first step that is shown.
-    first_step: u32,
-    /// The last step that is shown.
-    last_step: u32,
-    /// The number of steps in the episode.
-    episode_steps: u32,
-}
-
-impl StepRuler {
-    /// Returns the step at a column, or the nearest one.
-    pub fn step_at(self, column: u16) -> u32 {
-        (self.first_step + u32::from(column.saturating_sub(self.first_column))).min(self.last_step)
-    }
-
-    /// Scrolls by a quarter of the bar's length if the mouse was dragged to one of its ends and there are more steps
-    /// in that direction.
-    #[must_use]
-    pub fn scrolled_by_drag(self, column: u16) -> Self {
-        let shown = self.last_step - self.first_step;
-        let quarter = (shown / 4).max(1);
-        let first = if column <= self.first_column {
-            self.first_step.saturating_sub(quarter).max(1)
-        } else if column >= self.first_column.saturating_add(u16::try_from(shown).unwrap_or(u16::MAX)) {
-            (self.first_step + quarter).min(self.episode_steps - shown)
-        } else {
-            self.first_step
-        };
-        Self { first_step: first, last_step: first + shown, ..self }
-    }
-}
 
 /// Draws the sparkline around the selected step and returns its mapping from columns to steps.
 pub fn draw(context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<StepRuler> {

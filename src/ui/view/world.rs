@@ -5,14 +5,15 @@ mod framed_boxes;
 mod grid;
 mod planning;
 
-use super::ViewCache;
 use super::pane_frame;
 use crate::text::{fits, truncate, width, width_within, wrap_at_most};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::layout::PaneArea;
-use crate::ui::model::{Focus, Model};
+use crate::ui::model::Model;
 use crate::ui::theme::Role;
+use crate::ui::types::Focus;
+use crate::ui::view::cache::ViewCache;
 use ratatui::layout::Rect;
 use serde_json::Value;
 

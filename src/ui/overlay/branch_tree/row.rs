@@ -1,11 +1,11 @@
 //! A branch as a row of the tree, and its details below the list.
 
-use super::super::window::{Line, paragraph};
 use crate::text::{one_line, truncate, width};
 use crate::ui::branches::{BranchInfo, TreeRow};
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
+use crate::ui::widget::window::{Line, paragraph};
 
 /// Columns that an unabbreviated outcome needs.
 const FULL_OUTCOME_COLUMNS: usize = 26;

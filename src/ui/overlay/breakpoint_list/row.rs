@@ -1,9 +1,9 @@
 //! A breakpoint or watch as a row of the list.
 
-use super::super::window::Line;
 use crate::engine::Breakpoint;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
+use crate::ui::widget::window::Line;
 
 /// Returns the row: condition (padded to `wide` columns), number of hits, and modes.
 pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, context: &Context<'_>) -> Line {

@@ -1,13 +1,13 @@
 //! The details of one row: as a preview in the lower part of the window, as a page, and as text to copy.
 
 use super::super::prompt_view::changed_lines;
-use super::super::window::{Line, paragraph};
 use super::rows::{SideLayout, padded};
 use crate::text::{one_line, truncate, wrap_at_most};
 use crate::timeline::compare::{Comparison, ComparisonEntry, PriorDifferences, Reason, RowKind};
-use crate::ui::compare::PtrEqArc;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
+use crate::ui::types::PtrEqArc;
+use crate::ui::widget::window::{Line, paragraph};
 
 /// Columns for the name of an entry.
 const NAME_COLUMNS: usize = 14;

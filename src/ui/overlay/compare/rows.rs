@@ -1,7 +1,6 @@
 //! The aligned rows of a comparison. A row is one line, or up to two lines if there is room for only one column. Only
 //! visible lines are rendered.
 
-use super::super::window::{Line, Scroll};
 use crate::text::{truncate, width};
 use crate::timeline::compare::{
     Comparison, Difference, Outcome, Row, RowKind, Side, StepPart, action_or_thought, pending_label,
@@ -9,6 +8,7 @@ use crate::timeline::compare::{
 use crate::ui::canvas::Canvas;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
+use crate::ui::widget::window::{Line, Scroll};
 use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
 

@@ -1,17 +1,16 @@
 //! The list of targets to compare with.
 
-use super::super::fuzzy::rank;
-use super::super::row_delta;
-use super::super::text_field::TextField;
-use super::super::window::{Line, MouseTarget, Scroll, put_line};
 use crate::domain::{EpisodeSummary, Task};
 use crate::text::{fits, truncate, width};
 use crate::ui::canvas::Canvas;
-use crate::ui::compare::EpisodeRef;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
-use crate::ui::overlay::clamped_index;
 use crate::ui::theme::Role;
+use crate::ui::types::EpisodeRef;
+use crate::ui::widget::fuzzy::rank;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use unicode_segmentation::UnicodeSegmentation as _;

@@ -5,8 +5,9 @@ use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKi
 use crate::engine::{Cause, Event};
 use crate::ui::compare::{compare_episodes, load_prior_differences};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::msg::UiMessage;
+use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::tests::{SIZES, TestScreen, screen_text};
+use crate::ui::types::EpisodeRef;
 use serde_json::{Value, json};
 
 /// Returns the sample session after two trials: the first is lost; the second starts with the same steps, gets a lesson
@@ -111,7 +112,7 @@ fn choosing_the_other_side_shows_the_first_difference() {
         insta::assert_snapshot!(format!("details_{w}x{h}"), screen_text(&stage.draw()));
         press(&mut stage, "Esc");
         press(&mut stage, "q");
-        assert!(stage.model.overlays.is_empty());
+        assert!(stage.compositor.overlays().is_empty());
     }
 }
 
@@ -154,7 +155,7 @@ fn typing_filters_sessions_and_enter_requests_one() {
     answer_requests(&mut stage, requests);
     assert!(screen_text(&stage.draw()).contains("can't open other sessions"));
     press(&mut stage, "q");
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn two_known_episodes_skip_the_target_list() {
     let episode_ref = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
     let (compare, request) = CompareDialog::between(episode_ref(1), episode_ref(2));
     let mut stage = TestScreen::new(two_trials(), 80, 24);
-    stage.model.overlays.push(Box::new(compare));
+    stage.compositor.push(Box::new(compare));
     answer_requests(&mut stage, vec![request]);
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("here, episode 1: lost") && shown.contains("here, episode 2: won"), "{shown}");
@@ -222,7 +223,7 @@ fn an_episode_compared_with_itself_has_no_difference() {
     let episode_ref = || EpisodeRef { episode: Some(1), ..EpisodeRef::default() };
     let (compare, request) = CompareDialog::between(episode_ref(), episode_ref());
     let mut stage = TestScreen::new(two_trials(), 80, 24);
-    stage.model.overlays.push(Box::new(compare));
+    stage.compositor.push(Box::new(compare));
     answer_requests(&mut stage, vec![request]);
     press(&mut stage, "d");
     press(&mut stage, "End");

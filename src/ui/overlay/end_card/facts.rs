@@ -1,12 +1,12 @@
 //! The facts about an ended episode on the end card.
 
-use super::super::window::{Line, paragraph};
 use crate::domain::{EndReason, EpisodeSummary, Step, TokenCounts};
 use crate::engine::Episode;
 use crate::report::pluralize;
 use crate::symbolic::{Goal, Subgoal, Treatment};
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
+use crate::ui::widget::window::{Line, paragraph};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 

@@ -1,13 +1,13 @@
 //! Drawing of the fork dialog: the question, and the choices under their headings.
 
-use super::super::window::{Line, Window, WindowPosition, paragraph, put_line};
 use super::entries::Entry;
 use super::{ForkDialog, Stage, fork_point};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
-use crate::ui::overlay::Overlay;
+use crate::ui::component::Component;
+use crate::ui::facts::live_position;
+use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
-use crate::ui::view::live_position;
+use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line};
 use ratatui::layout::Rect;
 
 impl ForkDialog {

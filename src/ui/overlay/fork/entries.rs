@@ -1,12 +1,13 @@
 //! The changes offered by the fork dialog, in the order of the list.
 
-use super::super::window::Line;
-use super::{ForkChange, fork_point};
+use super::fork_point;
 use crate::domain::{LessonId, ModelRole, Stage};
 use crate::driver::DecisionPoint;
 use crate::text::{one_line, width};
-use crate::ui::context::Context;
+use crate::ui::draft::ForkChange;
+use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
+use crate::ui::widget::window::Line;
 
 /// A row of the list.
 #[derive(Clone, Debug, PartialEq)]

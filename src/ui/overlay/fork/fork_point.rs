@@ -3,7 +3,7 @@
 use crate::domain::{Seq, Stage};
 use crate::driver::{DecisionPoint, is_decision};
 use crate::engine::{Event, State};
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 
 /// Returns the point at which a step of the episode on screen awaited a decision.
 pub(crate) fn decision_point(context: &Context<'_>, number: u32) -> Option<DecisionPoint> {

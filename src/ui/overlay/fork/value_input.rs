@@ -1,23 +1,24 @@
 //! Input of a change's value, typed or chosen from a list.
 
 use super::super::action_input::ActionInput;
-use super::super::named_value::{self, NamedValueInput};
-use super::super::row_delta;
-use super::super::text_field::TextField;
-use super::super::window::{Line, MouseTarget, Scroll, paragraph, put_line};
-use super::{ForkChange, fork_point};
+use super::super::named_value;
+use super::super::named_value::NamedValueInput;
+use super::fork_point;
 use crate::domain::{ModelRole, RunSpec, SamplingParam, ShownAs, ThoughtDisposition, sampling_param};
 use crate::driver::PastAdmissible;
 use crate::engine::{Command, State};
 use crate::method::{METHOD_NAMES, PaperOrCode, SETTINGS, defaults, derive_generation, switch_model};
 use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::draft::ForkChange;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::EventRef;
-use crate::ui::overlay::clamped_index;
-use crate::ui::overlay::{SHOWN_AS_SETTING, THOUGHT_SETTING};
+use crate::ui::overlay::action_dialog::{SHOWN_AS_SETTING, THOUGHT_SETTING};
 use crate::ui::theme::Role;
+use crate::ui::types::EventRef;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, paragraph, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 

@@ -6,8 +6,8 @@ use crate::method::current_plan_line;
 use crate::prompt::render;
 use crate::text::truncate;
 use crate::ui::overlay::prompt_preview::PLANNING_EXPLANATION;
-use crate::ui::overlay::window::{Line, paragraph};
 use crate::ui::theme::Role;
+use crate::ui::widget::window::{Line, paragraph};
 use similar::{ChangeTag, DiffTag, TextDiff};
 
 /// Width of the segment labels at the left.

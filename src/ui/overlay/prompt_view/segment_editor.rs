@@ -5,13 +5,13 @@ use crate::domain::{CallId, PromptRecord, SegmentOrigin};
 use crate::engine::{Command, State};
 use crate::prompt::render;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::Response;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
-use crate::ui::overlay::Response;
-use crate::ui::overlay::text_field::TextField;
-use crate::ui::overlay::window::{Window, WindowPosition, paragraph, put_line};
 use crate::ui::theme::Role;
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Window, WindowPosition, paragraph, put_line};
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 

@@ -1,6 +1,6 @@
 //! The rows of the episode list, their order, and the summary.
 
-use super::super::window::Line;
+use super::sort::Sort;
 use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
 use crate::engine::State;
 use crate::report::TaskTotals;
@@ -8,52 +8,8 @@ use crate::report::metrics::wilson;
 use crate::symbolic::{cause_text, main_cause};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
+use crate::ui::widget::window::Line;
 use std::collections::{BTreeMap, HashMap};
-
-/// Sort order of the rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Sort {
-    /// In the order played.
-    #[default]
-    Number,
-    /// By task, with its trials together.
-    Task,
-    TaskType,
-    /// By end reason, lost episodes first.
-    Outcome,
-    /// Longest first.
-    Steps,
-    /// Least progress first.
-    Progress,
-    /// Most tokens first.
-    Tokens,
-}
-
-impl Sort {
-    pub(super) fn next(self) -> Self {
-        match self {
-            Self::Number => Self::Task,
-            Self::Task => Self::TaskType,
-            Self::TaskType => Self::Outcome,
-            Self::Outcome => Self::Steps,
-            Self::Steps => Self::Progress,
-            Self::Progress => Self::Tokens,
-            Self::Tokens => Self::Number,
-        }
-    }
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Number => "as played",
-            Self::Task => "by task",
-            Self::TaskType => "by type",
-            Self::Outcome => "by outcome",
-            Self::Steps => "by steps",
-            Self::Progress => "by progress",
-            Self::Tokens => "by tokens",
-        }
-    }
-}
 
 /// Filter, grouping and order of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! An episode as a row, with as many cells as fit.
 
-use super::super::window::Line;
-use super::list::Sort;
+use super::sort::Sort;
 use crate::domain::{EndReason, EpisodeRole, EpisodeSummary, Task};
 use crate::engine::Episode;
 use crate::report::metrics::short_type;
 use crate::text::{one_line, truncate, width};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
+use crate::ui::widget::window::Line;
 
 /// Returns the end reason in one word.
 pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {

@@ -1,12 +1,13 @@
 //! The episode list at four sizes, and its keys.
 
 use super::list::{EpisodeRows, ListOptions, ListRow};
-use super::*;
 use crate::domain::{DecidedBy, EndReason, EpisodeStats, EpisodeSummary, Seq, Task};
 use crate::engine::State;
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::glyphs::UNICODE;
+use crate::ui::msg::Request;
 use crate::ui::tests::{SIZES, TestScreen, screen_text};
+use crate::ui::types::Cursor;
 use rpds::VectorSync;
 use serde_json::Value;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ fn four_episodes() -> Fixture {
 }
 
 fn shown_episode(stage: &TestScreen) -> (u32, Cursor) {
-    (stage.frame_input().story.episode.as_ref().map_or(0, |e| e.number), stage.model.cursor)
+    (stage.frame_data().story.episode.as_ref().map_or(0, |e| e.number), stage.model.cursor)
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn enter_goes_to_the_episode_and_back_to_the_present() {
     assert_eq!(stage.press("Enter"), []);
     let end = stage.fixture.store.head().ended_episodes.get(1).unwrap().seq_range.1;
     assert_eq!(shown_episode(&stage), (2, Cursor::At(Seq(end))));
-    assert!(stage.model.overlays.is_empty());
+    assert!(stage.compositor.overlays().is_empty());
     stage.press("T");
     assert!(screen_text(&stage.draw()).contains("Run: 4 episodes"));
     stage.press("End");

@@ -3,7 +3,7 @@
 use super::{Chooser, Section};
 use crate::domain::SettingOrigin;
 use crate::method::derived_generation;
-use crate::ui::start::SettingsVariant;
+use crate::ui::start::types::SettingsVariant;
 
 /// The setting for a preset: a row of a paper's table, or a preset of the configuration.
 const PRESET: &str = "run.preset";

@@ -1,6 +1,7 @@
 //! Settings that depend on others, and text settings with suggestions.
 
 use super::*;
+use crate::domain::SettingOrigin;
 
 fn one_of(all: &[&str]) -> AllowedValues {
     AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect())

@@ -3,10 +3,10 @@
 use crate::domain::SettingOrigin;
 use crate::method::SETTINGS;
 use crate::text::{fits, one_line, truncate, width};
-use crate::ui::overlay::window::Line;
 use crate::ui::start::chooser::{Chooser, Section};
-use crate::ui::start::{AllowedValues, SettingRow};
+use crate::ui::start::types::{AllowedValues, SettingRow};
 use crate::ui::theme::Role;
+use crate::ui::widget::window::Line;
 
 /// The minimum width of a setting, in columns, if a row holds several.
 const MIN_CELL_WIDTH: usize = 38;

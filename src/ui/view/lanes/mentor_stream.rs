@@ -5,7 +5,7 @@ use crate::domain::Question;
 use crate::driver::LiveCall;
 use crate::provider::Phase;
 use crate::text::one_line;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::lane::Lane;
 use crate::ui::theme::Role;
 use crate::ui::view::live::wrapped_tail;

@@ -4,7 +4,7 @@ use super::LaneRow;
 use crate::domain::Lesson;
 use crate::method;
 use crate::text::{one_line, prefix, truncate, width};
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
 
 /// Returns at most `most` rows of the plan, including the current action. The first row has the lesson's mark, its

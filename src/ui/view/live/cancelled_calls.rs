@@ -4,7 +4,7 @@ use super::key_pieces;
 use crate::domain::{Autonomy, ModelRole, Question};
 use crate::engine::State;
 use crate::text::one_line;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::theme::Role;
 use crate::ui::view::rows::{MAX_CANCELLED_ROWS, RowWriter};

@@ -7,10 +7,11 @@ use super::super::pane_frame;
 use crate::env::babyai::{Pose, VIEW_SIDE};
 use crate::text::{fits, truncate, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
 use crate::ui::layout::PaneArea;
-use crate::ui::model::{Focus, Model};
+use crate::ui::model::Model;
 use crate::ui::theme::Role;
+use crate::ui::types::Focus;
 use ratatui::layout::Rect;
 use serde_json::Value;
 

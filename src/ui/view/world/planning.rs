@@ -9,8 +9,8 @@ mod tyreworld;
 #[cfg(test)]
 mod tests;
 
-use super::framed_boxes::{self, FramedBox};
-use super::{StyledLine, wrap_words};
+use super::framed_boxes::FramedBox;
+use super::{StyledLine, framed_boxes, wrap_words};
 use crate::text::{truncate, width};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;

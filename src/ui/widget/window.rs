@@ -2,9 +2,11 @@
 
 use crate::text::width;
 use crate::ui::canvas::Canvas;
-use crate::ui::context::Context;
+use crate::ui::component::Response;
+use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, KeyHint, Mode};
 use crate::ui::theme::Role;
+use crate::ui::widget::list_index::row_delta;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use std::cell::Cell;
@@ -362,4 +364,15 @@ pub(crate) fn paragraph(lead: (Role, &str), role: Role, text: &str, columns: u16
             vec![(lead.0, head), (role, row)]
         })
         .collect()
+}
+
+/// Handles the actions that scroll and close; ignores all others.
+pub(crate) fn scroll_or_close(scroll: &Scroll, action: Action) -> Response {
+    match action {
+        Action::Close => return Response::close(),
+        // The extent is unknown before the first draw, so that scrolling by rows would stop short.
+        Action::Live => scroll.scroll_to(usize::MAX),
+        other => scroll.scroll_by(row_delta(other, scroll.page_rows()).unwrap_or(0)),
+    }
+    Response::default()
 }

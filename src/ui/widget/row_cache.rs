@@ -1,9 +1,9 @@
 //! A cache of wrapped rows. Texts of environments and models may be of any length, and wrapping a megabyte for each
 //! frame delays key handling, so the rows are kept until their content may have changed.
 
-use super::window::Line;
 use crate::domain::Seq;
-use crate::ui::context::Context;
+use crate::ui::frame_data::Context;
+use crate::ui::widget::window::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ struct CacheKey {
 
 /// Caches the rows built last.
 #[derive(Debug, Default)]
-pub(super) struct RowCache(RefCell<Option<(CacheKey, Arc<[Line]>)>>);
+pub struct RowCache(RefCell<Option<(CacheKey, Arc<[Line]>)>>);
 
 impl RowCache {
     /// Returns the rows for this width, building them if they aren't cached.
-    pub(super) fn get_or_make(
+    pub fn get_or_make(
         &self,
         context: &Context<'_>,
         columns: u16,

@@ -1,17 +1,10 @@
 //! A question with a few answers.
 
-use super::window::{Line, MouseTarget, Scroll, paragraph};
-use crate::ui::context::Context;
-use crate::ui::overlay::clamped_index;
+use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
+use crate::ui::widget::list_index::{clamped_index, wrapped_index};
+use crate::ui::widget::window::{Line, MouseTarget, Scroll, paragraph};
 use crossterm::event::MouseEvent;
-
-/// Returns `at` moved by `by` among `all` items, wrapping around at the ends.
-pub(crate) fn wrapped_index(at: usize, by: isize, all: usize) -> usize {
-    let all = all.max(1);
-    let far = by.unsigned_abs() % all;
-    if by < 0 { (at + all - far) % all } else { (at + far) % all }
-}
 
 /// A question and its answers, one of which is selected.
 #[derive(Clone, Debug)]

@@ -1,15 +1,15 @@
 //! What the views and overlays draw from: the current state, the state at the cursor, calls in flight, and colours
 //! and keys.
 
-use super::glyphs::Glyphs;
-use super::keymap::{Action, Keymap};
-use super::lane::{Lane, LaneFormat, lanes_for_method, visible_lane_count};
-use super::model::{Cursor, Model};
-use super::theme::Theme;
 use crate::domain::{BranchId, ReflectionKind, Seq, Step};
 use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
 use crate::timeline::Timeline;
+use crate::ui::glyphs::Glyphs;
+use crate::ui::keymap::{Action, Keymap};
+use crate::ui::lane::{Lane, LaneFormat, lanes_for_method, visible_lane_count};
+use crate::ui::theme::Theme;
+use crate::ui::types::Cursor;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use std::time::Instant;
 /// The session data of one frame, all from the same branch, epoch and last event. It is owned: drawing and
 /// updating hold no lock of the driver. Cheap to clone.
 #[derive(Clone)]
-pub struct FrameInput {
+pub struct FrameData {
     /// The state after the last event.
     pub head: Arc<State>,
     /// The state all panes show; equal to `head` in the present.
@@ -40,7 +40,7 @@ pub struct FrameInput {
 /// Everything a view or an overlay may read.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    pub frame: &'a FrameInput,
+    pub frame: &'a FrameData,
     /// The current time, for running clocks.
     pub now: Instant,
     pub theme: &'a Theme,
@@ -48,7 +48,7 @@ pub struct Context<'a> {
     pub keymap: &'a Keymap,
 }
 
-impl Default for FrameInput {
+impl Default for FrameData {
     fn default() -> Self {
         Self {
             head: Arc::default(),
@@ -64,7 +64,14 @@ impl Default for FrameInput {
     }
 }
 
-impl FrameInput {
+impl FrameData {
+    /// Takes the data of a frame at a cursor.
+    pub fn at(store: &Store, cursor: Cursor) -> Self {
+        let mut frame = Self::default();
+        frame.refresh(store, cursor);
+        frame
+    }
+
     /// Updates the states from the store and the cursor. The state at a past cursor is folded only once.
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
@@ -188,14 +195,5 @@ impl<'a> Context<'a> {
             Health::Halted(why) => Some(why),
             Health::Running | Health::Ended | Health::ReadOnly => None,
         }
-    }
-}
-
-impl FrameInput {
-    /// Creates the input for a model's cursor in a store.
-    pub fn for_model(store: &Store, model: &Model) -> Self {
-        let mut frame = Self::default();
-        frame.refresh(store, model.cursor);
-        frame
     }
 }

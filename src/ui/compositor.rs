@@ -1,0 +1,211 @@
+//! The layers of the screen: the panes, and the overlays above them. An event goes to the topmost overlay; what no overlay
+//! takes falls through to the panes.
+//!
+//! Overlays are modal: of the bound keys only those that concern the whole program fall through ([`is_global`]), so that
+//! no key reaches the run behind a dialog unseen.
+
+use super::overlay::registry;
+use super::update::PaneKey;
+use super::{update, view};
+use crate::engine::Command;
+use crate::ui::canvas::Canvas;
+use crate::ui::component::{Component, Response};
+use crate::ui::frame_data::Context;
+use crate::ui::keymap::Action;
+use crate::ui::model::{Model, Severity};
+use crate::ui::msg::{Request, UiMessage};
+use crate::ui::view::cache::ViewCache;
+use crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::buffer::Buffer;
+
+/// The overlays, from the lowest to the topmost.
+#[derive(Default)]
+pub struct Compositor {
+    overlays: Vec<Box<dyn Component>>,
+    /// An overlay that closed after it sent a command; it is reopened if the command is rejected.
+    closed: Option<Box<dyn Component>>,
+}
+
+/// Returns whether an action falls through all overlays: stopping and pausing must work whatever is open.
+fn is_global(action: Action) -> bool {
+    matches!(action, Action::Cancel | Action::PauseRun | Action::Suspend | Action::Redraw)
+}
+
+impl Compositor {
+    /// Returns the overlays, from the lowest to the topmost.
+    pub fn overlays(&self) -> &[Box<dyn Component>] {
+        &self.overlays
+    }
+
+    /// Opens an overlay above the others.
+    pub fn push(&mut self, overlay: Box<dyn Component>) {
+        self.overlays.push(overlay);
+    }
+
+    /// Handles a message and returns what the application must do, in order.
+    pub fn handle(
+        &mut self,
+        model: &mut Model,
+        context: &Context<'_>,
+        cache: &ViewCache,
+        msg: UiMessage,
+    ) -> Vec<Request> {
+        model.expire_notice(context.now);
+        // Close an overlay that has nothing left to show before the message is handled, so that it can't consume a key.
+        let open_before = self.overlays.len();
+        self.overlays.retain(|overlay| !overlay.is_stale(context));
+        let closed_itself = self.overlays.len() < open_before;
+        model.is_covered = !self.overlays.is_empty();
+        let requests = match msg {
+            UiMessage::Key(key) if key.kind == KeyEventKind::Press => {
+                self.on_key(model, context, cache, key, closed_itself)
+            }
+            UiMessage::Key(_) => Vec::new(),
+            UiMessage::Paste(text) => self.ask_topmost(|overlay| overlay.on_paste(&text, context)),
+            UiMessage::Mouse(event) if model.is_covered => {
+                self.ask_topmost(|overlay| overlay.on_mouse(event, context))
+            }
+            UiMessage::Answer(answer) => match update::on_answer(model, context, answer) {
+                Some(answer) => self.ask_topmost(|overlay| overlay.on_answer(answer, context)),
+                None => Vec::new(),
+            },
+            other => update::update(model, context, cache, &other),
+        };
+        self.perform(model, context, cache, requests)
+    }
+
+    /// Draws the panes and the overlays.
+    pub fn draw(&self, model: &Model, context: &Context<'_>, cache: &mut ViewCache, buffer: &mut Buffer) {
+        let screen = buffer.area;
+        let covered = self.overlays.iter().map(|o| o.rows_covered(context, screen)).max().unwrap_or(0);
+        view::draw(model, context, covered, cache, buffer);
+        let mut canvas = Canvas { buffer, theme: context.theme, glyphs: context.glyphs };
+        for overlay in &self.overlays {
+            // The keys of an overlay below another one don't apply.
+            if model.notice.is_none() && context.halt_reason().is_none() && !context.has_driver_died() {
+                canvas.clear(cache.layout.footer);
+            }
+            overlay.draw(context, screen, &mut canvas);
+        }
+    }
+
+    /// Handles a key press. `closed_itself` means that an overlay has just closed because it was stale, so that the key
+    /// may have been meant for it.
+    fn on_key(
+        &mut self,
+        model: &mut Model,
+        context: &Context<'_>,
+        cache: &ViewCache,
+        key: KeyEvent,
+        closed_itself: bool,
+    ) -> Vec<Request> {
+        let mode = self.overlays.last().map_or_else(|| update::pane_mode(model), |overlay| overlay.mode());
+        let action = context.keymap.action_for(mode, key);
+        self.closed = None;
+        let confirms_end = update::on_any_key(model, action);
+        match action {
+            Some(action) if !model.is_covered || confirms_end || is_global(action) => {
+                let key = PaneKey { action, mode, confirms_end, closed_itself };
+                update::on_pane_key(model, context, cache, key)
+            }
+            Some(action) => self.ask_topmost(|overlay| overlay.on_action(action, context)),
+            None => self.ask_topmost(|overlay| overlay.on_key(key, context)),
+        }
+    }
+
+    /// Lets the topmost overlay respond and removes it if it asks to close.
+    ///
+    /// If an overlay closes with a fork or a command, it is kept until the command is accepted, so that typed text isn't
+    /// lost if the command fails.
+    fn ask_topmost(&mut self, react: impl FnOnce(&mut Box<dyn Component>) -> Response) -> Vec<Request> {
+        let Some(topmost) = self.overlays.last_mut() else { return Vec::new() };
+        let Response { requests, close } = react(topmost);
+        if close {
+            let closed = self.overlays.pop();
+            if requests.iter().any(|r| matches!(r, Request::Fork(_) | Request::Send(_))) {
+                self.closed = closed;
+            }
+        }
+        requests
+    }
+
+    /// Performs the requests that concern only the screen and returns the rest for the application.
+    fn perform(
+        &mut self,
+        model: &mut Model,
+        context: &Context<'_>,
+        cache: &ViewCache,
+        requests: Vec<Request>,
+    ) -> Vec<Request> {
+        let mut rest = Vec::new();
+        for request in self.drop_writes_while_halted(model, context, requests) {
+            // The requests of an action are performed here too. The recursion ends: no action returns `RunAction`.
+            if let Request::RunAction(action) = request {
+                let requests = update::run_action(model, context, cache, action);
+                rest.extend(self.perform(model, context, cache, requests));
+                continue;
+            }
+            let Some(request) = update::perform(model, context, request) else { continue };
+            match request {
+                Request::CloseOverlays => {
+                    self.overlays.clear();
+                    self.closed = None;
+                }
+                Request::ReopenClosed => self.reopen_closed(model, context),
+                request => match registry::open(&request, model, context) {
+                    Some(Ok((overlay, requests))) => {
+                        self.push(overlay);
+                        rest.extend(requests);
+                    }
+                    Some(Err(reason)) => model.show_notice(reason, Severity::Warning, context.now),
+                    None => rest.push(request),
+                },
+            }
+        }
+        model.is_covered = !self.overlays.is_empty();
+        rest
+    }
+
+    /// Drops the requests that would have to be journaled while writing fails, and reopens the box they were typed in.
+    fn drop_writes_while_halted(
+        &mut self,
+        model: &mut Model,
+        context: &Context<'_>,
+        mut requests: Vec<Request>,
+    ) -> Vec<Request> {
+        let writes = |request: &Request| match request {
+            Request::Send(command) => !matches!(command, Command::Cancel | Command::Pause),
+            Request::Fork(_) | Request::SwitchBranch(_) => true,
+            _ => false,
+        };
+        if context.halt_reason().is_none() || !requests.iter().any(writes) {
+            return requests;
+        }
+        requests.retain(|r| !writes(r) && !matches!(r, Request::ShowNotice(_) | Request::SaveDraft { .. }));
+        let retry = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
+        let text = match self.closed.take() {
+            Some(closed) => {
+                self.overlays.push(closed);
+                format!("nothing can be saved now; your text stays here ({retry} outside this box retries)")
+            }
+            None => format!("nothing can be saved now; {retry} retries the write"),
+        };
+        model.show_notice(text, Severity::Warning, context.now);
+        requests
+    }
+
+    /// Reopens the overlay whose command was rejected, unless another one is open. While nothing can be written, keeps
+    /// the text of a lesson editor as a draft instead: the events wait to be written, or are in the rescue copy.
+    fn reopen_closed(&mut self, model: &mut Model, context: &Context<'_>) {
+        let Some(mut closed) = self.closed.take().filter(|_| self.overlays.is_empty()) else { return };
+        if context.halt_reason().is_none() {
+            self.overlays.push(closed);
+            return;
+        }
+        for request in closed.on_action(Action::Close, context).requests {
+            if matches!(request, Request::SaveDraft { .. }) {
+                update::perform(model, context, request);
+            }
+        }
+    }
+}

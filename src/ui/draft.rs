@@ -1,0 +1,96 @@
+//! What a person has typed or chosen and not yet sent: an unsaved lesson, the change that a new branch starts with.
+
+use crate::domain::{Lesson, LessonId, ModelRole, ReflectionKind, Scope, Seq, Step};
+use crate::engine::Command;
+
+/// An unsaved lesson.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonDraft {
+    /// The edited lesson. `None` for a new one.
+    pub lesson: Option<LessonId>,
+    pub kind: ReflectionKind,
+    pub scope: Scope,
+    pub text: String,
+    /// What to do instead.
+    pub solution: String,
+}
+
+/// The change that a new branch starts with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ForkChange {
+    /// No change: only continues.
+    Continue,
+    /// Replaces the step's action.
+    Action,
+    /// Replaces the step's thought.
+    Thought,
+    /// Replaces the observation that the agent reads.
+    Observation,
+    /// Calls the actor again for the step.
+    AskAgain,
+    /// Rejects the proposal with a reason.
+    Reject,
+    NewLesson,
+    EditLesson(LessonId),
+    /// Sends the command of a pressed key; the text describes it.
+    Command(Box<Command>, String),
+    Method,
+    Actor,
+    Mentor,
+    /// Changes a role's sampling parameters.
+    Sampling(ModelRole),
+    Setting,
+    /// No change: forks before the event that an undo was rejected for.
+    BeforeEvent(Seq),
+    /// No branch: undoes the change before the one that can't be undone.
+    UndoOlder(Seq),
+}
+
+impl LessonDraft {
+    /// Creates an empty draft.
+    pub fn new(kind: ReflectionKind) -> Self {
+        Self { lesson: None, kind, scope: default_scope(kind), text: String::new(), solution: String::new() }
+    }
+
+    /// Creates a draft of an existing lesson.
+    pub fn from_lesson(lesson: &Lesson) -> Self {
+        Self {
+            lesson: Some(lesson.id.clone()),
+            kind: lesson.kind,
+            scope: lesson.scope,
+            text: lesson.text().text.clone(),
+            solution: lesson.text().solution.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Creates a draft from an override: the proposal is the mistake, the person's action the solution. Object numbers
+    /// are removed, so that the lesson also applies to other objects of the kind. Returns `None` if the step has no
+    /// override.
+    pub fn from_override(step: &Step, kind: ReflectionKind) -> Option<Self> {
+        let wanted = step.proposal_text()?;
+        let done = step.executed.as_ref().filter(|_| step.is_person_action())?;
+        let (wanted, done) = (without_numbers(&wanted), without_numbers(&done.action));
+        let mut draft = Self::new(kind);
+        if kind == ReflectionKind::Error {
+            draft.text = format!("Wanted to {wanted}.");
+            draft.solution = format!("Do this instead: {done}.");
+        } else {
+            draft.text = format!("Do not {wanted}; {done}.");
+        }
+        Some(draft)
+    }
+}
+
+/// Returns the default scope of a kind.
+pub fn default_scope(kind: ReflectionKind) -> Scope {
+    match kind {
+        ReflectionKind::Progress => Scope::Episode,
+        ReflectionKind::Plan => Scope::Task,
+        _ => Scope::Environment,
+    }
+}
+
+fn without_numbers(action: &str) -> String {
+    let words = action.split_whitespace().filter(|w| w.parse::<u32>().is_err());
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,54 @@
+//! Options of the screen.
+
+use crate::prompt::Templates;
+use crate::ui::glyphs::{self, Glyphs};
+use crate::ui::host_services::HostServices;
+use crate::ui::keymap::Keymap;
+use crate::ui::theme::Theme;
+use crate::ui::types::Cursor;
+use std::sync::Arc;
+
+/// Options of the screen.
+#[derive(Clone)]
+pub struct Options {
+    pub theme: Theme,
+    /// Themes to cycle through with a key, each with its name.
+    pub themes: Vec<(String, Theme)>,
+    pub keymap: Keymap,
+    pub glyphs: Glyphs,
+    /// Whether the mouse is captured from the start.
+    pub capture_mouse: bool,
+    /// Whether the spinner may move; `false` means reduced motion.
+    pub motion: bool,
+    /// Whether to show the first-run hints.
+    pub first_run_hints: bool,
+    /// The point in time that the screen opens at.
+    pub start_cursor: Cursor,
+    /// Access to the editor, files and reports. With `None`, keys that need them show a notice instead.
+    pub host: Option<HostServices>,
+    /// The command that resumes the session, or `None` if it can't be resumed.
+    pub resume_command: Option<String>,
+    /// The templates for the next prompt, or `None` if they aren't known.
+    pub templates: Option<Arc<Templates>>,
+    /// Models from the configuration, as written there: `openai:MODEL profile NAME`.
+    pub configured_models: Arc<[String]>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            theme: Theme::default(),
+            themes: Vec::new(),
+            keymap: Keymap::default(),
+            glyphs: glyphs::UNICODE,
+            capture_mouse: true,
+            motion: true,
+            first_run_hints: false,
+            start_cursor: Cursor::Live,
+            host: None,
+            resume_command: None,
+            templates: None,
+            configured_models: Arc::default(),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Opens overlays: which one a request opens. The only place that knows all of them.
+
+use super::action_dialog::ActionDialog;
+use super::branch_tree::BranchTree;
+use super::breakpoint_list::BreakpointList;
+use super::compare::CompareDialog;
+use super::divergence_dialog::DivergenceDialog;
+use super::end_card::EndCard;
+use super::fork::ForkDialog;
+use super::help::Help;
+use super::input_dialog::{InputDialog, Purpose};
+use super::lesson_details::LessonDetails;
+use super::lesson_editor::LessonEditor;
+use super::mark_list::MarkList;
+use super::model_dialog::ModelDialog;
+use super::palette::Palette;
+use super::prompt_view::PromptView;
+use super::runs::EpisodeList;
+use super::search::Search;
+use super::step_details::StepDetails;
+use super::summary_review::SummaryReview;
+use crate::domain::{Autonomy, LessonId, ModelRole, ReflectionKind};
+use crate::driver::Fork;
+use crate::text::truncate;
+use crate::ui::component::Component;
+use crate::ui::draft::LessonDraft;
+use crate::ui::facts::default_role;
+use crate::ui::frame_data::Context;
+use crate::ui::keymap::Action;
+use crate::ui::model::Model;
+use crate::ui::msg::Request;
+use crate::ui::selection::{kind_of_new_lesson, selected_lesson};
+use crate::ui::types::Focus;
+
+/// An overlay to open, and the requests it needs at its start.
+pub type Opened = (Box<dyn Component>, Vec<Request>);
+
+/// Creates the overlay that a request opens. Returns `None` if the request opens none.
+///
+/// # Errors
+/// Returns a message for the person if there is nothing to open.
+pub fn open(request: &Request, model: &Model, context: &Context<'_>) -> Option<Result<Opened, String>> {
+    let opened: Box<dyn Component> = match request {
+        Request::Open(action) => {
+            let opened = open_for_action(*action, model, context);
+            return Some(opened.map(|overlay| (overlay, requests_at_start(*action, context))));
+        }
+        Request::OpenForkDialog(_) if context.displayed_state().run.is_none() => {
+            return Some(Err("the run has not started at this point".to_owned()));
+        }
+        Request::OpenForkDialog(change) => {
+            let lesson = selected_lesson(model, context).map(|l| (l.id.clone(), l.number));
+            Box::new(ForkDialog::new(context, change, lesson))
+        }
+        Request::OfferFork(error) => Box::new(ForkDialog::for_failed_undo(context, error, error.seq?)),
+        Request::AskAboutDivergence { back } => Box::new(DivergenceDialog::new(back.clone())),
+        Request::CompareWith(other) => {
+            let (dialog, request) =
+                CompareDialog::between(CompareDialog::shown_episode(context), other.clone());
+            return Some(Ok((Box::new(dialog), vec![request])));
+        }
+        Request::AddLessonOnFork { fork, lesson } => {
+            Box::new(branch_lesson_editor(model, context, fork, lesson.as_ref())?)
+        }
+        Request::AcceptAsLesson { draft, evidence } => {
+            let editor = LessonEditor::new(draft, draft.clone(), &context.lesson_kinds(), 0);
+            Box::new(editor.with_evidence(evidence.clone()).written_by_mentor())
+        }
+        _ => return None,
+    };
+    Some(Ok((opened, Vec::new())))
+}
+
+/// Returns what the overlay of an action asks for when it opens.
+fn requests_at_start(action: Action, context: &Context<'_>) -> Vec<Request> {
+    // The override box lists the admissible commands. For completions alone, only an idle environment is asked.
+    let is_idle = !context.is_read_only() && context.frame.head.step_awaiting_decision().is_some();
+    match action {
+        Action::Override => vec![Request::ListAdmissible],
+        Action::Breakpoints if is_idle => vec![Request::ListAdmissible],
+        Action::Compare => vec![Request::ListComparable],
+        Action::UseRecordedReply => vec![Request::ListSessions],
+        Action::ChangeModel => vec![Request::ListModels(default_role(&context.frame.head))],
+        _ => Vec::new(),
+    }
+}
+
+/// Creates the overlay that an action of the main screen opens.
+///
+/// # Errors
+/// Returns a message for the user if there is nothing to open.
+fn open_for_action(
+    action: Action,
+    model: &Model,
+    context: &Context<'_>,
+) -> Result<Box<dyn Component>, String> {
+    let head = &context.frame.head;
+    let key = |a: Action| context.keymap.key_label(a).unwrap_or_else(|| a.name().to_owned());
+    // Don't mention the key in read-only sessions, where nothing can be added.
+    let adds =
+        if context.is_read_only() { String::new() } else { format!("; {} adds one", key(Action::AddLesson)) };
+    let none = |what: &str| format!("{what}{adds}");
+    Ok(match action {
+        Action::Help => Box::<Help>::default(),
+        Action::Palette => Box::<Palette>::default(),
+        Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
+        Action::PromptPreview => Box::new(PromptView::new(model.templates.clone()).showing_preview()),
+        Action::Summary => {
+            let change = head.waiting_summaries.first().ok_or("no mentor summary to review")?;
+            Box::new(SummaryReview::new(change))
+        }
+        Action::Compare => {
+            context.episode().ok_or("no episode to compare yet")?;
+            Box::new(CompareDialog::with_shown_episode(context))
+        }
+        Action::EpisodeList => Box::new(EpisodeList::at_shown_episode(context)),
+        Action::Breakpoints if context.is_read_only() && head.breakpoints.all.is_empty() => {
+            return Err(model.read_only_message());
+        }
+        Action::Breakpoints => Box::new(BreakpointList::new(context)),
+        Action::Branches => {
+            Box::new(BranchTree::new(model.branches.clone(), context, model.previous_branch.clone()))
+        }
+        Action::FilterMarks => Box::new(MarkList::new(model.mark_filter)),
+        Action::Search => Box::new(Search::new(model.cursor)),
+        Action::EndCard => {
+            let ended = head.episode.as_ref().is_some_and(|e| e.outcome.is_some());
+            ended.then(Box::<EndCard>::default).ok_or("the episode has not ended")?
+        }
+        Action::Override => {
+            let plays = head.autonomy == Autonomy::Human;
+            let step = head.step_awaiting_decision();
+            if head.has_failed_call(ModelRole::Actor) {
+                return Ok(Box::new(ActionDialog::new(head, None, true).replacing_failed_call()));
+            }
+            if head.has_idle_step() {
+                return Ok(Box::new(ActionDialog::new(head, None, true)));
+            }
+            if step.is_none() && !plays {
+                return Err(format!("no proposal to override; {} goes to the next", key(Action::Step)));
+            }
+            Box::new(ActionDialog::new(head, step, plays))
+        }
+        Action::OverrideQuestions => Box::new(ActionDialog::settings_only(head)),
+        Action::RejectOrToggle => {
+            let step = head.step_awaiting_decision().filter(|s| s.call.is_some());
+            let Some(step) = step else {
+                return Err(format!("no proposal to reject; {} goes to the next", key(Action::Step)));
+            };
+            let proposal = step.proposed.clone().or_else(|| step.thought.clone()).unwrap_or_default();
+            Box::new(InputDialog::new(Purpose::Reject { proposal }))
+        }
+        Action::ChangeModel => Box::new(ModelDialog::for_model(model.configured_models.clone(), context)),
+        Action::UseRecordedReply => {
+            if !head.has_undecided_call(ModelRole::Actor) && !head.has_undecided_call(ModelRole::Mentor) {
+                return Err(
+                    "no failed or cancelled model call; a recorded reply can only replace one of these"
+                        .to_owned(),
+                );
+            }
+            Box::new(ModelDialog::for_recorded_reply(context))
+        }
+        Action::Remark => Box::new(InputDialog::new(Purpose::Remark { step: context.frame.selected_step() })),
+        Action::AddLesson => {
+            let kind = kind_of_new_lesson(model, context);
+            Box::new(editor_with_draft(model, context, LessonDraft::new(kind), 0))
+        }
+        Action::LessonFromOverride => {
+            let steps = context.episode().map(|e| &e.steps);
+            let last = steps
+                .and_then(|s| s.iter().rev().find(|s| s.is_person_action() && s.proposal_text().is_some()));
+            let kinds = context.lesson_kinds();
+            let error = kinds.iter().find(|k| **k == ReflectionKind::Error);
+            let kind = error.copied().unwrap_or_else(|| kind_of_new_lesson(model, context));
+            let draft = last.and_then(|s| Some((s, LessonDraft::from_override(s, kind)?)));
+            let Some((step, draft)) = draft else {
+                return Err("no proposal overridden in this episode".to_owned());
+            };
+            let seen = step.observation().unwrap_or_default();
+            let evidence = format!("step {}: {}", step.number, truncate(seen, 120, "..."));
+            Box::new(LessonEditor::new(&draft, draft.clone(), &kinds, 0).with_evidence(evidence))
+        }
+        Action::EditLesson => {
+            let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson to edit"))?;
+            Box::new(editor_with_draft(model, context, LessonDraft::from_lesson(lesson), lesson.number))
+        }
+        Action::Open | Action::ShowDetails if model.focus == Focus::Lanes => {
+            let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson here"))?;
+            Box::new(LessonDetails::new(lesson.id.clone()))
+        }
+        Action::Open | Action::ShowDetails => {
+            Box::new(StepDetails::new(context.frame.selected_step(), context))
+        }
+        _ => return Err(format!("`{}` does nothing here", action.name())),
+    })
+}
+
+/// Creates the editor for the lesson that a new branch starts with: a new lesson, or one of the displayed state.
+fn branch_lesson_editor(
+    model: &Model,
+    context: &Context<'_>,
+    fork: &Fork,
+    lesson: Option<&LessonId>,
+) -> Option<LessonEditor> {
+    let lesson = lesson.map(|id| context.displayed_state().pool.get(id));
+    let editor = match lesson {
+        Some(lesson) => editor_with_draft(model, context, LessonDraft::from_lesson(lesson?), lesson?.number),
+        None => editor_with_draft(model, context, LessonDraft::new(kind_of_new_lesson(model, context)), 0),
+    };
+    Some(editor.saving_on_branch(fork.clone()))
+}
+
+/// Opens the editor for a lesson, restoring its unsaved draft if there is one.
+fn editor_with_draft(model: &Model, context: &Context<'_>, before: LessonDraft, number: u32) -> LessonEditor {
+    let kept = model.drafts.iter().find(|d| d.lesson == before.lesson).cloned();
+    LessonEditor::new(&kept.unwrap_or_else(|| before.clone()), before, &context.lesson_kinds(), number)
+}

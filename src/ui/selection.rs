@@ -1,0 +1,50 @@
+//! The lesson that is selected in the lanes.
+
+use crate::domain::Lesson;
+use crate::domain::ReflectionKind;
+use crate::engine::State;
+use crate::ui::facts::advice_kind;
+use crate::ui::frame_data::Context;
+use crate::ui::lane::{Lane, LaneFormat};
+use crate::ui::model::Model;
+use crate::ui::types::Focus;
+
+/// Returns the number of the selected lesson in a lane: the one that keys act on.
+pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
+    let chosen = model.selected_lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
+    let first = || match lane.format {
+        LaneFormat::MemoryTuples => lane.newest_first(state).first().copied(),
+        LaneFormat::Plain | LaneFormat::Actions | LaneFormat::Other => lane.lessons(state).next_back(),
+    };
+    chosen.or_else(first).map(|l| l.number)
+}
+
+/// Returns the lesson that keys act on, if the selected lane has one.
+pub(crate) fn selected_lesson<'a>(model: &Model, context: &Context<'a>) -> Option<&'a Lesson> {
+    let lane = context.lanes().get(model.selected_lane_index(context.lanes()))?;
+    let state = context.displayed_state();
+    state.pool.by_number(selected_lesson_number(model, state, lane)?)
+}
+
+/// Returns the kind of the selected lane; if the lane holds several kinds, that of the selected lesson.
+pub(crate) fn selected_kind(model: &Model, context: &Context<'_>) -> ReflectionKind {
+    let lane = context.lanes().get(model.selected_lane_index(context.lanes()));
+    let several =
+        lane.filter(|l| l.kinds.len() > 1).and_then(|_| selected_lesson(model, context)).map(|l| l.kind);
+    several.or_else(|| lane?.kinds.first().copied()).unwrap_or(ReflectionKind::Error)
+}
+
+/// Returns the kind that a person's new lesson starts with: that of the focused lane, else advice.
+///
+/// In the Error lane a new lesson also starts as advice, because a single sentence of kind Error reads as a mistake, not
+/// as advice.
+pub(crate) fn kind_of_new_lesson(model: &Model, context: &Context<'_>) -> ReflectionKind {
+    let kinds = context.lesson_kinds();
+    let focused = (model.focus == Focus::Lanes)
+        .then(|| selected_kind(model, context))
+        .filter(|kind| *kind != ReflectionKind::Error);
+    focused
+        .or_else(|| advice_kind(context))
+        .or_else(|| kinds.first().copied())
+        .unwrap_or(ReflectionKind::Abstract)
+}

@@ -1,0 +1,118 @@
+//! What the start screen offers, and what a person chooses there.
+
+use crate::domain::SettingOrigin;
+use std::path::PathBuf;
+
+/// A task that can be started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskRow {
+    pub id: String,
+    /// The goal text; empty if it isn't known before the start.
+    pub goal: String,
+    pub task_type: String,
+}
+
+/// An environment with its tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnvironmentRow {
+    /// The name that `--env` takes.
+    pub name: String,
+    /// Whether it is built in, where its data are, or why it has no tasks here.
+    pub description: String,
+    pub tasks: Vec<TaskRow>,
+}
+
+/// A setting with its value and where that comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingRow {
+    /// The name in the configuration, such as `run.method`.
+    pub name: String,
+    /// The name on the screen.
+    pub label: String,
+    pub value: String,
+    pub origin: SettingOrigin,
+    pub allowed: AllowedValues,
+    /// One sentence about what the setting does.
+    pub summary: String,
+}
+
+/// The values that a setting accepts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AllowedValues {
+    /// One of these words.
+    OneOf(Vec<String>),
+    /// An integer between the two, both included.
+    Number(u64, u64),
+    /// Free text, such as a path or the name of a model.
+    Text {
+        /// What is shown for an empty value.
+        none_label: &'static str,
+        suggestions: Vec<String>,
+        /// A phrase for what to type, such as "a path".
+        expected: &'static str,
+    },
+}
+
+/// The settings for one combination of preset, method and `run.as`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingsVariant {
+    /// The preset, or `none`.
+    pub preset: String,
+    pub method: String,
+    /// `paper` or `code`.
+    pub paper_or_code: String,
+    pub settings: Vec<SettingRow>,
+}
+
+/// A session that can be resumed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    /// The session's folder.
+    pub path: PathBuf,
+    pub goal: String,
+    /// `crashed`, `stopped` or `over`.
+    pub status: String,
+    /// Episodes, steps and time.
+    pub about: String,
+}
+
+/// Everything the start screen offers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StartModel {
+    pub environments: Vec<EnvironmentRow>,
+    /// The index of the preselected environment.
+    pub environment: usize,
+    /// The index of the preselected task of that environment.
+    pub task: usize,
+    /// The settings, such as method and actor.
+    pub settings: Vec<SettingRow>,
+    /// The settings and their defaults for each combination of `run.preset`, `run.method` and `run.as`.
+    pub variants: Vec<SettingsVariant>,
+    /// Models (`openai:MODEL`), each with the server profile it uses.
+    pub model_profiles: Vec<(String, String)>,
+    /// The sessions, newest first.
+    pub sessions: Vec<SessionRow>,
+}
+
+/// The person's choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartChoice {
+    /// Start a run.
+    Run {
+        env: String,
+        task: String,
+        /// The settings that the person changed: name and value.
+        changed: Vec<(String, String)>,
+    },
+    /// Resume the session in this folder.
+    Resume(PathBuf),
+}
+
+/// Data that is loaded while the screen is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartUpdate {
+    /// Replaces the environment of the same name.
+    Environment(EnvironmentRow),
+    /// Replaces the list of sessions.
+    Sessions(Vec<SessionRow>),
+}

@@ -1,0 +1,220 @@
+//! The actions of the main screen.
+
+use super::availability::{is_driver_required, is_present_only, notify_read_only};
+use super::store_changes::dismiss_hint;
+use super::{copy, cursor, fork, lesson, scroll, stepping};
+use crate::domain::{Autonomy, EndReason};
+use crate::engine::{Command, RunStatus};
+use crate::ui::draft::ForkChange;
+use crate::ui::facts::ended_episode;
+use crate::ui::frame_data::Context;
+use crate::ui::keymap::Action;
+use crate::ui::model::{Model, ScrollOffsets, Severity};
+use crate::ui::msg::Request;
+use crate::ui::selection::selected_kind;
+use crate::ui::types::{Cursor, Focus};
+use crate::ui::view::cache::ViewCache;
+use std::time::Duration;
+
+/// Two presses of Ctrl-C within this time quit.
+const QUIT_WINDOW: Duration = Duration::from_secs(2);
+
+/// Runs an action of the main screen.
+pub fn run_action(
+    model: &mut Model,
+    context: &Context<'_>,
+    cache: &ViewCache,
+    action: Action,
+) -> Vec<Request> {
+    let state = &context.frame.head;
+    if context.is_read_only() && is_driver_required(action) {
+        notify_read_only(model, context);
+        return Vec::new();
+    }
+    let opens_proposal = model.focus == Focus::Story && action == Action::Open && !context.is_read_only();
+    if model.is_in_past() && (is_present_only(action) || action == Action::AddLesson || opens_proposal) {
+        return fork::offer_fork(model, context, action);
+    }
+    dismiss_hint(model, action);
+    let send = |command| vec![Request::Send(command)];
+    match action {
+        _ if stepping::is_summary_due(model, context, action) => {
+            vec![Request::Open(Action::Summary)]
+        }
+        Action::Step | Action::NextTask => stepping::request_step(model, context),
+        Action::StepStage => send(Command::StepStage),
+        Action::Open => match model.focus {
+            Focus::Story if !model.is_in_past() && !context.is_read_only() => match ended_episode(context) {
+                Some(_) => vec![Request::Open(Action::EndCard)],
+                None => stepping::request_step(model, context),
+            },
+            _ => vec![Request::Open(action)],
+        },
+        Action::PauseRun if state.run_over && state.open_episode().is_none() => {
+            let key = context.keymap.key_label(Action::AskAgain).unwrap_or_default();
+            model.show_notice(
+                format!("the run is over; {key} plays the task again"),
+                Severity::Warning,
+                context.now,
+            );
+            Vec::new()
+        }
+        Action::PauseRun => match state.run_status {
+            RunStatus::Running => send(Command::Pause),
+            RunStatus::Paused if state.grant.is_some() => send(Command::Pause),
+            RunStatus::Paused | RunStatus::Pausing => send(Command::Run),
+        },
+        Action::ToggleConfirm => {
+            let to = if state.autonomy == Autonomy::Confirm { Autonomy::Auto } else { Autonomy::Confirm };
+            send(Command::SetAutonomy(to))
+        }
+        Action::ToggleHuman => {
+            let to = if state.autonomy == Autonomy::Human { Autonomy::Auto } else { Autonomy::Human };
+            send(Command::SetAutonomy(to))
+        }
+        Action::RejectOrToggle if model.focus == Focus::Lanes => lesson::toggle(model, context),
+        Action::PinLesson => lesson::pin(model, context),
+        Action::DeleteLesson => lesson::delete(model, context),
+        Action::ChangeLessonScope => lesson::rescope(model, context),
+        Action::ReflectNow => match selected_kind(model, context) {
+            kind if context.lesson_kinds().contains(&kind) => send(Command::Reflect(kind)),
+            kind => {
+                let text = format!("{} writes no {} reflections", context.method(), kind.name());
+                model.show_notice(text, Severity::Warning, context.now);
+                Vec::new()
+            }
+        },
+        Action::MoveLessonUp => lesson::reorder(model, context, -1),
+        Action::MoveLessonDown => lesson::reorder(model, context, 1),
+        Action::AskAgain | Action::Retry if context.halt_reason().is_some() => vec![Request::RetryWrite],
+        Action::AskAgain if state.failed_call.is_some() || state.divergence.is_some() => send(Command::Retry),
+        Action::AskAgain if ended_episode(context).is_some() => play_again(model, context),
+        Action::AskAgain => send(Command::AskAgain),
+        Action::Retry => send(Command::Retry),
+        Action::GiveUp => send(Command::GiveUp),
+        Action::Undo => send(Command::Undo),
+        Action::Redo => send(Command::Redo),
+        Action::PlayAgain => play_again(model, context),
+        Action::LastProgress => cursor::go_to_last_progress(model, context),
+        Action::Export => vec![Request::Export],
+        Action::NextTheme => vec![Request::NextTheme],
+        Action::EndEpisode if state.open_episode().is_some() => {
+            let key = context.keymap.key_label(action).unwrap_or_default();
+            model.show_notice(
+                format!("end this episode? press {key} again; any other key keeps it"),
+                Severity::Warning,
+                context.now,
+            );
+            model.confirming_end = true;
+            Vec::new()
+        }
+        Action::EndEpisode => send(Command::EndEpisode(EndReason::Person)),
+        Action::Back => cursor::move_steps(model, context, -1),
+        Action::Forward => cursor::move_steps(model, context, 1),
+        Action::PreviousMark => cursor::go_to_mark(model, context, -1),
+        Action::NextMark => cursor::go_to_mark(model, context, 1),
+        Action::Fork => vec![Request::OpenForkDialog(ForkChange::Continue)],
+        Action::Branches => vec![Request::Open(action), Request::LoadBranches],
+        Action::PreviousEpisode => cursor::move_episodes(model, context, -1),
+        Action::NextEpisode => cursor::move_episodes(model, context, 1),
+        Action::EpisodeStart => cursor::go_to_episode_start(model, context),
+        Action::Live => {
+            cursor::move_to(model, context, Cursor::Live);
+            Vec::new()
+        }
+        Action::Up => scroll::scroll_rows(model, context, cache, -1),
+        Action::Down => scroll::scroll_rows(model, context, cache, 1),
+        Action::PageUp => scroll::scroll_page(model, context, cache, -1),
+        Action::PageDown => scroll::scroll_page(model, context, cache, 1),
+        Action::NextPane => scroll::focus_next_pane(model, context, cache, 1),
+        Action::PreviousPane => scroll::focus_next_pane(model, context, cache, -1),
+        Action::Pane(number) => scroll::focus_pane(model, context, number),
+        Action::Zoom => {
+            model.zoomed = !model.zoomed;
+            Vec::new()
+        }
+        Action::NextArrangement => {
+            model.arrangement = Some(model.arrangement().next(model.size.0));
+            Vec::new()
+        }
+        Action::ToggleTruth => {
+            model.show_truth = !model.show_truth;
+            Vec::new()
+        }
+        Action::ToggleReasoning => {
+            model.show_reasoning = !model.show_reasoning;
+            Vec::new()
+        }
+        Action::ToggleMouse => {
+            let text = if model.mouse_captured {
+                "mouse off: the terminal selects text again"
+            } else {
+                "mouse on: click, drag and scroll"
+            };
+            model.show_notice(text, Severity::Info, context.now);
+            vec![Request::CaptureMouse(!model.mouse_captured)]
+        }
+        Action::Close => close_topmost(model),
+        Action::Quit => {
+            if model.zoomed || model.is_in_past() {
+                close_topmost(model)
+            } else {
+                vec![Request::Quit]
+            }
+        }
+        Action::Hint => vec![Request::Hint],
+        Action::Copy => copy::copy_step(context),
+        Action::Cancel => cancel_calls(model, context),
+        Action::Suspend => vec![Request::Suspend],
+        Action::Redraw => vec![Request::Redraw],
+        _ => vec![Request::Open(action)],
+    }
+}
+
+/// Leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
+fn close_topmost(model: &mut Model) -> Vec<Request> {
+    if model.zoomed {
+        model.zoomed = false;
+    } else if model.is_in_past() {
+        model.cursor = Cursor::Live;
+        model.scroll = ScrollOffsets::default();
+    } else {
+        model.notice = None;
+    }
+    Vec::new()
+}
+
+/// Handles Ctrl-C: cancels the calls in flight and pauses; pressed twice within [`QUIT_WINDOW`], quits.
+pub(super) fn cancel_calls(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    let again =
+        model.last_interrupt.is_some_and(|at| context.now.saturating_duration_since(at) <= QUIT_WINDOW);
+    if again {
+        return vec![Request::Quit];
+    }
+    model.last_interrupt = Some(context.now);
+    let state = &context.frame.head;
+    let text = if context.is_thinking() || !state.calls.is_empty() {
+        "call cancelled; again within two seconds quits"
+    } else if state.run_status != RunStatus::Paused || state.grant.is_some() {
+        "paused; again within two seconds quits"
+    } else {
+        "nothing to cancel; again within two seconds quits"
+    };
+    model.show_notice(text, Severity::Info, context.now);
+    vec![Request::Send(Command::Cancel)]
+}
+
+/// Starts another episode of the task of the episode on screen.
+fn play_again(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    let Some(episode) = context.episode() else {
+        model.show_notice("no task to play again", Severity::Warning, context.now);
+        return Vec::new();
+    };
+    // Pausing first makes it stop at its first proposal, even if the run was not paused before.
+    let mut requests = Vec::new();
+    if context.frame.head.run_status != RunStatus::Paused {
+        requests.push(Request::Send(Command::Pause));
+    }
+    requests.push(Request::Send(Command::BeginEpisode(Box::new(episode.task.clone()))));
+    requests
+}
