@@ -1,15 +1,8 @@
 //! Facts about the session that several parts of the screen ask for.
 
-use crate::domain::EpisodeRole;
-use crate::domain::ModelRole;
-use crate::domain::NoteKind;
-use crate::domain::ReflectionKind;
-use crate::domain::Step;
-use crate::domain::Task;
-use crate::engine::RunStatus;
-use crate::engine::State;
-use crate::report::DroppedText;
-use crate::report::dropped_texts;
+use crate::domain::{EpisodeRole, ModelRole, NoteKind, ReflectionKind, Step, Task};
+use crate::engine::{RunStatus, State};
+use crate::report::{DroppedText, dropped_texts};
 use crate::ui::frame_data::Context;
 
 /// Returns whether two tasks are the same game: environment, id and seed.

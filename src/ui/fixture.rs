@@ -4,10 +4,6 @@
 mod method_sessions;
 mod sample_session;
 
-pub use method_sessions::{fcrf, planning_only, reflexion, summary, sweet_sour};
-pub use sample_session::sample_session;
-use sample_session::{INTRO, PLACES, shown_at, task};
-
 use crate::domain::{
     Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, LessonId,
     LessonOp, LessonOrigin, LessonText, Limits, MessageRole, Note, NoteKind, PromptRecord, Reflection,
@@ -16,6 +12,9 @@ use crate::domain::{
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
+pub use method_sessions::{fcrf, planning_only, reflexion, summary, sweet_sour};
+pub use sample_session::sample_session;
+use sample_session::{INTRO, PLACES, shown_at, task};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;

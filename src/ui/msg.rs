@@ -1,8 +1,7 @@
 //! Messages to the update, and its requests to the outside.
 
 use crate::domain::{BranchId, LessonId, ModelRole};
-use crate::driver::Fork;
-use crate::driver::PastAdmissible;
+use crate::driver::{Fork, PastAdmissible};
 use crate::engine::{Command, CommandError};
 use crate::timeline::compare::{Comparison, PriorDifferences};
 use crate::ui::branches::{BranchEdit, BranchInfo};

@@ -1,7 +1,6 @@
 //! The lesson that is selected in the lanes.
 
-use crate::domain::Lesson;
-use crate::domain::ReflectionKind;
+use crate::domain::{Lesson, ReflectionKind};
 use crate::engine::State;
 use crate::ui::facts::advice_kind;
 use crate::ui::frame_data::Context;

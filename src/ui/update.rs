@@ -1,5 +1,17 @@
 //! The update half of the screen: a message changes the model and may return requests for the application.
 
+use self::availability::notify_read_only;
+use self::lesson::describe_change;
+use self::store_changes::on_store_change;
+use crate::domain::ReflectionKind;
+use crate::engine::{Command, LessonCommand};
+use crate::ui::draft::ForkChange;
+use crate::ui::frame_data::Context;
+use crate::ui::keymap::Action;
+use crate::ui::model::{Model, Severity};
+use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::view::cache::ViewCache;
+
 mod action;
 mod availability;
 mod breakpoint_hits;
@@ -16,18 +28,6 @@ mod undo;
 
 pub use action::run_action;
 pub use key::{PaneKey, on_any_key, on_pane_key, pane_mode};
-
-use self::availability::notify_read_only;
-use self::lesson::describe_change;
-use self::store_changes::on_store_change;
-use crate::domain::ReflectionKind;
-use crate::engine::{Command, LessonCommand};
-use crate::ui::draft::ForkChange;
-use crate::ui::frame_data::Context;
-use crate::ui::keymap::Action;
-use crate::ui::model::{Model, Severity};
-use crate::ui::msg::{Answer, Request, UiMessage};
-use crate::ui::view::cache::ViewCache;
 
 /// Handles a message that concerns the panes. Keys and answers have functions of their own ([`on_pane_key`],
 /// [`on_answer`]).

@@ -1,8 +1,7 @@
 //! Pictures of the layouts at the four sizes, and of other states of the screen.
 
 use super::{SIZES, TestScreen, screen_text, style_grid};
-use crate::domain::{Autonomy, EndReason, LessonStatus};
-use crate::domain::{LessonId, LessonOp, Seq};
+use crate::domain::{Autonomy, EndReason, LessonId, LessonOp, LessonStatus, Seq};
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Event, Failure};
 use crate::provider::Phase;

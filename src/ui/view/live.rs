@@ -1,7 +1,5 @@
 //! The rows below the last step: the proposal's keys, calls in flight, and failed calls.
 
-mod cancelled_calls;
-
 use super::rows::{PaneContent, Row, RowLayout, RowWriter};
 use crate::domain::{Autonomy, FailureKind, ModelRole, Question, Stage, Step};
 use crate::driver::LiveCall;
@@ -13,6 +11,8 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
+
+mod cancelled_calls;
 
 /// How long each spinner frame is shown, in milliseconds.
 pub const SPINNER_FRAME_MILLIS: u64 = 150;

@@ -1,7 +1,5 @@
 //! Lays out a step as rows of a given width. Pure: the same step and width give the same rows, so they can be cached.
 
-mod interventions;
-
 use crate::domain::{
     Author, NoteKind, Reflection, ReflectionKind, Stage, Step, ThoughtDisposition, format_price,
 };
@@ -14,6 +12,8 @@ use crate::ui::glyphs::Glyphs;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::labels::progress_text;
 use crate::ui::theme::Role;
+
+mod interventions;
 
 /// The parts of a step that a pane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
