@@ -1,10 +1,11 @@
-//! BabyAI: making levels, text steps with their action list, and the same through the trait everybody else uses.
+//! BabyAI: generating levels, text steps including the list of available actions, and the same through [`Environment`].
 //!
-//! The text steps are those by which the Python reference was measured: level and seed 1234, 1,500 actions drawn from the list,
-//! a reset every 60; 3,000 actions of turning and moving. `cargo bench --bench babyai -- --figures` prints the figures for
-//! `benches/compare/babyai.py` as one JSON line: CPU seconds a step, and the hashes of some starts.
+//! The text steps are those with which the Python reference was measured, on seed 1234: 1,500 random available actions
+//! with a reset every 60 actions, and 3,000 actions that turn or move. `cargo bench --bench babyai -- --figures` prints
+//! the results for `benches/compare/babyai.py` as one line of JSON: CPU seconds per step, and the hashes of some start
+//! states.
 
-#![expect(clippy::print_stdout, reason = "a benchmark reports to the terminal")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints to the terminal")]
 
 #[path = "measure/process.rs"]
 mod process;
@@ -17,40 +18,41 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 const LEVELS: [&str; 4] = ["GoToRedBall", "Open", "Pickup", "BossLevel"];
-/// Text steps from one reset to the next.
-const EPISODE: usize = 60;
+/// The number of text steps between resets.
+const STEPS_PER_EPISODE: usize = 60;
 
-/// CPU seconds for which a figure is measured at least.
-const ENOUGH: f64 = 0.5;
+/// The minimum CPU seconds of a measurement.
+const MIN_SECONDS: f64 = 0.5;
 
 fn main() {
     if std::env::args().any(|arg| arg == "--figures") {
-        println!("{}", figures());
+        println!("{}", measure_levels());
         return;
     }
     divan::main();
 }
 
-/// The figures of every level, by name.
-fn figures() -> Value {
-    let mut all = Map::new();
+/// Measures every level. Returns the results by level name.
+fn measure_levels() -> Value {
+    let mut results = Map::new();
     for name in LEVELS {
         let Some(mut world) = open(name) else { continue };
-        let mixed = walk(&mut world, 1500, None);
-        let moves = walk(&mut world, 3000, Some(&["turn left", "turn right", "move forward"]));
-        let step = cpu_of_one(mixed.len(), || play(&mut world, &mixed, EPISODE));
-        let turn_or_move = cpu_of_one(moves.len(), || play(&mut world, &moves, usize::MAX));
-        let turn = cpu_of_one(mixed.len(), || live(&mut world, &mixed));
+        let mixed = random_actions(&mut world, 1500, None);
+        let moves = random_actions(&mut world, 3000, Some(&["turn left", "turn right", "move forward"]));
+        let step = cpu_per_item(mixed.len(), || play(&mut world, &mixed, STEPS_PER_EPISODE));
+        let turn_or_move = cpu_per_item(moves.len(), || play(&mut world, &moves, usize::MAX));
+        let environment_step = cpu_per_item(mixed.len(), || play_environment(&mut world, &mixed));
         let starts = (0..20).filter_map(|seed| Level::from_name(name)?.generate(seed).ok());
         let hashes: Vec<String> = starts.map(|start| World::new(Arc::new(start)).state_hash()).collect();
-        let figures = json!({"step": step, "turn_or_move": turn_or_move, "turn": turn, "starts": hashes});
-        all.insert(name.to_owned(), figures);
+        let level_results =
+            json!({"step": step, "turn_or_move": turn_or_move, "turn": environment_step, "starts": hashes});
+        results.insert(name.to_owned(), level_results);
     }
-    Value::Object(all)
+    Value::Object(results)
 }
 
-/// CPU seconds of one of `many` things that a call does, over enough calls.
-fn cpu_of_one(many: usize, mut call: impl FnMut()) -> Option<f64> {
+/// Returns the CPU seconds per item of a call that processes `item_count` items.
+fn cpu_per_item(item_count: usize, mut call: impl FnMut()) -> Option<f64> {
     let start = process::processor_seconds()?;
     let mut calls = 0_u32;
     loop {
@@ -59,16 +61,16 @@ fn cpu_of_one(many: usize, mut call: impl FnMut()) -> Option<f64> {
         }
         calls += 50;
         let spent = process::processor_seconds()? - start;
-        if spent >= ENOUGH {
-            return Some(spent / f64::from(calls) / many as f64);
+        if spent >= MIN_SECONDS {
+            return Some(spent / f64::from(calls) / item_count as f64);
         }
     }
 }
 
-/// Plays a walk, with the list of actions read after every step.
-fn play(world: &mut World, walk: &[String], episode: usize) {
-    for (step, action) in walk.iter().enumerate() {
-        if step % episode == 0 {
+/// Plays actions and reads the available actions after every step.
+fn play(world: &mut World, actions: &[String], steps_per_episode: usize) {
+    for (step, action) in actions.iter().enumerate() {
+        if step % steps_per_episode == 0 {
             black_box(world.restart());
         }
         black_box(world.play(action).observation.len());
@@ -76,13 +78,13 @@ fn play(world: &mut World, walk: &[String], episode: usize) {
     }
 }
 
-/// The same through the trait that every world has.
-fn live(world: &mut World, walk: &[String]) {
-    for (step, action) in walk.iter().enumerate() {
-        if step % EPISODE == 0 {
+/// Plays actions in the same way through [`Environment`].
+fn play_environment(world: &mut World, actions: &[String]) {
+    for (step, action) in actions.iter().enumerate() {
+        if step % STEPS_PER_EPISODE == 0 {
             black_box(world.reset().is_ok());
         }
-        black_box(world.step(action).map(|turn| turn.observation.len()).ok());
+        black_box(world.step(action).map(|result| result.observation.len()).ok());
         black_box(world.admissible().map(|list| list.len()).ok());
     }
 }
@@ -91,65 +93,68 @@ fn open(name: &str) -> Option<World> {
     Some(World::new(Arc::new(Level::from_name(name)?.generate(1234).ok()?)))
 }
 
-/// A small generator of our own for choices among actions.
-fn choose(state: &mut u64, many: usize) -> usize {
+/// Returns a pseudo-random index below `count`.
+fn random_index(state: &mut u64, count: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*state >> 33) as usize % many.max(1)
+    (*state >> 33) as usize % count.max(1)
 }
 
-/// Actions drawn from the list, recorded once so that the benchmark draws nothing.
-fn walk(world: &mut World, steps: usize, only: Option<&[&str]>) -> Vec<String> {
+/// Returns random actions, chosen from `allowed` or from the available actions. They are chosen before the measurement.
+fn random_actions(world: &mut World, steps: usize, allowed: Option<&[&str]>) -> Vec<String> {
     let mut state = 1;
-    let mut walk = Vec::new();
+    let mut actions = Vec::new();
     for step in 0..steps {
-        if step % EPISODE == 0 {
+        if step % STEPS_PER_EPISODE == 0 {
             world.restart();
         }
-        let list: Vec<&str> = only.map_or_else(|| world.available_actions().collect(), <[&str]>::to_vec);
-        let action = list[choose(&mut state, list.len())].to_owned();
+        let list: Vec<&str> = allowed.map_or_else(|| world.available_actions().collect(), <[&str]>::to_vec);
+        let action = list[random_index(&mut state, list.len())].to_owned();
         world.play(&action);
-        walk.push(action);
+        actions.push(action);
     }
-    walk
+    actions
 }
 
-/// One item is a text step, with its list of actions read.
+/// One item is one text step, including reading the available actions.
 #[divan::bench(args = LEVELS)]
 fn text_step(bencher: Bencher, name: &str) {
     let Some(mut world) = open(name) else { return };
-    let walk = walk(&mut world, 1500, None);
-    bencher.counter(ItemsCount::new(walk.len())).bench_local(|| play(&mut world, &walk, EPISODE));
+    let actions = random_actions(&mut world, 1500, None);
+    bencher
+        .counter(ItemsCount::new(actions.len()))
+        .bench_local(|| play(&mut world, &actions, STEPS_PER_EPISODE));
 }
 
-/// One item is a text step that turns or moves.
+/// One item is one text step that turns or moves.
 #[divan::bench(args = LEVELS)]
 fn text_step_turn_or_move(bencher: Bencher, name: &str) {
     let Some(mut world) = open(name) else { return };
-    let walk = walk(&mut world, 3000, Some(&["turn left", "turn right", "move forward"]));
-    bencher.counter(ItemsCount::new(walk.len())).bench_local(|| play(&mut world, &walk, usize::MAX));
+    let actions = random_actions(&mut world, 3000, Some(&["turn left", "turn right", "move forward"]));
+    bencher.counter(ItemsCount::new(actions.len())).bench_local(|| play(&mut world, &actions, usize::MAX));
 }
 
-/// One item is a turn: the step, its list as owned strings, and what is shown and true.
+/// One item is one step through [`Environment`]: the step, the shown state, the ground truth, and the available actions
+/// as owned strings.
 #[divan::bench(args = LEVELS)]
 fn environment_step(bencher: Bencher, name: &str) {
     let Some(mut world) = open(name) else { return };
-    let walk = walk(&mut world, 1500, None);
-    bencher.counter(ItemsCount::new(walk.len())).bench_local(|| live(&mut world, &walk));
+    let actions = random_actions(&mut world, 1500, None);
+    bencher.counter(ItemsCount::new(actions.len())).bench_local(|| play_environment(&mut world, &actions));
 }
 
-/// One item is a snapshot taken and restored.
+/// One item is taking and restoring one snapshot.
 #[divan::bench(args = LEVELS)]
 fn snapshot_and_restore(bencher: Bencher, name: &str) {
     let Some(mut world) = open(name) else { return };
     bencher.bench_local(|| {
-        let kept = world.snapshot();
-        kept.map(|kept| world.restore(&kept).is_ok())
+        let snapshot = world.snapshot();
+        snapshot.map(|snapshot| world.restore(&snapshot).is_ok())
     });
 }
 
-/// One item is a level made from a seed.
+/// One item is generating one level from a seed.
 #[divan::bench(args = LEVELS)]
-fn make_level(bencher: Bencher, name: &str) {
+fn generate_level(bencher: Bencher, name: &str) {
     let Some(level) = Level::from_name(name) else { return };
     bencher.counter(ItemsCount::new(30_usize)).bench_local(|| {
         (0..30).filter_map(|seed| level.generate(seed).ok()).map(|start| start.things.len()).sum::<usize>()

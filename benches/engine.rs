@@ -1,5 +1,5 @@
-//! What a step costs in engine and journal alone: no model, no world, no sync (budget: 200 µs, whatever the episode's length);
-//! the same with breakpoints to be looked at, and what it costs to look ahead of a proposal (`--prefetch`) without the asking.
+//! The time of a step in engine and journal, without model, environment and sync (budget: 200 µs at any episode
+//! length); the same with breakpoints; and the time to compute the next prompt ahead of a decision (`--prefetch`).
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 #[path = "measure/process.rs"]
@@ -8,7 +8,7 @@ mod process;
 mod run;
 
 use divan::Bencher;
-use process::{ending, load, median, verdict};
+use process::{exit_code, load, median, verdict};
 use retrospect::domain::{Limits, Prompt, RunSpec, SegmentRecord, Seq, Settings, StepResult, Usage};
 use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Reply};
 use retrospect::journal::Writer;
@@ -18,13 +18,13 @@ use std::sync::Arc;
 
 fn main() -> std::process::ExitCode {
     divan::main();
-    breakpoints();
-    ahead();
-    ending()
+    measure_breakpoints();
+    measure_prefetch();
+    exit_code()
 }
 
-/// Twenty that never come true here: every kind that has something to look at in a step.
-const BREAKS: [&str; 20] = [
+/// Twenty breakpoints that never hit, of every kind that is checked at a step.
+const BREAKPOINTS: [&str; 20] = [
     "action ~ ^heat (mug|pan|plate) \\d+ with",
     "action = go to shelf 99",
     "observation ~ (?:closed|locked).*drawer \\d{3}",
@@ -47,68 +47,65 @@ const BREAKS: [&str; 20] = [
     "warn episode cost > 900000",
 ];
 
-/// A step with twenty breakpoints set, beside one with none: the whole of it stays within a step's budget.
-fn breakpoints() {
+/// Measures a step with twenty breakpoints and one without. The first must be within the budget of a step.
+fn measure_breakpoints() {
     const ROUNDS: usize = 7;
     const STEPS: u32 = 1_000;
     let (mut plain, mut watched) = (Rig::after("react", 1_000), Rig::after("react", 1_000));
-    for text in BREAKS {
+    for text in BREAKPOINTS {
         watched.feed(&Input::Command(Command::SetBreakpoint { text: text.to_owned(), replaces: None }));
     }
-    assert_eq!(watched.engine.state.breakpoints.all.len(), BREAKS.len());
+    assert_eq!(watched.engine.state.breakpoints.all.len(), BREAKPOINTS.len());
     let round = |rig: &mut Rig| {
-        let (began, first) = (std::time::Instant::now(), rig.engine.state.head.0);
+        let (start, first) = (std::time::Instant::now(), rig.engine.state.head.0);
         (0..STEPS).for_each(|_| rig.take_step());
-        let took = began.elapsed().as_secs_f64();
-        (took * 1e6 / f64::from(STEPS), (rig.engine.state.head.0 - first) as f64 / took)
+        let seconds = start.elapsed().as_secs_f64();
+        (seconds * 1e6 / f64::from(STEPS), (rig.engine.state.head.0 - first) as f64 / seconds)
     };
     let (mut without, mut with, mut events) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         without.push(round(&mut plain).0);
-        let (micros, a_second) = round(&mut watched);
+        let (micros, per_second) = round(&mut watched);
         with.push(micros);
-        events.push(a_second);
+        events.push(per_second);
     }
-    assert!(
-        watched.engine.state.breakpoints.last_hit.is_none(),
-        "what comes true is written, and is not what is measured"
-    );
+    assert!(watched.engine.state.breakpoints.last_hit.is_none(), "a hit would be journaled and measured");
     let (without, with, events) = (median(without), median(with), median(events));
     println!(
-        "20 breakpoints: {with:.0} us a step, {events:.0} events a second; without any {without:.0} us (budget 200 us: {}); {}",
+        "20 breakpoints: {with:.0} us per step, {events:.0} events per second; without breakpoints {without:.0} us (budget 200 us: {}); {}",
         verdict(with <= 200.0),
         load()
     );
 }
 
-/// What `--prefetch` does of its own at each proposal: a copy of the state, a step of it, and the prompt behind that.
-fn ahead() {
+/// Measures what `--prefetch` adds at each proposal: copying the state, stepping it, and rendering the next prompt.
+fn measure_prefetch() {
     let micros = [1_000, 10_000].map(|steps| {
         let mut rig = Rig::after("react", steps);
         rig.feed(&Input::Command(Command::Pause));
-        rig.says();
+        rig.answer_model();
         assert!(rig.engine.state.step_awaiting_decision().is_some() && rig.engine.state.is_waiting());
-        let (mut copies, mut times) = (Vec::new(), Vec::new());
+        let (mut copy_times, mut prefetch_times) = (Vec::new(), Vec::new());
         for _ in 0..201 {
-            let began = std::time::Instant::now();
+            let start = std::time::Instant::now();
             divan::black_box(rig.copy());
-            copies.push(began.elapsed().as_secs_f64() * 1e6);
-            let began = std::time::Instant::now();
-            divan::black_box(rig.shadow());
-            times.push(began.elapsed().as_secs_f64() * 1e6);
+            copy_times.push(start.elapsed().as_secs_f64() * 1e6);
+            let start = std::time::Instant::now();
+            divan::black_box(rig.prefetch());
+            prefetch_times.push(start.elapsed().as_secs_f64() * 1e6);
         }
-        (median(copies), median(times))
+        (median(copy_times), median(prefetch_times))
     });
     let [(copy, short), (late, long)] = micros;
     println!(
-        "looking ahead of a proposal: {short:.0} us after 1,000 steps, {long:.0} us after 10,000 (budget 1000 us: {}), of which \
+        "prefetching at a proposal: {short:.0} us after 1,000 steps, {long:.0} us after 10,000 (budget 1000 us: {}), of which \
          copying the state {copy:.1} and {late:.1} us; {}",
         verdict(long <= 1000.0),
         load()
     );
 }
 
-/// A run whose episode goes on for ever, with no setting set.
+/// Returns a run of one practically endless episode, with default settings.
 fn spec(method: &str) -> RunSpec {
     RunSpec {
         limits: Limits { steps: 1_000_000, moves: None, wall_seconds: None },
@@ -117,7 +114,7 @@ fn spec(method: &str) -> RunSpec {
     }
 }
 
-/// Engine and journal as the driver runs them, answered by hand.
+/// Engine and journal as the driver runs them; this program answers the calls.
 struct Rig {
     engine: Engine,
     writer: Writer,
@@ -126,6 +123,7 @@ struct Rig {
 }
 
 impl Rig {
+    /// Creates a rig after this number of steps.
     fn after(method: &str, steps: u32) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let writer = Writer::create(&dir.path().join("trunk.jsonl"), &run::trunk()).unwrap();
@@ -141,7 +139,7 @@ impl Rig {
         };
         rig.feed(&Input::Command(start));
         rig.feed(&Input::Command(Command::Run));
-        rig.world("-= Welcome =-\n\nYou are in the middle of a room. Looking quickly around you, you see a cabinet 1, a countertop 1, and a fridge 1.\n\nYour task is to: put a hot apple in fridge.");
+        rig.answer_world("-= Welcome =-\n\nYou are in the middle of a room. Looking quickly around you, you see a cabinet 1, a countertop 1, and a fridge 1.\n\nYour task is to: put a hot apple in fridge.");
         for _ in 0..steps {
             rig.take_step();
         }
@@ -161,9 +159,9 @@ impl Rig {
     }
 
     fn commit(&mut self, events: Vec<(Cause, Event)>) {
-        let mut batch = stamped(self.engine.state.head.0, events);
+        let mut batch = envelopes(self.engine.state.head.0, events);
         let hits = self.engine.breakpoint_events(&batch);
-        batch.extend(stamped(self.engine.state.head.0 + batch.len() as u64, hits));
+        batch.extend(envelopes(self.engine.state.head.0 + batch.len() as u64, hits));
         self.writer.append(&batch).unwrap();
         for envelope in &batch {
             self.engine.state.apply(envelope);
@@ -175,44 +173,45 @@ impl Rig {
         self.engine.state.calls.values().next().unwrap().clone()
     }
 
-    fn world(&mut self, text: &str) {
-        let turn = StepResult {
+    fn answer_world(&mut self, text: &str) {
+        let result = StepResult {
             observation: text.to_owned(),
             valid: true,
             shown: json!({"place": format!("cabinet {}", self.step % 20), "seen": {"cabinet 1": {"open": true, "items": ["apple 1"]}}}),
             ..StepResult::default()
         };
         let call = self.call().call();
-        self.feed(&Input::Reply(Reply::World { call, result: Box::new(turn), admissible: Vec::new() }));
+        self.feed(&Input::Reply(Reply::World { call, result: Box::new(result), admissible: Vec::new() }));
     }
 
     fn take_step(&mut self) {
-        self.says();
-        self.world("You arrive at cabinet 1. The cabinet 1 is open. In it, you see a apple 1.");
+        self.answer_model();
+        self.answer_world("You arrive at cabinet 1. The cabinet 1 is open. In it, you see a apple 1.");
     }
 
     fn copy(&self) -> Engine {
-        let of = &self.engine;
-        Engine::resume(of.state.clone(), of.policy.clone(), of.branch.clone())
+        let engine = &self.engine;
+        Engine::resume(engine.state.clone(), engine.policy.clone(), engine.branch.clone())
     }
 
-    /// As the driver looks ahead of a proposal, with a world that answers at once; the prompt that would be sent.
-    fn shadow(&self) -> Prompt {
+    /// Prefetches as the driver does, with an environment that answers at once. Returns the next prompt.
+    fn prefetch(&self) -> Prompt {
         let mut engine = self.copy();
-        drive(&mut engine, &Input::Command(Command::Step));
+        handle(&mut engine, &Input::Command(Command::Step));
         let call = engine.state.calls.values().next().unwrap().call();
-        let turn = StepResult { observation: "You arrive.".to_owned(), valid: true, ..StepResult::default() };
-        drive(
+        let result =
+            StepResult { observation: "You arrive.".to_owned(), valid: true, ..StepResult::default() };
+        handle(
             &mut engine,
-            &Input::Reply(Reply::World { call, result: Box::new(turn), admissible: Vec::new() }),
+            &Input::Reply(Reply::World { call, result: Box::new(result), admissible: Vec::new() }),
         );
         let Some(Effect::Ask { prompt, .. }) = engine.state.calls.values().next() else {
-            panic!("it asks next")
+            panic!("a step is followed by a model call")
         };
         render(&engine.state, prompt)
     }
 
-    fn says(&mut self) {
+    fn answer_model(&mut self) {
         self.step += 1;
         let call = self.call().call();
         let text = format!("go to cabinet {}", self.step % 20);
@@ -226,45 +225,46 @@ impl Rig {
     }
 }
 
-fn stamped(head: u64, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
-    let place = |(n, (cause, event))| Envelope {
-        seq: Seq(head + 1 + n as u64),
+/// Numbers the events that follow event `last_seq`.
+fn envelopes(last_seq: u64, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
+    let envelope = |(n, (cause, event))| Envelope {
+        seq: Seq(last_seq + 1 + n as u64),
         timestamp: jiff::Timestamp::UNIX_EPOCH,
         cause,
         batch_continues: false,
         event,
     };
-    events.into_iter().enumerate().map(place).collect()
+    events.into_iter().enumerate().map(envelope).collect()
 }
 
-/// Decides and goes on, written nowhere.
-fn drive(engine: &mut Engine, input: &Input) {
+/// Handles an input until the engine waits, without a journal.
+fn handle(engine: &mut Engine, input: &Input) {
     let mut events = engine.decide(input).unwrap();
     while !events.is_empty() {
-        for envelope in stamped(engine.state.head.0, events) {
+        for envelope in envelopes(engine.state.head.0, events) {
             engine.state.apply(&envelope);
         }
         events = engine.advance();
     }
 }
 
-/// One step at the end of an episode of this length.
+/// One step after this number of steps.
 #[divan::bench(args = [10, 100, 1_000, 10_000], sample_count = 20, sample_size = 20)]
 fn react_step_after(bencher: Bencher, steps: u32) {
     let rig = std::cell::RefCell::new(Rig::after("react", steps));
     bencher.bench_local(|| rig.borrow_mut().take_step());
 }
 
-/// The same under OmniReflect with symbolic reflection.
+/// The same with OmniReflect and symbolic reflection.
 #[divan::bench(args = [10, 1_000], sample_count = 20, sample_size = 20)]
 fn omnireflect_step_after(bencher: Bencher, steps: u32) {
     let rig = std::cell::RefCell::new(Rig::after("omnireflect", steps));
     bencher.bench_local(|| rig.borrow_mut().take_step());
 }
 
-/// How an event is read back.
+/// Parsing an event of the journal.
 #[divan::bench]
-fn read_an_event(bencher: Bencher) {
+fn parse_event(bencher: Bencher) {
     let segment = SegmentRecord {
         label: retrospect::domain::SegmentLabel::Task,
         origin: retrospect::domain::SegmentOrigin::Task,

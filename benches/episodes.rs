@@ -1,17 +1,17 @@
 //! 134 episodes of at most 50 steps with the built-in actor and symbolic reflection, through driver, journal and disk,
 //! without a screen. DESIGN 7: at most 5 seconds of processor time on real games.
 //!
-//! The time is that of the whole process (all threads), the middle of five runs; `taskset -c 0 cargo bench --bench episodes`
-//! keeps it to one core. The built-in actor wins most games early, so the budget's 50 steps are played in worlds that do not
-//! say when they are won; how long the same run takes as it is, is printed below.
-#![expect(clippy::print_stdout, reason = "a program that reports figures")]
+//! The result is the median processor time of five runs, over all threads; `taskset -c 0 cargo bench --bench episodes`
+//! uses one core. The built-in actor wins most games early, so the budget applies to environments that never end an
+//! episode, which makes all episodes 50 steps long. The time of the unchanged environments is printed below.
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 #[path = "measure/process.rs"]
 mod process;
 #[path = "../tests/rig/run.rs"]
 mod run;
 
-use process::{ending, load, median, processor_seconds, verdict};
+use process::{exit_code, load, median, processor_seconds, verdict};
 use retrospect::domain::{EnvInfo, RunSpec, StepResult, Task};
 use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::driver::{Driver, OpenWorld, RunConfig};
@@ -30,20 +30,20 @@ const RUNS: usize = 5;
 
 fn main() -> Outcome<std::process::ExitCode> {
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
-    let mut real: Vec<String> = std::fs::read_dir(&games)
+    let mut game_paths: Vec<String> = std::fs::read_dir(&games)
         .map(|entries| entries.flatten().map(|e| e.path().display().to_string()).collect())
         .unwrap_or_default();
-    real.sort();
-    if real.is_empty() {
-        println!("{}: the real games are not here; only the built-in ones are played", games.display());
+    game_paths.sort();
+    if game_paths.is_empty() {
+        println!("{}: no real games found; playing only the built-in ones", games.display());
     } else {
-        measure("alfworld", &real)?;
+        measure("alfworld", &game_paths)?;
     }
     let kinds = ["put", "look", "clean", "heat", "cool", "two"];
-    let own: Vec<String> =
+    let household_ids: Vec<String> =
         (0..EPISODES).map(|n| format!("normal/{}/{}", kinds[n % kinds.len()], 1 + n / kinds.len())).collect();
-    measure("household", &own)?;
-    Ok(ending())
+    measure("household", &household_ids)?;
+    Ok(exit_code())
 }
 
 fn measure(env: &str, games: &[String]) -> Outcome<()> {
@@ -60,17 +60,17 @@ fn measure(env: &str, games: &[String]) -> Outcome<()> {
         let mut walls = Vec::new();
         let (mut steps, mut won) = (0, 0);
         for _ in 0..RUNS {
-            let before = processor_seconds().ok_or("processor time is read from /proc, which is not here")?;
-            let began = Instant::now();
+            let before = processor_seconds().ok_or("processor time needs /proc")?;
+            let start = Instant::now();
             (steps, won) = play(&tasks, endless)?;
             times.push(processor_seconds().unwrap_or(f64::NAN) - before);
-            walls.push(began.elapsed().as_secs_f64());
+            walls.push(start.elapsed().as_secs_f64());
         }
         let runs: Vec<String> = times.iter().map(|t| format!("{t:.2}")).collect();
-        let middle = median(times);
-        let what = if endless {
+        let median_time = median(times);
+        let description = if endless {
             let budget = match env {
-                "alfworld" => format!(" (budget 5 s: {})", verdict(middle <= 5.0)),
+                "alfworld" => format!(" (budget 5 s: {})", verdict(median_time <= 5.0)),
                 _ => " (the budget is for real games)".to_owned(),
             };
             format!("all 50 steps{budget}")
@@ -78,21 +78,21 @@ fn measure(env: &str, games: &[String]) -> Outcome<()> {
             format!("until won or 50 steps, {won} won")
         };
         println!(
-            "  {middle:.2} s of processor time (runs {}), wall {:.2} s, {steps} steps, {:.0} us each: {what}",
+            "  {median_time:.2} s of processor time (runs {}), wall {:.2} s, {steps} steps, {:.0} us each: {description}",
             runs.join(" "),
             median(walls),
-            middle / f64::from(steps) * 1e6
+            median_time / f64::from(steps) * 1e6
         );
     }
     Ok(())
 }
 
-/// A world that never says that it is over.
+/// An environment that never reports that an episode is won or done.
 struct Endless(Box<dyn Environment>);
 
 impl Endless {
-    fn on(turn: StepResult) -> StepResult {
-        StepResult { done: false, won: false, ..turn }
+    fn without_end(result: StepResult) -> StepResult {
+        StepResult { done: false, won: false, ..result }
     }
 }
 
@@ -102,11 +102,11 @@ impl Environment for Endless {
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
-        self.0.reset().map(Self::on)
+        self.0.reset().map(Self::without_end)
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        self.0.step(action).map(Self::on)
+        self.0.step(action).map(Self::without_end)
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
@@ -114,7 +114,7 @@ impl Environment for Endless {
     }
 }
 
-/// Plays all tasks as one run; its steps and wins.
+/// Plays all tasks as one run. Returns the number of steps and of wins.
 fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
     let dir = tempfile::tempdir()?;
     let spec = RunSpec { interface: "raw".to_owned(), ..run::spec("omnireflect", tasks.to_vec()) };
@@ -122,16 +122,16 @@ fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
         let world = worlds::open(task, &WorldOptions::default())?;
         Ok(if endless { Box::new(Endless(world)) } else { world })
     });
-    let launch = RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO)?;
+    let run_config = RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO)?;
     let meta = run::meta("bench", &spec);
-    let (handle, thread, _) = Driver::start(dir.path(), meta, spec, Vec::new(), launch)?;
+    let (handle, thread, _) = Driver::start(dir.path(), meta, spec, Vec::new(), run_config)?;
     handle.send(Command::Run);
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     runtime.block_on(async {
-        let mut news = handle.store.changes();
+        let mut changes_receiver = handle.store.changes();
         loop {
             let head = handle.store.head();
-            if head.run_over || head.failed_call.is_some() || news.changed().await.is_err() {
+            if head.run_over || head.failed_call.is_some() || changes_receiver.changed().await.is_err() {
                 break;
             }
         }

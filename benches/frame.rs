@@ -1,5 +1,5 @@
-//! One frame of the screen at 200x60: of a short session and of one with a million events, live and in the past.
-//! DESIGN 7: at most 2 ms to build, and the long session at most 1.5 times the short one.
+//! Drawing a frame of 200x60 cells, for a short session and one with a million events, live and in the past. DESIGN 7:
+//! at most 2 ms, and for the long session at most 1.5 times as long as for the short one.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -18,43 +18,43 @@ fn main() {
 fn session(events: u64) -> &'static Fixture {
     static SHORT: OnceLock<Fixture> = OnceLock::new();
     static LONG: OnceLock<Fixture> = OnceLock::new();
-    let place = if events < 10_000 { &SHORT } else { &LONG };
-    place.get_or_init(|| long_session(events))
+    let fixture = if events < 10_000 { &SHORT } else { &LONG };
+    fixture.get_or_init(|| long_session(events))
 }
 
-fn frame(bencher: divan::Bencher<'_, '_>, events: u64, cursor: Cursor) {
+fn bench_frame(bencher: divan::Bencher<'_, '_>, events: u64, cursor: Cursor) {
     let fixture = session(events);
     let model = Model { cursor, size: (200, 60), ..Model::default() };
     let (theme, keymap) = (Theme::default(), Keymap::default());
-    let mut moment = FrameData::default();
-    let mut scratch = ViewCache::default();
+    let mut frame_input = FrameData::default();
+    let mut cache = ViewCache::default();
     let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
     bencher.bench_local(|| {
-        moment.refresh(&fixture.store, model.cursor);
-        let look = Context {
-            frame: &moment,
+        frame_input.refresh(&fixture.store, model.cursor);
+        let context = Context {
+            frame: &frame_input,
             now: Instant::now(),
             theme: &theme,
             glyphs: &glyphs::UNICODE,
             keymap: &keymap,
         };
-        Compositor::default().draw(&model, &look, &mut scratch, &mut buffer);
+        Compositor::default().draw(&model, &context, &mut cache, &mut buffer);
     });
 }
 
-/// The present.
+/// The current state.
 #[divan::bench(args = [1_000, 1_000_000])]
 fn live(bencher: divan::Bencher<'_, '_>, events: u64) {
-    frame(bencher, events, Cursor::Live);
+    bench_frame(bencher, events, Cursor::Live);
 }
 
-/// The middle of the session; the state is folded once, before.
+/// The middle of the session; its state is folded before the measurement.
 #[divan::bench(args = [1_000, 1_000_000])]
 fn past(bencher: divan::Bencher<'_, '_>, events: u64) {
-    frame(bencher, events, Cursor::At(Seq(events / 2)));
+    bench_frame(bencher, events, Cursor::At(Seq(events / 2)));
 }
 
-/// The present with nothing kept from the frame before.
+/// The current state without a cache of the previous frame.
 #[divan::bench(args = [1_000, 1_000_000])]
 fn fresh(bencher: divan::Bencher<'_, '_>, events: u64) {
     let fixture = session(events);
@@ -62,15 +62,15 @@ fn fresh(bencher: divan::Bencher<'_, '_>, events: u64) {
     let (theme, keymap) = (Theme::default(), Keymap::default());
     bencher.bench_local(|| {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
-        let moment = FrameData::at(&fixture.store, model.cursor);
-        let look = Context {
-            frame: &moment,
+        let frame_input = FrameData::at(&fixture.store, model.cursor);
+        let context = Context {
+            frame: &frame_input,
             now: Instant::now(),
             theme: &theme,
             glyphs: &glyphs::UNICODE,
             keymap: &keymap,
         };
-        Compositor::default().draw(&model, &look, &mut ViewCache::default(), &mut buffer);
+        Compositor::default().draw(&model, &context, &mut ViewCache::default(), &mut buffer);
         buffer
     });
 }

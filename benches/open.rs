@@ -1,9 +1,10 @@
-//! What it costs to open a long session (DESIGN 7): 1 GB against 1 MB (at most twice as long; interleaved, one thread, CPU
-//! time), the first and the next jumps to old states (200 ms, then 5 ms), memory, and, once, the opening without a checkpoint.
+//! Opening a long session (DESIGN 7): a session of 1 GB takes at most twice the CPU time of one of 1 MB; the first jump
+//! to an old state takes at most 200 ms, later ones nearby at most 5 ms. Also measures memory, and once the opening
+//! without checkpoints.
 //!
-//! The sessions are generated into a temporary folder, which is removed. `EVENTS=100000` makes the long one shorter;
-//! `KEEP=DIR` generates both into a folder that stays, for other programs to open (`DIR/short`, `DIR/long`).
-#![expect(clippy::print_stdout, clippy::expect_used, reason = "a program that reports figures")]
+//! The sessions are generated in a temporary folder. `EVENTS=100000` makes the long one shorter. `KEEP=DIR` only
+//! generates `DIR/short` and `DIR/long`, for other programs to open.
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "this program prints its results")]
 
 #[path = "measure/long.rs"]
 mod long;
@@ -11,34 +12,34 @@ mod long;
 mod process;
 
 use long::Rig;
-use process::{ending, load, median, processor_seconds, resident, verdict};
+use process::{exit_code, load, median, processor_seconds, resident, verdict};
 use retrospect::domain::Seq;
 use retrospect::driver::{Store, open_read_only};
 use retrospect::journal::{Meta, Session};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Openings of a size in one pair, so that the clock of the processor, which counts hundredths, sees them.
-const AT_ONCE: u32 = 40;
+/// The number of times each session is opened per pair: the processor clock counts only hundredths of a second.
+const OPENINGS: u32 = 40;
 const PAIRS: usize = 9;
 
 fn main() -> std::process::ExitCode {
-    budgets();
-    ending()
+    check_budgets();
+    exit_code()
 }
 
-fn budgets() {
-    let most: u64 = std::env::var("EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(1_000_000);
+fn check_budgets() {
+    let max_events: u64 = std::env::var("EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(1_000_000);
     let temporary = tempfile::tempdir().expect("a folder for the journals");
-    let kept = std::env::var_os("KEEP").map(PathBuf::from);
-    let root = kept.as_deref().unwrap_or(temporary.path());
-    let (short, long) = (generate(root, "short", 1_000), generate(root, "long", most));
-    if kept.is_some() {
-        println!("{} and {} are there", short.display(), long.display());
+    let kept_folder = std::env::var_os("KEEP").map(PathBuf::from);
+    let root = kept_folder.as_deref().unwrap_or(temporary.path());
+    let (short, long) = (generate(root, "short", 1_000), generate(root, "long", max_events));
+    if kept_folder.is_some() {
+        println!("generated {} and {}", short.display(), long.display());
         return;
     }
     let before = resident().unwrap_or(0);
-    let (cpu, wall) = measured(|| open(&long));
+    let (cpu, wall) = time(|| open(&long));
     println!(
         "opened without a checkpoint: {:.0} ms CPU, {:.0} ms wall for {} MB; {} MB of memory more; {}",
         cpu * 1e3,
@@ -48,22 +49,22 @@ fn budgets() {
         load()
     );
     open(&short);
-    let index: u64 = std::fs::read_dir(long.join("index/trunk"))
+    let checkpoint_bytes: u64 = std::fs::read_dir(long.join("index/trunk"))
         .map_or(0, |files| files.flatten().map(|f| size(&f.path())).sum());
-    println!("its checkpoints: {} KB", index >> 10);
-    ratio(&short, &long);
-    jumps(&long);
+    println!("its checkpoints: {} KB", checkpoint_bytes >> 10);
+    compare_openings(&short, &long);
+    measure_jumps(&long);
 }
 
-/// Both sizes by turns.
-fn ratio(short: &Path, long: &Path) {
+/// Opens both sessions alternately and compares the times.
+fn compare_openings(short: &Path, long: &Path) {
     let (mut cpu, mut wall) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
     for _ in 0..PAIRS {
-        let several = |path: &Path| {
-            let (cpu, wall) = measured(|| (0..AT_ONCE).for_each(|_| open(path)));
-            (cpu * 1e3 / f64::from(AT_ONCE), wall * 1e3 / f64::from(AT_ONCE))
+        let open_repeatedly = |path: &Path| {
+            let (cpu, wall) = time(|| (0..OPENINGS).for_each(|_| open(path)));
+            (cpu * 1e3 / f64::from(OPENINGS), wall * 1e3 / f64::from(OPENINGS))
         };
-        let (a, b) = (several(short), several(long));
+        let (a, b) = (open_repeatedly(short), open_repeatedly(long));
         cpu.0.push(a.0);
         cpu.1.push(b.0);
         wall.0.push(a.1);
@@ -82,8 +83,8 @@ fn ratio(short: &Path, long: &Path) {
     );
 }
 
-/// To old states of a session that has just been opened, each as the first and then once more nearby.
-fn jumps(long: &Path) {
+/// Jumps to old states: the first one after opening, then three nearby.
+fn measure_jumps(long: &Path) {
     let (mut first, mut next) = (Vec::new(), Vec::new());
     for n in 0..30_u64 {
         let store = Store::default();
@@ -91,12 +92,12 @@ fn jumps(long: &Path) {
             open_read_only(long).expect("a sound session").1,
             retrospect::domain::BranchId::trunk(),
         );
-        let head = store.head().head.0;
-        let at = Seq(1 + (n * 7_919_993 + 12_345) % head);
-        first.push(measured(|| assert_eq!(store.state_at(at).head, at)));
+        let last_seq = store.head().head.0;
+        let seq = Seq(1 + (n * 7_919_993 + 12_345) % last_seq);
+        first.push(time(|| assert_eq!(store.state_at(seq).head, seq)));
         for back in [1, 40, 400] {
-            let near = Seq(at.0.saturating_sub(back).max(1));
-            next.push(measured(|| assert_eq!(store.state_at(near).head, near)).1 * 1e3);
+            let near = Seq(seq.0.saturating_sub(back).max(1));
+            next.push(time(|| assert_eq!(store.state_at(near).head, near)).1 * 1e3);
         }
         assert_eq!(store.timeline().take_fetch_error(), None);
     }
@@ -119,18 +120,18 @@ fn open(session: &Path) {
     assert!(!timeline.is_empty());
 }
 
-/// Seconds of the processor and of the wall.
-fn measured(mut what: impl FnMut()) -> (f64, f64) {
-    let (cpu, began) = (processor_seconds().unwrap_or(f64::NAN), Instant::now());
-    what();
-    (processor_seconds().unwrap_or(f64::NAN) - cpu, began.elapsed().as_secs_f64())
+/// Returns the processor seconds and the wall seconds of a call.
+fn time(mut call: impl FnMut()) -> (f64, f64) {
+    let (cpu, start) = (processor_seconds().unwrap_or(f64::NAN), Instant::now());
+    call();
+    (processor_seconds().unwrap_or(f64::NAN) - cpu, start.elapsed().as_secs_f64())
 }
 
 fn size(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |m| m.len())
 }
 
-/// A session of so many events, without an index.
+/// Generates a session without checkpoints.
 fn generate(root: &Path, name: &str, events: u64) -> PathBuf {
     let meta = Meta {
         v: 1,

@@ -1,8 +1,8 @@
-//! What it costs to search a session of 1 GB (DESIGN 7): 2 s CPU in all, and the first hits at once. Words that stand
-//! nowhere, words that stand in one place of every fifth episode, and words that are everywhere.
+//! Searching a session of 1 GB (DESIGN 7): at most 2 s of CPU time. The searched words are nowhere, once in every fifth
+//! episode, or everywhere. Also prints the time to the first hit.
 //!
-//! `EVENTS=100000` makes the session shorter; the budget is then taken in proportion.
-#![expect(clippy::print_stdout, clippy::expect_used, reason = "a program that reports figures")]
+//! `EVENTS=100000` makes the session shorter and reduces the budget in proportion.
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "this program prints its results")]
 
 #[path = "measure/long.rs"]
 mod long;
@@ -10,7 +10,7 @@ mod long;
 mod process;
 
 use long::Rig;
-use process::{ending, load, median, processor_seconds, resident, verdict};
+use process::{exit_code, load, median, processor_seconds, resident, verdict};
 use retrospect::driver::Store;
 use retrospect::journal::{OpenMode, open_branch};
 use retrospect::ui::find::search_other_episodes;
@@ -21,30 +21,30 @@ use std::time::Instant;
 const ROUNDS: usize = 5;
 
 fn main() -> std::process::ExitCode {
-    let most: u64 = std::env::var("EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(1_000_000);
+    let max_events: u64 = std::env::var("EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(1_000_000);
     let folder = tempfile::tempdir().expect("a folder for the journal");
     let branches = folder.path().join("branches");
     std::fs::create_dir_all(&branches).expect("a folder");
     let path = branches.join("trunk.jsonl");
-    // Episodes of fifty steps; one step in two hundred and fifty goes to a place of its own.
-    drop(Rig::new(&path, 50).along(|s| if s % 250 == 7 { 777 } else { s % 20 }).fill(most));
+    // Episodes of 50 steps; every 250th step goes to cabinet 777.
+    drop(Rig::new(&path, 50).with_cabinets(|s| if s % 250 == 7 { 777 } else { s % 20 }).fill(max_events));
     let store = Store::default();
     store.set_timeline(
         open_branch(&path, OpenMode::Read).expect("a sound branch").timeline,
         retrospect::domain::BranchId::trunk(),
     );
-    let budget = 2e3 * most as f64 / 1e6;
+    let budget = 2e3 * max_events as f64 / 1e6;
     for words in ["unicorn", "cabinet 777", "bowl 2, a cup", "you arrive"] {
         measure(&store, words, budget, &path);
     }
-    ending()
+    exit_code()
 }
 
 fn measure(store: &Store, words: &str, budget: f64, path: &Path) {
     let (mut cpu, mut wall, mut first) = (Vec::new(), Vec::new(), Vec::new());
     let (mut hits, before) = (0, resident().unwrap_or(0));
     for _ in 0..ROUNDS {
-        let (began, start) = (processor_seconds().unwrap_or(f64::NAN), Instant::now());
+        let (cpu_start, start) = (processor_seconds().unwrap_or(f64::NAN), Instant::now());
         hits = 0;
         search_other_episodes(store, 0, words, |found, _| {
             if hits == 0 && !found.is_empty() {
@@ -54,7 +54,7 @@ fn measure(store: &Store, words: &str, budget: f64, path: &Path) {
             ControlFlow::Continue(())
         });
         wall.push(start.elapsed().as_secs_f64() * 1e3);
-        cpu.push((processor_seconds().unwrap_or(f64::NAN) - began) * 1e3);
+        cpu.push((processor_seconds().unwrap_or(f64::NAN) - cpu_start) * 1e3);
     }
     let first = if first.is_empty() { "none".to_owned() } else { format!("{:.0} ms", median(first)) };
     println!(

@@ -1,16 +1,18 @@
-//! Makes the tables about the built-in actor, in the README and in `docs/STAND_IN.md`: `cargo bench --bench stand_in_table`
-//! for the household, with `-- --env babyai` or `-- --env pddl` for the other two worlds.
+//! Prints the tables about the built-in actor for the README and `docs/STAND_IN.md`: `cargo bench --bench
+//! stand_in_table` for the household, `-- --env babyai` or `-- --env pddl` for the other two environments.
 //!
-//! The actor is a stand-in for a language model, so the table shows that lessons reach an actor and change what it does; it
-//! says nothing about models. Everything goes the way of a real run, engine, prompt and world, without disk or screen.
-//! The games are those of the table seeds, which the actor's rates were never tuned on; `--tuning` plays tuning seeds
-//! instead, `--games N` plays fewer, `--from N` begins with another seed, `--difficulty easy|normal|hard` other rooms, `--lesson SENTENCE` (repeatable) another
-//! set of lessons, `--show` prints the first game.
+//! The actor is a stand-in for a language model: the table shows that lessons reach an actor and change what it does,
+//! but says nothing about models. The games run through engine, prompt and environment as in a real run, without disk
+//! or screen. They use the table seeds, on which the actor's rates were never tuned.
+//!
+//! Options: `--tuning` plays the tuning seeds, `--games N` plays fewer games, `--from N` starts with another seed,
+//! `--difficulty easy|normal|hard` selects other games, `--lesson SENTENCE` (repeatable) replaces the lessons, `--show`
+//! prints the first game.
 
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
-    reason = "a program for people, which stops where it cannot go on"
+    reason = "this program prints its results, and may panic"
 )]
 
 #[path = "../tests/rig/run.rs"]
@@ -28,7 +30,7 @@ use retrospect::provider::rules::{TABLE_SEEDS, TUNING_SEEDS, answer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A world of the tables.
+/// An environment with a table.
 #[derive(Clone, Copy, PartialEq)]
 enum World {
     Household,
@@ -37,7 +39,7 @@ enum World {
 }
 
 impl World {
-    fn of(word: &str) -> Option<Self> {
+    fn from_word(word: &str) -> Option<Self> {
         [Self::Household, Self::Babyai, Self::Pddl].into_iter().find(|w| w.word() == word)
     }
 
@@ -49,7 +51,7 @@ impl World {
         }
     }
 
-    /// The three lessons of the table: they name no numbered thing and are the same for every game.
+    /// Returns the three typed lessons of the table. They name no numbered object and are the same for every game.
     fn lessons(self) -> [&'static str; 3] {
         match self {
             Self::Household => [
@@ -70,35 +72,40 @@ impl World {
         }
     }
 
-    /// The game of a seed. Kinds of task (in grids the levels of AgentBoard's test split, in planning the four domains) take turns.
+    /// Returns the game of a seed. The seeds cycle through the kinds of task, the levels of AgentBoard's test split, or
+    /// the four PDDL domains.
     fn task(self, seed: u64, difficulty: Difficulty) -> Task {
         let number = u32::try_from(seed).expect("seeds are small");
-        let turn = |many: usize| usize::try_from(seed).expect("seeds are small") % many;
+        let kind_index = |count: usize| usize::try_from(seed).expect("seeds are small") % count;
         let id = match self {
             Self::Household => {
-                let kind = HouseholdKind::ALL[turn(HouseholdKind::ALL.len())];
+                let kind = HouseholdKind::ALL[kind_index(HouseholdKind::ALL.len())];
                 TaskId { difficulty, kind, seed: number }.to_string()
             }
             Self::Babyai => {
                 let levels: Vec<&Level> = Level::all().iter().filter(|level| level.in_test_split).collect();
-                format!("{}/{seed}", levels[turn(levels.len())].name)
+                format!("{}/{seed}", levels[kind_index(levels.len())].name)
             }
             Self::Pddl => {
-                format!("{}/{}/{number}", Domain::ALL[turn(Domain::ALL.len())].word(), difficulty.word())
+                format!(
+                    "{}/{}/{number}",
+                    Domain::ALL[kind_index(Domain::ALL.len())].word(),
+                    difficulty.word()
+                )
             }
         };
-        worlds::find(self.word(), &id, &WorldOptions::default()).expect("our own names")
+        worlds::find(self.word(), &id, &WorldOptions::default()).expect("a known task")
     }
 }
 
-const CAP: u32 = 50;
+const STEP_LIMIT: u32 = 50;
 
-/// One line of the table.
-struct Arm<'a> {
+/// A row of the table.
+struct Row<'a> {
     title: &'static str,
     method: &'static str,
     lessons: &'a [String],
-    /// All games are one run, so that what was learnt in one is known in the next.
+    /// Whether all games are one run, so that lessons learned in one game are used in the next ones.
     one_run: bool,
 }
 
@@ -115,21 +122,21 @@ fn main() {
     let options = options();
     let seeds: Vec<u64> = options.seeds.clone().take(options.games).collect();
     let tasks: Vec<Task> = seeds.iter().map(|seed| options.world.task(*seed, options.difficulty)).collect();
-    let arms = [
-        Arm { title: "no reflection", method: "react", lessons: &[], one_run: false },
-        Arm {
+    let rows = [
+        Row { title: "no reflection", method: "react", lessons: &[], one_run: false },
+        Row {
             title: "symbolic reflection, each game a run of its own",
             method: "omnireflect",
             lessons: &[],
             one_run: false,
         },
-        Arm {
+        Row {
             title: "symbolic reflection, all games one run",
             method: "omnireflect",
             lessons: &[],
             one_run: true,
         },
-        Arm {
+        Row {
             title: "three typed lessons, no reflection",
             method: "react",
             lessons: &options.lessons,
@@ -142,21 +149,21 @@ fn main() {
         options.world.word()
     );
     println!(
-        "(`{}`, seeds {} to {}, {CAP} steps).\n",
+        "(`{}`, seeds {} to {}, {STEP_LIMIT} steps).\n",
         if options.world == World::Babyai { "levels of the test split" } else { options.difficulty.word() },
         seeds[0],
         seeds[seeds.len() - 1]
     );
     println!("| | success | steps to the end |\n|---|---|---|");
     let mut by_kind = Vec::new();
-    for arm in &arms {
-        let played: Vec<EpisodeSummary> = if arm.one_run {
-            run_all(&tasks, arm.method, arm.lessons, false)
+    for row in &rows {
+        let played: Vec<EpisodeSummary> = if row.one_run {
+            run_all(&tasks, row.method, row.lessons, false)
         } else {
             tasks
                 .iter()
                 .enumerate()
-                .map(|(n, task)| play(task, arm.method, arm.lessons, options.show && n == 0))
+                .map(|(n, task)| play(task, row.method, row.lessons, options.show && n == 0))
                 .collect()
         };
         let won = played.iter().filter(|e| e.won).count();
@@ -165,16 +172,16 @@ fn main() {
         let (few, many) = bootstrap(&steps);
         println!(
             "| {} | {:.0} % ({:.0} to {:.0}) | {:.1} ({few:.1} to {many:.1}) |",
-            arm.title,
+            row.title,
             100.0 * share(won, played.len()),
             100.0 * low,
             100.0 * high,
             mean(&steps),
         );
-        by_kind.push((arm.title, kinds(&played)));
+        by_kind.push((row.title, wins_by_kind(&played)));
     }
     println!(
-        "\nIn brackets: 95 % intervals (Wilson for success, bootstrap over games for steps; a lost game counts its {CAP} steps)."
+        "\nIn brackets: 95 % intervals (Wilson for success, bootstrap over games for steps; a lost game counts its {STEP_LIMIT} steps)."
     );
     println!("Lessons: {}\n", options.lessons.iter().map(|l| format!("“{l}”")).collect::<Vec<_>>().join(" "));
     for (title, kinds) in by_kind {
@@ -205,7 +212,7 @@ fn options() -> Options {
             }
             "--env" => {
                 let word = arguments.next().unwrap_or_default();
-                options.world = World::of(&word).expect("--env takes household, babyai or pddl");
+                options.world = World::from_word(&word).expect("--env takes household, babyai or pddl");
             }
             "--difficulty" => {
                 let word = arguments.next().unwrap_or_default();
@@ -214,7 +221,7 @@ fn options() -> Options {
             }
             "--lesson" => options.lessons.extend(arguments.next()),
             "--show" => options.show = true,
-            // Cargo itself passes `--bench`.
+            // Cargo passes `--bench`.
             _ => {}
         }
     }
@@ -224,17 +231,17 @@ fn options() -> Options {
     options
 }
 
-/// One game as a run of its own.
+/// Plays one game as a run of its own.
 fn play(task: &Task, method: &str, lessons: &[String], show: bool) -> EpisodeSummary {
     run_all(std::slice::from_ref(task), method, lessons, show).pop().expect("one task, one episode")
 }
 
-/// A run over these tasks, from its start to its end.
+/// Plays these tasks as one run.
 fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<EpisodeSummary> {
     let spec = RunSpec {
-        // The household's table is of its own words; the other worlds have thoughts that are answered for them.
+        // The household's table uses the `raw` interface. The others need `react`, which answers thoughts itself.
         interface: if tasks[0].env == "household" { "raw" } else { "react" }.to_owned(),
-        limits: Limits { steps: CAP, moves: None, wall_seconds: None },
+        limits: Limits { steps: STEP_LIMIT, moves: None, wall_seconds: None },
         ..run::spec(method, tasks.to_vec())
     };
     let policy =
@@ -243,13 +250,13 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
     let pool = lessons
         .iter()
         .map(|text| {
-            let wish = LessonCommand::add(
+            let add = LessonCommand::add(
                 ReflectionKind::Abstract,
                 Scope::Environment,
                 LessonText::plain(text),
                 String::new(),
             );
-            ("typed".to_owned(), wish)
+            ("typed".to_owned(), add)
         })
         .collect();
     let start = Command::Start {
@@ -263,40 +270,40 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
     feed(&mut engine, &Input::Command(Command::Run));
     let mut world: Option<Box<dyn Environment>> = None;
     while let Some(effect) = engine.state.calls.values().next().cloned() {
-        let reply = perform(&engine, &mut world, effect, show);
+        let reply = reply_to(&engine, &mut world, effect, show);
         feed(&mut engine, &Input::Reply(reply));
     }
     engine.state.ended_episodes.iter().map(|e| EpisodeSummary::clone(e)).collect()
 }
 
-/// Does what the driver's runner does.
-fn perform(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: Effect, show: bool) -> Reply {
+/// Executes a call as the driver would.
+fn reply_to(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: Effect, show: bool) -> Reply {
     match effect {
         Effect::ResetWorld { call, task } => {
             let mut opened = worlds::open(&task, &WorldOptions::default()).expect("every game opens");
-            let turn = opened.reset().expect("every game begins");
+            let result = opened.reset().expect("every game starts");
             *world = Some(opened);
-            Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
+            Reply::World { call, result: Box::new(result), admissible: Vec::new() }
         }
         Effect::StepWorld { call, action, .. } => {
             let world = world.as_mut().expect("a world is open");
-            let turn = world.step(&action).expect("no world fails");
+            let result = world.step(&action).expect("a step never fails");
             if show {
-                println!("> {action}\n  {}", turn.observation);
+                println!("> {action}\n  {}", result.observation);
             }
-            Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
+            Reply::World { call, result: Box::new(result), admissible: Vec::new() }
         }
         Effect::Ask { call, prompt } => {
             let seed = prompt.seed;
             let text = answer(&render(&engine.state, &prompt), seed);
             Reply::Model { truncated: None, call, text, reasoning: String::new(), usage: Usage::default() }
         }
-        Effect::Cancel { call } => unreachable!("nobody cancels {call:?}"),
+        Effect::Cancel { call } => unreachable!("{call:?} is never cancelled"),
     }
 }
 
 fn feed(engine: &mut Engine, input: &Input) {
-    let mut events = engine.decide(input).expect("a granted wish");
+    let mut events = engine.decide(input).expect("an accepted input");
     while !events.is_empty() {
         for (cause, event) in events {
             let seq = retrospect::domain::Seq(engine.state.head.0 + 1);
@@ -312,8 +319,8 @@ fn feed(engine: &mut Engine, input: &Input) {
     }
 }
 
-/// How many of each kind were won.
-fn kinds(played: &[EpisodeSummary]) -> String {
+/// Returns the number of won and played games of each kind, as text.
+fn wins_by_kind(played: &[EpisodeSummary]) -> String {
     let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for episode in played {
         let (won, all) = kinds.entry(episode.task.task_type.as_deref().unwrap_or("-")).or_default();
@@ -331,18 +338,18 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Wilson's score interval at 95 %.
-fn wilson(won: usize, of: usize) -> (f64, f64) {
+/// Returns Wilson's score interval at 95 %.
+fn wilson(won: usize, total: usize) -> (f64, f64) {
     const Z: f64 = 1.959_964;
-    let n = of.max(1) as f64;
+    let n = total.max(1) as f64;
     let p = won as f64 / n;
-    let middle = p + Z * Z / (2.0 * n);
+    let center = p + Z * Z / (2.0 * n);
     let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    ((middle - spread) / scale, (middle + spread) / scale)
+    ((center - spread) / scale, (center + spread) / scale)
 }
 
-/// The 95 % interval of the mean over 2,000 resamples; the resampling's chance is fixed.
+/// Returns the 95 % interval of the mean over 2,000 resamples, with a fixed seed.
 fn bootstrap(values: &[f64]) -> (f64, f64) {
     let mut state = 20_261_120_u64;
     let mut next = || {

@@ -91,9 +91,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run_verb(mut cli: Cli) -> Result<(), CliError> {
     let variable = |name: &str| std::env::var(name).ok();
     let file = cli.common.config.as_deref();
-    let (mut config, bad) = match (Config::load(file, variable), &cli.verb) {
+    let (mut config, config_error) = match (Config::load(file, variable), &cli.verb) {
         (Ok(config), _) => (config, None),
-        // `doctor` goes on with the defaults, to report every problem.
+        // `doctor` continues with the defaults, to report every problem.
         (Err(error), Some(Verb::Doctor(_))) => (Config::without_file(file, variable), Some(error)),
         (Err(error), _) => return Err(error),
     };
@@ -135,7 +135,7 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
         Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
         Some(Verb::Diff(args)) => diff::diff(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),
-        Some(Verb::Doctor(args)) => doctor::doctor(&mut config, bad.as_ref(), &args, &mut out),
+        Some(Verb::Doctor(args)) => doctor::doctor(&mut config, config_error.as_ref(), &args, &mut out),
         Some(Verb::Report(args)) => report::report(&config, &args, &mut out),
         Some(Verb::Rerun(args)) => rerun::rerun(config, &args, out),
         Some(Verb::Completions(args)) => man_pages::completions(&args, &mut out),

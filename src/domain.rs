@@ -1,4 +1,5 @@
-//! The terms of the field, one name for each idea. Nothing here reads a file, a clock or a socket.
+//! The data types shared by all modules: tasks, steps, prompts, lessons and so on. Nothing here reads a file, a clock
+//! or a socket.
 
 mod breakpoint;
 mod failure;

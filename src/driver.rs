@@ -1,4 +1,4 @@
-//! Owns the engine, the journal, the calls and the environment. One inbox; the only place that orders inputs.
+//! Owns the engine, the journal, the calls and the environment. Its one inbox is the only place that orders inputs.
 //!
 //! Every input becomes events; every event is written before it is applied, and only then published or acted on. A
 //! driver runs on its own thread with its own runtime, so that neither a slow disk nor a slow screen blocks the

@@ -29,32 +29,32 @@ pub fn open_no_follow(path: &Path) -> io::Result<File> {
     open_regular(OpenOptions::new().read(true), path, LinkPolicy::Refuse)
 }
 
-/// Reads a regular file of at most `most` bytes.
+/// Reads a regular file of at most `max_bytes` bytes.
 ///
 /// # Errors
 /// The same as [`open`], and `FileTooLarge` for a longer file, which is not read.
-pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     // The usual name for an empty file.
     if path == Path::new("/dev/null") {
         return Ok(Vec::new());
     }
-    read_bounded(&open(path)?, most)
+    read_bounded(&open(path)?, max_bytes)
 }
 
-/// Reads a regular file of at most `most` bytes. Doesn't follow symbolic links.
+/// Reads a regular file of at most `max_bytes` bytes. Doesn't follow symbolic links.
 ///
 /// # Errors
 /// The same as [`open_no_follow`] and [`read`].
-pub fn read_no_follow(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    read_bounded(&open_no_follow(path)?, most)
+pub fn read_no_follow(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    read_bounded(&open_no_follow(path)?, max_bytes)
 }
 
-/// Reads a regular UTF-8 file of at most `most` bytes.
+/// Reads a regular UTF-8 file of at most `max_bytes` bytes.
 ///
 /// # Errors
 /// The same as [`read`], and `InvalidData` if the file is not UTF-8.
-pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    String::from_utf8(read(path, most)?).map_err(|e| Error::new(ErrorKind::InvalidData, e.utf8_error()))
+pub fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
+    String::from_utf8(read(path, max_bytes)?).map_err(|e| Error::new(ErrorKind::InvalidData, e.utf8_error()))
 }
 
 /// Creates a folder that only its owner can access, and its missing parents.
@@ -135,7 +135,7 @@ pub fn replace_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Returns the system's error.
 pub fn write_output(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
-        Ok(there) if !there.is_file() && !there.is_dir() => {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
             OpenOptions::new().write(true).open(path)?.write_all(bytes)
         }
         _ => replace(path, bytes),
@@ -145,8 +145,8 @@ pub fn write_output(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Syncs a folder's entries to the disk. Does nothing where the system can't open folders; such systems sync entries
 /// themselves.
 pub fn sync_folder(folder: &Path) {
-    if let Ok(open) = File::open(folder) {
-        let _ = open.sync_all();
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
     }
 }
 
@@ -194,24 +194,24 @@ enum Durability {
     Unsynced,
 }
 
-fn read_bounded(file: &File, most: u64) -> io::Result<Vec<u8>> {
-    let too_large = || Error::new(ErrorKind::FileTooLarge, format!("it is longer than {most} bytes"));
-    if file.metadata()?.len() > most {
+fn read_bounded(file: &File, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let too_large = || Error::new(ErrorKind::FileTooLarge, format!("it is longer than {max_bytes} bytes"));
+    if file.metadata()?.len() > max_bytes {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
+    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes { Err(too_large()) } else { Ok(bytes) }
 }
 
 fn check_regular(metadata: &Metadata) -> io::Result<()> {
-    let what = match metadata.file_type() {
+    let reason = match metadata.file_type() {
         kind if kind.is_file() => return Ok(()),
         kind if kind.is_dir() => "it is a folder, not a file",
         kind if kind.is_symlink() => "it is a symbolic link, which is not followed here",
         _ => "it is a pipe, a socket or a device, not a file",
     };
-    Err(Error::new(ErrorKind::InvalidInput, what))
+    Err(Error::new(ErrorKind::InvalidInput, reason))
 }
 
 /// Opens a path just checked to be a regular file. If it was replaced meanwhile, this fails without blocking.
@@ -300,13 +300,13 @@ mod tests {
         make_pipe(&fifo);
         assert_eq!(read(&link, 5).unwrap(), b"12345");
         assert_eq!(read(&file, 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
-        for (path, why) in [
+        for (path, reason) in [
             (fifo.as_path(), "a pipe, a socket or a device"),
             (Path::new("/dev/zero"), "a pipe, a socket or a device"),
             (temp.path(), "a folder"),
         ] {
-            let refused = [read(path, 5).unwrap_err(), open_to_append(path).unwrap_err()];
-            assert!(refused.iter().all(|e| e.to_string().contains(why)), "{}: {refused:?}", path.display());
+            let errors = [read(path, 5).unwrap_err(), open_to_append(path).unwrap_err()];
+            assert!(errors.iter().all(|e| e.to_string().contains(reason)), "{}: {errors:?}", path.display());
         }
         assert!(read_no_follow(&link, 5).unwrap_err().to_string().contains("a symbolic link"));
         assert!(append_no_follow(&link).unwrap_err().to_string().contains("a symbolic link"));
@@ -319,7 +319,7 @@ mod tests {
 
     /// The path may be replaced with a pipe between the check and the opening.
     #[test]
-    fn opening_a_pipe_that_was_a_file_does_not_wait() {
+    fn opening_a_pipe_that_replaced_a_file_does_not_block() {
         let temp = tempfile::tempdir().unwrap();
         let fifo = temp.path().join("p");
         make_pipe(&fifo);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_follows_no_link_and_is_private() {
+    fn replace_follows_no_link_and_creates_private_files() {
         let temp = tempfile::tempdir().unwrap();
         let (victim, link) = (temp.path().join("victim"), temp.path().join("copied.txt"));
         fs::write(&victim, "mine").unwrap();

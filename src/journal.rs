@@ -71,7 +71,7 @@ pub enum JournalError {
     },
     /// Another program is writing this branch.
     #[error(
-        "{path}: another retrospect is writing this session; follow it with `retrospect open --follow`, or end the \
+        "{path}: another retrospect process is writing this session; follow it with `retrospect open --follow`, or end the \
          other program"
     )]
     Locked {
@@ -86,36 +86,33 @@ pub enum JournalError {
         /// The branch.
         branch: crate::domain::BranchId,
     },
-    /// A fork would have too many parent branches to be read back.
-    #[error(
-        "branch {branch} already has {max} parent branches, the most that can be read; fork from an event that it shares with an \
-         earlier branch, or replay the episode in a new session with `retrospect rerun`"
-    )]
+    /// A fork would have too many ancestors to be read back.
+    #[error("branch {branch} already has {max} parent branches, the most that can be read")]
     TooDeep {
         /// The branch that was to be forked.
         branch: crate::domain::BranchId,
-        /// The most parents that a branch may have.
+        /// The maximum number of ancestors of a branch.
         max: usize,
     },
     /// A name or note of a branch is too long.
-    #[error("the {what} has {chars} characters, at most {most} are allowed")]
+    #[error("the {field} has {length} characters; the maximum is {max}")]
     TooLong {
-        /// A name or a note.
-        what: &'static str,
-        /// Characters it has.
-        chars: usize,
-        /// Characters it may have.
-        most: usize,
+        /// `name` or `note`.
+        field: &'static str,
+        /// Its length in characters.
+        length: usize,
+        /// Its maximum length in characters.
+        max: usize,
     },
     /// A branch can't have this name: it belongs to another branch, or couldn't be used to refer to it.
-    #[error("{name:?} can't be the name of this branch: {why}; choose another name")]
+    #[error("{name:?} can't be the name of this branch: {reason}; choose another name")]
     BadName {
-        /// The name.
+        /// The rejected name.
         name: String,
-        /// Why not, as half a sentence.
-        why: String,
+        /// Why it is rejected, without a capital letter or full stop.
+        reason: String,
     },
-    /// There is no session there.
+    /// There is no session in the folder.
     #[error(
         "{path}: no session here (a session is a folder with `meta.toml` and `branches/`); `retrospect sessions` lists them"
     )]
@@ -156,11 +153,11 @@ impl std::fmt::Display for FileChange {
             Self::Removed => f.write_str("was removed"),
             Self::Moved => f.write_str("was moved or renamed"),
             Self::Replaced => f.write_str("was replaced"),
-            Self::Shortened { current: is, expected: was } => {
-                write!(f, "was truncated from {was} to {is} bytes")
+            Self::Shortened { current, expected } => {
+                write!(f, "was truncated from {expected} to {current} bytes")
             }
-            Self::Lengthened { current: is, expected: was } => {
-                write!(f, "was changed from {was} to {is} bytes")
+            Self::Lengthened { current, expected } => {
+                write!(f, "was changed from {expected} to {current} bytes")
             }
         }
     }

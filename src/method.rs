@@ -1,4 +1,4 @@
-//! The methods: each is a policy over episodes, reflections and prompts. Pure; all memory is in the state.
+//! The methods. Each decides about episodes, reflections and prompts as a pure function; all memory is in the state.
 //!
 //! [`build_policy`] finds a method by its name on the command line; [`SETTINGS`] lists every setting that methods read.
 
@@ -42,7 +42,7 @@ pub enum UnknownMethod {
     /// OmniReflect has no such generation of reflections.
     #[error("unknown generation {0:?} for OmniReflect; known: symbolic, neural and neuro-symbolic")]
     Generation(String),
-    /// The planning-only method has no mentor that can plan this task.
+    /// The method `planning` has no mentor that can plan these tasks.
     #[error("planning: {0}; name a model that writes the plans, such as --mentor openai:MODEL")]
     NoPlanner(String),
 }
@@ -55,8 +55,7 @@ pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy,
     build_policy_with(spec, Arc::new(PromptBuilder::new(templates)))
 }
 
-/// Returns the policy as [`build_policy`] does, drafting prompts with `builder`, so that their sender can take them from
-/// its cache.
+/// Like [`build_policy`], but drafts prompts with `builder`, so that the sender of the prompts can use its cache.
 ///
 /// # Errors
 /// See [`build_policy`].
@@ -73,8 +72,8 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         "planning" => Arc::new(Planning::for_run(spec)?),
         other => return Err(UnknownMethod::Name(other.to_owned())),
     };
-    let learns = !spec.calibration_tasks().is_empty() || !spec.exploration_tasks().is_empty();
-    let method = if learns { Arc::new(calibration::WithCalibration(method)) } else { method };
+    let calibrates = !spec.calibration_tasks().is_empty() || !spec.exploration_tasks().is_empty();
+    let method = if calibrates { Arc::new(calibration::WithCalibration(method)) } else { method };
     Ok(Policy {
         method,
         draft_prompt: Arc::new(move |state, ask| builder.draft(state, ask)),

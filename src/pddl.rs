@@ -2,7 +2,8 @@
 //!
 //! Guarantees: the product of the parameter domains is never enumerated (ground actions are found by joining facts that
 //! are reachable under delete relaxation); every size limit is a named constant; no input text causes a panic.
-//! Not supported: numeric fluents (costs are parsed and ignored) and derived predicates (rejected).
+//! Not supported: numeric fluents (costs are parsed and ignored) and derived predicates (rejected). The reference
+//! implementation that comments mention is Fast Downward, as TextWorld uses it.
 //!
 //! [`Model::parse`] parses a domain and a problem, [`Task::ground`] finds the facts and the action instances, a
 //! [`State`] of the task incrementally tracks which instances are applicable and whether the goal holds, and a

@@ -1,11 +1,11 @@
 //! Prompt assembly and reply parsing: what a model is shown, and what its reply means.
 //!
-//! Responsibilities: assembling a prompt from templates and the state within a token budget ([`PromptBuilder`]),
-//! rebuilding the identical prompt from its record ([`render()`]), parsing replies ([`read_reply()`]), and the pure views
-//! between environment and prompt ([`interface`]). Not here: when a prompt is needed (decided by the method) and
-//! sending it (the provider).
+//! This module assembles a prompt from templates and the state within a token budget ([`PromptBuilder`]), rebuilds the
+//! identical prompt from its record ([`render()`]), parses replies ([`read_reply()`]), and transforms actions and
+//! observations between environment and prompt ([`interface`]). The method decides when a prompt is needed, and the
+//! provider sends it.
 //!
-//! A record must outlive its templates: text contributed by a template is stored under its hash, and the format of
+//! A record must outlive its templates. So text contributed by a template is stored under its hash, and the format of
 //! everything else (lesson lines, steps, the task) is fixed in [`forms`], which is part of the journal format.
 
 mod builder;

@@ -29,7 +29,7 @@ pub struct Request {
     /// Texts that end the reply. The reply does not include them.
     pub stop: Vec<String>,
     /// Detects replies that a newline stop cut off before they named an action; such a reply is requested again without
-    /// that stop. None: newline stops are always right.
+    /// that stop. None: newline stops never cut an action off.
     pub newline_stop_check: Option<NewlineStopCheck>,
     /// The last reply to this request was unusable: a cached reply is ignored and then replaced by the new one.
     pub refresh_cache: bool,
@@ -75,14 +75,16 @@ impl SamplingOverrides {
     /// Returns the overrides as text for cache keys. Fields that are not set add nothing, so that entries written
     /// before such a field existed are still found.
     pub fn identity(&self) -> String {
-        let chosen = if self.user_fields.is_empty() {
+        let user_fields = if self.user_fields.is_empty() {
             String::new()
         } else {
             format!(" {}", Value::Object(self.user_fields.clone()))
         };
-        let Self { temperature, max_tokens, temperature_increase: warmer, .. } = self;
-        let warmer = if *warmer > 0.0 { format!(" {warmer} warmer") } else { String::new() };
-        format!("SamplingWish {{ temperature: {temperature:?}, max_tokens: {max_tokens:?} }}{warmer}{chosen}")
+        let Self { temperature, max_tokens, temperature_increase: increase, .. } = self;
+        let warmer = if *increase > 0.0 { format!(" {increase} warmer") } else { String::new() };
+        format!(
+            "SamplingWish {{ temperature: {temperature:?}, max_tokens: {max_tokens:?} }}{warmer}{user_fields}"
+        )
     }
 }
 

@@ -62,7 +62,7 @@ impl EndSignal {
 enum GuardTarget {
     /// A session that is being opened and can't be closed yet.
     Opening,
-    /// No session, so that nothing has to be closed.
+    /// No session, so nothing has to be closed.
     NoSession,
     /// An open session.
     Session(GuardedSession),
@@ -80,7 +80,7 @@ struct SignalState {
     guards: Vec<(u64, GuardTarget)>,
     last_guard: u64,
     /// Whether SIGINT is left to the caller of [`wait_for_signal`] and doesn't start the watchdog thread.
-    interrupt_wakes_only: bool,
+    caller_handles_interrupt: bool,
     /// Whether the watchdog thread is running.
     watchdog_started: bool,
     /// Whether another program, such as an editor, uses the terminal. Its Ctrl-C is not meant for this program.
@@ -166,13 +166,14 @@ impl SignalHub {
             std::process::exit(i32::from(signal.exit_code()));
         }
         state.received = Some(signal);
-        let wakes_only = state.interrupt_wakes_only && signal == EndSignal::INTERRUPT;
-        let start_watchdog = !wakes_only && !state.watchdog_started;
+        let is_handled_by_caller = state.caller_handles_interrupt && signal == EndSignal::INTERRUPT;
+        let start_watchdog = !is_handled_by_caller && !state.watchdog_started;
         state.watchdog_started |= start_watchdog;
         drop(state);
         self.signal_count.send_modify(|n| *n = n.wrapping_add(1));
         if start_watchdog {
-            // Ignore a failed spawn: this thread must keep receiving signals, and the program can still exit by itself.
+            // A failed spawn is ignored: this thread must keep receiving signals, and the program can still exit
+            // itself.
             let _ =
                 std::thread::Builder::new().name("ending".to_owned()).spawn(move || HUB.force_exit(signal));
         }
@@ -181,18 +182,18 @@ impl SignalHub {
     /// Gives the program time to exit, then closes its sessions and ends the process.
     fn force_exit(&self, signal: EndSignal) -> ! {
         let started = Instant::now();
-        let mut closed = None;
+        let mut closed_at = None;
         loop {
             std::thread::sleep(POLL_INTERVAL);
             if started.elapsed() < GRACE_PERIOD {
                 continue;
             }
-            if closed.is_none() && self.close_all() {
-                closed = Some(Instant::now());
+            if closed_at.is_none() && self.close_all() {
+                closed_at = Some(Instant::now());
             }
             // A write that has been blocked since before the signal will not complete.
-            let stuck = write_duration().is_some_and(|since| since >= GRACE_PERIOD);
-            if closed.is_some_and(|since: Instant| stuck || since.elapsed() >= EXIT_TIMEOUT) {
+            let is_blocked = write_duration().is_some_and(|duration| duration >= GRACE_PERIOD);
+            if closed_at.is_some_and(|time: Instant| is_blocked || time.elapsed() >= EXIT_TIMEOUT) {
                 restore_terminal();
                 std::process::exit(i32::from(signal.exit_code()));
             }
@@ -238,10 +239,10 @@ pub async fn wait_for_signal() -> EndSignal {
     }
 }
 
-/// Sets whether SIGINT only wakes [`wait_for_signal`] and doesn't start the watchdog thread; [`acknowledge`] then
-/// clears it.
-pub fn set_interrupt_wakes_only(yes: bool) {
-    HUB.lock().interrupt_wakes_only = yes;
+/// Sets whether SIGINT only wakes [`wait_for_signal`] and doesn't start the watchdog thread. The caller clears the
+/// signal with [`acknowledge`].
+pub fn set_interrupt_wakes_only(wakes_only: bool) {
+    HUB.lock().caller_handles_interrupt = wakes_only;
 }
 
 /// Clears the received signal.
@@ -264,9 +265,8 @@ pub fn set_terminal_restorer(restorer: fn()) {
     let _ = RESTORER.set(restorer);
 }
 
-/// Treats the loss of the terminal at standard input as SIGHUP. Needed where SIGHUP has no effect: in another session
-/// than the terminal's, which the system doesn't signal, and under `nohup`, which ignores it. The program is useless
-/// without its terminal there too.
+/// Treats the loss of the terminal at standard input as SIGHUP. Needed where SIGHUP has no effect: in another process
+/// session than the terminal's, which the system doesn't signal, and under `nohup`, which ignores it.
 pub fn watch_terminal() {
     #[cfg(unix)]
     {
@@ -278,9 +278,11 @@ pub fn watch_terminal() {
 /// Runs a write to a terminal or pipe. If a signal arrives while the write is blocked, the program ends without waiting
 /// for it.
 pub fn blocking_write<T>(write: impl FnOnce() -> T) -> T {
-    let outer = WRITE_STARTED.swap(millis_since_start(), Ordering::SeqCst);
+    let outer_start = WRITE_STARTED.swap(millis_since_start(), Ordering::SeqCst);
     let result = write();
-    WRITE_STARTED.store(if outer == 0 { 0 } else { millis_since_start() }, Ordering::SeqCst);
+    // The outer write continues after a nested one. Its time starts again, because it wasn't blocked.
+    let start = if outer_start == 0 { 0 } else { millis_since_start() };
+    WRITE_STARTED.store(start, Ordering::SeqCst);
     result
 }
 
@@ -293,7 +295,7 @@ fn millis_since_start() -> u64 {
 fn write_duration() -> Option<Duration> {
     match WRITE_STARTED.load(Ordering::SeqCst) {
         0 => None,
-        since => Some(Duration::from_millis(millis_since_start().saturating_sub(since))),
+        start => Some(Duration::from_millis(millis_since_start().saturating_sub(start))),
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Responsibilities: [`detect()`] finds what a step shows, as notes with the text that proves them; [`reflect`] turns
 //! notes into Abstract, Error and Progress lessons. Not here: when to reflect, which the method decides. Neither ever
-//! sees `truth`, and the work of both is bounded by one step.
+//! reads `truth`, and the cost of both depends on the steps examined, not on the length of the episode.
 
 mod cause;
 mod detect;

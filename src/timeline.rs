@@ -1,8 +1,8 @@
 //! The state at any point of a branch, from its events and the checkpoints between them.
 //!
 //! Memory is bounded: only the newest events are held, and older ones are fetched from the journal. Checkpoints share
-//! the parts that grow, and are thinned out when there are many. A clone of a timeline shares everything with it, so a
-//! reader keeps what it reads while the branch grows.
+//! the parts that grow, and are thinned out when there are many. A clone of a timeline shares its data and doesn't
+//! change when the branch grows, so a reader can keep one.
 
 pub mod compare;
 mod fetch;
@@ -42,7 +42,7 @@ pub struct CheckpointIndex {
 }
 
 impl CheckpointIndex {
-    /// Uses the checkpoints of `self` up to the event `at` that two branches share, and those of `own` after it.
+    /// Uses the checkpoints of `self` up to `at`, the last event that two branches share, and those of `own` after it.
     pub fn chain(self, at: Seq, own: Self) -> Self {
         let mut seqs: Vec<Seq> = self.seqs.into_iter().filter(|seq| *seq <= at).collect();
         seqs.extend(&own.seqs);
@@ -59,12 +59,13 @@ impl CheckpointIndex {
     }
 }
 
-/// The events of a branch, and access to every state it had. Cloning only increments some tens of reference counts.
+/// The events of a branch, and access to every state it had. Cloning is cheap: it only increments reference counts.
 #[derive(Clone)]
 pub struct Timeline {
     recent: RecentEvents,
-    /// In ascending order of their heads.
+    /// States in ascending order of their heads.
     checkpoints: Arc<Vec<Arc<State>>>,
+    /// The number of events between two checkpoints.
     stride: u64,
     head: Arc<State>,
     fetcher: Option<EventFetcher>,
@@ -151,14 +152,14 @@ impl Timeline {
     /// Appends a batch of events and the state after it.
     pub fn push(&mut self, batch: impl IntoIterator<Item = Arc<Envelope>>, after: Arc<State>) {
         batch.into_iter().for_each(|event| self.recent.push(event));
-        let kept = self.checkpoints.last().map_or(0, |s| s.head.0);
-        if after.head.0 >= kept + self.stride {
+        let last_checkpoint = self.checkpoints.last().map_or(0, |s| s.head.0);
+        if after.head.0 >= last_checkpoint + self.stride {
             let checkpoints = Arc::make_mut(&mut self.checkpoints);
             if checkpoints.len() >= MAX_CHECKPOINTS {
-                let mut n = 0;
+                let mut index = 0;
                 checkpoints.retain(|_| {
-                    n += 1;
-                    n % 2 == 0
+                    index += 1;
+                    index % 2 == 0
                 });
                 self.stride *= 2;
             }
@@ -187,7 +188,7 @@ impl Timeline {
     pub fn event(&self, seq: Seq) -> Option<Arc<Envelope>> {
         let before = seq.0.checked_sub(1)?;
         match before.checked_sub(self.recent.dropped_through()) {
-            Some(place) => self.recent.get(usize::try_from(place).ok()?).cloned(),
+            Some(position) => self.recent.get(usize::try_from(position).ok()?).cloned(),
             None => self
                 .fold_cache
                 .fetch_or_record_error(self.fetcher.as_ref()?, Seq(before), seq)
@@ -218,16 +219,16 @@ impl Timeline {
     /// If some can no longer be fetched, the last item is the error.
     pub fn iter_after(&self, after: Seq) -> impl Iterator<Item = Result<Arc<Envelope>, String>> + '_ {
         let mut after = after.0;
-        let pieces = std::iter::from_fn(move || {
-            let piece = self.events_between(Seq(after), Seq(after.saturating_add(CHUNK_EVENTS)));
-            if let Some(why) = self.take_fetch_error() {
+        let chunks = std::iter::from_fn(move || {
+            let chunk = self.events_between(Seq(after), Seq(after.saturating_add(CHUNK_EVENTS)));
+            if let Some(error) = self.take_fetch_error() {
                 after = u64::MAX;
-                return Some(vec![Err(why)]);
+                return Some(vec![Err(error)]);
             }
-            after = piece.last()?.seq.0;
-            Some(piece.into_iter().map(Ok).collect())
+            after = chunk.last()?.seq.0;
+            Some(chunk.into_iter().map(Ok).collect())
         });
-        pieces.flatten()
+        chunks.flatten()
     }
 
     /// Returns the state after an event: the nearest checkpoint before it with the later events folded onto it.
@@ -248,20 +249,22 @@ impl Timeline {
                 fold_cache: cache,
             };
         }
-        let near = latest_up_to(&self.checkpoints, seq).cloned().unwrap_or_default();
-        let from = cache.latest_up_to(seq).filter(|w| w.head > near.head).unwrap_or(near);
-        let stored = self.checkpoint_index.as_ref().and_then(|stored| {
-            let at = *stored.seqs.get(stored.seqs.partition_point(|at| *at <= seq).checked_sub(1)?)?;
-            (at > from.head).then(|| stored.load.clone())
+        let checkpoint = latest_up_to(&self.checkpoints, seq).cloned().unwrap_or_default();
+        let start =
+            cache.latest_up_to(seq).filter(|state| state.head > checkpoint.head).unwrap_or(checkpoint);
+        let load_checkpoint = self.checkpoint_index.as_ref().and_then(|index| {
+            let checkpoint_seq =
+                *index.seqs.get(index.seqs.partition_point(|s| *s <= seq).checked_sub(1)?)?;
+            (checkpoint_seq > start.head).then(|| index.load.clone())
         });
-        let held = self.recent.between(from.head, seq).cloned().collect();
+        let recent_events = self.recent.between(start.head, seq).cloned().collect();
         let dropped_through = self.recent.dropped_through();
-        let fetch = self.fetcher.clone().filter(|_| from.head.0 < dropped_through);
+        let fetch = self.fetcher.clone().filter(|_| start.head.0 < dropped_through);
         FoldPlan {
-            start_state: from,
-            load_checkpoint: stored,
+            start_state: start,
+            load_checkpoint,
             target: Seq(seq.0.min(dropped_through)),
-            recent_events: held,
+            recent_events,
             fetcher: fetch,
             fold_cache: cache,
         }

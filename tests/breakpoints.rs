@@ -47,9 +47,9 @@ fn apply_event(state: &mut State, event: Event) {
 /// Returns episode, step and reason of every hit of a condition.
 fn hits_of(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
     let rules = breakpoint_rules(retrospect::method::parse_condition);
-    let stop: BreakpointConfig = (rules.parse)(condition).unwrap();
+    let config: BreakpointConfig = (rules.parse)(condition).unwrap();
     let mut state = State::default();
-    apply_event(&mut state, Event::BreakpointSet { breakpoint: 1, config: stop });
+    apply_event(&mut state, Event::BreakpointSet { breakpoint: 1, config });
     let mut found = Vec::new();
     for envelope in events {
         let before = state.clone();
@@ -74,8 +74,8 @@ fn each_condition_fires_where_it_should_on_shipped_sessions() {
         let events = recorded_events(name);
         for (condition, steps) in table {
             let found = hits_of(&events, condition);
-            let at: Vec<u32> = found.iter().map(|h| h.1).collect();
-            assert_eq!(&at, steps, "{name}: {condition}: {found:?}");
+            let hit_steps: Vec<u32> = found.iter().map(|h| h.1).collect();
+            assert_eq!(&hit_steps, steps, "{name}: {condition}: {found:?}");
             assert!(found.iter().all(|h| h.0 == 1 && !h.2.is_empty()));
         }
     }
@@ -113,10 +113,10 @@ fn costs_and_times_are_added_up_over_the_events() {
 
 /// Returns an actor that gives these replies in order, then repeats the last one.
 fn scripted(replies: &'static [&'static str]) -> ScriptedProvider {
-    let at = AtomicUsize::new(0);
+    let next = AtomicUsize::new(0);
     ScriptedProvider::new(move |_| {
-        let n = at.fetch_add(1, Ordering::Relaxed).min(replies.len() - 1);
-        Ok(replies[n].to_owned())
+        let index = next.fetch_add(1, Ordering::Relaxed).min(replies.len() - 1);
+        Ok(replies[index].to_owned())
     })
 }
 
@@ -146,7 +146,7 @@ fn play_script(replies: &'static [&'static str], breaks: &[&str]) -> RunResult {
 fn play_with_actor(actor: Arc<dyn Provider>, breaks: &[&str]) -> RunResult {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread) = start_with_actor(dir.path(), actor, breaks);
-    let mut stood = Vec::new();
+    let mut stops = Vec::new();
     let mut last = Seq(0);
     loop {
         until(&handle, |s| {
@@ -160,14 +160,14 @@ fn play_with_actor(actor: Arc<dyn Provider>, breaks: &[&str]) -> RunResult {
         assert_eq!(head.pause_reason, Some(PauseReason::Breakpoint));
         last = hit.seq;
         let stage = head.last_step().map_or(Stage::Settled, |s| s.stage);
-        stood.push((hit.step, format!("{stage:?}")));
+        stops.push((hit.step, format!("{stage:?}")));
         handle.send(Command::Run);
     }
     let state = handle.store.head();
     let events = handle.store.timeline().events_between(Seq(0), state.head);
     handle.quit();
     thread.join().unwrap();
-    (stood, events, state)
+    (stops, events, state)
 }
 
 /// Starts a run of scripted replies, with breakpoints.
@@ -190,10 +190,10 @@ fn start_with_actor(
         let id = TaskId::parse(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
         Ok(Box::new(open_house(&id)?))
     });
-    let mut launch =
+    let mut run_config =
         RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
-    launch.actor = actor;
-    let (handle, thread, _) = Driver::start(root, meta("s", &spec), spec, Vec::new(), launch).unwrap();
+    run_config.actor = actor;
+    let (handle, thread, _) = Driver::start(root, meta("s", &spec), spec, Vec::new(), run_config).unwrap();
     for text in breaks {
         handle.send(Command::SetBreakpoint { text: (*text).to_owned(), replaces: None });
     }
@@ -239,20 +239,20 @@ const STUBBORN_HITS: &[ConditionSteps] = &[
 #[test]
 fn a_live_run_stops_exactly_where_its_journal_says() {
     for (condition, steps) in STUBBORN_HITS {
-        let (stood, events, state) = play_script(STUBBORN_REPLIES, &[condition]);
-        let at: Vec<u32> = stood.iter().map(|s| s.0).collect();
-        assert_eq!(&at, steps, "{condition}: {stood:?}");
+        let (stops, events, state) = play_script(STUBBORN_REPLIES, &[condition]);
+        let stop_steps: Vec<u32> = stops.iter().map(|s| s.0).collect();
+        assert_eq!(&stop_steps, steps, "{condition}: {stops:?}");
         // A condition on the action stops before it runs, all others after the observation.
         let stage = if condition.starts_with("same action") || condition.starts_with("same thought") {
             "Decision"
         } else {
             "Reflection"
         };
-        assert!(stood.iter().all(|s| s.1 == stage), "{condition}: {stood:?}");
+        assert!(stops.iter().all(|s| s.1 == stage), "{condition}: {stops:?}");
         // The same events without those of breakpoints give the same hits when searched afterwards.
         assert_eq!(
             hits_of(&without_breakpoint_events(&events), condition).iter().map(|h| h.1).collect::<Vec<_>>(),
-            at,
+            stop_steps,
             "{condition}"
         );
         // Folding the journal, without matching conditions, gives the driver's state.
@@ -267,9 +267,9 @@ fn a_live_run_stops_exactly_where_its_journal_says() {
 
 /// Removes the events of breakpoints.
 fn without_breakpoint_events(events: &[Arc<Envelope>]) -> Vec<Arc<Envelope>> {
-    let own =
+    let is_breakpoint_event =
         |e: &&Arc<Envelope>| matches!(e.event, Event::BreakpointSet { .. } | Event::BreakpointHit { .. });
-    events.iter().filter(|e| !own(e)).cloned().collect()
+    events.iter().filter(|e| !is_breakpoint_event(e)).cloned().collect()
 }
 
 /// Regression: cost and time conditions were tested only on artificial journals.
@@ -281,40 +281,40 @@ fn a_live_run_stops_above_its_cost_and_time_limits() {
         ("cost > 9", Some(&[])),
         ("time > 1s", None),
     ];
-    for (condition, due) in rows {
-        let (stood, events, _) =
+    for (condition, expected) in rows {
+        let (stops, events, _) =
             play_with_actor(Arc::new(SlowPaidActor(scripted(STUBBORN_REPLIES))), &[condition]);
-        let at: Vec<u32> = stood.iter().map(|s| s.0).collect();
+        let stop_steps: Vec<u32> = stops.iter().map(|s| s.0).collect();
         assert_eq!(
             hits_of(&without_breakpoint_events(&events), condition).iter().map(|h| h.1).collect::<Vec<_>>(),
-            at,
+            stop_steps,
             "{condition}"
         );
-        match due {
-            Some(due) => assert_eq!(&at, due, "{condition}"),
+        match expected {
+            Some(expected) => assert_eq!(&stop_steps, expected, "{condition}"),
             // At 150 ms per reply, one second passes by the seventh of sixteen replies.
-            None => assert!(at.len() == 1 && at[0] <= 8, "{condition}: {at:?}"),
+            None => assert!(stop_steps.len() == 1 && stop_steps[0] <= 8, "{condition}: {stop_steps:?}"),
         }
     }
 }
 
 #[test]
 fn a_hit_has_a_reason_and_watches_do_not_stop() {
-    let (stood, events, state) =
+    let (stops, events, state) =
         play_script(STUBBORN_REPLIES, &["nothing 3", "warn same action 3", "once action ~ fridge"]);
-    assert_eq!(stood, [(5, "Reflection".to_owned()), (10, "Decision".to_owned())]);
+    assert_eq!(stops, [(5, "Reflection".to_owned()), (10, "Decision".to_owned())]);
     let hits: Vec<String> =
         state.breakpoints.all.iter().map(|b| format!("{} {}", b.config, b.hits)).collect();
     assert_eq!(hits, ["nothing 3 1", "warn same action 3 2", "once action ~ fridge 1"]);
-    let whys: Vec<&str> = events
+    let reasons: Vec<&str> = events
         .iter()
         .filter_map(|e| match &e.event {
-            Event::BreakpointHit { reason: why, .. } => Some(why.as_str()),
+            Event::BreakpointHit { reason, .. } => Some(reason.as_str()),
             _ => None,
         })
         .collect();
     assert_eq!(
-        whys,
+        reasons,
         [
             "3rd time in a row at step 5: `dance`",
             "nothing happened at steps 2, 4 and 5",
@@ -327,10 +327,10 @@ fn a_hit_has_a_reason_and_watches_do_not_stop() {
 }
 
 #[test]
-fn invented_conditions_in_a_file_never_fire_and_break_nothing() {
+fn invalid_breakpoints_in_a_journal_never_hit() {
     let mut state = State::default();
-    let stop = BreakpointConfig { condition: "action ~ ((((".to_owned(), ..BreakpointConfig::default() };
-    apply_event(&mut state, Event::BreakpointSet { breakpoint: 7, config: stop });
+    let config = BreakpointConfig { condition: "action ~ ((((".to_owned(), ..BreakpointConfig::default() };
+    apply_event(&mut state, Event::BreakpointSet { breakpoint: 7, config });
     apply_event(
         &mut state,
         Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, reason: "?".to_owned() },
@@ -348,31 +348,31 @@ fn a_proposal_with_a_breakpoint_can_be_forked_like_any_other() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread) =
         start_script(dir.path(), STUBBORN_REPLIES, &["action ~ dance", "warn action ~ dance"]);
-    let stands = |s: &State, step| {
+    let is_stopped_at = |s: &State, step| {
         s.breakpoints.current_hit.as_ref().is_some_and(|h| h.step == step) && s.calls.is_empty()
     };
-    until(&handle, |s| stands(s, 2));
+    until(&handle, |s| is_stopped_at(s, 2));
     handle.send(Command::Run);
-    until(&handle, |s| stands(s, 4));
-    let (at, of) =
+    until(&handle, |s| is_stopped_at(s, 4));
+    let (fork_seq, head) =
         (retrospect::driver::decision_seq(&handle.store.timeline(), 2).unwrap(), handle.store.head());
-    let first = of.episode.as_ref().unwrap().step(2).unwrap().first_seq;
-    let events = handle.store.timeline().events_between(Seq(first.0 - 1), at);
+    let first = head.episode.as_ref().unwrap().step(2).unwrap().first_seq;
+    let events = handle.store.timeline().events_between(Seq(first.0 - 1), fork_seq);
     let proposed = events.iter().find(|e| matches!(e.event, Event::Proposed { .. })).unwrap();
     assert!(proposed.batch_continues, "the hits are in the same batch");
     assert!(!events.last().unwrap().batch_continues);
-    assert_eq!(handle.store.state_at(at).step_awaiting_decision().map(|s| s.number), Some(2));
-    let instead = Command::Override {
+    assert_eq!(handle.store.state_at(fork_seq).step_awaiting_decision().map(|s| s.number), Some(2));
+    let override_command = Command::Override {
         action: "look".to_owned(),
         shown_as: ShownAs::Own,
         thought_disposition: ThoughtDisposition::Kept,
     };
-    handle.send_fork(Fork { at_seq: at, commands: vec![instead], ..Fork::default() });
-    let taken = |s: &State| {
+    handle.send_fork(Fork { at_seq: fork_seq, commands: vec![override_command], ..Fork::default() });
+    let executed_action = |s: &State| {
         let step = s.episode.as_ref()?.step(2)?;
         Some(step.executed.as_ref()?.action.clone())
     };
-    until(&handle, |s| taken(s).as_deref() == Some("look"));
+    until(&handle, |s| executed_action(s).as_deref() == Some("look"));
     assert_eq!(handle.store.branch().0, "b1");
     handle.quit();
     thread.join().unwrap();

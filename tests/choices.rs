@@ -1,7 +1,7 @@
-//! What a person can do after a failed call, with the real program and a failing server: retry, edit the prompt, switch
-//! the model, use a recorded reply, act manually. The first step is the failed one, and no step is lost.
+//! Tests what a person can do after a failed call, with the real program and a failing server: retry, edit the prompt,
+//! switch the model, use a recorded reply, act manually. The first step is the failed one, and no step is lost.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
 #[path = "serving/server.rs"]
 mod server;
@@ -20,9 +20,9 @@ async fn run_program(home: &Path, args: &[&str], lines: &str) -> (i32, String) {
     command.env("RETROSPECT_CONFIG_DIR", home.join("config"));
     command.env("RETROSPECT_SESSIONS", home.join("sessions"));
     command.stdin(std::fs::File::open(input).unwrap());
-    let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-    let output = [done.stdout, done.stderr].concat();
-    (done.status.code().unwrap_or(-1), String::from_utf8(output).unwrap())
+    let finished = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let output = [finished.stdout, finished.stderr].concat();
+    (finished.status.code().unwrap_or(-1), String::from_utf8(output).unwrap())
 }
 
 struct Case {
@@ -31,52 +31,65 @@ struct Case {
     /// The expected models of the calls.
     models: &'static [&'static str],
     /// Text in the last prompt.
-    holds: &'static str,
+    prompt_contains: &'static str,
     /// Texts in the output.
-    says: &'static [&'static str],
+    output_contains: &'static [&'static str],
 }
 
 #[test]
 fn each_choice_after_a_failed_call_continues_the_same_step() {
     let cases = [
-        Case { lines: "retry", models: &["small", "small"], holds: "You act in a household", says: &[] },
+        Case {
+            lines: "retry",
+            models: &["small", "small"],
+            prompt_contains: "You act in a household",
+            output_contains: &[],
+        },
         Case {
             lines: "prompt-edit 1 Say what you hold.\nprompt\nretry",
             models: &["small", "small"],
-            holds: "Say what you hold.",
-            says: &["call failed: `retry` sends it", "Say what you hold."],
+            prompt_contains: "Say what you hold.",
+            output_contains: &["call failed: `retry` sends it", "Say what you hold."],
         },
         Case {
             lines: "model openai:big\nretry",
             models: &["small", "big"],
-            holds: "You act in a household",
-            says: &["actor openai:big"],
+            prompt_contains: "You act in a household",
+            output_contains: &["actor openai:big"],
         },
         Case {
             lines: "prompt-edit 1 Say what you hold.\nmodel openai:big\nretry",
             models: &["small", "big"],
-            holds: "Say what you hold.",
-            says: &["actor openai:big"],
+            prompt_contains: "Say what you hold.",
+            output_contains: &["actor openai:big"],
         },
         Case {
             lines: "recorded NAME",
             models: &["small"],
-            holds: "You act in a household",
-            says: &["recorded reply from session"],
+            prompt_contains: "You act in a household",
+            output_contains: &["recorded reply from session"],
         },
         Case {
             lines: "prompt-edit 1 Say what you hold.\nrecorded NAME\nundo\nrecorded NAME",
             models: &["small"],
-            holds: "You act in a household",
-            says: &["no recording answers a prompt that you edited", "recorded reply from session"],
+            prompt_contains: "You act in a household",
+            output_contains: &[
+                "there is no recorded reply for an edited prompt",
+                "recorded reply from session",
+            ],
         },
         Case {
             lines: "set actor.max_tokens 64\nset actor.seed 7\nretry",
             models: &["small", "small"],
-            holds: "\"max_tokens\":64",
-            says: &[],
+            prompt_contains: "\"max_tokens\":64",
+            output_contains: &[],
         },
-        Case { lines: "act inventory", models: &["small"], holds: "You act in a household", says: &[] },
+        Case {
+            lines: "act inventory",
+            models: &["small"],
+            prompt_contains: "You act in a household",
+            output_contains: &[],
+        },
     ];
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -85,8 +98,8 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
             let args = ["run", "--task", "easy/put/1", "--method", "react", "--actor", "openai:small"];
             args.iter().chain(&["--max-steps", "1", "--base-url", base]).map(ToString::to_string).collect()
         };
-        let start = async |base: &str, how: &str, lines: &str| {
-            let args = [run(base), vec![how.to_owned()]].concat();
+        let start = async |base: &str, mode: &str, lines: &str| {
+            let args = [run(base), vec![mode.to_owned()]].concat();
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
             run_program(home.path(), &args, lines).await
         };
@@ -107,14 +120,14 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
             for words in ["401: who are you", "1 > inventory", "You are not carrying anything."] {
                 assert!(output.contains(words), "{}: {words}: {output}", case.lines);
             }
-            for words in case.says {
+            for words in case.output_contains {
                 assert!(output.contains(words), "{}: {words}: {output}", case.lines);
             }
-            let asked = server.requests();
-            let models: Vec<&Value> = asked.iter().map(|a| &a.body["model"]).collect();
+            let requests = server.requests();
+            let models: Vec<&Value> = requests.iter().map(|a| &a.body["model"]).collect();
             assert_eq!(models, case.models, "{}: {output}", case.lines);
-            let last = asked.last().unwrap().body.to_string();
-            assert!(last.contains(case.holds), "{}: {last}", case.lines);
+            let last = requests.last().unwrap().body.to_string();
+            assert!(last.contains(case.prompt_contains), "{}: {last}", case.lines);
             let (code, output) = run_program(home.path(), &["verify", "--last"], "").await;
             assert_eq!(code, 0, "{}: {output}", case.lines);
         }
@@ -133,11 +146,11 @@ fn a_prompt_that_cannot_fit_is_not_sent_and_continues_with_a_larger_budget() {
             server::text_event("inventory"),
             server::end_event("stop")
         );
-        for (answer, budget, first) in [
+        for (response, budget, first_requests) in [
             (complete_reply("inventory"), "60", 0),
             (server::chunked(&[counted.as_bytes()], true), "1500", 1),
         ] {
-            let server = Server::start(vec![answer]).await;
+            let server = Server::start(vec![response]).await;
             let home = tempfile::tempdir().unwrap();
             let set = format!("context_tokens={budget}");
             let args =
@@ -149,7 +162,7 @@ fn a_prompt_that_cannot_fit_is_not_sent_and_continues_with_a_larger_budget() {
                 "{budget}: {code}: {output}"
             );
             assert!(output.contains(&format!("more than the {budget} allowed")), "{output}");
-            assert_eq!(server.requests().len(), first, "{budget}: {output}");
+            assert_eq!(server.requests().len(), first_requests, "{budget}: {output}");
             let lines = "set context_tokens 9000\nretry\nrun\nquit\n";
             let (code, output) = run_program(home.path(), &["resume", "--last", "--plain"], lines).await;
             assert!(code == 0 && output.contains("2 > inventory"), "{budget}: {output}");
@@ -168,9 +181,9 @@ fn a_failed_mentor_prompt_still_fits_after_the_server_counted_tokens() {
         let lesson = server::text_event("[\"Look first.\"]");
         let counted = format!("{lesson}{}data: {usage}\n\ndata: [DONE]\n\n", server::end_event("stop"));
         let counted = server::chunked(&[counted.as_bytes()], true);
-        let broke = || plain_response(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
-        let answer = || complete_reply("[\"Look first.\"]");
-        let server = Server::start(vec![counted, broke(), broke(), answer(), answer()]).await;
+        let failure = || plain_response(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
+        let reply = || complete_reply("[\"Look first.\"]");
+        let server = Server::start(vec![counted, failure(), failure(), reply(), reply()]).await;
         let home = tempfile::tempdir().unwrap();
         let mentor = ["--method", "omnireflect", "--mentor", "openai:small", "--set", "generation=neural"];
         let args = ["run", "--task", "easy/put/1", "--plain", "--base-url", &server.base];
@@ -194,8 +207,8 @@ fn a_failed_mentor_prompt_still_fits_after_the_server_counted_tokens() {
 fn an_overlong_edit_is_not_reported_as_undroppable() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        let broke = plain_response(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
-        let server = Server::start(vec![broke, complete_reply("inventory")]).await;
+        let failure = plain_response(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
+        let server = Server::start(vec![failure, complete_reply("inventory")]).await;
         let home = tempfile::tempdir().unwrap();
         let args = ["run", "--task", "easy/put/1", "--method", "react", "--actor", "openai:small", "--plain"];
         let set = ["--base-url", &server.base, "--set", "context_tokens=2000", "--set", "examples=0"];

@@ -1,7 +1,7 @@
-//! What scripts and old sessions rely on. Names, fields and exit codes may be added but not removed. The recorded
-//! sessions were written by version 0.1 before its vocabulary changed; every later version opens, verifies and resumes
-//! them.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
+//! Checks what scripts and old sessions rely on. Names, fields and exit codes may be added but not removed. The
+//! recorded sessions were written by version 0.1 before its vocabulary changed; every later version opens, verifies and
+//! resumes them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,10 +35,10 @@ impl Home {
     }
 
     /// Returns the standard output of a command that must succeed.
-    fn text(&self, args: &[&str]) -> String {
-        let done = self.run(args, b"");
-        let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-        assert_eq!(done.status.code(), Some(0), "{args:?}\n{out}\n{err}");
+    fn stdout_of(&self, args: &[&str]) -> String {
+        let output = self.run(args, b"");
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{args:?}\n{out}\n{err}");
         out.into_owned()
     }
 }
@@ -63,9 +63,10 @@ fn frozen_names() -> BTreeMap<String, Vec<String>> {
 
 /// Returns whether a text contains a name as a separate word.
 fn has_word(text: &str, name: &str) -> bool {
-    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    let ends = |at: usize| !text[..at].ends_with(part) && !text[at + name.len()..].starts_with(part);
-    text.match_indices(name).any(|(at, _)| ends(at))
+    let is_word_char = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let is_separate =
+        |at: usize| !text[..at].ends_with(is_word_char) && !text[at + name.len()..].starts_with(is_word_char);
+    text.match_indices(name).any(|(at, _)| is_separate(at))
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn no_flag_disappears() {
     for line in &names["flags"] {
         let (verb, flags) = line.split_once(": ").unwrap();
         let args: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
-        let help = home.text(&args);
+        let help = home.stdout_of(&args);
         for flag in flags.split(' ') {
             assert!(has_word(&help, flag), "{verb} has no {flag} any more:\n{help}");
         }
@@ -84,7 +85,7 @@ fn no_flag_disappears() {
 #[test]
 fn no_setting_method_profile_or_preset_disappears() {
     let (home, names) = (Home::new(), frozen_names());
-    let shown = home.text(&["config", "show"]);
+    let shown = home.stdout_of(&["config", "show"]);
     for name in names["configuration"].iter().chain(&names["settings"]) {
         let row = shown.lines().any(|l| l.split_whitespace().next() == Some(name));
         assert!(row, "config show has no {name} any more");
@@ -92,7 +93,7 @@ fn no_setting_method_profile_or_preset_disappears() {
     for name in &names["profiles"] {
         assert!(has_word(&shown, name), "there is no profile {name} any more");
     }
-    let help = home.text(&["run", "--help"]);
+    let help = home.stdout_of(&["run", "--help"]);
     for name in names["methods"].iter().chain(&names["presets"]) {
         assert!(has_word(&help, name), "run --help does not name {name} any more");
     }
@@ -148,10 +149,10 @@ fn play_output_is_byte_identical() {
     ];
     for (name, task) in cases {
         let input = fs::read(data_path(&format!("contract/{name}.in"))).unwrap();
-        let wanted = fs::read_to_string(data_path(&format!("contract/{name}.out"))).unwrap();
-        let done = home.run(&[&["play", "--json"], task].concat(), &input);
-        assert_eq!(done.status.code(), Some(0), "{name}");
-        assert_eq!(String::from_utf8_lossy(&done.stdout), wanted, "{name}");
+        let expected = fs::read_to_string(data_path(&format!("contract/{name}.out"))).unwrap();
+        let output = home.run(&[&["play", "--json"], task].concat(), &input);
+        assert_eq!(output.status.code(), Some(0), "{name}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{name}");
     }
 }
 
@@ -182,7 +183,7 @@ const RUN_FIELDS: &[(&str, &str)] = &[
 fn run_lines_keep_their_fields() {
     let home = Home::new();
     let args = ["run", "--task", "easy/heat/23", "--method", "omnireflect", "--max-steps", "12"];
-    let output = home.text(&[&args[..], &["--headless", "--json"]].concat());
+    let output = home.stdout_of(&[&args[..], &["--headless", "--json"]].concat());
     let lines: Vec<Value> = output.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let mut kinds = BTreeSet::new();
     for line in &lines {
@@ -243,20 +244,20 @@ fn recorded_sessions_open_verify_and_resume() {
         copy_folder(&data_path("recorded_sessions").join(name), &session);
         let path = session.to_str().unwrap();
         let before = branch_lines(&session);
-        assert!(home.text(&["open", path]).lines().count() > 10, "{name}");
+        assert!(home.stdout_of(&["open", path]).lines().count() > 10, "{name}");
         for format in ["json", "markdown", "html"] {
-            assert!(home.text(&["export", path, "--format", format]).len() > 1000, "{name} {format}");
+            assert!(home.stdout_of(&["export", path, "--format", format]).len() > 1000, "{name} {format}");
         }
-        home.text(&["verify", path]);
-        let json: Value = serde_json::from_str(&home.text(&["verify", path, "--json"])).unwrap();
+        home.stdout_of(&["verify", path]);
+        let json: Value = serde_json::from_str(&home.stdout_of(&["verify", path, "--json"])).unwrap();
         assert_eq!(json["problems"], serde_json::json!([]), "{name}");
         // The built-in templates may have changed since; `--accept-prompts` accepts that.
-        home.text(&["resume", path, "--headless", "--accept-prompts"]);
+        home.stdout_of(&["resume", path, "--headless", "--accept-prompts"]);
         let after = branch_lines(&session);
         assert!(after.len() >= before.len() && after[..before.len()] == before[..], "{name}: history stays");
         let steps = |lines: &[String]| lines.iter().filter(|l| l.contains(r#""type":"observed""#)).count();
         assert_eq!(steps(&after) == steps(&before), *over, "{name}: a run continues unless it was over");
-        home.text(&["verify", path]);
+        home.stdout_of(&["verify", path]);
     }
 }
 

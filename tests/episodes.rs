@@ -21,9 +21,10 @@ fn play(method: &str, ids: &[String]) -> Arc<State> {
                 .map_err(|e| retrospect::env::EnvError::Refused { what: e.to_string() })?,
         )?))
     });
-    let launch = RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let run_config =
+        RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
     let meta = meta("s", &spec);
-    let (handle, thread, _session) = Driver::start(dir.path(), meta, spec, Vec::new(), launch).unwrap();
+    let (handle, thread, _session) = Driver::start(dir.path(), meta, spec, Vec::new(), run_config).unwrap();
     handle.send(Command::Run);
     until(&handle, |s| s.run_over || s.failed_call.is_some());
     let state = handle.store.head();

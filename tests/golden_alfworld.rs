@@ -4,7 +4,7 @@
 //! kitchen, recorded with the original stack, are part of the repository. Those of real games are in `../shared`;
 //! without it they are skipped, which `RETROSPECT_GOLDEN=required` turns into a failure.
 
-#![expect(clippy::print_stdout, reason = "a test target of its own reports to the terminal")]
+#![expect(clippy::print_stdout, reason = "this test has its own `main` and prints its results")]
 
 use flate2::read::GzDecoder;
 use retrospect::env::Environment;
@@ -98,16 +98,17 @@ fn play_game(root: &Path, folder: &Path) -> Outcome {
     type GameFiles = (Vec<u8>, Vec<u8>, String);
     let read = || -> Result<GameFiles, String> {
         let bytes = fs::read(folder.join("game.tw-pddl")).map_err(|error| error.to_string())?;
-        let beside = fs::read(folder.join("traj_data.json")).map_err(|error| error.to_string())?;
-        let packed = fs::File::open(root.join("traces").join(format!("{id}.jsonl.gz")));
+        let traj_data = fs::read(folder.join("traj_data.json")).map_err(|error| error.to_string())?;
+        let compressed = fs::File::open(root.join("traces").join(format!("{id}.jsonl.gz")));
         let mut text = String::new();
-        let unpacked = GzDecoder::new(packed.map_err(|error| error.to_string())?).read_to_string(&mut text);
-        unpacked.map_err(|error| error.to_string())?;
-        Ok((bytes, beside, text))
+        let decompressed =
+            GzDecoder::new(compressed.map_err(|error| error.to_string())?).read_to_string(&mut text);
+        decompressed.map_err(|error| error.to_string())?;
+        Ok((bytes, traj_data, text))
     };
-    let result = read().and_then(|(bytes, beside, traces)| {
+    let result = read().and_then(|(bytes, traj_data, traces)| {
         compare(&id, &bytes, &traces, &mut outcome)?;
-        compare_progress(&id, &bytes, &beside, &traces)
+        compare_progress(&id, &bytes, &traj_data, &traces)
     });
     if let Err(reason) = result {
         outcome.failures.push(format!("{id}: {reason}"));
@@ -115,11 +116,11 @@ fn play_game(root: &Path, folder: &Path) -> Outcome {
     outcome
 }
 
-/// Checks that the goal's targets match the file beside the game, and that a winning trace meets every pattern before
-/// it wins.
-fn compare_progress(id: &str, bytes: &[u8], beside: &[u8], traces: &str) -> Result<(), String> {
+/// Checks that the goal's targets match those in `traj_data.json`, and the progress of the walkthrough just before it
+/// wins.
+fn compare_progress(id: &str, bytes: &[u8], traj_data: &[u8], traces: &str) -> Result<(), String> {
     let game = Game::load(id, bytes).map_err(|error| error.to_string())?;
-    let targets = Targets::from_traj_data(id, beside).map_err(|error| error.to_string())?;
+    let targets = Targets::from_traj_data(id, traj_data).map_err(|error| error.to_string())?;
     if *game.targets() != targets {
         return Err(format!("targets {:?}, expected {targets:?}", game.targets()));
     }
@@ -130,18 +131,22 @@ fn compare_progress(id: &str, bytes: &[u8], beside: &[u8], traces: &str) -> Resu
         if line.trace != "walkthrough" {
             return Ok(());
         }
-        let turn = match &line.command {
+        let result = match &line.command {
             None => Environment::reset(&mut world),
             Some(command) => world.step(command),
         };
-        let turn = turn.map_err(|error| error.to_string())?;
-        if turn.won {
-            let whole =
+        let result = result.map_err(|error| error.to_string())?;
+        if result.won {
+            let expected_before =
                 if targets.task_type == Some(TaskType::PickAndPlaceSimple) { 2.0 / 3.0 } else { 0.75 };
-            let right = turn.progress > 0.999 && (before - whole).abs() < 1e-9;
-            return if right { Ok(()) } else { Err(format!("progress {before}, then {}", turn.progress)) };
+            let is_expected = result.progress > 0.999 && (before - expected_before).abs() < 1e-9;
+            return if is_expected {
+                Ok(())
+            } else {
+                Err(format!("progress {before}, then {}", result.progress))
+            };
         }
-        before = turn.progress;
+        before = result.progress;
     }
     Err("the walkthrough does not win".to_owned())
 }
@@ -149,19 +154,19 @@ fn compare_progress(id: &str, bytes: &[u8], beside: &[u8], traces: &str) -> Resu
 fn compare(id: &str, bytes: &[u8], traces: &str, outcome: &mut Outcome) -> Result<(), String> {
     let game = Game::load(id, bytes).map_err(|error| error.to_string())?;
     let mut world = World::new(game, None).map_err(|error| error.to_string())?;
-    let mut lost = false;
+    let mut has_failed = false;
     for line in traces.lines() {
         let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
         if line.step == 0 {
             outcome.traces += 1;
-            lost = false;
+            has_failed = false;
         }
-        if lost {
+        if has_failed {
             continue;
         }
         outcome.steps += 1;
         if let Err(difference) = compare_line(&mut world, &line) {
-            lost = true;
+            has_failed = true;
             outcome
                 .failures
                 .push(format!("{id}, {} step {} ({:?}): {difference}", line.trace, line.step, line.command));
@@ -180,11 +185,13 @@ fn compare_line(world: &mut World, line: &Line) -> Result<(), String> {
     }
     if !world.commands().iter().eq(line.admissible_commands.iter().map(String::as_str)) {
         let ours: Vec<&str> = world.commands().iter().collect();
-        let more: Vec<_> =
-            ours.iter().filter(|one| !line.admissible_commands.iter().any(|other| other == *one)).collect();
-        let less: Vec<_> =
-            line.admissible_commands.iter().filter(|one| !ours.contains(&one.as_str())).collect();
-        return Err(format!("admissible commands: too many {more:?}, missing {less:?}"));
+        let extra: Vec<_> = ours
+            .iter()
+            .filter(|command| !line.admissible_commands.iter().any(|other| other == *command))
+            .collect();
+        let missing: Vec<_> =
+            line.admissible_commands.iter().filter(|command| !ours.contains(&command.as_str())).collect();
+        return Err(format!("admissible commands: too many {extra:?}, missing {missing:?}"));
     }
     if world.is_won() != line.won {
         return Err(format!("won {}, expected {}", world.is_won(), line.won));

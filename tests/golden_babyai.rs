@@ -86,10 +86,10 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn count(&mut self, what: &str, result: Result<(), String>) {
+    fn count(&mut self, name: &str, result: Result<(), String>) {
         match result {
             Ok(()) => self.passed += 1,
-            Err(reason) => self.failures.push(format!("{what}: {reason}")),
+            Err(reason) => self.failures.push(format!("{name}: {reason}")),
         }
     }
 }
@@ -158,8 +158,8 @@ fn read_json_lines(path: &Path) -> Result<Vec<Value>, String> {
     text.lines().map(|line| serde_json::from_str(line).map_err(|error| error.to_string())).collect()
 }
 
-fn expect_equal<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, expected: &T) -> Result<(), String> {
-    if ours == expected { Ok(()) } else { Err(format!("{what} is\n  {ours:?}, expected\n  {expected:?}")) }
+fn expect_equal<T: PartialEq + std::fmt::Debug>(name: &str, ours: &T, expected: &T) -> Result<(), String> {
+    if ours == expected { Ok(()) } else { Err(format!("{name} is\n  {ours:?}, expected\n  {expected:?}")) }
 }
 
 fn compare_draws(line: &Value) -> Result<(), String> {
@@ -170,11 +170,11 @@ fn compare_draws(line: &Value) -> Result<(), String> {
     expect_equal("the increment", &format!("{increment:#x}"), &recorded.inc)?;
     for (index, draw) in recorded.draws.iter().enumerate() {
         let number = |i: usize| draw[i].as_i64().unwrap_or_default();
-        let what = format!("draw {index} of seed {}", recorded.seed);
+        let name = format!("draw {index} of seed {}", recorded.seed);
         if draw[0] == "i" {
-            expect_equal(&what, &generator.integer(number(1), number(2)), &number(3))?;
+            expect_equal(&name, &generator.integer(number(1), number(2)), &number(3))?;
         } else {
-            expect_equal(&what, &generator.fraction(), &draw[1].as_f64().unwrap_or_default())?;
+            expect_equal(&name, &generator.fraction(), &draw[1].as_f64().unwrap_or_default())?;
         }
     }
     Ok(())

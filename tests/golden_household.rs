@@ -2,7 +2,11 @@
 //!
 //! `cargo test --test golden_household -- --write DIR [ID]...` writes game folders for the recorder instead
 //! (`tests/golden/household/README.md`).
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test with a `main` of its own")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "this test has its own `main` and prints its results"
+)]
 
 use retrospect::env::Environment;
 use retrospect::env::household::{self, Difficulty, TaskId, TaskKind, export_folder};
@@ -89,33 +93,33 @@ fn replay(dir: &Path, game: &RecordedGame) -> Result<usize, String> {
     let mut world = household::open_world(&id).map_err(|error| error.to_string())?;
     let lines = read_lines(&dir.join(&game.traces));
     for line in &lines {
-        let at = |what: &str, ours: &dyn std::fmt::Debug, theirs: &dyn std::fmt::Debug| {
+        let difference = |what: &str, ours: &dyn std::fmt::Debug, theirs: &dyn std::fmt::Debug| {
             format!(
                 "{} step {}: {:?}: {what} is\n  {ours:?}, it was\n  {theirs:?}",
                 line.trace, line.step, line.command
             )
         };
-        let turn = match &line.command {
+        let result = match &line.command {
             None => world.reset(),
             Some(command) => world.step(command),
         }
         .map_err(|error| error.to_string())?;
-        if turn.observation != line.feedback {
-            return Err(at("the text", &turn.observation, &line.feedback));
+        if result.observation != line.feedback {
+            return Err(difference("the text", &result.observation, &line.feedback));
         }
         // `Nothing happens.` is the reply to inadmissible actions, and only to those.
-        if turn.valid == (line.feedback == "Nothing happens.") {
-            return Err(at("valid", &turn.valid, &line.feedback));
+        if result.valid == (line.feedback == "Nothing happens.") {
+            return Err(difference("valid", &result.valid, &line.feedback));
         }
-        if turn.won != line.won {
-            return Err(at("won", &turn.won, &line.won));
+        if result.won != line.won {
+            return Err(difference("won", &result.won, &line.won));
         }
         let admissible = world.admissible().map_err(|error| error.to_string())?;
         if admissible != line.admissible_commands {
-            return Err(at("the list of commands", &admissible, &line.admissible_commands));
+            return Err(difference("the list of commands", &admissible, &line.admissible_commands));
         }
         if world.world_summary()["inventory"] != json!(line.inventory) {
-            return Err(at("what is held", &world.world_summary(), &line.inventory));
+            return Err(difference("the inventory", &world.world_summary(), &line.inventory));
         }
     }
     if lines.len() != game.lines {

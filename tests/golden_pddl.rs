@@ -186,7 +186,7 @@ fn compare_trace(
     expect_equal("first hash", &format!("{:016x}", world.state_hash()), &initial.state_hash)?;
     let mut middle_snapshot = None;
     for (index, step) in trace.steps.iter().enumerate() {
-        let describe = |what: &str| format!("step {} ({:?}): {what}", index + 1, step.action);
+        let describe = |name: &str| format!("step {} ({:?}): {name}", index + 1, step.action);
         let reply = world.play(&step.action);
         expect_equal(&describe("observation"), &reply.observation, &step.observation.as_str())?;
         expect_equal(&describe("validity"), &reply.valid, &step.action_is_valid)?;
@@ -229,6 +229,6 @@ fn compare_trace(
     Ok(())
 }
 
-fn expect_equal<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, expected: &T) -> Result<(), String> {
-    if ours == expected { Ok(()) } else { Err(format!("{what} {ours:?}, expected {expected:?}")) }
+fn expect_equal<T: PartialEq + std::fmt::Debug>(name: &str, ours: &T, expected: &T) -> Result<(), String> {
+    if ours == expected { Ok(()) } else { Err(format!("{name} {ours:?}, expected {expected:?}")) }
 }

@@ -1,21 +1,16 @@
 //! Model servers behind HTTPS and proxies: which certificates are trusted, how others are reported, and who gets the
 //! key.
 #![cfg(all(unix, feature = "tls"))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may stop where it is wrong"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test may panic")]
 
-#[path = "serving/asking.rs"]
-mod asking;
+#[path = "serving/client.rs"]
+mod client;
 #[path = "serving/front.rs"]
 mod front;
 #[path = "serving/server.rs"]
 mod server;
 
-use asking::{KEY, ask, endpoint, provider, request};
+use client::{KEY, ask, endpoint, provider, request};
 use front::{TlsFront, tls_file};
 use futures_util::StreamExt as _;
 use retrospect::provider::openai::Endpoint;
@@ -39,13 +34,13 @@ fn trusting_endpoint(base: &str) -> Endpoint {
 #[test]
 fn a_trusted_server_streams_and_notices_a_disconnect() {
     block_on(async {
-        let begun: Vec<ScriptStep> =
+        let stalled: Vec<ScriptStep> =
             chunked(&[text_event("go").as_bytes()], false).into_iter().chain([ScriptStep::Hang]).collect();
-        let cut: Vec<ScriptStep> = chunked(&[text_event("go to").as_bytes()], false)
+        let interrupted: Vec<ScriptStep> = chunked(&[text_event("go to").as_bytes()], false)
             .into_iter()
             .chain([ScriptStep::Reset])
             .collect();
-        let server = Server::start(vec![complete_reply("open the door"), begun, cut]).await;
+        let server = Server::start(vec![complete_reply("open the door"), stalled, interrupted]).await;
         let front = TlsFront::start(&server.base, "server.pem").await;
         let provider = provider(trusting_endpoint(&front.base));
         let answer = ask(&provider, request()).await;
@@ -76,33 +71,33 @@ fn a_trusted_server_streams_and_notices_a_disconnect() {
 fn an_untrusted_server_gets_no_key_and_the_error_says_what_to_do() {
     block_on(async {
         let server = Server::start(vec![complete_reply("never")]).await;
-        let known = TlsFront::start(&server.base, "server.pem").await;
+        let front = TlsFront::start(&server.base, "server.pem").await;
         let other = TlsFront::start(&server.base, "other.pem").await;
         // Like real servers, it takes a TLS client hello for a malformed request.
         let http = Server::start(vec![vec![ScriptStep::Send(head(400, "")), ScriptStep::Read]]).await;
         let http = http.base.replace("http:", "https:");
-        let with = |base: &str, file: &str| {
+        let with_ca_file = |base: &str, file: &str| {
             let mut endpoint = endpoint(base);
             endpoint.ca_file = Some(tls_file(file));
             endpoint
         };
         let cases = [
-            (endpoint(&known.base), "signed by an unknown authority", "--ca-file FILE"),
+            (endpoint(&front.base), "signed by an unknown authority", "--ca-file FILE"),
             (trusting_endpoint(&other.base), "is for another name", "base URL"),
             (trusting_endpoint(&http), "does not speak https", "http://"),
-            (with(&known.base, "server.key"), "no certificate found in ca_file", "PEM"),
-            (with(&known.base, "nowhere.pem"), "nowhere.pem: could not read ca_file", "PEM"),
+            (with_ca_file(&front.base, "server.key"), "no certificate found in ca_file", "PEM"),
+            (with_ca_file(&front.base, "nowhere.pem"), "nowhere.pem: could not read ca_file", "PEM"),
         ];
-        for (endpoint, words, next) in cases {
+        for (endpoint, message, hint) in cases {
             let answer = ask(&provider(endpoint), request()).await;
             let error = answer.error.unwrap();
             assert_eq!(error.kind, FailureKind::Misconfigured, "{error:?}");
-            assert!(error.message.contains(words) && error.hint.contains(next), "{error:?}");
-            assert!(answer.notices.is_empty(), "it is not asked again: {:?}", answer.notices);
+            assert!(error.message.contains(message) && error.hint.contains(hint), "{error:?}");
+            assert!(answer.notices.is_empty(), "it is not contacted again: {:?}", answer.notices);
         }
-        assert!(server.requests().is_empty(), "what was asked: {:?}", server.requests());
+        assert!(server.requests().is_empty(), "unexpected requests: {:?}", server.requests());
         // The other way round, both server and client receive garbage.
-        let plain = known.base.replace("https:", "http:");
+        let plain = front.base.replace("https:", "http:");
         assert!(ask(&provider(endpoint(&plain)), request()).await.error.is_some());
         assert!(server.requests().is_empty());
     });
@@ -130,16 +125,16 @@ fn redirects_are_not_followed_with_the_key() {
 
 /// Runs the program with only these variables; returns exit code and output.
 async fn run_program(home: &tempfile::TempDir, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
-    let at = |name: &str| home.path().join(name);
+    let path_of = |name: &str| home.path().join(name);
     let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
-    command.args(args).current_dir(home.path()).env_clear().env("HOME", at("home"));
-    command.env("RETROSPECT_CONFIG_DIR", at("config")).env("RETROSPECT_SESSIONS", at("sessions"));
+    command.args(args).current_dir(home.path()).env_clear().env("HOME", path_of("home"));
+    command.env("RETROSPECT_CONFIG_DIR", path_of("config")).env("RETROSPECT_SESSIONS", path_of("sessions"));
     command.env("OPENAI_API_KEY", KEY).envs(variables.iter().copied());
-    let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-    let output = [done.stdout, done.stderr].concat();
+    let finished = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let output = [finished.stdout, finished.stderr].concat();
     let output = String::from_utf8(output).unwrap();
     assert!(!output.contains(KEY), "the key is on the screen: {output}");
-    (done.status.code().unwrap_or(-1), output)
+    (finished.status.code().unwrap_or(-1), output)
 }
 
 const RUN_ARGS: &[&str] =
@@ -163,14 +158,14 @@ fn every_documented_way_to_add_a_ca_works() {
         );
         assert!(server.requests().is_empty());
         type AuthorityCase<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
-        let ways: &[AuthorityCase<'_>] = &[
+        let cases: &[AuthorityCase<'_>] = &[
             (&["--ca-file", &ca], &[]),
             (&[], &[("RETROSPECT_CA_FILE", &ca)]),
             (&["--profile", "mine", "--config", &profile], &[]),
             #[cfg(target_os = "linux")]
             (&[], &[("SSL_CERT_FILE", &ca)]),
         ];
-        for (n, (flags, variables)) in ways.iter().enumerate() {
+        for (n, (flags, variables)) in cases.iter().enumerate() {
             let (code, output) = run_program(&home, &[run.as_slice(), flags].concat(), variables).await;
             assert_eq!(code, 0, "{flags:?} {variables:?}: {output}");
             assert_eq!(server.requests().len(), n + 1);
@@ -192,15 +187,16 @@ fn proxies_from_the_environment_are_used_and_reported_except_for_localhost() {
         let server = Server::start(vec![complete_reply("look")]).await;
         let proxy = server.base.trim_end_matches("/v1").to_owned();
         let port = proxy.rsplit(':').next().unwrap();
-        let run = |base: &str, more: &[&str]| -> Vec<String> {
-            [RUN_ARGS, &[base], more].concat().into_iter().map(str::to_owned).collect()
+        let run = |base: &str, extra: &[&str]| -> Vec<String> {
+            [RUN_ARGS, &[base], extra].concat().into_iter().map(str::to_owned).collect()
         };
-        let says = async |run: Vec<String>, variables: &[(&str, &str)]| {
+        let run_with_env = async |run: Vec<String>, variables: &[(&str, &str)]| {
             let run: Vec<&str> = run.iter().map(String::as_str).collect();
             run_program(&home, &run, variables).await
         };
         // A plain HTTP proxy gets the whole URL.
-        let (code, output) = says(run("http://model.example/v1", &[]), &[("HTTP_PROXY", &proxy)]).await;
+        let (code, output) =
+            run_with_env(run("http://model.example/v1", &[]), &[("HTTP_PROXY", &proxy)]).await;
         assert_eq!(code, 0, "{output}");
         assert_eq!(server.requests()[0].line, "POST http://model.example/v1/chat/completions HTTP/1.1");
         // Through a tunnel, the proxy doesn't see the key.
@@ -209,19 +205,19 @@ fn proxies_from_the_environment_are_used_and_reported_except_for_localhost() {
         let ca = tls_file("ca.pem").display().to_string();
         let with_ca = ["--ca-file", &ca];
         let (code, output) =
-            says(run("https://model.example/v1", &with_ca), &[("HTTPS_PROXY", &tunnel.base)]).await;
+            run_with_env(run("https://model.example/v1", &with_ca), &[("HTTPS_PROXY", &tunnel.base)]).await;
         assert_eq!(code, 0, "{output}");
-        let heard = tunnel.request_heads();
-        assert!(heard[0].starts_with("CONNECT model.example:443 HTTP/1.1"), "{heard:?}");
-        assert!(!heard.concat().contains(KEY), "{heard:?}");
+        let heads = tunnel.request_heads();
+        assert!(heads[0].starts_with("CONNECT model.example:443 HTTP/1.1"), "{heads:?}");
+        assert!(!heads.concat().contains(KEY), "{heads:?}");
         assert_eq!(server.requests().len(), 2);
         // An unreachable proxy is named as the cause; an excluded one is not used.
-        let dead = ("ALL_PROXY", "http://127.0.0.1:9");
-        let (code, output) = says(run("http://0.0.0.0:1/v1", &[]), &[dead]).await;
+        let unreachable_proxy = ("ALL_PROXY", "http://127.0.0.1:9");
+        let (code, output) = run_with_env(run("http://0.0.0.0:1/v1", &[]), &[unreachable_proxy]).await;
         assert!(code == 3 && output.contains("proxy"), "{code}: {output}");
         let direct = format!("http://0.0.0.0:{port}/v1");
-        assert_eq!(says(run(&direct, &[]), &[dead, ("NO_PROXY", "0.0.0.0")]).await.0, 0);
-        assert_eq!(says(run(&server.base, &[]), &[dead]).await.0, 0);
+        assert_eq!(run_with_env(run(&direct, &[]), &[unreachable_proxy, ("NO_PROXY", "0.0.0.0")]).await.0, 0);
+        assert_eq!(run_with_env(run(&server.base, &[]), &[unreachable_proxy]).await.0, 0);
         assert_eq!(server.requests().len(), 4);
     });
 }

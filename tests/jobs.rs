@@ -1,5 +1,5 @@
 //! `--jobs`: requests don't depend on how many tasks run at once.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 #[path = "serving/server.rs"]
 mod server;
@@ -31,19 +31,19 @@ fn request_bodies(method: &str, trials: &str, jobs: &str) -> Vec<String> {
         command.args(["--mentor", "openai:m"]);
     }
     command.env("RETROSPECT_SESSIONS", home.path()).env("XDG_CONFIG_HOME", home.path().join("none"));
-    let done = command.stdin(Stdio::null()).output().unwrap();
-    assert!(done.status.success(), "{method} --jobs {jobs}: {}", String::from_utf8_lossy(&done.stderr));
-    let mut bodies: Vec<String> = server.requests().iter().map(|asked| asked.body.to_string()).collect();
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{method} --jobs {jobs}: {}", String::from_utf8_lossy(&output.stderr));
+    let mut bodies: Vec<String> = server.requests().iter().map(|request| request.body.to_string()).collect();
     bodies.sort();
     bodies
 }
 
 /// Regression: each session of a `--jobs` run counted episodes from 1, so every task had the seeds of the first one.
 #[test]
-fn requests_are_the_same_whatever_runs_at_once() {
+fn requests_do_not_depend_on_jobs() {
     for (method, trials) in [("react", "1"), ("react", "2"), ("reflexion", "2")] {
-        let one = request_bodies(method, trials, "1");
-        let seeds: std::collections::BTreeSet<_> = one
+        let sequential = request_bodies(method, trials, "1");
+        let seeds: std::collections::BTreeSet<_> = sequential
             .iter()
             .map(|b| serde_json::from_str::<serde_json::Value>(b).unwrap()["seed"].to_string())
             .collect();
@@ -51,7 +51,7 @@ fn requests_are_the_same_whatever_runs_at_once() {
         for jobs in ["2", "4"] {
             assert_eq!(
                 request_bodies(method, trials, jobs),
-                one,
+                sequential,
                 "{method} of {trials} trials, --jobs {jobs}"
             );
         }

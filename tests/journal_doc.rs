@@ -1,4 +1,4 @@
-//! The program reads and writes the examples of `docs/JOURNAL.md`.
+//! Checks that the program reads and writes the examples of `docs/JOURNAL.md`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use retrospect::engine::{Envelope, State};
@@ -26,17 +26,17 @@ fn the_header_example_is_read_and_written_unchanged() {
 }
 
 #[test]
-fn every_event_example_is_read_kept_and_folded() {
+fn every_event_example_is_read_written_and_folded() {
     let mut state = State::default();
     let lines = code_blocks("json")[4].clone();
     for line in lines.lines() {
         let envelope: Envelope = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}\n{line}"));
-        let again: Envelope = serde_json::from_str(&serde_json::to_string(&envelope).unwrap()).unwrap();
-        assert_eq!(envelope, again);
+        let reparsed: Envelope = serde_json::from_str(&serde_json::to_string(&envelope).unwrap()).unwrap();
+        assert_eq!(envelope, reparsed);
         let written: serde_json::Value =
             serde_json::from_str(&serde_json::to_string(&envelope).unwrap()).unwrap();
-        let given: serde_json::Value = serde_json::from_str(line).unwrap();
-        for (key, value) in given.as_object().unwrap() {
+        let documented: serde_json::Value = serde_json::from_str(line).unwrap();
+        for (key, value) in documented.as_object().unwrap() {
             assert_eq!(written.get(key), Some(value), "{key} in {line}");
         }
         state.apply(&envelope);

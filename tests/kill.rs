@@ -7,7 +7,7 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a test that says what it counted"
+    reason = "a failing test may panic, and this one prints its counts"
 )]
 
 #[path = "soaking/cases.rs"]
@@ -50,7 +50,7 @@ const RUN_ARGS: &[&str] = &[
 #[test]
 fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
     let (kills, seed) = match std::env::var("RETROSPECT_SOAK") {
-        Ok(how) if how == "full" => {
+        Ok(mode) if mode == "full" => {
             (300, std::env::var("RETROSPECT_SOAK_SEED").map_or(0, |s| s.parse().unwrap()))
         }
         _ => (3, 0),
@@ -58,19 +58,19 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
     let dir = tempfile::tempdir().unwrap();
     let printed = play_headless(dir.path(), None);
     assert!(printed.len() > 20, "an uninterrupted run prints more than {} lines", printed.len());
-    let unbroken = normalized_events(&find_session(dir.path()).unwrap());
+    let uninterrupted = normalized_events(&find_session(dir.path()).unwrap());
     // The duration with a warm file cache and an idle processor.
-    let timed = || {
-        let began = Instant::now();
+    let time_run = || {
+        let start = Instant::now();
         play_headless(tempfile::tempdir().unwrap().path(), None);
-        began.elapsed()
+        start.elapsed()
     };
-    let whole = (0..3).map(|_| timed()).min().unwrap();
+    let duration = (0..3).map(|_| time_run()).min().unwrap();
     let mut rng = Rng::new(seed);
-    let (mut before, mut after, mut lines, mut again) = (0, 0, 0, 0);
+    let (mut before_start, mut after_end, mut lines, mut while_resuming) = (0, 0, 0, 0);
     for n in 0..kills {
         let dir = tempfile::tempdir().unwrap();
-        let moment = whole.mul_f64(rng.below(1_000) as f64 / 1_000.0);
+        let moment = duration.mul_f64(rng.below(1_000) as f64 / 1_000.0);
         let screen = n % 3 == 2;
         let printed = if screen {
             // The rule-based actor types on a screen, so a run takes longer there.
@@ -80,45 +80,45 @@ fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
                 if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(printed.len())) };
             play_headless(dir.path(), Some(&kill))
         };
-        let killed = format!(
+        let kill_name = format!(
             "kill {n} of seed {seed}, screen {screen}, at {moment:?} or after {} lines",
             printed.len()
         );
         lines += printed.len();
         let Some(path) = find_session(dir.path()).filter(|p| has_run_started(p)) else {
-            assert!(printed.is_empty(), "{killed}: events were printed, but there is no session");
-            before += 1;
+            assert!(printed.is_empty(), "{kill_name}: events were printed, but there is no session");
+            before_start += 1;
             continue;
         };
         // Everything printed is in the journal, with the same number.
-        let kept = read_branch(&path.join("branches/trunk.jsonl")).unwrap().events;
-        let head = kept.last().map_or(0, |e| e.seq.0);
+        let events = read_branch(&path.join("branches/trunk.jsonl")).unwrap().events;
+        let head = events.last().map_or(0, |e| e.seq.0);
         for line in &printed {
             let seq = line["seq"].as_u64().unwrap();
-            assert!(seq <= head, "{killed}: event {seq} was printed, but the journal ends at {head}");
+            assert!(seq <= head, "{kill_name}: event {seq} was printed, but the journal ends at {head}");
             if let Some(observation) = line["observation"].as_str() {
-                let event = serde_json::to_value(&kept[seq as usize - 1].event).unwrap();
-                assert_eq!(event["turn"]["observation"], observation, "{killed}: event {seq}");
+                let event = serde_json::to_value(&events[seq as usize - 1].event).unwrap();
+                assert_eq!(event["turn"]["observation"], observation, "{kill_name}: event {seq}");
             }
         }
-        after += u32::from(kept.iter().any(|e| matches!(e.event, retrospect::engine::Event::RunEnded)));
+        after_end += u32::from(events.iter().any(|e| matches!(e.event, retrospect::engine::Event::RunEnded)));
         // The resumed program may be killed as well.
         if rng.once_in(4) {
-            resume(dir.path(), &path, Some(whole.mul_f64(rng.below(1_000) as f64 / 1_000.0)));
-            again += 1;
+            resume(dir.path(), &path, Some(duration.mul_f64(rng.below(1_000) as f64 / 1_000.0)));
+            while_resuming += 1;
         }
         resume(dir.path(), &path, None);
         let resumed = normalized_events(&path);
-        for (n, (resumed, unbroken)) in resumed.iter().zip(&unbroken).enumerate() {
-            assert_eq!(resumed, unbroken, "{killed}: event {n} apart from marks");
+        for (n, (resumed, uninterrupted)) in resumed.iter().zip(&uninterrupted).enumerate() {
+            assert_eq!(resumed, uninterrupted, "{kill_name}: event {n}, without resume marks");
         }
-        assert_eq!(resumed.len(), unbroken.len(), "{killed}");
+        assert_eq!(resumed.len(), uninterrupted.len(), "{kill_name}");
     }
     println!(
-        "kill: {kills} kills of seed {seed} ({} with a screen, {again} killed again while resuming), {before} before the run was \
-         written, {after} after its end; {lines} printed events found again; every session ended with the {} events of the unbroken run",
+        "kill: {kills} kills of seed {seed} ({} with a screen, {while_resuming} killed again while resuming), {before_start} before the run was \
+         written, {after_end} after its end; {lines} printed events found again; every session ended with the {} events of the uninterrupted run",
         kills / 3,
-        unbroken.len()
+        uninterrupted.len()
     );
 }
 
@@ -130,62 +130,75 @@ const FORK_COMMANDS: &str = "step\nstep\nstep\nstep\nfork 3 go to shelf 1\nstep\
 #[test]
 fn a_kill_during_forks_loses_nothing_that_was_printed() {
     let (kills, seed) = match std::env::var("RETROSPECT_SOAK") {
-        Ok(how) if how == "full" => {
+        Ok(mode) if mode == "full" => {
             (200, std::env::var("RETROSPECT_SOAK_SEED").map_or(0, |s| s.parse().unwrap()))
         }
         _ => (3, 0),
     };
-    let began = Instant::now();
-    let unbroken = tempfile::tempdir().unwrap();
-    let printed = play_forks(unbroken.path(), None);
-    let whole = began.elapsed();
+    let start = Instant::now();
+    let uninterrupted = tempfile::tempdir().unwrap();
+    let printed = play_forks(uninterrupted.path(), None);
+    let duration = start.elapsed();
     let branches =
         |sessions: &Path| Session::open(&find_session(sessions).unwrap()).unwrap().branches().unwrap();
-    assert!(branches(unbroken.path()).len() >= 5, "{:?}\n{}", branches(unbroken.path()), printed.join("\n"));
+    assert!(
+        branches(uninterrupted.path()).len() >= 5,
+        "{:?}\n{}",
+        branches(uninterrupted.path()),
+        printed.join("\n")
+    );
     let mut rng = Rng::new(seed);
-    let (mut made, mut lines) = (0, 0);
+    let (mut branch_count, mut lines) = (0, 0);
     for n in 0..kills {
         let dir = tempfile::tempdir().unwrap();
-        let moment = whole.mul_f64(rng.below(1_000) as f64 / 1_000.0);
+        let moment = duration.mul_f64(rng.below(1_000) as f64 / 1_000.0);
         let printed = play_forks(dir.path(), Some(moment));
         let Some(path) = find_session(dir.path()).filter(|p| has_run_started(p)) else { continue };
-        let killed = format!("kill {n} of seed {seed} at {moment:?}");
+        let kill_name = format!("kill {n} of seed {seed} at {moment:?}");
         let found = branches(dir.path());
-        made += found.len();
-        assert!(found.iter().all(|b| b.read_error.is_none()), "{killed}: {found:?}");
+        branch_count += found.len();
+        assert!(found.iter().all(|b| b.read_error.is_none()), "{kill_name}: {found:?}");
         // Every printed step is on a branch, and every printed branch exists.
         let texts: Vec<String> = found
             .iter()
             .map(|b| {
-                let of = format!("{}@{}", path.display(), b.header.id);
-                let out = run_command(dir.path()).args(["export", &of, "--format", "text"]).output().unwrap();
-                assert!(out.status.success(), "{killed}: {of}");
+                let target = format!("{}@{}", path.display(), b.header.id);
+                let out =
+                    run_command(dir.path()).args(["export", &target, "--format", "text"]).output().unwrap();
+                assert!(out.status.success(), "{kill_name}: {target}");
                 String::from_utf8(out.stdout).unwrap()
             })
             .collect();
         for line in &printed {
             if let Some(branch) = line.strip_prefix("Branch ").and_then(|l| l.split(',').next()) {
-                assert!(found.iter().any(|b| b.header.id.0 == branch), "{killed}: {line}");
+                assert!(found.iter().any(|b| b.header.id.0 == branch), "{kill_name}: {line}");
             }
             // Observations are printed as they are journaled.
             if line.starts_with("      You ") {
                 lines += 1;
-                assert!(texts.iter().any(|t| t.contains(line.as_str())), "{killed}: {line}");
+                assert!(texts.iter().any(|t| t.contains(line.as_str())), "{kill_name}: {line}");
             }
         }
         let verified = run_command(dir.path()).arg("verify").arg(&path).output().unwrap();
-        assert!(verified.status.success(), "{killed}: {}", String::from_utf8_lossy(&verified.stdout));
+        assert!(verified.status.success(), "{kill_name}: {}", String::from_utf8_lossy(&verified.stdout));
         // Each branch can be resumed.
         for branch in &found {
-            let of = format!("{}@{}", path.display(), branch.header.id);
+            let target = format!("{}@{}", path.display(), branch.header.id);
             let resumed =
-                run_command(dir.path()).args(["resume", &of, "--headless", "--quiet"]).output().unwrap();
-            assert!(resumed.status.success(), "{killed}: {of}: {}", String::from_utf8_lossy(&resumed.stderr));
+                run_command(dir.path()).args(["resume", &target, "--headless", "--quiet"]).output().unwrap();
+            assert!(
+                resumed.status.success(),
+                "{kill_name}: {target}: {}",
+                String::from_utf8_lossy(&resumed.stderr)
+            );
         }
     }
-    assert!(made > 0 && lines > 0, "no kill left anything to compare: {made} branches, {lines} lines");
+    assert!(
+        branch_count > 0 && lines > 0,
+        "no kill left anything to compare: {branch_count} branches, {lines} lines"
+    );
     println!(
-        "kill: {kills} kills of seed {seed} during forks; {made} branches read, verified and resumed; {lines} printed lines found again"
+        "kill: {kills} kills of seed {seed} during forks; {branch_count} branches read, verified and resumed; {lines} printed lines found again"
     );
 }
 
@@ -227,7 +240,7 @@ fn play_headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
     let mut child = run_command(sessions).args(RUN_ARGS).args(["--headless", "--json"]).spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
     let child = Arc::new(Mutex::new(child));
-    let mut most = usize::MAX;
+    let mut max_lines = usize::MAX;
     let mut timer = None;
     match kill {
         Some(&Kill::After(moment)) => {
@@ -237,12 +250,12 @@ fn play_headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
                 let _ = child.lock().unwrap().kill();
             }));
         }
-        Some(&Kill::Line(line)) => most = line,
+        Some(&Kill::Line(line)) => max_lines = line,
         None => {}
     }
     let mut printed = Vec::new();
     let mut out = out.lines();
-    while printed.len() < most {
+    while printed.len() < max_lines {
         let Some(Ok(line)) = out.next() else { break };
         // An incomplete last line doesn't count as printed.
         let Ok(line) = serde_json::from_str::<Value>(&line) else { break };
@@ -252,7 +265,7 @@ fn play_headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
             assert_eq!(line["type"], "summary", "only the summary is not about an event");
         }
     }
-    if most != usize::MAX {
+    if max_lines != usize::MAX {
         let _ = child.lock().unwrap().kill();
         // What is in the pipe was printed before the kill.
         for line in out.map_while(Result::ok) {
@@ -279,8 +292,8 @@ fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value
     let mut child = pty.slave.spawn_command(command).unwrap();
     drop(pty.slave);
     let pid = Pid::from_raw(i32::try_from(child.process_id().unwrap()).unwrap()).unwrap();
-    let drawn = Arc::new(Mutex::new(Vec::new()));
-    let (mut reader, screen) = (pty.master.try_clone_reader().unwrap(), drawn.clone());
+    let output_bytes = Arc::new(Mutex::new(Vec::new()));
+    let (mut reader, screen) = (pty.master.try_clone_reader().unwrap(), output_bytes.clone());
     let reading = std::thread::spawn(move || {
         let mut bytes = [0; 4096];
         while let Ok(n @ 1..) = reader.read(&mut bytes) {
@@ -289,8 +302,8 @@ fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value
     });
     let mut keys = pty.master.take_writer().unwrap();
     // Start the run once the first frame has been drawn.
-    let began = Instant::now();
-    while drawn.lock().unwrap().is_empty() && began.elapsed() < Duration::from_secs(20) {
+    let start = Instant::now();
+    while output_bytes.lock().unwrap().is_empty() && start.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(rng.below(200) as u64));
@@ -301,11 +314,12 @@ fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value
     drop((keys, pty.master));
     reading.join().unwrap();
     let mut parser = vt100::Parser::new(24.try_into().unwrap(), 80.try_into().unwrap(), 0);
-    parser.process(&drawn.lock().unwrap());
+    parser.process(&output_bytes.lock().unwrap());
     let shown = parser.screen().contents();
     if let Some(step) = shown_step(&shown) {
-        let kept = read_branch(&find_session(sessions).unwrap().join("branches/trunk.jsonl")).unwrap().events;
-        let state = retrospect::journal::fold_events(kept);
+        let events =
+            read_branch(&find_session(sessions).unwrap().join("branches/trunk.jsonl")).unwrap().events;
+        let state = retrospect::journal::fold_events(events);
         let head = state.head();
         let steps = head
             .ended_episodes
@@ -365,7 +379,7 @@ fn normalized_events(path: &Path) -> Vec<Value> {
         let mut event = serde_json::to_value(&envelope.event).unwrap();
         let kind = event["type"].as_str().unwrap().to_owned();
         match kind.as_str() {
-            // A screen starts with a granted step, a resumed session continues.
+            // A run on a screen starts with a granted step; the other events come from resuming.
             "reopened" | "resumed" | "paused" | "closed" | "pause_requested" | "step_granted" => continue,
             // A call in flight is repeated: its reply may be journaled twice, its proposal only once.
             "reply_received" => {

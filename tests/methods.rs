@@ -1,4 +1,4 @@
-//! The real program: calibration and its constitution, Reflexion run directories, and custom prompts.
+//! Tests of the real program: calibration and its constitution, Reflexion run directories, and custom prompts.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests may panic")]
 
 use serde_json::Value;
@@ -15,9 +15,9 @@ impl Home {
         command.env("HOME", self.0.path()).env("RETROSPECT_CONFIG_DIR", self.0.path().join("config"));
         command.env("RETROSPECT_SESSIONS", self.0.path().join("sessions"));
         command.env("RETROSPECT_POOL", self.0.path().join("pool.jsonl"));
-        let done = command.stdin(std::process::Stdio::null()).output().unwrap();
+        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        (text(done.stdout), text(done.stderr), done.status.code().unwrap_or(-1))
+        (text(output.stdout), text(output.stderr), output.status.code().unwrap_or(-1))
     }
 
     fn lines(&self, args: &[&str]) -> (Vec<Value>, String) {
@@ -37,9 +37,9 @@ const TEST_ARGS: &[&str] = &["run", "--env", "household", "--max-steps", "5", "-
 fn a_constitution_is_written_loaded_and_warned_about() {
     let home = Home(tempfile::tempdir().unwrap());
     let (lines, err) = home.lines(&["calibrate", "--env", "household", "--json", "--out", "c.jsonl"]);
-    let begun = lines_of_kind(&lines, "episode_start");
-    assert_eq!(begun.len(), 6, "one task of each of six types");
-    assert!(begun.iter().all(|e| e["role"] == "calibrate"), "{begun:?}");
+    let starts = lines_of_kind(&lines, "episode_start");
+    assert_eq!(starts.len(), 6, "one task of each of six types");
+    assert!(starts.iter().all(|e| e["role"] == "calibrate"), "{starts:?}");
     let summary = lines_of_kind(&lines, "summary")[0];
     assert_eq!(
         (&summary["episodes"], &summary["counted"]),
@@ -62,30 +62,30 @@ fn a_constitution_is_written_loaded_and_warned_about() {
     assert!(pool.iter().all(|l| l["kind"] == "abstract" || l["kind"] == "error"));
 
     // Any method can start with it, without calling a mentor; a task that wasn't seen in calibration causes no warning.
-    let test = |more: &[&str]| home.lines(&[TEST_ARGS, more].concat());
+    let test = |extra: &[&str]| home.lines(&[TEST_ARGS, extra].concat());
     let (lines, err) = test(&["--method", "react", "--task", "normal/heat/71", "--constitution", "c.jsonl"]);
     assert_eq!(lines_of_kind(&lines, "summary")[0]["lessons"], pool.len());
     assert_eq!(
         lines_of_kind(&lines, "summary")[0]["calls"],
         lines_of_kind(&lines, "summary")[0]["steps"],
-        "a call a step"
+        "one call per step"
     );
     assert!(!err.contains("warning"), "{err}");
-    let learnt_from = pool[0]["calibration"][0]["id"].as_str().unwrap();
-    let (_, err) = test(&["--method", "react", "--task", learnt_from, "--constitution", "c.jsonl"]);
-    assert!(err.contains("warning: c.jsonl") && err.contains(learnt_from), "{err}");
+    let calibration_task = pool[0]["calibration"][0]["id"].as_str().unwrap();
+    let (_, err) = test(&["--method", "react", "--task", calibration_task, "--constitution", "c.jsonl"]);
+    assert!(err.contains("warning: c.jsonl") && err.contains(calibration_task), "{err}");
 
     // Symbolic lessons are exemplars; a run with them records another hash of its templates.
     let (plain, _) = test(&["--method", "react"]);
-    let (shown, _) = test(&["--method", "react", "--exemplars", "c.jsonl"]);
+    let (with_exemplars, _) = test(&["--method", "react", "--exemplars", "c.jsonl"]);
     let templates = |lines: &[Value]| lines[0]["settings"]["templates"]["value"].clone();
-    assert_ne!(templates(&plain), templates(&shown));
+    assert_ne!(templates(&plain), templates(&with_exemplars));
     let (_, err, code) = home.run(&["run", "--exemplars", "nothing.jsonl", "--headless"]);
     assert!(code != 0 && err.contains("nothing.jsonl"), "{err}");
 }
 
 #[test]
-fn one_run_calibrates_first_and_tests_then() {
+fn one_run_calibrates_first_and_then_tests() {
     let home = Home(tempfile::tempdir().unwrap());
     let args = ["--calibrate", "--method", "react", "--task", "normal/heat/71", "--set", "explore=1"];
     let (lines, _) = home.lines(&[TEST_ARGS, &args].concat());
@@ -127,8 +127,8 @@ fn a_reflexion_run_directory_is_written_and_continued() {
     assert!(code == 0 && err.contains("wrote 7 files"), "{err}");
     let read = |name: &str| std::fs::read_to_string(home.0.path().join("dir").join(name)).unwrap();
     let results: Vec<Value> = serde_json::from_str(&read("env_results_trial_2.json")).unwrap();
-    for (place, (row, task)) in results.iter().zip(&names).enumerate() {
-        assert_eq!(row["name"], format!("env_{place}"));
+    for (index, (row, task)) in results.iter().zip(&names).enumerate() {
+        assert_eq!(row["name"], format!("env_{index}"));
         assert_eq!((&row["is_success"], &row["skip"]), (&Value::from(won(task, 3)), &Value::from(false)));
         let plans = row["memory"].as_array().unwrap().len();
         let lost = (1..3).filter(|trials| !won(task, *trials)).count();
@@ -152,21 +152,21 @@ fn a_reflexion_run_directory_is_written_and_continued() {
         assert!(chunk.contains("\n\nYour memory for the task below:\nTrial 0:\n"), "{chunk}");
         assert!(scenario.contains(if won(task, 3) { "\n\nSTATUS: OK\n\n" } else { "\n\nSTATUS: FAIL\n\n" }));
     }
-    let sums = format!("\n-----\nSUCCESS: {solved}\nADDITIONAL SUCCESS: ");
+    let totals = format!("\n-----\nSUCCESS: {solved}\nADDITIONAL SUCCESS: ");
     assert!(
-        log.contains(&sums) && log.contains("\nTOTAL: 3\nACCURACY: 0.") && log.ends_with("\n-----"),
+        log.contains(&totals) && log.contains("\nTOTAL: 3\nACCURACY: 0.") && log.ends_with("\n-----"),
         "{log}"
     );
     let world = read("world.log");
     assert!(world.starts_with("\n\n***** Start Trial #0 *****\n\nEnvironment #0 Trial #0: "), "{world}");
-    assert!(world.contains("\n\n***** End Trial #2 *****\n\n") && world.contains(&sums));
+    assert!(world.contains("\n\n***** End Trial #2 *****\n\n") && world.contains(&totals));
 
     // Continuing it skips solved tasks, and each plan is only in the prompts of its own task.
     let (lines, err) = home.lines(&[&run[..], &["4"], &tasks, &["--reflexion", "dir"]].concat());
     assert!(err.contains("trials left: 1"), "{err}");
-    let left: Vec<&str> = names.iter().copied().filter(|t| !won(t, 3)).collect();
-    let begun = lines_of_kind(&lines, "episode_start");
-    assert_eq!(begun.iter().map(|e| e["task"].as_str().unwrap()).collect::<Vec<_>>(), left);
+    let remaining: Vec<&str> = names.iter().copied().filter(|t| !won(t, 3)).collect();
+    let starts = lines_of_kind(&lines, "episode_start");
+    assert_eq!(starts.iter().map(|e| e["task"].as_str().unwrap()).collect::<Vec<_>>(), remaining);
     let (_, _, code) = home.run(&["export", "--last", "--format", "reflexion", "--out", "again"]);
     assert_eq!(code, 0);
     let again = std::fs::read_to_string(home.0.path().join("again/env_results_trial_0.json")).unwrap();

@@ -1,11 +1,6 @@
 //! Whole runs of the real program against a failing model server: nothing is lost, and no key appears anywhere.
 #![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test may stop where it is wrong"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test may panic")]
 
 #[path = "rig/files.rs"]
 mod files;
@@ -61,19 +56,22 @@ impl Home {
         let input = self.path("input.txt");
         std::fs::write(&input, lines).unwrap();
         command.stdin(std::fs::File::open(input).unwrap());
-        let done: Output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-        let output =
-            format!("{}{}", String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
+        let finished: Output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+        let output = format!(
+            "{}{}",
+            String::from_utf8(finished.stdout).unwrap(),
+            String::from_utf8(finished.stderr).unwrap()
+        );
         assert!(!output.contains(KEY), "the key is on the screen: {output}");
-        (done.status.code().unwrap_or(-1), output)
+        (finished.status.code().unwrap_or(-1), output)
     }
 
     /// Returns the newest session.
     fn newest_session(&self) -> String {
         let sessions = std::fs::read_dir(self.path("sessions")).unwrap().flatten();
         // Names have a resolution of one second, so two sessions may have the same time.
-        let made = |path: &PathBuf| std::fs::metadata(path.join("meta.toml")).unwrap().modified().unwrap();
-        sessions.map(|e| e.path()).max_by_key(made).unwrap().display().to_string()
+        let created = |path: &PathBuf| std::fs::metadata(path.join("meta.toml")).unwrap().modified().unwrap();
+        sessions.map(|e| e.path()).max_by_key(created).unwrap().display().to_string()
     }
 
     /// Returns the files of the run, after checking that none contains the key.
@@ -86,11 +84,11 @@ impl Home {
     }
 }
 
-/// Returns server scripts with every way to fail, once each, for which the error policy decides.
+/// Returns a server script for each kind of failure that the error policy handles.
 fn failure_scripts() -> Vec<Vec<ScriptStep>> {
     let echo = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "param": null}})
         .to_string();
-    let cut = chunked(&[text_event(&format!("go {KEY}")).as_bytes()], false)
+    let interrupted = chunked(&[text_event(&format!("go {KEY}")).as_bytes()], false)
         .into_iter()
         .chain([ScriptStep::Reset])
         .collect();
@@ -100,7 +98,7 @@ fn failure_scripts() -> Vec<Vec<ScriptStep>> {
         plain_response(404, "", KEY),
         plain_response(307, &format!("location: http://x/{KEY}\r\n"), ""),
         stream(format!("data: {}\n\n", json!({"error": {"message": KEY, "code": 400}})).as_bytes()),
-        cut,
+        interrupted,
         stream(format!("{}{}", reasoning_event("reasoning", KEY), text_event(KEY)).as_bytes()),
         // An empty stream, and the reason outside it: two requests.
         chunked(&[], true),
@@ -292,18 +290,18 @@ fn the_doctor_checks_a_server() {
 /// Regression: sampling parameters such as `actor.max_tokens` couldn't be set on the command line.
 #[test]
 fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
-    let run_of = |base: &str, more: &[&str]| -> Vec<String> {
+    let run_of = |base: &str, extra: &[&str]| -> Vec<String> {
         let args = ["run", "--task", "easy/put/1", "--max-steps", "1", "--headless", "--base-url", base];
-        args.iter().chain(more).map(|s| (*s).to_owned()).collect()
+        args.iter().chain(extra).map(|s| (*s).to_owned()).collect()
     };
     block_on(async {
         let home = Home::new();
-        let says = |base: String, more: &'static [&'static str]| {
-            let (home, args) = (&home, run_of(&base, more));
+        let run_with = |base: String, extra: &'static [&'static str]| {
+            let (home, args) = (&home, run_of(&base, extra));
             async move { home.run(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await }
         };
         let server = Server::start(vec![complete_reply("look")]).await;
-        let all: &[&str] = &[
+        let actor_args: &[&str] = &[
             "--actor",
             "openai:tiny",
             "--method",
@@ -323,13 +321,13 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             "--set",
             r#"actor.stop=["\n", "END"]"#,
         ];
-        let (code, output) = says(server.base.clone(), all).await;
+        let (code, output) = run_with(server.base.clone(), actor_args).await;
         assert_eq!(code, 0, "{output}");
         let body = server.requests()[0].body.clone();
         let sent = ["max_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "seed", "stop"]
             .map(|name| body[name].clone());
-        let want = json!([64, 0.7, null, 40, 1.1, null, ["\n", "END"]]);
-        assert_eq!(Value::from(sent.to_vec()), want, "{body}");
+        let expected = json!([64, 0.7, null, 40, 1.1, null, ["\n", "END"]]);
+        assert_eq!(Value::from(sent.to_vec()), expected, "{body}");
         let journal = home.run_files().into_iter().find(|f| f.0.ends_with("branches/trunk.jsonl")).unwrap().1;
         assert!(journal.contains(r#""actor.max_tokens":{"value":64,"origin":"flag"}"#), "{journal}");
         // For the mentor, in a preset of the configuration, in both TOML forms of such a name.
@@ -350,15 +348,24 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             "--set",
             "r_freq=1",
         ];
-        let (code, output) = says(server.base.clone(), warm).await;
+        let (code, output) = run_with(server.base.clone(), warm).await;
         assert_eq!(code, 0, "{output}");
         let bodies: Vec<Value> = server.requests().into_iter().map(|a| a.body).collect();
-        let of = |bound: u64| bodies.iter().find(|b| b["max_tokens"] == bound).cloned().unwrap_or_default();
-        assert_eq!((&of(256)["temperature"], &of(256)["top_p"]), (&json!(0.3), &json!(0.7)), "{bodies:?}");
-        assert_eq!((&of(99)["temperature"], &of(99)["top_p"]), (&json!(0.0), &Value::Null), "{bodies:?}");
+        let body_with_limit =
+            |limit: u64| bodies.iter().find(|b| b["max_tokens"] == limit).cloned().unwrap_or_default();
+        assert_eq!(
+            (&body_with_limit(256)["temperature"], &body_with_limit(256)["top_p"]),
+            (&json!(0.3), &json!(0.7)),
+            "{bodies:?}"
+        );
+        assert_eq!(
+            (&body_with_limit(99)["temperature"], &body_with_limit(99)["top_p"]),
+            (&json!(0.0), &Value::Null),
+            "{bodies:?}"
+        );
         // Unsupported parameters and invalid values are rejected before anything is written.
         let before = home.run_files().len();
-        let wrong: &[(&'static [&'static str], &str)] = &[
+        let invalid: &[(&'static [&'static str], &str)] = &[
             (
                 &["--actor", "openai:tiny", "--set", "actor.max_tokens=0"],
                 "actor.max_tokens = 0: expected a whole number, at least 1",
@@ -371,9 +378,9 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             ),
             (&["--set", "mentor.top_p=0.5"], "symbolic rules call no model"),
         ];
-        for (more, words) in wrong {
-            let (code, output) = says(server.base.clone(), more).await;
-            assert!(code == 2 && output.contains(words), "{more:?}: {code} {output}");
+        for (extra, words) in invalid {
+            let (code, output) = run_with(server.base.clone(), extra).await;
+            assert!(code == 2 && output.contains(words), "{extra:?}: {code} {output}");
         }
         assert_eq!(home.run_files().len(), before);
         let (_, output) = home.run(&["config", "show"], &[]).await;
@@ -387,59 +394,62 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
 /// Regression: `doctor` reported OK for servers whose models never finished a reply in a run.
 #[test]
 fn the_doctor_says_what_a_reasoning_model_needs() {
-    let ends = |finish: &str, pieces: &[String]| {
-        let body = format!("{}{}data: [DONE]\n\n", pieces.concat(), server::end_event(finish));
+    let reply_script = |finish: &str, events: &[String]| {
+        let body = format!("{}{}data: [DONE]\n\n", events.concat(), server::end_event(finish));
         chunked(&[body.as_bytes()], true)
     };
-    let hm = reasoning_event("reasoning", "hm");
+    let thought = reasoning_event("reasoning", "hm");
     let models = || plain_response(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
-    let (empty, long) = (ends("stop", &[]), ends("length", std::slice::from_ref(&hm)));
-    let whole = ends("stop", &[hm.clone(), text_event("take the mug")]);
+    let (empty, long) = (reply_script("stop", &[]), reply_script("length", std::slice::from_ref(&thought)));
+    let complete = reply_script("stop", &[thought.clone(), text_event("take the mug")]);
     let [actor, mentor] = [["--actor", "openai:tiny"], ["--mentor", "openai:tiny"]];
     let stop = "warning  stop       the newline stop ends the model's reasoning";
     type Case<'a> = (&'a str, [&'a str; 2], Vec<Vec<ScriptStep>>, i32, Vec<&'a str>);
     #[rustfmt::skip]
     let cases: Vec<Case<'_>> = vec![
-        ("its stop and its bound", actor, vec![empty.clone(), long.clone(), whole.clone()], 0,
+        ("its stop text and its limit", actor, vec![empty.clone(), long.clone(), complete.clone()], 0,
             vec![stop, "omit = [\"stop\"]", "used up max_tokens 256 before the reply began; 4096 was enough", "--set actor.max_tokens=4096"]),
-        ("its stop", actor, vec![empty.clone(), whole.clone()], 0, vec![stop, "--set actor.max_tokens=4096"]),
-        ("its bound", mentor, vec![long.clone(), whole.clone()], 0, vec!["used up max_tokens 1024 before the reply began; 4096 was enough", "--set mentor.max_tokens=4096"]),
-        ("no bound is enough but its own", actor, vec![long.clone(), long.clone(), whole.clone()], 0, vec!["it replied without a limit", "--set actor.max_tokens=off"]),
-        ("a short thought", actor, vec![whole], 0, vec!["the model reasons, and its reasoning counts", "--set actor.max_tokens=4096"]),
+        ("its stop text", actor, vec![empty.clone(), complete.clone()], 0, vec![stop, "--set actor.max_tokens=4096"]),
+        ("its limit", mentor, vec![long.clone(), complete.clone()], 0, vec!["used up max_tokens 1024 before the reply began; 4096 was enough", "--set mentor.max_tokens=4096"]),
+        ("only the server's own limit is enough", actor, vec![long.clone(), long.clone(), complete.clone()], 0, vec!["it replied without a limit", "--set actor.max_tokens=off"]),
+        ("a short thought", actor, vec![complete], 0, vec!["the model reasons, and its reasoning counts", "--set actor.max_tokens=4096"]),
         ("no reply at all", actor, vec![long.clone()], 1, vec!["BROKEN   reply      the reply is empty", "enable_thinking = false"]),
-        ("a tool call", actor, vec![ends("tool_calls", &[])], 1, vec!["BROKEN   reply      the model replied with a tool call"]),
-        ("prose", actor, vec![ends("stop", &[text_event("The agent is in a kitchen, where a mug stands in the sink.")])], 0,
+        ("a tool call", actor, vec![reply_script("tool_calls", &[])], 1, vec!["BROKEN   reply      the model replied with a tool call"]),
+        ("prose", actor, vec![reply_script("stop", &[text_event("The agent is in a kitchen, where a mug stands in the sink.")])], 0,
             vec!["warning  reply      the model did not choose one of the three actions", "chat template"]),
     ];
     block_on(async {
-        for (name, who, asked, code, words) in cases {
+        for (name, role_args, scripts, code, words) in cases {
             // The requests before it: one token, a stream, and four seeds.
             let before = std::iter::repeat_n(long.clone(), 6);
-            let server = Server::start([models()].into_iter().chain(before).chain(asked).collect()).await;
+            let server = Server::start([models()].into_iter().chain(before).chain(scripts).collect()).await;
             let home = Home::new();
-            let args = ["doctor", who[0], who[1], "--base-url", &server.base];
+            let args = ["doctor", role_args[0], role_args[1], "--base-url", &server.base];
             // An address alone is enough to check a server for the actor.
-            let args = if who == mentor {
-                vec!["doctor", "--mentor", who[1], "--mentor-base-url", &server.base]
+            let args = if role_args == mentor {
+                vec!["doctor", "--mentor", role_args[1], "--mentor-base-url", &server.base]
             } else {
                 args.to_vec()
             };
-            let (got, output) = home.run(&args, &[]).await;
-            assert_eq!(got, code, "{name}: {output}");
+            let (actual, output) = home.run(&args, &[]).await;
+            assert_eq!(actual, code, "{name}: {output}");
             for words in words {
                 assert!(output.contains(words), "{name}: {words}: {output}");
             }
             assert!(!output.contains("ok       reply"), "{name}: {output}");
             assert!(!output.contains("set --set"), "{name}: {output}");
-            let one = output.lines().find(|line| line.contains("one token")).unwrap();
-            assert!(one.contains("its limit of 1 token before") && !one.contains("--set"), "{name}: {one}");
+            let line = output.lines().find(|line| line.contains("one token")).unwrap();
+            assert!(
+                line.contains("its limit of 1 token before") && !line.contains("--set"),
+                "{name}: {line}"
+            );
         }
     });
 }
 
 /// Regression: `doctor` itself said "`retrospect doctor` lists them".
 #[test]
-fn the_doctor_does_not_send_to_the_doctor() {
+fn doctor_does_not_advise_running_doctor() {
     block_on(async {
         let models = plain_response(200, "connection: close\r\n", r#"{"data":[{"id":"other"}]}"#);
         let missing = plain_response(404, "", r#"{"error":{"message":"model tiny not found"}}"#);
@@ -456,41 +466,42 @@ fn the_doctor_does_not_send_to_the_doctor() {
     });
 }
 
-/// What a person can do after a failed call, with the real program: use a recorded reply or another model. No key
-/// appears in the session or in anything exported from it.
+/// After a failed call, a person uses a recorded reply, and later another model. No key appears in the session or in
+/// anything exported from it.
 #[test]
 fn after_a_failed_call_a_recorded_reply_or_another_model_continues() {
     block_on(async {
         let home = Home::new();
         let task = ["run", "--task", "easy/put/1", "--method", "react", "--set", "examples=1"];
-        let of = |base: &str, more: &[&str]| -> Vec<String> {
-            let at = ["--base-url", base];
-            let all = task.iter().chain(&at).chain(more);
+        let run_args = |base: &str, extra: &[&str]| -> Vec<String> {
+            let address = ["--base-url", base];
+            let all = task.iter().chain(&address).chain(extra);
             all.map(|s| (*s).to_owned()).collect()
         };
-        let says = |args: Vec<String>, lines: &'static str| {
+        let run_program = |args: Vec<String>, lines: &'static str| {
             let home = &home;
             async move {
                 home.run_with_input(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[], lines).await
             }
         };
         let first = Server::start(vec![complete_reply("inventory"), complete_reply("look")]).await;
-        let recording = of(&first.base, &["--actor", "openai:small", "--max-steps", "2", "--headless"]);
-        let (code, output) = says(recording, "").await;
+        let recording = run_args(&first.base, &["--actor", "openai:small", "--max-steps", "2", "--headless"]);
+        let (code, output) = run_program(recording, "").await;
         assert_eq!(code, 0, "{output}");
         let name = std::fs::read_dir(home.path("sessions")).unwrap().flatten().next().unwrap().file_name();
         let name = name.to_str().unwrap().to_owned();
-        let wrong =
+        let unauthorized =
             plain_response(401, "", &json!({"error": {"message": format!("wrong key {KEY}")}}).to_string());
-        let second = Server::start(vec![wrong.clone(), wrong, complete_reply("go to cabinet 1")]).await;
-        let args = of(&second.base, &["--actor", "openai:small", "--plain"]);
+        let second =
+            Server::start(vec![unauthorized.clone(), unauthorized, complete_reply("go to cabinet 1")]).await;
+        let args = run_args(&second.base, &["--actor", "openai:small", "--plain"]);
         let lines: &'static str = Box::leak(
             format!(
                 "recorded nobody\nrecorded cache\nrecorded {name}\nstep\nmodel openai:big\nretry\nprompt\nquit\n"
             )
             .into_boxed_str(),
         );
-        let (code, output) = says(args, lines).await;
+        let (code, output) = run_program(args, lines).await;
         assert_eq!(code, 0, "{output}");
         for words in [
             "FAILED",
@@ -507,12 +518,12 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_continues() {
         }
         let models: Vec<Value> = second.requests().iter().map(|a| a.body["model"].clone()).collect();
         assert_eq!(models, ["small", "small", "big"]);
-        for form in ["html", "markdown", "json"] {
-            let (code, page) = home.run(&["export", &home.newest_session(), "--format", form], &[]).await;
+        for format in ["html", "markdown", "json"] {
+            let (code, page) = home.run(&["export", &home.newest_session(), "--format", format], &[]).await;
             assert_eq!(code, 0, "{page}");
             assert!(
                 page.contains(&name) && page.contains("recorded"),
-                "{form}: the source of the reply is named"
+                "{format}: the source of the reply is named"
             );
         }
         let (code, output) = home.run(&["verify", &home.newest_session()], &[]).await;
@@ -530,8 +541,8 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         let replies = ["inventory", "look", "go to cabinet 1", "look", "inventory"];
         let server = Server::start(replies.iter().map(|text| complete_reply(text)).collect()).await;
         let args = ["run", "--task", "easy/put/1", "--method", "react", "--set", "examples=1", "--plain"];
-        let at = ["--actor", "openai:small", "--base-url", &server.base];
-        let args: Vec<&str> = args.into_iter().chain(at).collect();
+        let model_args = ["--actor", "openai:small", "--base-url", &server.base];
+        let args: Vec<&str> = args.into_iter().chain(model_args).collect();
         let lines = "set actor.temperature hot\nset mentor.temperature 1\nstep\nstep\nfork 1\nset actor.temperature 0.7\n\
                      set actor.max_tokens 64\nset actor.top_p off\nset actor.seed 9\nstep\nprompt\nquit\n";
         let (code, output) = home.run_with_input(&args, &[], lines).await;
@@ -547,13 +558,14 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         let (code, output) =
             home.run_with_input(&["resume", &home.newest_session(), "--plain"], &[], "step\nquit\n").await;
         assert_eq!(code, 0, "{output}");
-        let asked = server.requests();
-        let of = |body: &Value| ["temperature", "max_tokens", "top_p"].map(|name| body[name].clone());
-        let bodies: Vec<_> = asked.iter().map(|a| of(&a.body)).collect();
+        let requests = server.requests();
+        let sampling_of =
+            |body: &Value| ["temperature", "max_tokens", "top_p"].map(|name| body[name].clone());
+        let bodies: Vec<_> = requests.iter().map(|a| sampling_of(&a.body)).collect();
         // Three calls before the fork, one on the branch, one after the resume.
         let (profiles, chosen) = ([json!(0.0), json!(256), json!(0.7)], [json!(0.7), json!(64), Value::Null]);
         assert_eq!(bodies, [profiles.clone(), profiles.clone(), profiles, chosen.clone(), chosen]);
-        assert_ne!(asked[1].body["seed"], asked[3].body["seed"], "the same step has another seed");
+        assert_ne!(requests[1].body["seed"], requests[3].body["seed"], "the same step has another seed");
         let newest = home.newest_session();
         let (code, output) =
             home.run(&["diff", &format!("{newest}@trunk"), &format!("{newest}@b1")], &[]).await;

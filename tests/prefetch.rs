@@ -42,31 +42,31 @@ fn run_config(spec: &RunSpec, cache: &Path, mode: CacheMode, prefetch: bool) -> 
     let rules: Arc<dyn Provider> = Arc::new(RuleBasedActor::with_word_delay(Duration::ZERO));
     let mentor: Arc<dyn Provider> =
         Arc::new(ScriptedProvider::new(|_| Ok("['Look everywhere once.']".to_owned())));
-    let kept = |inner, name: &str| {
+    let cached = |inner, name: &str| {
         Arc::new(CachedProvider::new(inner, name.to_owned(), cache, mode)) as Arc<dyn Provider>
     };
-    let (actor, mentor) = (kept(rules, "actor"), kept(mentor, "mentor"));
-    let mut launch = RunConfig::from_spec(
+    let (actor, mentor) = (cached(rules, "actor"), cached(mentor, "mentor"));
+    let mut config = RunConfig::from_spec(
         &RunSpec { actor: "rules".to_owned(), mentor: "none".to_owned(), ..spec.clone() },
         Arc::new(Templates::builtin()),
         open,
         Duration::ZERO,
     )
     .unwrap();
-    (launch.actor, launch.mentor, launch.prefetch) = (actor, Some(mentor), prefetch);
-    launch
+    (config.actor, config.mentor, config.prefetch) = (actor, Some(mentor), prefetch);
+    config
 }
 
 /// Waits until a decision is due and, with prefetching, the next prefetch is in flight.
-fn wait_for_person(handle: &Handle, asked: u64) {
+fn wait_for_person(handle: &Handle, requested: u64) {
     until(handle, |s| s.is_waiting() || s.run_over);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        let mut news = handle.store.changes();
+        let mut changes = handle.store.changes();
         // A prefetch that hasn't started by then never will: the episode is about to end, or prefetching is off.
         let _ = tokio::time::timeout(Duration::from_millis(800), async {
-            while handle.store.head().usage.prefetch.requested < asked {
-                news.changed().await.unwrap();
+            while handle.store.head().usage.prefetch.requested < requested {
+                changes.changed().await.unwrap();
             }
         })
         .await;
@@ -77,52 +77,52 @@ fn wait_for_person(handle: &Handle, asked: u64) {
 /// times.
 fn play_run(spec: &RunSpec, prefetch: bool, mode: CacheMode) -> (Vec<Event>, PrefetchStats, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
-    let launch = run_config(spec, &dir.path().join("cache"), mode, prefetch);
+    let config = run_config(spec, &dir.path().join("cache"), mode, prefetch);
     let (handle, thread, session) =
-        Driver::start(dir.path(), meta("s", spec), spec.clone(), Vec::new(), launch).unwrap();
-    let ask = |command| {
+        Driver::start(dir.path(), meta("s", spec), spec.clone(), Vec::new(), config).unwrap();
+    let send = |command| {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(handle.send_and_wait(command)).unwrap();
     };
-    ask(Command::Step);
-    for turn in 0..9 {
-        let asked = if prefetch && mode == CacheMode::ReadWrite {
+    send(Command::Step);
+    for round in 0..9 {
+        let requested = if prefetch && mode == CacheMode::ReadWrite {
             handle.store.head().usage.prefetch.requested + 1
         } else {
             0
         };
-        wait_for_person(&handle, asked);
+        wait_for_person(&handle, requested);
         if handle.store.head().open_episode().is_none() {
             break;
         }
-        match turn {
-            3 => ask(Command::Override {
+        match round {
+            3 => send(Command::Override {
                 action: "inventory".to_owned(),
                 shown_as: ShownAs::Own,
                 thought_disposition: ThoughtDisposition::Kept,
             }),
-            5 => ask(Command::Reject("look elsewhere first".to_owned())),
+            5 => send(Command::Reject("look elsewhere first".to_owned())),
             6 => {
                 let text = LessonText { text: "Open what is closed.".to_owned(), solution: None };
-                ask(Command::Lesson(LessonCommand::add(
+                send(Command::Lesson(LessonCommand::add(
                     ReflectionKind::Abstract,
                     Scope::Environment,
                     text,
                     String::new(),
                 )));
                 wait_for_person(&handle, 0);
-                ask(Command::Step);
+                send(Command::Step);
             }
-            _ => ask(Command::Step),
+            _ => send(Command::Step),
         }
     }
     until(&handle, |s| s.is_waiting() || s.run_over);
     let signals = handle.store.live().signals;
     handle.quit();
     thread.join().unwrap();
-    let (ahead, events) = journaled_run(&handle, &session);
+    let (stats, events) = journaled_run(&handle, &session);
     let notices = signals.into_iter().map(|(_, signal)| format!("{signal:?}")).collect();
-    (run_events(&events), ahead, notices)
+    (run_events(&events), stats, notices)
 }
 
 /// Returns the events of a finished session and its prefetch statistics, after checking that store and journal agree on
@@ -133,10 +133,10 @@ fn journaled_run(handle: &Handle, session: &Session) -> (PrefetchStats, Vec<Arc<
     for envelope in &events {
         state.apply(envelope);
     }
-    let ahead = state.usage.prefetch;
-    assert_eq!(handle.store.head().usage.prefetch, ahead);
-    assert_eq!((ahead.requested, state.prefetched.len()), (ahead.used + ahead.dropped, 0), "{ahead:?}");
-    (ahead, events)
+    let stats = state.usage.prefetch;
+    assert_eq!(handle.store.head().usage.prefetch, stats);
+    assert_eq!((stats.requested, state.prefetched.len()), (stats.used + stats.dropped, 0), "{stats:?}");
+    (stats, events)
 }
 
 /// Returns the run's own events: without prefetch events, times and event numbers, and with lesson ids (which depend on
@@ -183,10 +183,10 @@ fn journals_are_equal_with_and_without_prefetch() {
         spec("react", vec![task("pddl", "gripper/3")]),
         neural,
     ];
-    let (mut all, mut overrides) = (PrefetchStats::default(), 0);
+    let (mut total, mut overrides) = (PrefetchStats::default(), 0);
     for spec in &runs {
-        let (without, none, _) = play_run(spec, false, CacheMode::ReadWrite);
-        let (with, ahead, notices) = play_run(spec, true, CacheMode::ReadWrite);
+        let (without, without_stats, _) = play_run(spec, false, CacheMode::ReadWrite);
+        let (with, stats, notices) = play_run(spec, true, CacheMode::ReadWrite);
         let first = without.iter().zip(&with).position(|(a, b)| a != b);
         assert_eq!(
             (first.map(|n| (&without[n], &with[n])), with.len()),
@@ -194,22 +194,22 @@ fn journals_are_equal_with_and_without_prefetch() {
             "{:?}",
             spec.tasks
         );
-        assert_eq!(none, PrefetchStats::default());
+        assert_eq!(without_stats, PrefetchStats::default());
         assert!(notices.is_empty(), "{notices:?}");
-        assert!(ahead.used > 0 && ahead.requested >= ahead.used + ahead.dropped, "{ahead:?}");
+        assert!(stats.used > 0 && stats.requested >= stats.used + stats.dropped, "{stats:?}");
         overrides += without.iter().filter(|e| matches!(e, Event::ActionOverridden { .. })).count();
-        all = all.plus(ahead);
+        total = total.plus(stats);
     }
     // The override, the rejection and the lesson each made a prefetch useless, which was counted.
-    assert!(overrides >= 3 && all.dropped >= 6 && all.wasted.tokens() > 0, "{all:?}");
-    assert!(all.describe().unwrap().contains("unused"), "{all:?}");
+    assert!(overrides >= 3 && total.dropped >= 6 && total.wasted.tokens() > 0, "{total:?}");
+    assert!(total.describe().unwrap().contains("unused"), "{total:?}");
 }
 
 #[test]
 fn impossible_prefetches_are_reported_and_not_sent() {
     let spec = spec("react", vec![task("household", "easy/put/3")]);
-    let (_, ahead, notices) = play_run(&spec, true, CacheMode::Read);
-    assert_eq!(ahead, PrefetchStats::default());
+    let (_, stats, notices) = play_run(&spec, true, CacheMode::Read);
+    assert_eq!(stats, PrefetchStats::default());
     assert_eq!(notices.iter().filter(|s| s.contains("--cache read-write")).count(), 1, "{notices:?}");
 }
 
@@ -218,9 +218,9 @@ fn impossible_prefetches_are_reported_and_not_sent() {
 fn a_killed_run_keeps_its_prefetch_costs() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec("react", vec![task("household", "easy/put/3")]);
-    let launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
+    let config = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
     let (handle, thread, session) =
-        Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
+        Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), config).unwrap();
     handle.send(Command::Step);
     wait_for_person(&handle, 1);
     std::thread::sleep(Duration::from_millis(300));
@@ -234,19 +234,19 @@ fn a_killed_run_keeps_its_prefetch_costs() {
     }
     handle.quit();
     thread.join().unwrap();
-    let (ahead, events) = journaled_run(&handle, &session);
-    assert_eq!((ahead.requested, ahead.dropped), (1, 1));
+    let (stats, events) = journaled_run(&handle, &session);
+    assert_eq!((stats.requested, stats.dropped), (1, 1));
     let written = events.iter().filter(|e| matches!(e.event, Event::PrefetchChanged(_))).count();
-    assert_eq!(written, 3, "asked, answered, dropped");
+    assert_eq!(written, 3, "requested, received, dropped");
     let resumed = Driver::resume(&copy, |spec| {
         Ok(self::run_config(spec, &dir.path().join("cache"), CacheMode::ReadWrite, false))
     });
     let resumed = resumed.unwrap();
-    let again = resumed.handle.store.head().usage;
+    let resumed_usage = resumed.handle.store.head().usage;
     resumed.handle.quit();
     resumed.thread.join().unwrap();
-    assert_eq!(again.prefetch, ahead, "the cost is kept");
-    assert!(again.tokens() > head.usage.tokens());
+    assert_eq!(resumed_usage.prefetch, stats, "the cost is kept");
+    assert!(resumed_usage.tokens() > head.usage.tokens());
 }
 
 /// An environment that fails only in the prefetch's mirrored step is rebuilt, and the run isn't affected.
@@ -257,7 +257,7 @@ fn an_environment_that_fails_in_the_mirror_is_rebuilt() {
     use std::sync::atomic::{AtomicU32, Ordering};
     struct FragileEnv {
         inner: Box<dyn Environment>,
-        breaks: Arc<AtomicU32>,
+        failed_restores: Arc<AtomicU32>,
     }
     impl Environment for FragileEnv {
         fn info(&self) -> EnvInfo {
@@ -276,34 +276,35 @@ fn an_environment_that_fails_in_the_mirror_is_rebuilt() {
             self.inner.snapshot()
         }
         fn restore(&mut self, _: &Snapshot) -> Result<(), EnvError> {
-            self.breaks.fetch_add(1, Ordering::Relaxed);
-            Err(EnvError::Refused { what: "not today".to_owned() })
+            self.failed_restores.fetch_add(1, Ordering::Relaxed);
+            Err(EnvError::Refused { what: "restore fails".to_owned() })
         }
     }
     let play = |prefetch: bool| {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec("react", vec![task("household", "easy/put/3")]);
-        let mut launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, prefetch);
-        let (open, breaks) = (launch.open_world.clone(), Arc::new(AtomicU32::new(0)));
-        let counted = breaks.clone();
-        launch.open_world = Arc::new(move |task| {
-            Ok(Box::new(FragileEnv { inner: open(task)?, breaks: counted.clone() }) as Box<dyn Environment>)
+        let mut config = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, prefetch);
+        let (open, failed_restores) = (config.open_world.clone(), Arc::new(AtomicU32::new(0)));
+        let counted = failed_restores.clone();
+        config.open_world = Arc::new(move |task| {
+            Ok(Box::new(FragileEnv { inner: open(task)?, failed_restores: counted.clone() })
+                as Box<dyn Environment>)
         });
         let (handle, thread, session) =
-            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
-        for turn in 0..4 {
+            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), config).unwrap();
+        for round in 0..4 {
             handle.send(Command::Step);
-            until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == turn + 1));
-            wait_for_person(&handle, if prefetch { u64::from(turn) + 1 } else { 0 });
+            until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == round + 1));
+            wait_for_person(&handle, if prefetch { u64::from(round) + 1 } else { 0 });
         }
         handle.quit();
         thread.join().unwrap();
         let (_, events) = journaled_run(&handle, &session);
-        (run_events(&events), breaks.load(Ordering::Relaxed))
+        (run_events(&events), failed_restores.load(Ordering::Relaxed))
     };
-    let ((without, none), (with, broken)) = (play(false), play(true));
+    let ((without, restores_without), (with, restores_with)) = (play(false), play(true));
     assert_eq!(without, with);
-    assert!(none == 0 && broken > 0, "{broken}");
+    assert!(restores_without == 0 && restores_with > 0, "{restores_with}");
 }
 
 /// After a change of model the new model is called: a prefetched reply of the old one isn't used.
@@ -315,11 +316,12 @@ fn a_changed_run_uses_no_prefetch_of_another_model() {
     let mut first = run_config(&spec, &cache, CacheMode::ReadWrite, true);
     let other = spec.clone();
     first.run_factory = Some(Arc::new(move |_| {
-        let mut launch = run_config(&other, &cache, CacheMode::ReadWrite, true);
-        let looks: Arc<dyn Provider> = Arc::new(ScriptedProvider::new(|_| Ok("inventory".to_owned())));
+        let mut config = run_config(&other, &cache, CacheMode::ReadWrite, true);
+        let other_model: Arc<dyn Provider> = Arc::new(ScriptedProvider::new(|_| Ok("inventory".to_owned())));
         let cache = cache.clone();
-        launch.actor = Arc::new(CachedProvider::new(looks, "other".to_owned(), &cache, CacheMode::ReadWrite));
-        Ok(launch)
+        config.actor =
+            Arc::new(CachedProvider::new(other_model, "other".to_owned(), &cache, CacheMode::ReadWrite));
+        Ok(config)
     }));
     let (handle, thread, session) =
         Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), first).unwrap();
@@ -332,11 +334,11 @@ fn a_changed_run_uses_no_prefetch_of_another_model() {
     until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == 2));
     handle.quit();
     thread.join().unwrap();
-    let (ahead, events) = journaled_run(&handle, &session);
+    let (stats, events) = journaled_run(&handle, &session);
     let replies = events.iter().filter_map(|e| match &e.event {
         Event::ReplyReceived { text, .. } => Some(text.as_str()),
         _ => None,
     });
     assert_eq!(replies.collect::<Vec<_>>().get(1), Some(&"inventory"));
-    assert!(ahead.dropped >= 1, "{ahead:?}");
+    assert!(stats.dropped >= 1, "{stats:?}");
 }

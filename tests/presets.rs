@@ -1,6 +1,7 @@
-//! Every row of the papers' tables as a preset: the run starts and calls its mentor as often as the row's settings say.
+//! Runs every row of the papers' tables as a preset: the run starts and calls its mentor as often as the row's settings
+//! say.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
 #[path = "serving/server.rs"]
 mod server;
@@ -16,18 +17,18 @@ const STEPS: u64 = 2;
 /// Returns the number of mentor calls in two failed trials of two steps each. Step 0 is a reflection step whatever the
 /// frequency; only Sweet&Sour also reflects on the last attempt.
 fn mentor_calls_per_run(row: &PaperRow) -> u64 {
-    let on = |name: &str| row.settings.get(name) != Some(&Value::Bool(false));
-    let kinds = || ["kind_abstract", "kind_error", "kind_progress"].into_iter().filter(|k| on(k)).count();
-    let word = |name: &str| row.settings.get(name).and_then(Value::as_str).unwrap_or("");
+    let is_on = |name: &str| row.settings.get(name) != Some(&Value::Bool(false));
+    let kinds = || ["kind_abstract", "kind_error", "kind_progress"].into_iter().filter(|k| is_on(k)).count();
+    let text = |name: &str| row.settings.get(name).and_then(Value::as_str).unwrap_or("");
     match row.method.as_str() {
         "react" => 0,
-        "reflexion" => u64::from(word("strategy") != "none"),
-        "omnireflect" if word("generation") == "symbolic" => 0,
+        "reflexion" => u64::from(text("strategy") != "none"),
+        "omnireflect" if text("generation") == "symbolic" => 0,
         "omnireflect" => TRIALS * kinds() as u64,
         // The first reflection is a simple one: Experience and Plan.
-        "fcrf" => 1 + u64::from(on("experience")),
+        "fcrf" => 1 + u64::from(is_on("experience")),
         "sweet_sour" => {
-            if on("negative") {
+            if is_on("negative") {
                 TRIALS
             } else {
                 0
@@ -43,7 +44,7 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = runtime.block_on(Server::start(vec![complete_reply("inventory")]));
     let home = tempfile::tempdir().unwrap();
-    let says = |args: &[&str]| {
+    let run_program = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
         command.args(args).current_dir(home.path()).env_clear().env("HOME", home.path());
         command.env("RETROSPECT_CONFIG_DIR", home.path().join("config"));
@@ -51,7 +52,7 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
         command.env("RETROSPECT_POOL", home.path().join("pool.jsonl"));
         command.stdin(std::process::Stdio::null()).output().unwrap()
     };
-    let added = says(&["lessons", "add", "--kind", "error", "Open a drawer before you look into it."]);
+    let added = run_program(&["lessons", "add", "--kind", "error", "Open a drawer before you look into it."]);
     assert!(added.status.success(), "{added:?}");
     assert!(paper_rows().len() > 30);
     let (trials, steps) = (TRIALS.to_string(), STEPS.to_string());
@@ -63,9 +64,9 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
         if row.starts_with_lessons {
             args.extend(["--constitution", "pool.jsonl"]);
         }
-        let done = says(&args);
-        let text = String::from_utf8(done.stdout).unwrap();
-        assert!(done.status.success(), "{}: {text}{}", row.preset, String::from_utf8_lossy(&done.stderr));
+        let output = run_program(&args);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{}: {text}{}", row.preset, String::from_utf8_lossy(&output.stderr));
         let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         let summary = lines.last().unwrap();
         let (kind, episodes) = (&summary["type"], &summary["episodes"]);
@@ -78,10 +79,10 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
             "{}",
             row.preset
         );
-        let set = &lines[0]["settings"];
+        let settings = &lines[0]["settings"];
         for (name, value) in &row.settings {
-            assert_eq!(&set[name]["value"], value, "{}: {name}", row.preset);
-            assert_eq!(set[name]["origin"], "paper", "{}: {name}", row.preset);
+            assert_eq!(&settings[name]["value"], value, "{}: {name}", row.preset);
+            assert_eq!(settings[name]["origin"], "paper", "{}: {name}", row.preset);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The real program in a pseudo-terminal: it takes over the terminal, draws, handles keys, and always restores the
 //! terminal.
 #![cfg(all(feature = "tui", unix))]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
 #[path = "pty/endings.rs"]
 mod endings;
@@ -25,9 +25,9 @@ struct Terminal {
     master: Box<dyn MasterPty + Send>,
     keys: Box<dyn Write + Send>,
     terminal: Arc<Mutex<vt100::Parser>>,
-    written: Arc<Mutex<usize>>,
+    bytes_written: Arc<Mutex<usize>>,
     /// Ends the reader thread at the next chunk.
-    left: Arc<AtomicBool>,
+    stop_reading: Arc<AtomicBool>,
     reader: Option<std::thread::JoinHandle<()>>,
     /// Removed with the terminal.
     sessions: tempfile::TempDir,
@@ -59,36 +59,36 @@ impl Terminal {
         let pty = native_pty_system().openpty(size).unwrap();
         let sessions = tempfile::tempdir().unwrap();
         command.env("RETROSPECT_SESSIONS", sessions.path());
-        let none = sessions.path().join("none");
-        command.env("XDG_CONFIG_HOME", configuration.unwrap_or(&none));
+        let empty_config = sessions.path().join("none");
+        command.env("XDG_CONFIG_HOME", configuration.unwrap_or(&empty_config));
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
         let child = pty.slave.spawn_command(command).unwrap();
         drop(pty.slave);
         let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
         let terminal = Arc::new(Mutex::new(parser));
-        let written = Arc::new(Mutex::new(0));
+        let bytes_written = Arc::new(Mutex::new(0));
         let (mut reader, shown, count) =
-            (pty.master.try_clone_reader().unwrap(), terminal.clone(), written.clone());
-        let left = Arc::new(AtomicBool::new(false));
-        let leave = left.clone();
+            (pty.master.try_clone_reader().unwrap(), terminal.clone(), bytes_written.clone());
+        let stop_reading = Arc::new(AtomicBool::new(false));
+        let stop = stop_reading.clone();
         let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n @ 1..) = reader.read(&mut bytes) {
                 shown.lock().unwrap().process(&bytes[..n]);
                 *count.lock().unwrap() += n;
-                if leave.load(Ordering::SeqCst) {
+                if stop.load(Ordering::SeqCst) {
                     break;
                 }
             }
         });
         let (keys, reader) = (pty.master.take_writer().unwrap(), Some(reader));
-        Self { child, master: pty.master, keys, terminal, written, left, reader, sessions }
+        Self { child, master: pty.master, keys, terminal, bytes_written, stop_reading, reader, sessions }
     }
 
     /// Closes the terminal's side of the pty completely, as closing its window does.
     fn close(&mut self) {
-        self.left.store(true, Ordering::SeqCst);
+        self.stop_reading.store(true, Ordering::SeqCst);
         // Trigger a redraw, so that the reader notices.
         self.master.resize(PtySize { rows: 30, cols: 90, pixel_width: 0, pixel_height: 0 }).unwrap();
         self.reader.take().unwrap().join().unwrap();
@@ -101,19 +101,19 @@ impl Terminal {
     }
 
     fn wait_for(&self, words: &str) {
-        let began = Instant::now();
+        let start = Instant::now();
         while !self.text().contains(words) {
-            assert!(began.elapsed() < TIMEOUT, "no {words:?} on the screen:\n{}", self.text());
+            assert!(start.elapsed() < TIMEOUT, "no {words:?} on the screen:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
     /// Like [`Terminal::wait_for`], but the words may be wrapped onto two rows.
-    fn wait_for_folded(&self, words: &str) {
+    fn wait_for_wrapped(&self, words: &str) {
         let flat = |text: &str| text.split_whitespace().collect::<String>();
-        let began = Instant::now();
+        let start = Instant::now();
         while !flat(&self.text()).contains(&flat(words)) {
-            assert!(began.elapsed() < TIMEOUT, "no {words:?} on the screen:\n{}", self.text());
+            assert!(start.elapsed() < TIMEOUT, "no {words:?} on the screen:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -143,7 +143,7 @@ impl Terminal {
 
     /// Waits for the program to exit and returns its status.
     fn wait_for_exit(&mut self) -> u32 {
-        let began = Instant::now();
+        let start = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 // The reader may still be processing the last bytes, and under load for longer than an instant.
@@ -154,7 +154,7 @@ impl Terminal {
                 std::thread::sleep(Duration::from_millis(100));
                 return status.exit_code();
             }
-            assert!(began.elapsed() < TIMEOUT, "it does not end:\n{}", self.text());
+            assert!(start.elapsed() < TIMEOUT, "it does not end:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -228,7 +228,7 @@ fn ctrl_z_without_a_shell_comes_back() {
 fn a_stop_signal_restores_the_terminal_and_continue_takes_it_back() {
     // A shell with job control: it continues when its job stops, and resumes the job after a line of input.
     let script =
-        r#"set -m; "$@"; echo "the job stands"; read -r line; fg >/dev/null; echo "the job has ended""#;
+        r#"set -m; "$@"; echo "the job is stopped"; read -r line; fg >/dev/null; echo "the job has ended""#;
     for key in [None, Some("\x1a")] {
         let mut shell = CommandBuilder::new("bash");
         shell.args(["-c", script, "_", PROGRAM]);
@@ -241,7 +241,7 @@ fn a_stop_signal_restores_the_terminal_and_continue_takes_it_back() {
             assert_eq!(children.len(), 1, "{children:?}");
             kill(Signal::TSTP, children[0]);
         }
-        window.wait_for("the job stands");
+        window.wait_for("the job is stopped");
         window.assert_terminal_restored();
         window.press("go on\r");
         window.wait_for("PAUSED · your turn");
@@ -276,9 +276,9 @@ fn an_idle_screen_writes_nothing() {
     window.press("n");
     window.wait_for("step 2/");
     std::thread::sleep(Duration::from_millis(500));
-    let before = *window.written.lock().unwrap();
+    let before = *window.bytes_written.lock().unwrap();
     std::thread::sleep(Duration::from_secs(1));
-    assert_eq!(*window.written.lock().unwrap(), before);
+    assert_eq!(*window.bytes_written.lock().unwrap(), before);
     window.press("\x03\x03");
     assert_eq!(window.wait_for_exit(), 0);
     window.assert_terminal_restored();
@@ -288,16 +288,16 @@ fn an_idle_screen_writes_nothing() {
 #[test]
 fn keymap_errors_are_reported_once_after_the_start_screen() {
     let folder = tempfile::tempdir().unwrap();
-    let own = folder.path().join("retrospect");
-    std::fs::create_dir(&own).unwrap();
-    std::fs::write(own.join("keys.toml"), "[[main]]\non = \"f6\"\nrun = \"stepp\"\n").unwrap();
-    let words = "unknown action `stepp`";
+    let config_dir = folder.path().join("retrospect");
+    std::fs::create_dir(&config_dir).unwrap();
+    std::fs::write(config_dir.join("keys.toml"), "[[main]]\non = \"f6\"\nrun = \"stepp\"\n").unwrap();
+    let error = "unknown action `stepp`";
     // Quit at once, and quit after a session.
-    for starts in [false, true] {
+    for starts_session in [false, true] {
         let mut window = Terminal::start_screen(100, 30, folder.path());
-        window.wait_for(words);
-        assert_eq!(window.text().matches(words).count(), 1, "{}", window.text());
-        if starts {
+        window.wait_for(error);
+        assert_eq!(window.text().matches(error).count(), 1, "{}", window.text());
+        if starts_session {
             window.press("\r");
             window.wait_for("PAUSED · your turn");
             window.press("q");
@@ -306,7 +306,7 @@ fn keymap_errors_are_reported_once_after_the_start_screen() {
         }
         assert_eq!(window.wait_for_exit(), 0);
         window.assert_terminal_restored();
-        assert_eq!(window.text().matches(words).count(), 1, "{starts}: {}", window.text());
+        assert_eq!(window.text().matches(error).count(), 1, "{starts_session}: {}", window.text());
     }
 }
 
@@ -315,10 +315,10 @@ fn keymap_errors_are_reported_once_after_the_start_screen() {
 #[test]
 fn quitting_a_read_only_session_prints_the_resume_command() {
     let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
-    let mut all: Vec<_> = std::fs::read_dir(&examples).unwrap().map(|e| e.unwrap().path()).collect();
-    all.retain(|path| path.join("meta.toml").is_file());
-    all.sort();
-    let path = all[0].display().to_string();
+    let mut sessions: Vec<_> = std::fs::read_dir(&examples).unwrap().map(|e| e.unwrap().path()).collect();
+    sessions.retain(|path| path.join("meta.toml").is_file());
+    sessions.sort();
+    let path = sessions[0].display().to_string();
     let mut command = CommandBuilder::new(PROGRAM);
     command.args(["open", &path]);
     let mut window = Terminal::start(command, 200, 30, None);
@@ -345,34 +345,34 @@ fn on_a_screen_breakpoints_stop_as_recorded() {
     });
 }
 
-fn assert_stops_as_recorded((_, task, condition, turns): &stops::Row) {
+fn assert_stops_as_recorded((_, task, condition, steps): &stops::Row) {
     let mut command = CommandBuilder::new(PROGRAM);
     command.args(["run", "--task", task, "--method", "omnireflect", "--break", condition]);
     let mut window = Terminal::start(command, 120, 36, None);
-    window.wait_for(if turns.first() == Some(&1) { "STOPPED" } else { "PAUSED" });
-    for turn in turns {
+    window.wait_for(if steps.first() == Some(&1) { "STOPPED" } else { "PAUSED" });
+    for step in steps {
         // At the first proposal it has already stopped if the condition holds there.
-        if *turn > 1 {
+        if *step > 1 {
             window.press(" ");
         }
-        window.wait_for(&format!("step {turn}/50   STOPPED · {condition}"));
+        window.wait_for(&format!("step {step}/50   STOPPED · {condition}"));
     }
     // After the last stop the run continues to its end. Space does nothing over an end card.
     let length = if task.starts_with("easy/") { 13 } else { 50 };
-    if turns.last() == Some(&length) {
+    if steps.last() == Some(&length) {
         window.wait_for("Episode 1 ended");
         window.press("\x1b");
         window.wait_for("end card");
     }
     window.press(" ");
     let ended = Instant::now();
-    let over = |w: &Terminal| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
-    while !over(&window) {
+    let has_ended = |w: &Terminal| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
+    while !has_ended(&window) {
         assert!(ended.elapsed() < TIMEOUT, "{condition}: the run does not end:\n{}", window.text());
         std::thread::sleep(Duration::from_millis(10));
     }
     // Close the end card, unless that was done above.
-    if turns.last() != Some(&length) {
+    if steps.last() != Some(&length) {
         window.wait_for("Episode 1 ended");
         window.press("q");
         window.wait_for("end card");
@@ -381,16 +381,16 @@ fn assert_stops_as_recorded((_, task, condition, turns): &stops::Row) {
     window.wait_for_exit();
     let session = std::fs::read_dir(window.sessions.path()).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
-    assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), turns.len(), "{task}: {condition}");
+    assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), steps.len(), "{task}: {condition}");
 }
 
 /// Regression: the tour said `nothing 3`, which never holds in its episode, and `D` in the branch tree had no other
 /// branch.
 #[test]
-fn the_tour_is_followed_word_for_word() {
+fn the_tour_can_be_followed_word_for_word() {
     let page = include_str!("../docs/TOUR.md").replace("\r\n", "\n");
-    let none = tempfile::tempdir().unwrap();
-    let mut window = Terminal::start_screen(120, 36, none.path());
+    let empty_config = tempfile::tempdir().unwrap();
+    let mut window = Terminal::start_screen(120, 36, empty_config.path());
     // The keys pressed, the text waited for, and the page's text about it.
     let steps: &[(&str, &str, &str)] = &[
         ("", "put a hot mug in coffeemachine", "`Enter` starts it"),
@@ -414,8 +414,8 @@ fn the_tour_is_followed_word_for_word() {
         ("go to drawer 1", "▸ go to drawer 1 ", "Type `go to drawer 1`"),
         (
             "\r",
-            "new branch b1; trunk is kept: B shows both, B u goes back",
-            "`new branch b1; trunk is kept: B shows both, B u goes back`",
+            "new branch b1; trunk is kept: B lists both; B, then u, returns",
+            "`new branch b1; trunk is kept: B lists both; B, then u, returns`",
         ),
         ("", "on b1", "`on b1`"),
         // While the agent is still thinking, Space would pause.

@@ -1,4 +1,4 @@
-//! The examples of `docs/REPLIES.md` are parsed as documented.
+//! Checks that the examples of `docs/REPLIES.md` are parsed as documented.
 #![allow(clippy::unwrap_used)]
 
 use retrospect::prompt::read;
@@ -22,11 +22,11 @@ fn cell(text: &str) -> String {
 
 /// Checks that the problems are exactly those in the cell.
 fn assert_complaints(cell: &str, complaints: &[String], reply: &str) {
-    let want: Vec<&str> =
+    let expected: Vec<&str> =
         cell.split(';').map(|w| w.trim().trim_matches('`')).filter(|w| !w.is_empty()).collect();
-    assert_eq!(want.len(), complaints.len(), "{reply:?}: {complaints:?}");
-    for (want, got) in want.iter().zip(complaints) {
-        assert!(got.contains(want), "{reply:?}: {want:?} is not in {got:?}");
+    assert_eq!(expected.len(), complaints.len(), "{reply:?}: {complaints:?}");
+    for (expected, actual) in expected.iter().zip(complaints) {
+        assert!(actual.contains(expected), "{reply:?}: {expected:?} is not in {actual:?}");
     }
 }
 
@@ -37,8 +37,8 @@ fn actor_replies_are_parsed_as_documented() {
     for row in rows {
         let [_, reply, thought, action, complaints] = row.try_into().unwrap();
         let reading = read::read_reply(&reply);
-        let got = (reading.thought.unwrap_or_default(), reading.action.unwrap_or_default());
-        assert_eq!(got, (thought, action), "{reply:?}");
+        let actual = (reading.thought.unwrap_or_default(), reading.action.unwrap_or_default());
+        assert_eq!(actual, (thought, action), "{reply:?}");
         assert_complaints(&complaints, &reading.complaints, &reply);
     }
 }
@@ -50,7 +50,7 @@ fn mentor_lists_are_parsed_as_documented() {
     for row in rows {
         let [_, reply, lessons, complaints] = row.try_into().unwrap();
         let read = read::read_items(&reply);
-        let got: Vec<String> = read
+        let actual: Vec<String> = read
             .items
             .into_iter()
             .map(|i| match i.text.solution {
@@ -58,7 +58,7 @@ fn mentor_lists_are_parsed_as_documented() {
                 None => i.text.text,
             })
             .collect();
-        assert_eq!(got.join(" / "), lessons, "{reply:?}");
+        assert_eq!(actual.join(" / "), lessons, "{reply:?}");
         let complaints_read: Vec<String> = read.complaints.into_iter().map(|c| c.message).collect();
         assert_complaints(&complaints, &complaints_read, &reply);
     }

@@ -1,7 +1,7 @@
 //! Secrets in configured headers: if a server echoes a part of one, it appears neither on the screen nor on standard
 //! error nor in any file.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may stop where it is wrong")]
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 #[path = "rig/files.rs"]
 mod files;
@@ -91,46 +91,46 @@ fn an_echoed_part_of_a_header_is_shown_nowhere() {
                 .env("RETROSPECT_CACHE_DIR", home.path().join("cache"))
                 .env("OPENAI_API_KEY", "sk-beside-0123456789");
             command.env("MY_TOKEN", "tok-from-env-77").env("PROFILE_SECRET", "sk-profile-4242");
-            let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-            let output = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
-            assert_eq!(done.status.code(), Some(3), "{}: {output}", case.header);
-            let mut all = vec![("the screen".to_owned(), output)];
-            all.extend(
+            let finished = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+            let output = String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap();
+            assert_eq!(finished.status.code(), Some(3), "{}: {output}", case.header);
+            let mut outputs = vec![("the screen".to_owned(), output)];
+            outputs.extend(
                 files::files_below(home.path())
                     .into_iter()
                     .map(|(path, text)| (path.display().to_string(), text)),
             );
-            for (place, text) in &all {
+            for (location, text) in &outputs {
                 for secret in case.secrets.iter().chain(&["sk-beside-0123456789"]) {
-                    assert!(!text.contains(secret), "{}: {secret} is in {place}: {text}", case.header);
+                    assert!(!text.contains(secret), "{}: {secret} is in {location}: {text}", case.header);
                 }
             }
-            let journal = all.iter().find(|f| f.0.ends_with("trunk.jsonl")).unwrap();
+            let journal = outputs.iter().find(|f| f.0.ends_with("trunk.jsonl")).unwrap();
             assert!(journal.1.contains("provided: [hidden]"), "{}: {}", case.header, journal.1);
             assert!(journal.1.contains("Type: application/json"), "ordinary words stay: {}", journal.1);
-            let asked = server.requests();
+            let requests = server.requests();
             let (name, value) = case.sent;
-            assert_eq!(asked[0].headers.get(name).map(String::as_str), Some(value), "{}", case.header);
-            let key = name != "authorization";
+            assert_eq!(requests[0].headers.get(name).map(String::as_str), Some(value), "{}", case.header);
+            let sends_key = name != "authorization";
             assert_eq!(
-                asked[0].headers["authorization"] == "Bearer sk-beside-0123456789",
-                key,
+                requests[0].headers["authorization"] == "Bearer sk-beside-0123456789",
+                sends_key,
                 "{}",
                 case.header
             );
-            let names = asked[0].names.iter().filter(|n| *n == name).count();
-            assert_eq!(names, 1, "one of a name: {}", case.header);
+            let names = requests[0].names.iter().filter(|n| *n == name).count();
+            assert_eq!(names, 1, "one header per name: {}", case.header);
         }
     });
 }
 
 /// Checks every verb and every file of a run whose server echoes the key in text, reasoning, finish reason and errors.
-/// Regression: 28 of the key's 43 characters remained in an error cut to the length that is shown.
+/// Regression: 28 of the key's 43 characters remained in an error that was truncated for display.
 #[test]
 fn no_verb_and_no_file_shows_an_echoed_key() {
     const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
     let hex = SECRET.bytes().map(|b| format!("{b:02x}")).collect::<Vec<_>>().concat();
-    let forms = [
+    let encodings = [
         // Base64 of "user:" and the key.
         "dXNlcjpzay1SM2FsMG5lUTd2WHc5VHpCNG1LOHBMMmNENmZIMWpONXNHMHlBdUU=".to_owned(),
         SECRET.to_owned(),
@@ -140,9 +140,9 @@ fn no_verb_and_no_file_shows_an_echoed_key() {
     let delta = |value: serde_json::Value| event(json!({"choices": [{"index": 0, "delta": value}]}));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
-        for form in &forms {
-            let (front, back) = form.split_at(form.len() / 3);
-            let finish = event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": form}]}));
+        for encoded in &encodings {
+            let (front, back) = encoded.split_at(encoded.len() / 3);
+            let finish = event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": encoded}]}));
             let good = [
                 delta(json!({"reasoning": front})),
                 delta(json!({"reasoning": back})),
@@ -151,9 +151,10 @@ fn no_verb_and_no_file_shows_an_echoed_key() {
                 finish.clone(),
             ]
             .concat();
-            let long = format!("{}{form}", "x ".repeat(136));
+            let long = format!("{}{encoded}", "x ".repeat(136));
             let failing = event(json!({"error": {"message": long, "code": 400}}));
-            let models = plain_response(200, "", &json!({"data": [{"id": form}, {"id": "m"}]}).to_string());
+            let models =
+                plain_response(200, "", &json!({"data": [{"id": encoded}, {"id": "m"}]}).to_string());
             let scripts = vec![
                 server::stream(good.as_bytes()),
                 server::stream(finish.as_bytes()),
@@ -162,7 +163,7 @@ fn no_verb_and_no_file_shows_an_echoed_key() {
             let server = Server::start(scripts).await;
             let other = Server::start(vec![models, server::stream(good.as_bytes())]).await;
             let home = tempfile::tempdir().unwrap();
-            let mut all: Vec<(String, String)> = Vec::new();
+            let mut outputs: Vec<(String, String)> = Vec::new();
             let run = [
                 "run",
                 "--task",
@@ -198,28 +199,32 @@ fn no_verb_and_no_file_shows_an_echoed_key() {
                 command.env("RETROSPECT_CONFIG_DIR", home.path().join("config"));
                 command.env("RETROSPECT_SESSIONS", home.path().join("sessions"));
                 command.env("RETROSPECT_CACHE_DIR", home.path().join("cache")).env("OPENAI_API_KEY", SECRET);
-                let done = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-                all.push((
+                let finished = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+                outputs.push((
                     format!("{args:?}"),
-                    String::from_utf8([done.stdout, done.stderr].concat()).unwrap(),
+                    String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap(),
                 ));
             }
             let files = files::files_below(home.path());
             assert!(
                 files.iter().any(|(path, _)| path.starts_with(home.path().join("cache"))),
-                "an answer was kept"
+                "a reply was cached"
             );
-            all.extend(files.into_iter().map(|(path, text)| (path.display().to_string(), text)));
-            for (place, text) in &all {
-                for known in forms.iter().map(|f| f.trim_end_matches('=')) {
+            outputs.extend(files.into_iter().map(|(path, text)| (path.display().to_string(), text)));
+            for (location, text) in &outputs {
+                for encoding in encodings.iter().map(|f| f.trim_end_matches('=')) {
                     // The Base64 characters in the middle have bits of both the name and the key.
-                    let of_key = if known.starts_with("dXNlcj") { &known[8..known.len() - 1] } else { known };
+                    let key_part = if encoding.starts_with("dXNlcj") {
+                        &encoding[8..encoding.len() - 1]
+                    } else {
+                        encoding
+                    };
                     let shown =
-                        (0..=of_key.len() - 8).map(|at| &of_key[at..at + 8]).find(|w| text.contains(w));
-                    assert_eq!(shown, None, "{form} in {place}: {text}");
+                        (0..=key_part.len() - 8).map(|at| &key_part[at..at + 8]).find(|w| text.contains(w));
+                    assert_eq!(shown, None, "{encoded} in {location}: {text}");
                 }
             }
-            let journal = all.iter().find(|f| f.0.ends_with("trunk.jsonl")).unwrap();
+            let journal = outputs.iter().find(|f| f.0.ends_with("trunk.jsonl")).unwrap();
             assert!(
                 journal.1.contains("go to fridge 1 [hidden]") || journal.1.contains("dXNlcjp"),
                 "{}",
@@ -232,11 +237,11 @@ fn no_verb_and_no_file_shows_an_echoed_key() {
 /// Regression: a key in a lesson was journaled, and so was sent to the server and written into exports with every
 /// prompt.
 #[test]
-fn a_person_text_with_the_key_is_not_journaled() {
+fn text_with_the_key_is_not_journaled() {
     use std::io::Write as _;
     const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
     let home = tempfile::tempdir().unwrap();
-    let says = |args: &[&str], input: &str| {
+    let run_program = |args: &[&str], input: &str| {
         let run =
             ["run", "--task", "easy/put/1", "--method", "react", "--mentor", "none", "--actor", "openai:m"];
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
@@ -246,11 +251,11 @@ fn a_person_text_with_the_key_is_not_journaled() {
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
         let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let done = child.wait_with_output().unwrap();
-        (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
+        let finished = child.wait_with_output().unwrap();
+        (finished.status.code(), String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap())
     };
     std::fs::write(home.path().join("lessons.txt"), format!("Log in with {SECRET} first.\n")).unwrap();
-    let (code, output) = says(&["--constitution", "lessons.txt", "--headless"], "");
+    let (code, output) = run_program(&["--constitution", "lessons.txt", "--headless"], "");
     assert_eq!(code, Some(1), "{output}");
     assert!(
         output.contains("lessons.txt contains the API key of a model server") && !output.contains(SECRET),
@@ -258,7 +263,7 @@ fn a_person_text_with_the_key_is_not_journaled() {
     );
     std::fs::remove_file(home.path().join("lessons.txt")).unwrap();
     let (_, output) =
-        says(&["--plain"], &format!("lesson Log in with {SECRET}.\nlesson Look first.\nquit\n"));
+        run_program(&["--plain"], &format!("lesson Log in with {SECRET}.\nlesson Look first.\nquit\n"));
     assert!(output.contains("this text contains the key of a model server"), "{output}");
     let files = files::files_below(home.path());
     assert!(files.iter().any(|(_, text)| text.contains("Look first.")), "{output}");

@@ -25,29 +25,33 @@ fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
     let (mut prompts, mut observations) = (0, 0);
     for envelope in events {
         state.apply(envelope);
-        let at = format!("{name}, event {}", envelope.seq);
+        let location = format!("{name}, event {}", envelope.seq);
         match &envelope.event {
             Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
-                assert_eq!(body_hash(&render(&state, prompt)), prompt.sha256, "{at}");
+                assert_eq!(body_hash(&render(&state, prompt)), prompt.sha256, "{location}");
                 prompts += 1;
             }
-            Event::TextDefined { hash, text } => assert_eq!(text_hash(text), *hash, "{at}"),
+            Event::TextDefined { hash, text } => assert_eq!(text_hash(text), *hash, "{location}"),
             Event::EpisodeStarted { task, .. } => {
                 world = Some(worlds::open(task, &WorldOptions::default()).unwrap());
             }
-            Event::WorldReset { result: turn, .. } => {
-                assert_eq!(world.as_mut().unwrap().reset().unwrap().observation, turn.observation, "{at}");
+            Event::WorldReset { result: recorded, .. } => {
+                assert_eq!(
+                    world.as_mut().unwrap().reset().unwrap().observation,
+                    recorded.observation,
+                    "{location}"
+                );
                 observations += 1;
             }
             Event::ActionTaken { executed, call: Some(_), is_listing: false, .. } => {
                 sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
-            Event::Observed { result: turn, .. } => {
+            Event::Observed { result: recorded, .. } => {
                 // A result of the interface alone has no action for the environment.
                 if let Some(sent) = sent.take() {
                     let now = world.as_mut().unwrap().step(&sent).unwrap();
-                    assert_eq!(now.observation, turn.observation, "{at}");
-                    assert_eq!((now.won, now.done), (turn.won, turn.done), "{at}");
+                    assert_eq!(now.observation, recorded.observation, "{location}");
+                    assert_eq!((now.won, now.done), (recorded.won, recorded.done), "{location}");
                     observations += 1;
                 }
             }

@@ -3,7 +3,7 @@
 //! `cargo test` runs a hundredth; `RETROSPECT_SOAK=full` (or 100) all of 100,000 grammars and 10,000 game files. A
 //! case may take one second (ten without optimisation) and the whole process 256 MB.
 
-#![expect(clippy::print_stdout, reason = "the soak reports what it did")]
+#![expect(clippy::print_stdout, reason = "this test prints its counts")]
 
 use retrospect::env::alfworld::{Game, World, check_grammar};
 use std::fs;
@@ -39,8 +39,8 @@ const SMALL_TEXTS: [&str; 10] = [
 
 /// Returns the grammar of the small game with these texts.
 fn small_grammar(texts: &[String]) -> String {
-    let quoted = |at: usize| serde_json::Value::from(texts[at].as_str()).to_string();
-    let plain = |at: usize| texts[at].replace('"', "'");
+    let quoted = |index: usize| serde_json::Value::from(texts[index].as_str()).to_string();
+    let plain = |index: usize| texts[index].replace('"', "'");
     format!(
         "grammar :: \"\"\" {{\"intro\": [{{\"rhs\": {}}}], \"more\": [{{\"rhs\": {}}}], \"thing\": [{{\"rhs\": {}}}],
         \"state\": [{{\"condition\": {}, \"rhs\": {}}}, {{\"rhs\": \"#more#\"}}],
@@ -52,7 +52,7 @@ fn small_grammar(texts: &[String]) -> String {
     )
 }
 
-/// Fragments that mean something somewhere.
+/// Fragments that have a meaning in at least one of the formats.
 const WORDS: [&str; 40] = [
     "#intro#",
     "#thing#",
@@ -116,9 +116,9 @@ impl Random {
         at
     }
 
-    fn span(&mut self, text: &str, longest: usize) -> (usize, usize) {
+    fn span(&mut self, text: &str, max_len: usize) -> (usize, usize) {
         let from = self.char_boundary(text);
-        let mut to = (from + 1 + self.next(longest)).min(text.len());
+        let mut to = (from + 1 + self.next(max_len)).min(text.len());
         while !text.is_char_boundary(to) {
             to += 1;
         }
@@ -189,7 +189,7 @@ fn game_file(domain: &str, problem: &str, grammar: &str) -> Vec<u8> {
 fn exercise(random: &mut Random, bytes: &[u8]) -> bool {
     let Ok(game) = Game::load("soak", bytes) else { return false };
     let Ok(mut world) = World::new(game, None) else { return false };
-    let place = world.save_state();
+    let saved = world.save_state();
     for _ in 0..8 {
         let count = world.commands().len();
         let Some(command) = world.commands().iter().nth(random.next(count)).map(ToOwned::to_owned) else {
@@ -203,17 +203,17 @@ fn exercise(random: &mut Random, bytes: &[u8]) -> bool {
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
-    let _ = world.restore_state(&place);
+    let _ = world.restore_state(&saved);
     true
 }
 
 /// Runs one case and checks its duration.
-fn timed(what: &str, seed: u64, case: usize, run: impl FnOnce() -> bool) -> bool {
+fn run_timed(name: &str, seed: u64, case: usize, run: impl FnOnce() -> bool) -> bool {
     let limit = if cfg!(debug_assertions) { Duration::from_secs(10) } else { Duration::from_secs(1) };
     let start = Instant::now();
     let played = run();
     let took = start.elapsed();
-    assert!(took <= limit, "{what}: case {case} of seed {seed} took {took:?}");
+    assert!(took <= limit, "{name}: case {case} of seed {seed} took {took:?}");
     played
 }
 
@@ -222,7 +222,7 @@ fn run_grammars(seed: u64, count: usize) {
     let mut played = 0;
     for case in 0..count {
         let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(case as u64) | 1);
-        played += usize::from(timed("grammar", seed, case, || {
+        played += usize::from(run_timed("grammar", seed, case, || {
             let mut texts = SMALL_TEXTS.map(ToOwned::to_owned);
             let mut grammar = small_grammar(&texts);
             if random.next(4) == 0 {
@@ -246,7 +246,7 @@ fn run_game_files(seed: u64, count: usize) {
     let mut played = 0;
     for case in 0..count {
         let mut random = Random(seed.wrapping_mul(2_000_003).wrapping_add(case as u64) | 1);
-        played += usize::from(timed("game file", seed, case, || {
+        played += usize::from(run_timed("game file", seed, case, || {
             let [domain, problem, grammar] = &bases[random.next(bases.len())];
             let bytes = match random.next(8) {
                 0 => game_file(&mutate(&mut random, domain), problem, grammar),

@@ -1,12 +1,12 @@
-//! Broken level files and hostile action texts: reading always ends with a level or with a location and a reason, and
-//! playing with an answer.
+//! Broken level files and hostile action texts: reading always ends with a level, or with an error that names location
+//! and reason, and every action gets a reply.
 //!
 //! `cargo test` runs a hundredth; `RETROSPECT_SOAK=full` all of 100,000 files and 100,000 episodes of texts.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a test that says what it counted"
+    reason = "a failing test may panic, and this one prints its counts"
 )]
 
 #[path = "soaking/cases.rs"]
@@ -44,7 +44,7 @@ fn level_json(start: &LevelStart) -> Value {
     };
     let objects: Vec<Value> = start.things.iter().map(thing).collect();
     let instr = match &start.instruction {
-        Mission::Part(only) => part_json(start, only),
+        Mission::Part(part) => part_json(start, part),
         Mission::Sequence { order, is_strict: strict, named_first: a, named_second: b } => {
             let op = if *order == SequenceOrder::Before { "before" } else { "after" };
             json!({"op": op, "strict": strict, "a": part_json(start, a), "b": part_json(start, b)})
@@ -60,7 +60,7 @@ fn level_json(start: &LevelStart) -> Value {
 
 fn part_json(start: &LevelStart, part: &MissionPart) -> Value {
     match part {
-        MissionPart::One(one) => clause_json(start, one),
+        MissionPart::One(clause) => clause_json(start, clause),
         MissionPart::Both(a, b) => {
             json!({"op": "and", "a": clause_json(start, a), "b": clause_json(start, b)})
         }
@@ -83,18 +83,18 @@ fn clause_json(start: &LevelStart, clause: &Clause) -> Value {
 
 fn description_json(start: &LevelStart, d: &Description) -> Value {
     let mut ids: Vec<i64> = d.things.iter().map(|id| i64::from(id.0)).collect();
-    let mut places: Vec<(i16, i16)> =
+    let mut positions: Vec<(i16, i16)> =
         d.things.iter().map(|id| start.known_positions[usize::from(id.0)].unwrap()).collect();
     ids.extend(d.walls.iter().map(|_| -1));
-    places.extend(&d.walls);
+    positions.extend(&d.walls);
     json!({
         "type": d.kind.map(Kind::word), "color": d.colour.map(Colour::word), "loc": d.side.map(Side::word),
-        "obj_set": ids, "obj_poss": places,
+        "obj_set": ids, "obj_poss": positions,
     })
 }
 
-/// Returns a level of any kind, and its file.
-fn any_level(rng: &mut Rng) -> (LevelStart, Value) {
+/// Returns a random level and its file.
+fn random_level(rng: &mut Rng) -> (LevelStart, Value) {
     let level = &Level::all()[rng.below(Level::all().len())];
     let start = level.generate(rng.next()).unwrap();
     let file = level_json(&start);
@@ -123,9 +123,9 @@ fn unexpected_value(rng: &mut Rng) -> Value {
 
 /// Replaces, removes or duplicates one value.
 fn mutate_value(rng: &mut Rng, value: &mut Value) {
-    let stop = rng.once_in(4);
+    let replaces_this = rng.once_in(4);
     match value {
-        Value::Array(items) if !items.is_empty() && !stop => {
+        Value::Array(items) if !items.is_empty() && !replaces_this => {
             let at = rng.below(items.len());
             match rng.below(8) {
                 0 => drop(items.remove(at)),
@@ -133,7 +133,7 @@ fn mutate_value(rng: &mut Rng, value: &mut Value) {
                 _ => mutate_value(rng, &mut items[at]),
             }
         }
-        Value::Object(map) if !map.is_empty() && !stop => {
+        Value::Object(map) if !map.is_empty() && !replaces_this => {
             let key = map.keys().nth(rng.below(map.len())).unwrap().clone();
             if rng.once_in(8) { drop(map.remove(&key)) } else { mutate_value(rng, &mut map[&key]) }
         }
@@ -162,8 +162,8 @@ fn make_inconsistent(rng: &mut Rng, file: &mut Value) {
             object["color"] = json!(rng.pick(&["red", "green", "blue", "purple", "yellow", "grey"]));
         }
         _ => {
-            if let Some(wanted) = file.pointer_mut("/instr/desc").and_then(Value::as_object_mut) {
-                wanted.remove(rng.pick(&["obj_set", "obj_poss", "type", "color"]));
+            if let Some(description) = file.pointer_mut("/instr/desc").and_then(Value::as_object_mut) {
+                description.remove(rng.pick(&["obj_set", "obj_poss", "type", "color"]));
             }
         }
     }
@@ -173,7 +173,7 @@ fn make_inconsistent(rng: &mut Rng, file: &mut Value) {
 fn play(rng: &mut Rng, start: LevelStart, texts: usize) {
     let mut world = World::new(Arc::new(start));
     world.reset().unwrap();
-    let mut kept = None;
+    let mut saved = None;
     for step in 0..texts {
         let list = world.admissible().unwrap();
         assert_eq!(list.last().map(String::as_str), Some("check available actions"));
@@ -186,23 +186,23 @@ fn play(rng: &mut Rng, start: LevelStart, texts: usize) {
         assert!((0.0..=1.0).contains(&result.progress) || result.progress < 0.0, "{}", result.progress);
         assert!(!result.observation.is_empty());
         if step == texts / 2 {
-            kept = Some((world.snapshot().unwrap(), world.world_summary(), world.admissible().unwrap()));
+            saved = Some((world.snapshot().unwrap(), world.world_summary(), world.admissible().unwrap()));
         }
     }
-    let (snapshot, peek, list) = kept.unwrap();
+    let (snapshot, summary, list) = saved.unwrap();
     world.restore(&snapshot).unwrap();
-    assert_eq!((world.world_summary(), world.admissible().unwrap()), (peek, list));
+    assert_eq!((world.world_summary(), world.admissible().unwrap()), (summary, list));
 }
 
 #[test]
 fn broken_level_files_are_reported_or_played() {
-    let (mut read, mut refused) = (0_u64, 0_u64);
+    let (mut read, mut rejected) = (0_u64, 0_u64);
     Soak::new("soak_babyai: level files", 100_000).run(|rng, _| {
-        let (start, mut file) = any_level(rng);
+        let (start, mut file) = random_level(rng);
         if rng.once_in(20) {
-            let mut again = LevelStart::parse("own", file.to_string().as_bytes()).unwrap();
-            again.stale_view = start.stale_view;
-            assert_eq!(again, start);
+            let mut reparsed = LevelStart::parse("own", file.to_string().as_bytes()).unwrap();
+            reparsed.stale_view = start.stale_view;
+            assert_eq!(reparsed, start);
         }
         for _ in 0..rng.below(8) {
             make_inconsistent(rng, &mut file);
@@ -229,20 +229,20 @@ fn broken_level_files_are_reported_or_played() {
                 play(rng, start, 8);
             }
             Err(EnvError::Broken { place, reason, .. }) => {
-                refused += 1;
+                rejected += 1;
                 assert!(!place.is_empty() && !reason.is_empty());
             }
             Err(other) => panic!("{other}"),
         }
     });
-    println!("soak_babyai: {read} files were read and played, {refused} rejected");
-    assert!(read > 0 && refused > 0);
+    println!("soak_babyai: {read} files were read and played, {rejected} rejected");
+    assert!(read > 0 && rejected > 0);
 }
 
 #[test]
 fn hostile_actions_get_a_result() {
     Soak::new("soak_babyai: actions", 100_000).run(|rng, _| {
-        let (mut start, _) = any_level(rng);
+        let (mut start, _) = random_level(rng);
         if rng.once_in(2) {
             start.subgoals =
                 vec![vec![" There is a ** ball ** 1 steps away.".to_owned(), hostile::text(rng, 1000)]];

@@ -3,7 +3,7 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a test that says what it counted"
+    reason = "a failing test may panic, and this one prints its counts"
 )]
 
 #[path = "soaking/cases.rs"]
@@ -47,7 +47,7 @@ fn played_session(method: &str, interface: &str, id: &str) -> Rig {
     let add = |text: &str, kind| {
         Command::Lesson(LessonCommand::add(kind, Scope::Environment, LessonText::plain(text), String::new()))
     };
-    let wishes = [
+    let commands = [
         Command::Step,
         add("Heat food in a microwave only.", ReflectionKind::Error),
         Command::StepStage,
@@ -69,10 +69,10 @@ fn played_session(method: &str, interface: &str, id: &str) -> Rig {
         Command::Close,
         Command::Reopen,
     ];
-    for wish in &wishes {
+    for command in &commands {
         // A command that is rejected here leaves no event, which is fine too.
-        let _ = rig.wish(wish);
-        rig.answer(if matches!(wish, Command::Run) { 40 } else { 4 });
+        let _ = rig.send(command);
+        rig.answer(if matches!(command, Command::Run) { 40 } else { 4 });
     }
     rig
 }
@@ -117,8 +117,8 @@ fn read_or_check_error(bytes: &[u8]) -> Option<Timeline> {
     assert!(branch.valid_len as usize <= bytes.len());
     if branch.header.at_seq == Seq(0) {
         // What a writer would continue from is read back completely and unchanged.
-        let again = read_branch_bytes(Path::new(FILE), &bytes[..branch.valid_len as usize]).unwrap();
-        assert_eq!((again.events.len(), again.torn_tail), (branch.events.len(), None));
+        let reread = read_branch_bytes(Path::new(FILE), &bytes[..branch.valid_len as usize]).unwrap();
+        assert_eq!((reread.events.len(), reread.torn_tail), (branch.events.len(), None));
         let state = fold_events(branch.events.clone());
         assert_folds_to(&branch.events, state.head());
     }
@@ -141,8 +141,8 @@ fn read_timeline(rng: &mut Rng, timeline: &Timeline) {
     }
     for state in [head, &state] {
         let text = serde_json::to_string(state.as_ref()).unwrap();
-        let back: State = serde_json::from_str(&text).unwrap();
-        assert_eq!(&back, state.as_ref(), "a state is read back as written");
+        let reread: State = serde_json::from_str(&text).unwrap();
+        assert_eq!(&reread, state.as_ref(), "a state is read back as written");
         for record in [&state.actor_prompts.0, &state.actor_prompts.1].into_iter().flatten() {
             let prompt = retrospect::prompt::render(state, record);
             let _ = retrospect::prompt::body_hash(&prompt);
@@ -170,9 +170,9 @@ fn resume_state(state: &State) {
         return;
     };
     let mut engine = Engine::resume(state.clone(), policy, BranchId::trunk());
-    for wish in [Command::Reopen, Command::Step, Command::Run] {
-        let mut events = engine.decide(&Input::Command(wish)).unwrap_or_default();
-        // The engine must come to rest here, because nothing answers.
+    for command in [Command::Reopen, Command::Step, Command::Run] {
+        let mut events = engine.decide(&Input::Command(command)).unwrap_or_default();
+        // No reply arrives, so the engine must become idle.
         for _ in 0..32 {
             for (cause, event) in events {
                 let seq = Seq(engine.state.head.0 + 1);
@@ -189,7 +189,7 @@ fn resume_state(state: &State) {
                 break;
             }
         }
-        assert!(events.is_empty(), "the engine never comes to rest: {:?}", events[0].1);
+        assert!(events.is_empty(), "the engine never becomes idle: {:?}", events[0].1);
     }
 }
 

@@ -5,18 +5,18 @@
     clippy::expect_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a test that says what it counted"
+    reason = "a failing test may panic, and this one prints its counts"
 )]
 
-#[path = "serving/asking.rs"]
-mod asking;
 #[path = "soaking/cases.rs"]
 mod cases;
+#[path = "serving/client.rs"]
+mod client;
 #[path = "serving/server.rs"]
 mod server;
 
-use asking::{KEY, ask, endpoint, provider, request};
 use cases::{Rng, Soak};
+use client::{KEY, ask, endpoint, provider, request};
 use retrospect::provider::FailureKind;
 use serde_json::json;
 use server::{ScriptStep, Server, complete_reply, end_event, head, reasoning_event, text_event};
@@ -77,46 +77,50 @@ fn server_script(rng: &mut Rng) -> Vec<ScriptStep> {
     }
     let status = [200, 200, 200, 200, 400, 401, 422, 429, 500, 503][rng.below(10)];
     let chunked = rng.once_in(2);
-    let mut acts = Vec::new();
+    let mut steps = Vec::new();
     if rng.once_in(20) {
-        acts.push(ScriptStep::Send((0..rng.below(30)).map(|_| rng.next() as u8).collect()));
+        steps.push(ScriptStep::Send((0..rng.below(30)).map(|_| rng.next() as u8).collect()));
     }
     let kind = rng.pick(&["text/event-stream", "application/json", "text/html", "text/plain"]);
     let ending = if chunked { "transfer-encoding: chunked\r\n" } else { "" };
     let wait = rng.pick(&["", "retry-after-ms: 1\r\n", "retry-after: 100\r\n", "x-should-retry: false\r\n"]);
-    let top = head(status, &format!("content-type: {kind}\r\n{ending}{wait}"));
-    acts.push(ScriptStep::Send(if rng.once_in(20) { top[..rng.below(top.len())].to_vec() } else { top }));
+    let head_bytes = head(status, &format!("content-type: {kind}\r\n{ending}{wait}"));
+    steps.push(ScriptStep::Send(if rng.once_in(20) {
+        head_bytes[..rng.below(head_bytes.len())].to_vec()
+    } else {
+        head_bytes
+    }));
     for _ in 0..rng.below(12) {
         let bytes = body_piece(rng);
         if chunked && !bytes.is_empty() {
             let mut chunk = format!("{:x}\r\n", bytes.len() + usize::from(rng.once_in(40))).into_bytes();
             chunk.extend(bytes);
             chunk.extend(b"\r\n");
-            acts.push(ScriptStep::Send(chunk));
+            steps.push(ScriptStep::Send(chunk));
         } else {
-            acts.push(ScriptStep::Send(bytes));
+            steps.push(ScriptStep::Send(bytes));
         }
         if rng.once_in(16) {
-            acts.push(ScriptStep::Wait(MS * rng.below(4) as u32));
+            steps.push(ScriptStep::Wait(MS * rng.below(4) as u32));
         }
     }
     match rng.below(6) {
-        0 => acts.push(ScriptStep::Hang),
-        1 => acts.push(ScriptStep::Reset),
-        2 => acts.push(ScriptStep::Forever(
+        0 => steps.push(ScriptStep::Hang),
+        1 => steps.push(ScriptStep::Reset),
+        2 => steps.push(ScriptStep::Forever(
             if chunked { b"3\r\n: \n\r\n".to_vec() } else { b": \n".to_vec() },
             MS,
         )),
-        _ if chunked => acts.push(ScriptStep::Send(b"0\r\n\r\n".to_vec())),
+        _ if chunked => steps.push(ScriptStep::Send(b"0\r\n\r\n".to_vec())),
         _ => {}
     }
-    acts
+    steps
 }
 
 #[test]
 fn every_call_ends_whatever_the_server_does() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (mut whole, mut failed) = (0, 0);
+    let (mut complete, mut failed) = (0, 0);
     Soak::new("model server", 1000).run(|rng, number| {
         let scripts: Vec<Vec<ScriptStep>> = (0..=rng.below(4)).map(|_| server_script(rng)).collect();
         let script_text = format!("{scripts:?}");
@@ -130,7 +134,7 @@ fn every_call_ends_whatever_the_server_does() {
             let answer = ask(&provider(endpoint), request()).await;
             match answer.error {
                 None => {
-                    whole += 1;
+                    complete += 1;
                     assert!(answer.usage.is_some(), "case {number}: {script_text}");
                 }
                 Some(error) => {
@@ -145,5 +149,5 @@ fn every_call_ends_whatever_the_server_does() {
             }
         });
     });
-    println!("model server: {whole} complete replies, {failed} failures");
+    println!("model server: {complete} complete replies, {failed} failures");
 }

@@ -1,9 +1,9 @@
-//! Invented model replies: pieces of lists, labels and prose, cut, duplicated and mixed with hostile text.
+//! Random model replies: pieces of lists, labels and prose, truncated, duplicated and mixed with hostile text.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a test that says what it counted"
+    reason = "a failing test may panic, and this one prints its counts"
 )]
 
 #[path = "soaking/cases.rs"]
@@ -105,7 +105,7 @@ fn any_reply_can_be_parsed() {
         }
         assert!(list.complaints.iter().all(|c| reply.get(c.span.clone()).is_some()));
         assert!(list.markup.iter().all(|m| reply.get(m.clone()).is_some()));
-        assert!(list.complaints.len() <= 65, "one problem stands for the rest");
+        assert!(list.complaints.len() <= 65, "the last one stands for the rest");
         let plan = read::read_plan(&reply);
         assert_quoted(&plan.text, &reply);
         let reading = read::read_reply(&reply);
@@ -115,7 +115,7 @@ fn any_reply_can_be_parsed() {
         actions += u64::from(reading.action.is_some());
         assert!(
             reading.thought.is_some() || reading.action.is_some() || !reading.complaints.is_empty(),
-            "nothing is read and nothing is said of it"
+            "nothing was parsed and no problem reported"
         );
     });
     println!("soak_replies: {items} lessons, {complaints} complaints, {actions} actions");
@@ -126,9 +126,9 @@ fn assert_quoted(part: &str, reply: &str) {
     if reply.contains('\\') {
         return;
     }
-    let mut whole = reply.chars().filter(|c| c.is_alphanumeric());
+    let mut chars = reply.chars().filter(|c| c.is_alphanumeric());
     for c in part.chars().filter(|c| c.is_alphanumeric()) {
-        assert!(whole.any(|w| w == c), "{part:?} is not in {reply:?}");
+        assert!(chars.any(|w| w == c), "{part:?} is not in {reply:?}");
     }
 }
 

@@ -5,7 +5,7 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a test that says what it counted"
+    reason = "a failing test may panic, and this one prints its counts"
 )]
 
 #[path = "soaking/cases.rs"]
@@ -37,7 +37,7 @@ const EVENTS_PER_SESSION: u64 = 40;
 
 #[test]
 fn any_events_on_any_session_draw_harmless_cells() {
-    let (mut drawn, mut granted, mut largest) = (0_u64, 0_u64, (0, 0));
+    let (mut drawn, mut accepted, mut largest) = (0_u64, 0_u64, (0, 0));
     // A case is a session; all sessions together have 100,000 events.
     Soak::new("soak_screen", 100_000 / EVENTS_PER_SESSION).run(|rng, number| {
         let mut session = ScreenSession::new(rng, number);
@@ -46,11 +46,11 @@ fn any_events_on_any_session_draw_harmless_cells() {
             largest = largest.max(session.draw());
             drawn += 1;
         }
-        granted += session.granted;
+        accepted += session.accepted;
         assert_folds_to(&session.rig.journal, session.rig.state());
     });
     println!(
-        "soak_screen: {drawn} events, each drawn, up to {largest:?}; {granted} wishes went to the engine"
+        "soak_screen: {drawn} events, each drawn, up to {largest:?}; {accepted} commands were accepted by the engine"
     );
 }
 
@@ -65,7 +65,7 @@ struct ScreenSession {
     keymap: Keymap,
     ascii: bool,
     now: Instant,
-    granted: u64,
+    accepted: u64,
 }
 
 impl ScreenSession {
@@ -84,12 +84,12 @@ impl ScreenSession {
             keymap: Keymap::default(),
             ascii: rng.once_in(4),
             now: Instant::now(),
-            granted: 0,
+            accepted: 0,
         };
         // Some sessions have events before the screen opens.
-        let before = [0, 0, 6, 30][rng.below(4)];
+        let replies_before = [0, 0, 6, 30][rng.below(4)];
         session.send(rng, &retrospect::engine::Command::Run);
-        for _ in 0..before {
+        for _ in 0..replies_before {
             session.answer_call(rng);
         }
         session
@@ -120,20 +120,20 @@ impl ScreenSession {
 
     fn send_msg(&mut self, rng: &mut Rng, msg: UiMessage) {
         self.frame_data.refresh(&self.rig.store, self.model.cursor);
-        let look = Context {
+        let context = Context {
             frame: &self.frame_data,
             now: self.now,
             theme: &self.theme,
             glyphs: if self.ascii { &glyphs::ASCII } else { &glyphs::UNICODE },
             keymap: &self.keymap,
         };
-        for want in self.compositor.handle(&mut self.model, &look, &self.cache, msg) {
-            self.answer_request(rng, want);
+        for request in self.compositor.handle(&mut self.model, &context, &self.cache, msg) {
+            self.answer_request(rng, request);
         }
     }
 
-    fn answer_request(&mut self, rng: &mut Rng, want: Request) {
-        match want {
+    fn answer_request(&mut self, rng: &mut Rng, request: Request) {
+        match request {
             Request::Send(command) => self.send(rng, &command),
             Request::ListAdmissible => {
                 let list = if self.has_real_world {
@@ -154,9 +154,9 @@ impl ScreenSession {
     }
 
     fn send(&mut self, rng: &mut Rng, command: &retrospect::engine::Command) {
-        match self.rig.wish(command) {
-            Ok(()) => self.granted += 1,
-            Err(refusal) => self.rig.store.signal(Signal::CommandFailed(refusal)),
+        match self.rig.send(command) {
+            Ok(()) => self.accepted += 1,
+            Err(error) => self.rig.store.signal(Signal::CommandFailed(error)),
         }
         for _ in 0..rng.below(3) {
             self.answer_call(rng);
@@ -169,20 +169,20 @@ impl ScreenSession {
             return self.rig.answer(1);
         }
         let Some(effect) = self.rig.state().calls.values().next().cloned() else { return };
-        let (call, words) = (effect.call(), hostile::text(rng, 500));
+        let (call, hostile_text) = (effect.call(), hostile::text(rng, 500));
         let reply = if matches!(effect, Effect::Ask { .. }) {
             Reply::Model {
                 truncated: None,
                 call,
-                text: words,
+                text: hostile_text,
                 reasoning: hostile::text(rng, 2_000),
                 usage: Usage::default(),
             }
         } else if rng.once_in(20) {
             let failure = retrospect::engine::Failure {
-                message: words.clone(),
-                source: words.clone(),
-                hint: words,
+                message: hostile_text.clone(),
+                source: hostile_text.clone(),
+                hint: hostile_text,
                 kind: None,
                 partial_text: String::new(),
                 usage: None,
@@ -191,14 +191,14 @@ impl ScreenSession {
         } else {
             let open = rng.once_in(2);
             let result = StepResult {
-                shown: json!({"place": words, "holding": words, "receptacles": [words, "fridge 1"], "subgoals": 4,
-                    "seen": {"fridge 1": {"open": open, "items": [words]}, (words.clone()): {"items": ["mug 2"]}}}),
-                truth: json!({"receptacles": {(words.clone()): {"items": [words], "loc": words}}}),
+                shown: json!({"place": hostile_text, "holding": hostile_text, "receptacles": [hostile_text, "fridge 1"], "subgoals": 4,
+                    "seen": {"fridge 1": {"open": open, "items": [hostile_text]}, (hostile_text.clone()): {"items": ["mug 2"]}}}),
+                truth: json!({"receptacles": {(hostile_text.clone()): {"items": [hostile_text], "loc": hostile_text}}}),
                 progress: rng.below(5) as f64 / 4.0,
                 valid: rng.once_in(2),
                 won: rng.once_in(30),
                 done: rng.once_in(15),
-                observation: words,
+                observation: hostile_text,
                 ..StepResult::default()
             };
             Reply::World { call, result: Box::new(result), admissible: Vec::new() }
@@ -216,12 +216,12 @@ impl ScreenSession {
             1 => Health::Ended,
             _ => Health::Running,
         };
-        let (keep, since) = (rng.once_in(2), self.now);
+        let (has_call, since) = (rng.once_in(2), self.now);
         let signal = rng.once_in(4).then(|| Signal::Notice(text.clone()));
         self.rig.store.edit_live(|live| {
             live.health = health;
             live.calls.clear();
-            if keep {
+            if has_call {
                 live.calls.push(LiveCall {
                     call,
                     role: ModelRole::Actor,
@@ -244,7 +244,7 @@ impl ScreenSession {
     /// Draws a frame and checks every cell. Returns the size.
     fn draw(&mut self) -> (u16, u16) {
         self.frame_data.refresh(&self.rig.store, self.model.cursor);
-        let look = Context {
+        let context = Context {
             frame: &self.frame_data,
             now: self.now,
             theme: &self.theme,
@@ -253,7 +253,7 @@ impl ScreenSession {
         };
         let (columns, rows) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-        self.compositor.draw(&self.model, &look, &mut self.cache, &mut buffer);
+        self.compositor.draw(&self.model, &context, &mut self.cache, &mut buffer);
         for (n, cell) in buffer.content().iter().enumerate() {
             let harmful = |c: char| {
                 c.is_control()
@@ -267,10 +267,10 @@ impl ScreenSession {
 
 /// Returns a size from one cell to 250 columns and 80 rows; sizes at which the layout changes are more frequent.
 fn random_size(rng: &mut Rng) -> (u16, u16) {
-    let usual =
+    let common =
         [(80, 24), (60, 16), (120, 36), (200, 60), (160, 50), (159, 24), (40, 10), (1, 1), (250, 80), (0, 0)];
     if rng.once_in(2) {
-        usual[rng.below(usual.len())]
+        common[rng.below(common.len())]
     } else {
         (1 + rng.below(250) as u16, 1 + rng.below(80) as u16)
     }
@@ -331,8 +331,8 @@ fn random_mouse(rng: &mut Rng) -> MouseEvent {
         MouseEventKind::ScrollLeft,
         MouseEventKind::ScrollRight,
     ][rng.below(9)];
-    let far = rng.once_in(20);
+    let outside = rng.once_in(20);
     let (column, row) =
-        if far { (u16::MAX, u16::MAX) } else { (rng.below(260) as u16, rng.below(90) as u16) };
+        if outside { (u16::MAX, u16::MAX) } else { (rng.below(260) as u16, rng.below(90) as u16) };
     MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }
 }

@@ -1,9 +1,9 @@
-//! Hostile text from models, environments, files and people: it is read, shown and folded.
+//! Hostile text from models, environments, files and people: it must be read, shown and folded without harm.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a test that says what it counted"
+    reason = "a failing test may panic, and this one prints its counts"
 )]
 
 #[path = "soaking/cases.rs"]
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 /// On average one of this many texts contains a line of a megabyte.
 const LARGE_ONCE_IN: usize = 250;
-/// The number of texts fed into a session before it is folded and compared.
+/// The number of texts that a session gets before its journal is folded and compared.
 const TEXTS_PER_SESSION: u64 = 40;
 
 #[test]
@@ -52,11 +52,11 @@ fn hostile_text_is_read_shown_and_folded() {
         if texts.len() < 24 {
             texts.push(words);
         } else {
-            let at = rng.below(texts.len());
-            texts[at] = words;
+            let index = rng.below(texts.len());
+            texts[index] = words;
         }
     });
-    println!("soak_text: {sessions} sessions were fed texts and folded again");
+    println!("soak_text: {sessions} sessions got the texts, and their journals were folded again");
 }
 
 /// Checks that displayed text has no control characters and keeps its width.
@@ -67,8 +67,8 @@ fn check_display(rng: &mut Rng, words: &str) {
     let line = text::one_line(words);
     assert!(!line.chars().any(char::is_control));
     let columns = [0, 1, 2, 7, 40, 200][rng.below(6)];
-    let cut = text::truncate(words, columns, "…");
-    assert!(text::width(&cut) <= columns, "{cut:?} in {columns}");
+    let truncated = text::truncate(words, columns, "…");
+    assert!(text::width(&truncated) <= columns, "{truncated:?} in {columns}");
     for row in text::wrap_at_most(words, columns, 50).0 {
         assert!(!row.chars().any(char::is_control));
     }
@@ -118,9 +118,9 @@ fn check_rule_actor(rng: &mut Rng, texts: &[String], words: &str) {
     ];
     let mut segments = Vec::new();
     let count = 1 + rng.below(16);
-    let place = rng.below(count);
+    let index = rng.below(count);
     for n in 0..count {
-        let words = if n == place { words } else { texts[rng.below(texts.len())].as_str() };
+        let words = if n == index { words } else { texts[rng.below(texts.len())].as_str() };
         segments.push(Segment {
             label: labels[rng.below(labels.len())],
             origin: SegmentOrigin::Task,
@@ -134,7 +134,7 @@ fn check_rule_actor(rng: &mut Rng, texts: &[String], words: &str) {
     let _ = prompt::body_hash(&prompt);
 }
 
-/// A session that gets this text from every side.
+/// A session whose commands and replies contain the hostile text.
 struct TextSession {
     rig: Rig,
 }
@@ -144,8 +144,8 @@ impl TextSession {
         let interface = ["raw", "react", "agentboard"][(number % 3) as usize];
         let method = ["react", "omnireflect"][(number % 2) as usize];
         let mut rig = Rig::new(spec(method, interface, &["easy/put/1"; 3]));
-        rig.wish(&Command::ChangeSetting { name: "max_steps".to_owned(), value: 1_000.into() }).unwrap();
-        rig.wish(&Command::Run).unwrap();
+        rig.send(&Command::ChangeSetting { name: "max_steps".to_owned(), value: 1_000.into() }).unwrap();
+        rig.send(&Command::Run).unwrap();
         Self { rig }
     }
 
@@ -153,10 +153,10 @@ impl TextSession {
         let outgoing = interface::outgoing_action(self.rig.state(), words);
         assert!(outgoing.sent.is_none_or(|s| s.len()
             <= words.len() + 3 * words.matches(" on ").count() + 4 * words.matches(" in ").count()));
-        let wish = self.random_command(rng, words);
+        let command = self.random_command(rng, words);
         // An error has a message; an accepted command is journaled.
-        if let Some(Err(refusal)) = wish.map(|w| self.rig.wish(&w)) {
-            assert!(!refusal.message.is_empty() && !refusal.hint.is_empty());
+        if let Some(Err(error)) = command.map(|c| self.rig.send(&c)) {
+            assert!(!error.message.is_empty() && !error.hint.is_empty());
         }
         for _ in 0..3 {
             let Some(call) = self.rig.state().calls.values().next().cloned() else { break };
@@ -164,8 +164,8 @@ impl TextSession {
             let _ = symbolic::detect(self.rig.state());
         }
         if !self.rig.state().run_over && self.rig.state().calls.is_empty() {
-            let _ = self.rig.wish(&Command::SetAutonomy(Autonomy::Auto));
-            let _ = self.rig.wish(&Command::Run);
+            let _ = self.rig.send(&Command::SetAutonomy(Autonomy::Auto));
+            let _ = self.rig.send(&Command::Run);
         }
     }
 

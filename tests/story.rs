@@ -16,15 +16,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The lesson that the tour tells the reader to type.
-const README_LESSON: &str = "Look for a mug in/on a shelf first.";
+const TOUR_LESSON: &str = "Look for a mug in/on a shelf first.";
 
 fn spec() -> RunSpec {
     run::spec("omnireflect", vec![household(PRESELECTED.to_string())])
 }
 
-/// Returns the number of the first step for which `holds` is true.
-fn first_step(state: &State, holds: impl Fn(&retrospect::domain::Step) -> bool) -> Option<u32> {
-    state.episode.as_deref()?.steps.iter().find(|s| holds(s)).map(|s| s.number)
+/// Returns the number of the first step for which `condition` is true.
+fn first_step(state: &State, condition: impl Fn(&retrospect::domain::Step) -> bool) -> Option<u32> {
+    state.episode.as_deref()?.steps.iter().find(|s| condition(s)).map(|s| s.number)
 }
 
 fn first_mistake(state: &State) -> Option<u32> {
@@ -35,9 +35,10 @@ fn first_mistake(state: &State) -> Option<u32> {
 fn play(teach_at: u32, lesson: Option<(ReflectionKind, LessonText)>) -> Arc<State> {
     let dir = tempfile::tempdir().unwrap();
     let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
-    let launch = RunConfig::from_spec(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let run_config =
+        RunConfig::from_spec(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
     let meta = meta("story", &spec());
-    let (handle, thread, _session) = Driver::start(dir.path(), meta, spec(), Vec::new(), launch).unwrap();
+    let (handle, thread, _session) = Driver::start(dir.path(), meta, spec(), Vec::new(), run_config).unwrap();
     loop {
         let before = handle.store.head().step_awaiting_decision().map_or(0, |s| s.number);
         handle.send(Command::Step);
@@ -66,7 +67,7 @@ fn general_lesson(text: &str) -> (ReflectionKind, LessonText) {
 }
 
 #[test]
-fn the_first_episode_errs_reflects_and_is_lost() {
+fn the_first_episode_has_a_mistake_a_reflection_and_is_lost() {
     let state = play(0, None);
     assert!(first_mistake(&state).unwrap() <= 8);
     let reflected = first_step(&state, |s| {
@@ -84,15 +85,15 @@ fn the_first_episode_errs_reflects_and_is_lost() {
 fn one_typed_lesson_turns_the_loss_into_a_win() {
     // The reader may not stop at exactly the documented step.
     for teach_at in [0, 6, 8, 10] {
-        let state = play(teach_at, Some(general_lesson(README_LESSON)));
+        let state = play(teach_at, Some(general_lesson(TOUR_LESSON)));
         let ended = state.ended_episodes.first().unwrap();
         assert!(ended.won && ended.assisted, "taught after step {teach_at}: {ended:?}");
     }
     // Nor type exactly this text, nor choose this kind.
     let others = [
         general_lesson("look for the mug on a shelf first"),
-        (ReflectionKind::Error, LessonText::plain(README_LESSON)),
-        (ReflectionKind::Error, LessonText::error("It takes what it comes upon.", README_LESSON)),
+        (ReflectionKind::Error, LessonText::plain(TOUR_LESSON)),
+        (ReflectionKind::Error, LessonText::error("It takes what it comes upon.", TOUR_LESSON)),
     ];
     for (kind, text) in others {
         assert!(play(0, Some((kind, text.clone()))).ended_episodes.first().unwrap().won, "{kind:?} {text:?}");

@@ -1,11 +1,11 @@
-"""Measures bare minigrid and this program's text steps in one run, and forms the ratio to AgentBoard's text wrapper.
+"""Compares the speed of this program's text steps with AgentBoard's text wrapper of minigrid.
 
     babyai.py --native PROGRAM [--rounds 5]
 
-The wrapper cannot be installed. What it would do here is taken to be what it did where it was recorded, scaled by what bare
-minigrid does here and did there: wrapper now = wrapper then x bare now / bare then. All figures are in steps a second of the
-measuring process's CPU time; the sides take turns, round by round. The starts of twenty seeds a level are hashed by both sides,
-and the run fails where they differ. `babyai.sh` sets everything up and calls this.
+The wrapper can't be installed. Its speed is estimated from its recorded speed, scaled by the speed of bare minigrid:
+wrapper now = wrapper then x bare now / bare then. All speeds are steps per second of the measuring process's CPU time;
+the two sides are measured alternately. Both sides hash the start states of twenty seeds per level, and the run fails if
+they differ. `babyai.sh` sets everything up and calls this.
 """
 
 import argparse
@@ -18,8 +18,8 @@ import statistics
 import subprocess
 import time
 
-# Level: bare low-level steps, text steps of random available actions, text steps of turning and moving; each a second, where
-# the wrapper was recorded (Python 3.11.7, two cores).
+# The recorded steps per second (Python 3.11.7, two cores) of each level: low-level steps of bare minigrid, text steps
+# with random available actions, text steps that turn or move.
 THEN = {
     "GoToRedBall": (7802, 475, 217),
     "Open": (7083, 606, 594),
@@ -35,14 +35,14 @@ def make(level, seed):
     import minigrid  # noqa: F401 (registers the levels)
 
     env = gymnasium.make(f"BabyAI-{level}-v0")
-    # Levels say on standard output when they begin anew.
+    # Some levels print to standard output when they are reset.
     with contextlib.redirect_stdout(io.StringIO()):
         env.reset(seed=seed)
     return env.unwrapped
 
 
 def bare(level):
-    """Low-level steps a second of CPU time, as the reference was measured."""
+    """Returns the low-level steps per second of CPU time, as the reference was measured."""
     env, rng = make(level, 1234), random.Random(0)
     actions = [rng.randrange(6) for _ in range(STEPS)]
     start = time.process_time()
@@ -59,7 +59,7 @@ def code(thing):
 
 
 def fingerprint(level, seed):
-    """FNV-1a, 64 bit, over the triples of the cells, the pose and what is carried."""
+    """Returns the 64-bit FNV-1a hash of the cells, the pose and the carried object."""
     env = make(level, seed)
     rows = ("".join(code(env.grid.get(x, y)) for x in range(env.width)) for y in range(env.height))
     pose = f"{env.agent_pos[0]},{env.agent_pos[1]},{env.agent_dir}"

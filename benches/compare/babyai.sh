@@ -1,6 +1,5 @@
 #!/bin/sh
-# Sets up minigrid in a virtual environment of its own, builds the native side, and compares the two. See README.md beside
-# this file.
+# Sets up minigrid in a virtual environment, builds the native side, and compares the two. See README.md in this folder.
 #
 #   benches/compare/babyai.sh [--rounds N]
 set -eu

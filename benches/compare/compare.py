@@ -1,16 +1,16 @@
-"""Measures the Python stack and this program on the same games and the same commands, in one run.
+"""Compares the speed of the Python stack and this program on the same games and commands.
 
     compare.py --native PROGRAM [--rounds 5] [--steps 50] [--json FILE] GAME_FOLDER...
 
-What is measured, in seconds of this process's CPU time, for each game:
-  load    from the file's path to an environment that can be reset
-  reset   to the first observation, with its admissible commands
-  step    one command: observation, won, admissible commands
-  turn    (native only) the same through the trait of all worlds, with progress, what is shown, and what is true
+Measures for each game, in seconds of this process's CPU time:
+  load    loading the game file
+  reset   a reset, with the admissible commands
+  step    a command: observation, won, admissible commands
+  turn    (native only) a step through `Environment`, which adds the progress, the shown state and the ground truth
 
-Each round measures all games with one side, then with the other. Both sides are single-threaded. The commands are drawn
-once, by a seeded walk over the admissible commands, before anything is timed; both sides also hash all they say, and
-the run fails when the hashes differ. `compare.sh` sets everything up and calls this.
+Each round measures all games with one side, then with the other. Both sides are single-threaded. The commands are
+chosen at random (seeded) from the admissible ones before the measurement. Both sides hash all texts, and the run fails
+if the hashes differ. `compare.sh` sets everything up and calls this.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from pathlib import Path
 
 
 def start(game):
-    """The environment as ALFWorld's own loader makes it."""
+    """Returns the environment as ALFWorld's own loader creates it."""
     import textworld
     from alfworld.agents.environment.alfred_tw_env import AlfredDemangler, AlfredInfos
     from textworld.core import EnvInfos
@@ -44,7 +44,7 @@ def digest(everything):
 
 
 def draw_commands(game, steps):
-    """A seeded walk: the walkthrough is not enough, since it is short and ends the game."""
+    """Returns random (seeded) admissible commands; the walkthrough would be too short and ends the game."""
     env, rng, commands = start(game), random.Random(Path(game).parent.name), []
     state = env.reset()
     for _ in range(steps):
@@ -57,7 +57,7 @@ def draw_commands(game, steps):
 
 
 def python_side(work):
-    """One round of the Python stack."""
+    """Measures one round of the Python stack."""
     results = []
     for entry in work:
         begun = time.process_time()

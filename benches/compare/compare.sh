@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sets up the Python stack in a virtual environment of its own, builds the native side, and compares them on the given
-# game folders. See README.md beside this file.
+# Sets up the Python stack in a virtual environment, builds the native side, and compares them on the given game
+# folders. See README.md in this folder.
 #
 #   benches/compare/compare.sh [--rounds N] [--steps N] [--json FILE] [GAME_FOLDER...]
 set -eu
@@ -10,7 +10,7 @@ venv=${RETROSPECT_COMPARE_VENV:-${TMPDIR:-/tmp}/retrospect-compare-venv}
 
 if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv"
-    # Without their dependencies, since the training side of alfworld asks for a gigabyte that playing does not need.
+    # Without dependencies: alfworld's training needs a gigabyte of packages that playing doesn't need.
     "$venv/bin/pip" install --quiet --no-deps alfworld==0.4.2 textworld==1.7.0 fast-downward-textworld==20.6.4 TatSu==5.8.3
     "$venv/bin/pip" install --quiet hashids jericho mementos more_itertools networkx numpy prompt_toolkit termcolor tqdm pyyaml gymnasium
 fi
@@ -34,7 +34,7 @@ done
 if [ -z "$games" ]; then
     golden=$root/../shared/golden/alfworld/games
     if [ -d "$golden" ]; then
-        # The first real game of the current generation for each kind of task.
+        # The first real game of the current version for each kind of task.
         for kind in pick_and_place_simple look_at_obj_in_light pick_clean pick_heat pick_cool pick_two; do
             games="$games $(find "$golden" -maxdepth 1 -name "v042__$kind*" | sort | head -n 1)"
         done
@@ -45,6 +45,6 @@ if [ -z "$games" ]; then
     fi
 fi
 
-# Neither paths of ours nor options contain blanks.
+# Neither the paths nor the options contain spaces.
 # shellcheck disable=SC2086
 exec "$venv/bin/python" "$here/compare.py" --native "$native" $options $games

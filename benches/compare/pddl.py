@@ -1,11 +1,11 @@
-"""Measures bare pddlgym and this program's text steps in one run, and forms the ratio to AgentBoard's text wrapper.
+"""Compares the speed of this program's text steps with AgentBoard's text wrapper of pddlgym.
 
     pddl.py --native PROGRAM [--rounds 5]
 
-The wrapper cannot be installed. What it would do here is taken to be what it did where it was recorded, scaled by what bare
-pddlgym does here and did there: wrapper now = wrapper then x bare now / bare then. All figures are in steps a second of the
-measuring process's CPU time, single-threaded; the sides take turns, round by round. Both sides play the same files, which the
-native side names, and hash the facts of the start; the run fails where they differ. `pddl.sh` sets everything up and calls this.
+The wrapper can't be installed. Its speed is estimated from its recorded speed, scaled by the speed of bare pddlgym:
+wrapper now = wrapper then x bare now / bare then. All speeds are steps per second of the measuring process's CPU time,
+single-threaded; the two sides are measured alternately. Both sides play the files that the native side writes, and hash
+the facts of the start state; the run fails if they differ. `pddl.sh` sets everything up and calls this.
 """
 
 import argparse
@@ -21,8 +21,8 @@ import tempfile
 import time
 import warnings
 
-# Problem: text steps with the list of valid actions, bare steps with the set of valid actions; each a second, where they were
-# recorded (Python 3.11.7, two cores). The number is the problem's place among the files of its domain.
+# The recorded steps per second (Python 3.11.7, two cores) of each problem: text steps with the list of valid actions, bare
+# steps with the set of valid actions. The number is the problem's index among the files of its domain.
 THEN = {
     "gripper 0": (1009, 1378),
     "gripper 4": (222, 232),
@@ -37,7 +37,7 @@ STEPS = 600
 
 
 def make(files):
-    """The environment on one problem, with the options that the wrapper uses."""
+    """Returns the environment of a problem, with the options that the wrapper uses."""
     import pddlgym.core
 
     folder = tempfile.mkdtemp()
@@ -51,7 +51,7 @@ def make(files):
 
 
 def bare(files):
-    """Steps a second of CPU time, as the reference was measured: the valid set, sorted, one of it at random, the step."""
+    """Returns the steps per second of CPU time, as the reference was measured: sorts the valid actions, executes a random one."""
     env, rng = make(files), random.Random(0)
     state, _ = env.reset()
     env.action_space.all_ground_literals(state)
@@ -63,7 +63,7 @@ def bare(files):
 
 
 def fingerprint(files):
-    """FNV-1a, 64 bit, over the facts of the start, sorted by bytes."""
+    """Returns the 64-bit FNV-1a hash of the facts of the start state, sorted by bytes."""
     state, _ = make(files).reset()
     words = ([fact.predicate.name, *(variable.name for variable in fact.variables)] for fact in state.literals)
     value = 0xCBF29CE484222325
@@ -78,7 +78,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    # Its predecessor of gymnasium prints advice while it is imported.
+    # `gym`, which it imports, prints a warning.
     with contextlib.redirect_stderr(io.StringIO()):
         import pddlgym  # noqa: F401
     now = {name: [] for name in THEN}

@@ -1,6 +1,6 @@
-//! Makes sessions of any length: episodes in which somebody goes from cabinet to cabinet, about 1 KB an event.
+//! Generates sessions of any length: the actor goes from cabinet to cabinet, with about 1 KB per event.
 
-#![allow(dead_code, reason = "every bench takes what it needs")]
+#![allow(dead_code, reason = "each benchmark uses only part of it")]
 
 #[path = "../../tests/rig/run.rs"]
 mod run;
@@ -14,23 +14,23 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A session that is played through engine, journal file and store, and answered by hand.
+/// A session of engine, journal file and store, whose calls this program answers.
 pub(crate) struct Rig {
     pub(crate) engine: Engine,
     writer: Writer,
     pub(crate) store: Store,
     step: u32,
-    /// Which cabinet is gone to in a step.
-    way: fn(u32) -> u32,
+    /// Chooses the cabinet of a step.
+    cabinet_of: fn(u32) -> u32,
 }
 
 impl Rig {
-    /// A session in a new branch file; its episodes have so many steps.
-    pub(crate) fn new(path: &Path, cap: u32) -> Self {
+    /// Starts a session in a new branch file.
+    pub(crate) fn new(path: &Path, step_limit: u32) -> Self {
         let spec = RunSpec {
             mentor: "none".to_owned(),
             interface: "raw".to_owned(),
-            limits: Limits { steps: cap, moves: None, wall_seconds: None },
+            limits: Limits { steps: step_limit, moves: None, wall_seconds: None },
             settings: Settings::default(),
             ..run::spec("react", vec![run::household("bench")])
         };
@@ -39,25 +39,26 @@ impl Rig {
             retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
         let store = Store::default();
         store.set_fetcher(writer.event_file().fetcher());
-        let mut rig = Self { engine: Engine::new(policy), writer, store, step: 0, way: |step| step % 20 };
-        rig.wish(Command::Start {
+        let mut rig =
+            Self { engine: Engine::new(policy), writer, store, step: 0, cabinet_of: |step| step % 20 };
+        rig.send(Command::Start {
             session: "bench".to_owned(),
             spec: Box::new(spec),
             pool: Vec::new(),
             replay_seed: None,
             breakpoints: Vec::new(),
         });
-        rig.wish(Command::Run);
+        rig.send(Command::Run);
         rig
     }
 
-    /// From now on goes other ways.
-    pub(crate) fn along(mut self, way: fn(u32) -> u32) -> Self {
-        self.way = way;
+    /// Chooses cabinets with this function from now on.
+    pub(crate) fn with_cabinets(mut self, cabinet_of: fn(u32) -> u32) -> Self {
+        self.cabinet_of = cabinet_of;
         self
     }
 
-    /// Plays until there are so many events.
+    /// Plays until the journal has this number of events.
     pub(crate) fn fill(mut self, events: u64) -> Self {
         while self.engine.state.head.0 < events {
             self.answer();
@@ -65,48 +66,51 @@ impl Rig {
         self
     }
 
-    /// Plays so many steps.
+    /// Plays this number of steps.
     pub(crate) fn steps(mut self, steps: u32) -> Self {
-        let until = self.step + steps;
-        while self.step < until {
+        let last = self.step + steps;
+        while self.step < last {
             self.answer();
         }
         self
     }
 
-    /// Answers the call in flight; the only task is begun again when the run is over.
+    /// Answers the running call. When the run is over, starts the task again.
     fn answer(&mut self) {
         let Some(effect) = self.engine.state.calls.values().next().cloned() else {
             let task = self.engine.state.run.as_ref().map(|r| r.tasks[0].clone()).expect("a run");
-            self.wish(Command::BeginEpisode(Box::new(task)));
-            return self.wish(Command::Run);
+            self.send(Command::BeginEpisode(Box::new(task)));
+            return self.send(Command::Run);
         };
         let call = effect.call();
         let reply = if matches!(effect, Effect::Ask { .. }) {
             self.step += 1;
-            let text =
-                format!("think: {} go to cabinet {}", "I look further. ".repeat(40), (self.way)(self.step));
+            let text = format!(
+                "think: {} go to cabinet {}",
+                "I look further. ".repeat(40),
+                (self.cabinet_of)(self.step)
+            );
             Reply::Model { truncated: None, call, text, reasoning: String::new(), usage: Usage::default() }
         } else {
             let seen = "a apple 1, a bowl 2, a cup 3, ".repeat(60);
-            let turn = StepResult {
+            let result = StepResult {
                 observation: format!(
                     "You arrive at cabinet {}. On it, you see {seen}.",
-                    (self.way)(self.step)
+                    (self.cabinet_of)(self.step)
                 ),
                 valid: true,
-                shown: json!({"place": format!("cabinet {}", (self.way)(self.step))}),
+                shown: json!({"place": format!("cabinet {}", (self.cabinet_of)(self.step))}),
                 ..StepResult::default()
             };
-            Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
+            Reply::World { call, result: Box::new(result), admissible: Vec::new() }
         };
-        let events = self.engine.decide(&Input::Reply(reply)).expect("replies are never refused");
+        let events = self.engine.decide(&Input::Reply(reply)).expect("an accepted reply");
         self.commit(events);
         self.advance();
     }
 
-    fn wish(&mut self, command: Command) {
-        let events = self.engine.decide(&Input::Command(command)).expect("granted");
+    fn send(&mut self, command: Command) {
+        let events = self.engine.decide(&Input::Command(command)).expect("an accepted command");
         self.commit(events);
         self.advance();
     }
@@ -138,7 +142,7 @@ impl Rig {
         if batch.is_empty() {
             return;
         }
-        self.writer.append(&batch).expect("written");
+        self.writer.append(&batch).expect("a written batch");
         for envelope in &batch {
             self.engine.state.apply(envelope);
         }

@@ -28,22 +28,24 @@ pub struct Suggestion {
 pub fn suggestions(typed: &str, context: &CompletionContext) -> Vec<Suggestion> {
     let (modifiers, rest) = split_modifiers(typed);
     let word = rest.split_whitespace().next().unwrap_or_default();
-    let fill = |prefix: &str, value: &str, about: &str| Suggestion {
+    let completion = |prefix: &str, value: &str, description: &str| Suggestion {
         text: format!("{modifiers}{prefix}{value}"),
-        description: about.to_owned(),
+        description: description.to_owned(),
     };
     let has_argument = rest.len() > word.len();
     let completions: Vec<Suggestion> = match word {
         "action" if has_argument => {
-            context.actions.iter().map(|a| fill("action = ", a, "known action")).collect()
+            context.actions.iter().map(|a| completion("action = ", a, "known action")).collect()
         }
-        "note" if has_argument => context.detectors.iter().map(|d| fill("note ", d, "detector")).collect(),
+        "note" if has_argument => {
+            context.detectors.iter().map(|d| completion("note ", d, "detector")).collect()
+        }
         "reflection" if has_argument => ReflectionKind::ALL
             .iter()
-            .map(|k| fill("reflection ", &k.name().to_lowercase(), "reflections of this kind"))
+            .map(|k| completion("reflection ", &k.name().to_lowercase(), "reflections of this kind"))
             .collect(),
         "lesson" if has_argument => {
-            context.lessons.iter().map(|(n, text)| fill("lesson ", &n.to_string(), text)).collect()
+            context.lessons.iter().map(|(n, text)| completion("lesson ", &n.to_string(), text)).collect()
         }
         _ => Vec::new(),
     };

@@ -134,7 +134,7 @@ impl fmt::Display for Condition {
             Self::Text(part, Pattern::Words(words)) => write!(f, "{} = {words}", part.name()),
             Self::NothingHappened(n) => write_counted(f, "nothing", *n),
             Self::Invalid(n) => write_counted(f, "invalid", *n),
-            Self::Repeated(what, n) => write!(f, "same {} {n}", what.name()),
+            Self::Repeated(part, n) => write!(f, "same {} {n}", part.name()),
             Self::GoingInCircles => f.write_str("cycle"),
             Self::Won => f.write_str("won"),
             Self::Mistake => f.write_str("mistake"),

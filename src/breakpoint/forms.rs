@@ -22,7 +22,7 @@ pub const FORMS: &[Form] = &[
         "the proposed action contains these words",
         AT_PROPOSAL,
     ),
-    form("observation ~ REGEX", "observation ~ closed", "the observation matches", AFTER_ANSWER),
+    form("observation ~ REGEX", "observation ~ closed", "the observation matches", AFTER_OBSERVATION),
     form("thought ~ REGEX", "thought ~ (give up|stuck)", "a thought matches", AT_PROPOSAL),
     form(
         "nothing [N]",
@@ -30,7 +30,12 @@ pub const FORMS: &[Form] = &[
         "nothing happened N times in a row, and again after every N more",
         BEFORE_REFLECTION,
     ),
-    form("invalid [N]", "invalid 2", "the environment rejected the action N times in a row", AFTER_ANSWER),
+    form(
+        "invalid [N]",
+        "invalid 2",
+        "the environment rejected the action N times in a row",
+        AFTER_OBSERVATION,
+    ),
     form(
         "same action N",
         "same action 3",
@@ -41,7 +46,7 @@ pub const FORMS: &[Form] = &[
         "same observation N",
         "same observation 4",
         "the observation was the same N times in a row",
-        AFTER_ANSWER,
+        AFTER_OBSERVATION,
     ),
     form(
         "same thought N",
@@ -52,21 +57,21 @@ pub const FORMS: &[Form] = &[
     form("cycle", "cycle", "a detector found that the agent is going in circles", BEFORE_REFLECTION),
     form("mistake", "mistake", "a detector found a mistake", BEFORE_REFLECTION),
     form("note DETECTOR", "note wrong_object", "this detector found something", BEFORE_REFLECTION),
-    form("reward changed", "reward changed", "the reward differs from the previous step", AFTER_ANSWER),
+    form("reward changed", "reward changed", "the reward differs from the previous step", AFTER_OBSERVATION),
     form(
         "progress changed",
         "progress changed",
         "the progress rate differs from the previous step",
-        AFTER_ANSWER,
+        AFTER_OBSERVATION,
     ),
     form(
         "stalled N",
         "stalled 8",
         "N steps in a row made no progress, and again after every N more",
-        AFTER_ANSWER,
+        AFTER_OBSERVATION,
     ),
-    form("step N", "step 12", "step N of an episode is complete", AFTER_ANSWER),
-    form("won", "won", "the goal is reached", AFTER_ANSWER),
+    form("step N", "step 12", "step N of an episode is complete", AFTER_OBSERVATION),
+    form("won", "won", "the goal is reached", AFTER_OBSERVATION),
     form(
         "reflection [KIND]",
         "reflection error",
@@ -77,26 +82,31 @@ pub const FORMS: &[Form] = &[
         "lesson N",
         "lesson 6",
         "lesson N is in a prompt and wasn't in the previous one",
-        "after the reply to that call",
+        "after the reply to that prompt",
     ),
-    form("tokens > N", "tokens > 20k", "the run has used more tokens; once per run", "after the reply"),
+    form(
+        "tokens > N",
+        "tokens > 20k",
+        "the run has used more than N tokens (fires once per run)",
+        "after the reply",
+    ),
     form(
         "cost > X",
         "cost > 0.5",
-        "the run has cost more, by the profile's prices; once per run",
+        "the run has cost more than X at the profile's prices (fires once per run)",
         "after the reply",
     ),
     form(
         "time > T",
         "time > 1h30m",
-        "the run has been running for longer; once per run",
+        "the run has been running longer than T (fires once per run)",
         "after the current event",
     ),
     form(
         "episode tokens > N",
         "episode tokens > 5000",
-        "this episode has used more; also `episode cost`, `episode time`; once per episode",
-        "as above",
+        "this episode has used more than N tokens; also `episode cost`, `episode time` (fires once per episode)",
+        "after the reply (for `time`: after the current event)",
     ),
     form(
         "end [failure|success]",
@@ -107,7 +117,7 @@ pub const FORMS: &[Form] = &[
 ];
 
 const AT_PROPOSAL: &str = "at the proposal, before the action runs";
-const AFTER_ANSWER: &str = "right after the observation";
+const AFTER_OBSERVATION: &str = "right after the observation";
 const BEFORE_REFLECTION: &str = "after the observation, before any reflection";
 
 const fn form(

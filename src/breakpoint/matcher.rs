@@ -1,4 +1,5 @@
-//! Checks whether an event made a condition true. The work is bounded by the texts of the event, not by the episode.
+//! Checks whether an event made a condition true. The cost depends on the length of the event's text, not on the
+//! length of the episode.
 
 use super::condition::{Condition, RepeatedPart, SpendLimit, SpendScope, TextPart};
 use super::parse::{compile_pattern, parse};
@@ -21,7 +22,7 @@ struct CompiledCondition {
 }
 
 impl ConditionCache {
-    /// Exceeds the number of breakpoints that a session realistically has.
+    /// More than the number of breakpoints that a session realistically has.
     const MAX_CACHED: usize = 512;
 
     pub(super) fn find_hits(
@@ -160,8 +161,8 @@ impl<'a> BreakpointCheck<'a> {
         ))
     }
 
-    /// Returns a hit if the proposal continues a streak of `n` equal steps; the streak in the state ends with the
-    /// previous step.
+    /// Returns a hit if the proposal extends the streak of equal steps to a length that is due for `n`. The streak in
+    /// the state ends with the previous step.
     fn check_repeated_proposal<'s>(
         &'s self,
         n: u32,
@@ -286,6 +287,7 @@ impl<'a> BreakpointCheck<'a> {
                 .any(|s| matches!(&s.origin, SegmentOrigin::Lesson { id: other, .. } if other == id))
         };
         let last = match prompt.question {
+            // A prompt to the actor.
             None => self.state_before.actor_prompts.0.as_deref(),
             Some(question) => {
                 let sent = self.state_before.mentor_prompts.iter().find(|(q, ..)| *q == question);
@@ -293,10 +295,10 @@ impl<'a> BreakpointCheck<'a> {
             }
         };
         let was_in_last = last.is_some_and(|p| p.episode == prompt.episode && has_lesson(p));
-        let recipient =
-            prompt.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
+        let prompt_name =
+            prompt.question.map_or_else(|| "prompt".to_owned(), |q| format!("mentor prompt ({})", q.name()));
         (has_lesson(prompt) && !was_in_last).then(|| {
-            (prompt.step, format!("lesson {number} is new in the prompt{recipient} of step {}", prompt.step))
+            (prompt.step, format!("lesson {number} is new in the {prompt_name} at step {}", prompt.step))
         })
     }
 
@@ -325,8 +327,9 @@ impl<'a> BreakpointCheck<'a> {
                 (cost > limit).then(|| format!("cost {}", number::format_billionths(cost)))
             }
             SpendLimit::Time(limit) => {
-                let before = if is_whole_run { baseline.earlier_time } else { std::time::Duration::ZERO };
-                let elapsed = before.saturating_add(state.clock.elapsed);
+                let time_before =
+                    if is_whole_run { baseline.earlier_time } else { std::time::Duration::ZERO };
+                let elapsed = time_before.saturating_add(state.clock.elapsed);
                 let describe = || format!("been running for {}", number::format_seconds(elapsed.as_secs()));
                 (elapsed > std::time::Duration::from_secs(limit)).then(describe)
             }

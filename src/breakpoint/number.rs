@@ -1,5 +1,5 @@
-//! Parses and formats the numbers in conditions: counts, numbers of tokens, costs and times. Never panics. Parsing a
-//! formatted number returns the same number.
+//! Parses and formats the numbers in conditions: counts, numbers of tokens, costs and durations. Never panics. Parsing
+//! a formatted number returns the same number.
 
 use std::fmt::Write as _;
 
@@ -33,23 +33,23 @@ const BILLION: u64 = 1_000_000_000;
 
 /// Parses a decimal number, in billionths; at most nine decimal places.
 fn parse_billionths(text: &str) -> Option<u64> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
-    if !(digits(whole) && digits(part) && part.len() <= 9) {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
+    if !(is_digits(whole) && is_digits(fraction) && fraction.len() <= 9) {
         return None;
     }
-    let part: u64 = format!("{part:0<9}").parse().ok()?;
-    whole.parse::<u64>().ok()?.checked_mul(BILLION)?.checked_add(part)
+    let fraction: u64 = format!("{fraction:0<9}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(BILLION)?.checked_add(fraction)
 }
 
 /// Formats billionths as the shortest decimal number.
 pub(super) fn format_billionths(billionths: u64) -> String {
-    let (whole, part) = (billionths / BILLION, billionths % BILLION);
-    let text = format!("{whole}.{part:09}");
+    let (whole, fraction) = (billionths / BILLION, billionths % BILLION);
+    let text = format!("{whole}.{fraction:09}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Parses a time in seconds: `10m`, `90s`, `1h30m`; a bare number is seconds.
+/// Parses a duration, in seconds: `10m`, `90s`, `1h30m`; a number without a unit means seconds.
 pub(super) fn parse_seconds(text: &str) -> Option<u64> {
     if text.is_empty() {
         return None;
@@ -81,7 +81,7 @@ pub(super) fn parse_seconds(text: &str) -> Option<u64> {
     }
 }
 
-/// Formats seconds as a time.
+/// Formats seconds as a duration, such as `1h30m`.
 pub(super) fn format_seconds(seconds: u64) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds % 3600 / 60, seconds % 60);
     let mut text = String::new();

@@ -21,7 +21,7 @@ pub struct ParseError {
     pub hint: String,
 }
 
-/// Every first word, including old spellings that still work.
+/// First words that are suggested for a mistyped one.
 const FIRST_WORDS: &[&str] = &[
     "action",
     "observation",
@@ -49,15 +49,15 @@ const FIRST_WORDS: &[&str] = &[
     "seen",
 ];
 
-/// Parses `[warn] [once] CONDITION [once]`. The old spellings `step=5`, `note=X`, `reflection=KIND`, `action=WORDS` and
-/// `seen=WORDS` keep their meaning.
+/// Parses `[warn] [once] CONDITION [once]`. `warn` makes it a watch, which marks the step instead of pausing. The old
+/// spellings `step=5`, `note=X`, `reflection=KIND`, `action=WORDS` and `seen=WORDS` keep their meaning.
 ///
 /// # Errors
 /// Returns a [`ParseError`] that explains what is wrong.
 pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
     let text = text.trim();
-    let error = |what: String, word: &str| ParseError {
-        message: format!("{:?}: {what}", shorten(text)),
+    let error = |reason: String, word: &str| ParseError {
+        message: format!("{:?}: {reason}", shorten(text)),
         hint: hint(word),
     };
     if text.is_empty() {
@@ -69,11 +69,11 @@ pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
             "",
         ));
     }
-    let (mut rest, mut warn, mut once) = (text, false, false);
+    let (mut rest, mut is_watch, mut once) = (text, false, false);
     loop {
         let (word, more) = split_word(rest);
         match word.to_ascii_lowercase().as_str() {
-            "warn" | "watch" if !warn => warn = true,
+            "warn" | "watch" if !is_watch => is_watch = true,
             "once" if !once => once = true,
             _ => break,
         }
@@ -88,8 +88,8 @@ pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
         rest = before.trim_end();
     }
     let (_, arguments) = split_word(rest);
-    let condition = parse_condition(&word, arguments).map_err(|what| error(what, &word))?;
-    Ok(BreakpointSpec { condition, is_watch: warn, once })
+    let condition = parse_condition(&word, arguments).map_err(|reason| error(reason, &word))?;
+    Ok(BreakpointSpec { condition, is_watch, once })
 }
 
 /// Parses like [`parse`], but fails if the condition names a detector that isn't one of these. Conditions from a
@@ -173,12 +173,12 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
         "reflection" => Condition::Reflection(Some(parse_kind(argument)?)),
         "tokens" | "cost" | "time" => Condition::SpentMoreThan(SpendScope::Run, parse_spend(word, rest)?),
         "episode" => {
-            let (what, rest) = split_word(rest);
-            let what = what.to_ascii_lowercase();
-            if !matches!(what.as_str(), "tokens" | "cost" | "time") {
+            let (quantity, rest) = split_word(rest);
+            let quantity = quantity.to_ascii_lowercase();
+            if !matches!(quantity.as_str(), "tokens" | "cost" | "time") {
                 return Err("expected tokens, cost or time after `episode`".to_owned());
             }
-            Condition::SpentMoreThan(SpendScope::Episode, parse_spend(&what, rest)?)
+            Condition::SpentMoreThan(SpendScope::Episode, parse_spend(&quantity, rest)?)
         }
         "end" => Condition::EpisodeEnded(match rest.to_ascii_lowercase().as_str() {
             "" => None,
@@ -186,6 +186,7 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
             "success" | "won" => Some(true),
             other => return Err(format!("expected `end failure` or `end success`, got {other:?}")),
         }),
+        "" if rest.is_empty() => return Err("missing condition".to_owned()),
         "" => return Err("a condition begins with a word".to_owned()),
         other => {
             return Err(match most_similar(other, FIRST_WORDS) {
@@ -264,11 +265,11 @@ fn parse_repeated(rest: &str) -> Result<Condition, String> {
 }
 
 fn parse_kind(text: &str) -> Result<ReflectionKind, String> {
-    let wanted = text.to_lowercase();
-    ReflectionKind::ALL.iter().copied().find(|k| k.name().to_lowercase() == wanted).ok_or_else(|| {
+    let name = text.to_lowercase();
+    ReflectionKind::ALL.iter().copied().find(|k| k.name().to_lowercase() == name).ok_or_else(|| {
         let names: Vec<String> = ReflectionKind::ALL.iter().map(|k| k.name().to_lowercase()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        match most_similar(&wanted, &known) {
+        match most_similar(&name, &known) {
             Some(similar) => format!("unknown kind of reflection {text:?}; did you mean `{similar}`?"),
             None => format!("unknown kind of reflection {text:?}; known: {}", known.join(", ")),
         }

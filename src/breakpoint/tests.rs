@@ -65,7 +65,7 @@ fn conditions_parse_and_format() {
 }
 
 #[test]
-fn warn_and_once_are_prefixes_and_once_also_a_suffix() {
+fn warn_and_once_are_prefixes_and_once_is_also_a_suffix() {
     let parsed = |text: &str| parse(text).map(|m| (m.to_config().to_string(), m.is_watch, m.once)).unwrap();
     assert_eq!(parsed("warn action ~ heat"), ("warn action ~ heat".to_owned(), true, false));
     assert_eq!(parsed("once  warn nothing 3"), ("warn once nothing 3".to_owned(), true, true));
@@ -101,14 +101,14 @@ fn parse_errors_explain_the_problem_and_give_a_hint() {
         ("note==", "is not a detector name"),
         ("cycle 3", "`cycle` takes no argument"),
         ("episode nothing 3", "after `episode`"),
-        ("warn", "a condition begins with a word"),
+        ("warn", "missing condition"),
         ("action ~ a\nb", "one line"),
         ("3", "a condition begins with a word"),
     ];
     for (text, expected) in cases {
         let error = parse(text).expect_err(text);
         assert!(error.message.contains(expected), "{text:?}: {}", error.message);
-        // The hint is short; the whole grammar is in the document and in `--help`.
+        // The hint is short; the full grammar is in `docs/BREAKPOINTS.md` and in `--help`.
         let hint = &error.hint;
         assert!(hint.contains("docs/BREAKPOINTS.md") && hint.chars().count() < 200, "{hint}");
     }
@@ -232,8 +232,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn formatted_conditions_parse_to_the_same_condition(condition in any_condition(), warn: bool, once: bool) {
-        let spec = BreakpointSpec { condition, is_watch: warn, once };
+    fn formatted_conditions_parse_to_the_same_condition(condition in any_condition(), is_watch: bool, once: bool) {
+        let spec = BreakpointSpec { condition, is_watch, once };
         let text = spec.to_config().to_string();
         // Only patterns that are not valid regular expressions (such as `+a`) are rejected.
         match parse(&text) {

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 /// Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
 ///
-/// Without a command, shows the start screen with the built-in episode preselected. Without a terminal, plays that episode
-/// and prints the transcript.
+/// Without a command, shows the start screen with the built-in episode preselected. Without a terminal, plays that
+/// episode and prints the transcript.
 #[derive(Debug, Parser)]
 #[command(
     name = "retrospect",
@@ -67,7 +67,7 @@ pub enum Verb {
     Open(Open),
     /// Play an environment manually: one command per input line, one reply per output line.
     Play(Play),
-    /// Open a shipped session at its bookmark.
+    /// Open a bundled example session.
     Demo(Demo),
     /// Play calibration tasks and build a constitution from what was learned.
     Calibrate(Calibrate),
@@ -259,7 +259,8 @@ pub struct ModelArgs {
     /// Environment variable that holds the key, if not $OPENAI_API_KEY.
     #[arg(long, value_name = "NAME", help_heading = "Models")]
     pub key_env: Option<String>,
-    /// Extra header, `NAME: VALUE`; may be repeated. A value $NAME is read from the environment; $$ is a dollar sign.
+    /// Extra header, `NAME: VALUE`; may be repeated. `$NAME` in the value is an environment variable, `$$` a dollar
+    /// sign.
     #[arg(long, value_name = "HEADER", help_heading = "Models")]
     pub header: Vec<String>,
     /// Trusted CA certificates (PEM), in addition to the system's.
@@ -286,8 +287,8 @@ pub struct ModelArgs {
 /// How a run is driven.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DriveArgs {
-    /// Set a breakpoint, such as `nothing 3`, `action ~ heat`, `end failure`; with `warn` in front, a watch, which
-    /// marks the step but doesn't pause. May be repeated.
+    /// Set a breakpoint, such as `nothing 3` (three actions in a row without effect), `action ~ heat` or
+    /// `end failure`; with `warn` in front, a watch, which marks the step but doesn't pause. May be repeated.
     #[arg(long = "break", value_name = "COND", help_heading = "Run control", long_help = super::breakpoints::break_flag_help())]
     pub breaks: Vec<String>,
     /// Run to the end without a screen and print a transcript.

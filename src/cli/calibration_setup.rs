@@ -1,4 +1,4 @@
-//! Calibration before the tests of a run: its tasks, and the lessons and exemplars of earlier calibrations.
+//! Calibration before the test tasks of a run: its tasks, and the lessons and exemplars of earlier calibrations.
 
 use super::args::TaskArgs;
 use super::error::{CliError, CliErrorKind};
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Options of the calibration before the tests of a run.
+/// Options of the calibration before the test tasks of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CalibrationOptions {
     /// The run is calibration only (verb `calibrate`).
@@ -32,7 +32,7 @@ pub(super) fn record_calibration_tasks(lines: &mut [PoolLine], state: &State) {
     }
 }
 
-/// Puts the calibration and exploration tasks before the tests of a run.
+/// Inserts the calibration and exploration tasks before the test tasks of a run.
 pub(super) fn add_calibration_tasks(
     spec: &mut RunSpec,
     calibration: &CalibrationOptions,
@@ -59,28 +59,29 @@ pub(super) fn add_calibration_tasks(
         settings.set("explore", 0, SettingOrigin::BuiltIn);
     }
     let count = |name| usize::try_from(settings.number(name, 1)).unwrap_or(usize::MAX);
-    let (each, explored) = (count("per_type"), count("explore"));
+    let (per_type, explore) = (count("per_type"), count("explore"));
     let selection = task_selection(world);
-    let own = calibration.is_calibration_only
+    let are_tasks_chosen = calibration.is_calibration_only
         && !(selection.tasks.is_empty() && selection.list.is_none() && selection.split.is_none());
-    let named = own && selection.list.is_none() && selection.split.is_none();
-    let tasks = if own {
+    let has_task_ids = are_tasks_chosen && selection.list.is_none() && selection.split.is_none();
+    let tasks = if are_tasks_chosen {
         worlds::select_tasks(env, &selection, options)?
     } else {
-        worlds::list_calibration_tasks(env, each, options)?
+        worlds::list_calibration_tasks(env, per_type, options)?
     };
-    let calibration_tasks = sample_per_type(tasks.clone(), if named { usize::MAX } else { each }, spec.seed);
-    let explored = sample_per_type(calibration_tasks.clone(), explored, spec.seed);
+    let calibration_tasks =
+        sample_per_type(tasks.clone(), if has_task_ids { usize::MAX } else { per_type }, spec.seed);
+    let explored = sample_per_type(calibration_tasks.clone(), explore, spec.seed);
     spec.settings.set(CALIBRATION_SETTING, calibration_tasks.len(), SettingOrigin::Flag);
     spec.settings.set(EXPLORATION_SETTING, explored.len(), SettingOrigin::Flag);
-    let tests = std::mem::take(&mut spec.tasks);
-    spec.tasks = calibration_tasks.into_iter().chain(explored).chain(tests).collect();
+    let test_tasks = std::mem::take(&mut spec.tasks);
+    spec.tasks = calibration_tasks.into_iter().chain(explored).chain(test_tasks).collect();
     Ok(())
 }
 
-/// Selects up to `each` tasks of every type, types in order of first occurrence. The selection depends only on the
+/// Selects up to `per_type` tasks of every type, types in order of first occurrence. The selection depends only on the
 /// seed.
-fn sample_per_type(tasks: Vec<Task>, each: usize, seed: u64) -> Vec<Task> {
+fn sample_per_type(tasks: Vec<Task>, per_type: usize, seed: u64) -> Vec<Task> {
     let mut types: Vec<(Option<String>, Vec<Task>)> = Vec::new();
     for task in tasks {
         match types.iter_mut().find(|(task_type, _)| *task_type == task.task_type) {
@@ -90,15 +91,16 @@ fn sample_per_type(tasks: Vec<Task>, each: usize, seed: u64) -> Vec<Task> {
     }
     let draw = |task: &Task| Sha256::digest(format!("{seed}\n{}", task.key()).as_bytes());
     for (_, found) in &mut types {
-        if found.len() > each {
+        if found.len() > per_type {
             found.sort_by_cached_key(draw);
-            found.truncate(each);
+            found.truncate(per_type);
         }
     }
     types.into_iter().flat_map(|(_, found)| found).collect()
 }
 
-/// Warns of test tasks that the initial lessons were learned from: results on them don't generalize.
+/// Returns a warning for each source of initial lessons that were learned from a test task: results on that task don't
+/// generalize.
 pub(super) fn tasks_seen_in_calibration(
     spec: &RunSpec,
     files: &[&Option<PathBuf>],
@@ -107,14 +109,14 @@ pub(super) fn tasks_seen_in_calibration(
     for file in files.iter().filter_map(|f| f.as_deref()).filter(|f| pool::is_pool(f)) {
         calibration_tasks.push((file.display().to_string(), PoolFile::read(file)?.calibration));
     }
-    let own =
+    let run_tasks =
         spec.calibration_tasks().iter().chain(spec.exploration_tasks()).map(TaskKey::from_task).collect();
-    calibration_tasks.push(("this run's calibration".to_owned(), own));
+    calibration_tasks.push(("this run's calibration".to_owned(), run_tasks));
     let warn = |(source, tasks): (String, BTreeSet<TaskKey>)| {
-        let again: BTreeSet<TaskKey> =
+        let overlap: BTreeSet<TaskKey> =
             spec.test_tasks().iter().map(TaskKey::from_task).filter(|t| tasks.contains(t)).collect();
-        let first = again.first()?;
-        let more = if again.len() > 1 { format!(" and {} more", again.len() - 1) } else { String::new() };
+        let first = overlap.first()?;
+        let more = if overlap.len() > 1 { format!(" and {} more", overlap.len() - 1) } else { String::new() };
         Some(format!(
             "{source}: its lessons were learned from {}{more}, also a test task of this run; results on it say \
              nothing about other tasks",

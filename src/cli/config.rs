@@ -97,8 +97,8 @@ impl Config {
         for entry in ENTRIES {
             let Some(text) = variable(entry.variable).filter(|t| !t.is_empty()) else { continue };
             let error = |why: String| {
-                let what = format!("{}={text:?}: {why}", entry.variable);
-                CliError::new(CliErrorKind::Config, what, "change or unset the variable")
+                let message = format!("{}={text:?}: {why}", entry.variable);
+                CliError::new(CliErrorKind::Config, message, "change or unset the variable")
             };
             let value = if let ValueType::Conditions = entry.value_type {
                 let (read, bad) = read::parse_conditions(&text);

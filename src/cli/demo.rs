@@ -37,7 +37,7 @@ pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Output) -> Resul
         return Err(match (wanted, names.is_empty()) {
             (_, true) => CliError::new(
                 CliErrorKind::Session,
-                "no shipped sessions found",
+                "no bundled sessions found",
                 "run this in the source folder, which has sessions/examples, or run `retrospect` alone",
             ),
             (name, false) => CliError::usage(

@@ -26,16 +26,16 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Output) -> Resu
         Ok(branch)
     };
     let (a, b) = (open(&args.a)?, open(&args.b)?);
-    let all = pairs_to_compare(&a, &b)?;
-    let both = all.iter().filter(|p| p.left.is_some() && p.right.is_some()).count();
+    let pairs = pairs_to_compare(&a, &b)?;
+    let paired = pairs.iter().filter(|p| p.left.is_some() && p.right.is_some()).count();
     let mut totals = Totals::default();
     let printer = DiffPrinter {
         args,
-        has_many_pairs: all.len() > 1,
+        has_many_pairs: pairs.len() > 1,
         width: output_width(args, out),
         colour: is_coloured(out),
     };
-    if both == 0 {
+    if paired == 0 {
         return Err(CliError::new(
             CliErrorKind::Usage,
             format!("{} and {} have no episode of the same task and trial", a.name, b.name),
@@ -43,17 +43,17 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Output) -> Resu
         ));
     }
     printer.print_header(&a, &b, out)?;
-    for pair in &all {
+    for pair in &pairs {
         let (Some(x), Some(y)) = (pair.left, pair.right) else {
             totals.add_unpaired(pair);
             printer.print_unpaired(pair, out)?;
             continue;
         };
-        let compared = Comparison::new(a.open_episode(x)?, b.open_episode(y)?, render);
-        let compared = compared
+        let comparison = Comparison::new(a.open_episode(x)?, b.open_episode(y)?, render);
+        let comparison = comparison
             .map_err(|why| CliError::new(CliErrorKind::Session, why, "restore the session from a backup"))?;
-        totals.add_pair(&compared);
-        printer.print_pair(pair, &compared, (&a, &b), out)?;
+        totals.add_pair(&comparison);
+        printer.print_pair(pair, &comparison, (&a, &b), out)?;
     }
     printer.print_totals(&totals, out)
 }
@@ -80,11 +80,11 @@ fn pairs_to_compare(a: &ComparedBranch, b: &ComparedBranch) -> Result<Vec<Episod
 
 fn require_counterpart(
     task_and_trial: (&crate::domain::Task, u32),
-    among: &ComparedBranch,
+    branch: &ComparedBranch,
     number: u32,
 ) -> Result<u32, CliError> {
-    find_counterpart(task_and_trial, &among.head()).ok_or_else(|| {
-        let name = &among.name;
+    find_counterpart(task_and_trial, &branch.head()).ok_or_else(|| {
+        let name = &branch.name;
         CliError::usage(
             format!(
                 "{name} has no episode of the same task and trial as episode {number} ({})",
@@ -109,10 +109,10 @@ struct Totals {
 }
 
 impl Totals {
-    fn add_pair(&mut self, found: &Comparison) {
+    fn add_pair(&mut self, comparison: &Comparison) {
         self.compared += 1;
-        self.identical += u32::from(found.first_difference.is_none());
-        let (x, y) = &found.outcomes;
+        self.identical += u32::from(comparison.first_difference.is_none());
+        let (x, y) = &comparison.outcomes;
         self.won.0 += u32::from(x.won);
         self.won.1 += u32::from(y.won);
         for (sum, x, y) in [
@@ -134,7 +134,7 @@ impl Totals {
 /// Writes a comparison as text or JSON.
 struct DiffPrinter<'a> {
     args: &'a args::Diff,
-    /// Several pairs are printed as one short entry each, a single pair in full.
+    /// Prints each pair as one short entry; a single pair is printed in full.
     has_many_pairs: bool,
     width: usize,
     colour: bool,
@@ -151,17 +151,17 @@ impl DiffPrinter<'_> {
     fn print_pair(
         &self,
         pair: &EpisodePair,
-        found: &Comparison,
+        comparison: &Comparison,
         branches: (&ComparedBranch, &ComparedBranch),
         out: &mut Output,
     ) -> Result<(), CliError> {
         if self.args.json {
-            return out.print_json(&json::comparison_json(found, branches, self.args.only_differences));
+            return out.print_json(&json::comparison_json(comparison, branches, self.args.only_differences));
         }
         if self.has_many_pairs {
-            text::print_pair_row(self, pair, found, out)
+            text::print_pair_row(self, pair, comparison, out)
         } else {
-            text::print_comparison(self, found, out)
+            text::print_comparison(self, comparison, out)
         }
     }
 
@@ -201,6 +201,8 @@ fn terminal_columns() -> Option<usize> {
 
 /// Returns whether to use colour: only on a terminal, and not with `NO_COLOR` or `TERM=dumb`.
 fn is_coloured(out: &Output) -> bool {
-    let set = |name| std::env::var(name).ok().filter(|v: &String| !v.is_empty());
-    out.is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|t| t != "dumb")
+    let non_empty_var = |name| std::env::var(name).ok().filter(|v: &String| !v.is_empty());
+    out.is_terminal()
+        && non_empty_var("NO_COLOR").is_none()
+        && non_empty_var("TERM").is_none_or(|t| t != "dumb")
 }

@@ -36,10 +36,10 @@ struct CheckResult {
 
 /// Runs `doctor`.
 ///
-/// `bad` is why the configuration file is unusable; the other checks still run.
+/// `config_error` says why the configuration file is unusable; the other checks still run.
 pub(super) fn doctor(
     config: &mut Config,
-    bad: Option<&CliError>,
+    config_error: Option<&CliError>,
     args: &args::Doctor,
     out: &mut Output,
 ) -> Result<(), CliError> {
@@ -48,7 +48,7 @@ pub(super) fn doctor(
     config.set_flag("run.mentor", args.mentor.as_deref())?;
     let changes = super::settings::parse_set_flags(&args.set, &[])?;
     let config = &*config;
-    let mut lines = vec![
+    let mut results = vec![
         check_result(
             "program",
             CheckStatus::Ok,
@@ -60,7 +60,7 @@ pub(super) fn doctor(
             "",
         ),
         check_terminal(),
-        match bad {
+        match config_error {
             Some(error) => check_result(
                 "config",
                 CheckStatus::Broken,
@@ -70,72 +70,80 @@ pub(super) fn doctor(
             None => check_config(config),
         },
     ];
-    lines.extend(config.invalid_breakpoints.iter().map(|bad| {
-        let next = "fix this condition: no run starts until then; the others are in effect";
-        check_result("breaks", CheckStatus::Broken, bad.message.clone(), next)
+    results.extend(config.invalid_breakpoints.iter().map(|bad| {
+        let hint = "fix this condition: no run starts until then; the others are in effect";
+        check_result("breaks", CheckStatus::Broken, bad.message.clone(), hint)
     }));
     for (name, problems) in super::screen::config_problems(config) {
         if problems.is_empty() {
-            let own = config.folder.join(if name == "keys" { "keys.toml" } else { "themes" });
-            let location = if own.exists() { "your own, from" } else { "built in; put your own in" };
-            lines.push(check_result(name, CheckStatus::Ok, format!("{location} {}", own.display()), ""));
+            let path = config.folder.join(if name == "keys" { "keys.toml" } else { "themes" });
+            let location = if path.exists() { "your own, from" } else { "built in; put your own in" };
+            results.push(check_result(name, CheckStatus::Ok, format!("{location} {}", path.display()), ""));
         }
-        lines.extend(problems.into_iter().map(|what| {
-            check_result(name, CheckStatus::Broken, what, "fix this line; the rest of the file is in effect")
+        results.extend(problems.into_iter().map(|problem| {
+            check_result(
+                name,
+                CheckStatus::Broken,
+                problem,
+                "fix this line; the rest of the file is in effect",
+            )
         }));
     }
-    lines.extend(check_sessions(config));
-    lines.extend([check_household(), check_alfworld(config)]);
-    lines.extend(servers::check_servers(config, &changes)?);
+    results.extend(check_sessions(config));
+    results.extend([check_household(), check_alfworld(config)]);
+    results.extend(servers::check_servers(config, &changes)?);
     if args.json {
         #[derive(Serialize)]
         struct Report<'a> {
             checks: &'a [CheckResult],
         }
-        out.print_json(&serde_json::to_string(&Report { checks: &lines }).unwrap_or_default())?;
+        out.print_json(&serde_json::to_string(&Report { checks: &results }).unwrap_or_default())?;
     } else {
-        for line in &lines {
-            let mark = match line.state {
+        for result in &results {
+            let mark = match result.state {
                 CheckStatus::Ok => "ok     ",
                 CheckStatus::Missing => "missing",
                 CheckStatus::Warning => "warning",
                 CheckStatus::Broken => "BROKEN ",
             };
-            out.print_line(&format!("{mark}  {:<10} {}", line.name, line.detail))?;
-            if !line.hint.is_empty() {
-                out.print_line(&format!("{:20}{}", "", line.hint))?;
+            out.print_line(&format!("{mark}  {:<10} {}", result.name, result.detail))?;
+            if !result.hint.is_empty() {
+                out.print_line(&format!("{:20}{}", "", result.hint))?;
             }
         }
     }
-    match lines.iter().find(|l| l.state == CheckStatus::Broken) {
+    match results.iter().find(|r| r.state == CheckStatus::Broken) {
         None => Ok(()),
         Some(_) if args.json => Err(CliError::new(CliErrorKind::Check, "", "")),
-        Some(line) => {
-            Err(CliError::new(CliErrorKind::Check, format!("check failed: {}", line.name), line.hint.clone()))
-        }
+        Some(result) => Err(CliError::new(
+            CliErrorKind::Check,
+            format!("check failed: {}", result.name),
+            result.hint.clone(),
+        )),
     }
 }
 
 fn check_result(
     name: &'static str,
     state: CheckStatus,
-    what: String,
-    next: impl Into<Cow<'static, str>>,
+    detail: String,
+    hint: impl Into<Cow<'static, str>>,
 ) -> CheckResult {
-    CheckResult { name, state, detail: what, hint: next.into() }
+    CheckResult { name, state, detail, hint: hint.into() }
 }
 
 fn check_terminal() -> CheckResult {
     let (input, output) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
-    let set = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
-    let term = set("TERM").unwrap_or_else(|| "not set".to_owned());
-    let colours = match (set("NO_COLOR"), set("COLORTERM").as_deref(), term.contains("256")) {
-        (Some(_), ..) => "no colours (NO_COLOR)",
-        (_, Some("truecolor" | "24bit"), _) => "true colour",
-        (_, _, true) => "256 colours",
-        _ => "16 colours",
-    };
-    let multiplexer = if set("TMUX").is_some() { ", inside tmux" } else { "" };
+    let non_empty_var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+    let term = non_empty_var("TERM").unwrap_or_else(|| "not set".to_owned());
+    let colours =
+        match (non_empty_var("NO_COLOR"), non_empty_var("COLORTERM").as_deref(), term.contains("256")) {
+            (Some(_), ..) => "no colours (NO_COLOR)",
+            (_, Some("truecolor" | "24bit"), _) => "true colour",
+            (_, _, true) => "256 colours",
+            _ => "16 colours",
+        };
+    let multiplexer = if non_empty_var("TMUX").is_some() { ", inside tmux" } else { "" };
     if input && output {
         check_result("terminal", CheckStatus::Ok, format!("TERM is {term}, {colours}{multiplexer}"), "")
     } else {
@@ -184,7 +192,7 @@ fn check_sessions(config: &Config) -> Vec<CheckResult> {
     let writable = std::fs::create_dir_all(&root)
         .and_then(|()| crate::files::create_new(&probe).map(drop))
         .and_then(|()| std::fs::remove_file(&probe));
-    let mut lines = vec![match writable {
+    let mut results = vec![match writable {
         Err(e) => check_result(
             "sessions",
             CheckStatus::Broken,
@@ -193,23 +201,23 @@ fn check_sessions(config: &Config) -> Vec<CheckResult> {
         ),
         Ok(()) => check_result("sessions", CheckStatus::Ok, summary, ""),
     }];
-    let advice = "use a newer version, restore it from a copy, or move its folder away; other sessions are not affected";
-    lines.extend(broken.iter().take(MAX_LISTED).map(|(dir, error)| {
+    let hint = "use a newer version, restore it from a copy, or move its folder away; other sessions are not affected";
+    results.extend(broken.iter().take(MAX_LISTED).map(|(dir, error)| {
         let folder = dir.display().to_string();
         let error = error.to_string();
-        let what = if error.contains(&folder) { error } else { format!("{folder}: {error}") };
-        check_result("session", CheckStatus::Broken, what, advice)
+        let message = if error.contains(&folder) { error } else { format!("{folder}: {error}") };
+        check_result("session", CheckStatus::Broken, message, hint)
     }));
     if broken.len() > MAX_LISTED {
-        let more = format!("and {} more: `retrospect sessions` lists them", broken.len() - MAX_LISTED);
-        lines.push(check_result("session", CheckStatus::Broken, more, advice));
+        let remaining = format!("and {} more: `retrospect sessions` lists them", broken.len() - MAX_LISTED);
+        results.push(check_result("session", CheckStatus::Broken, remaining, hint));
     }
-    lines
+    results
 }
 
 /// Plays the preselected game to its end and checks that it is won.
 fn check_household() -> CheckResult {
-    let played = || -> Result<usize, String> {
+    let play = || -> Result<usize, String> {
         let game = crate::env::household::generate(&PRESELECTED).map_err(|e| e.to_string())?;
         let task = worlds::find("household", &PRESELECTED.to_string(), &worlds::WorldOptions::default())
             .map_err(|e| e.to_string())?;
@@ -221,7 +229,7 @@ fn check_household() -> CheckResult {
         }
         if won { Ok(game.walkthrough.len()) } else { Err("its walkthrough does not win".to_owned()) }
     };
-    match played() {
+    match play() {
         Ok(steps) => check_result(
             "household",
             CheckStatus::Ok,

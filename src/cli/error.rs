@@ -66,7 +66,7 @@ impl CliError {
         Self::new(CliErrorKind::Usage, message, hint)
     }
 
-    /// A file that could not be read or written.
+    /// Creates the error for a file that could not be read or written.
     pub fn file(path: &Path, action: &str, error: &std::io::Error) -> Self {
         Self::new(
             CliErrorKind::File,
@@ -136,7 +136,9 @@ impl From<JournalError> for CliError {
     fn from(error: JournalError) -> Self {
         let hint = match &error {
             JournalError::Io { .. } => "check the path, its permissions and the free disk space",
-            JournalError::TooDeep { .. } => "fork from an earlier branch",
+            JournalError::TooDeep { .. } => {
+                "fork from an event that it shares with an earlier branch, or use `retrospect rerun`"
+            }
             JournalError::Changed { .. } => "restore the file, or continue from a copy of the session",
             JournalError::Malformed { .. } => {
                 "the file was changed or damaged outside this program; restore it from a copy"

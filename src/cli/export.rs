@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// Runs `export PATH`.
 pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> Result<(), CliError> {
     let opened = locate::open_session(config, args.path.as_deref())?;
-    if let Some(lacks) = opened.missing_summary() {
-        out.print_note(&format!("{}: {lacks}", opened.meta.session));
+    if let Some(missing) = opened.missing_summary() {
+        out.print_note(&format!("{}: {missing}", opened.meta.session));
     }
     if args.format == ExportFormat::Reflexion {
         return write_reflexion_directory(&opened.events()?, args.out.as_deref(), out);

@@ -23,7 +23,7 @@ pub(super) enum Ending {
     Finished,
     /// The run stopped early and can be resumed; contains the reason.
     Stopped(String),
-    /// The rebuilt environment differs from the journal, which only a person can accept; contains the difference.
+    /// The rebuilt environment differs from the journal; contains the difference, which only a person can accept.
     Diverged(String),
     /// A signal arrived.
     Interrupted,
@@ -70,20 +70,20 @@ pub(super) fn run_to_end(
     printer: &mut EventPrinter,
     on_error: OnError,
 ) -> Result<Ending, CliError> {
-    let ended = with_session(handle, Some(thread), || {
+    let ending = with_session(handle, Some(thread), || {
         new_runtime()?.block_on(drive_to_end(handle, printer, on_error))
     });
-    let rest = print_new_events(handle, printer);
+    let printed = print_new_events(handle, printer);
     // A journal changed by another program may be detected only when the session is closed.
     if let Health::Halted(halt) = handle.store.live().health {
         return Err(halt_error(&halt, &printer.path));
     }
-    if ended != Ok(Ending::Finished) && signals::pending_signal().is_some() {
+    if ending != Ok(Ending::Finished) && signals::pending_signal().is_some() {
         return Ok(Ending::Interrupted);
     }
-    let ended = ended?;
-    rest?;
-    Ok(ended)
+    let ending = ending?;
+    printed?;
+    Ok(ending)
 }
 
 /// Defers termination signals until the session that is about to be opened is closed.
@@ -119,13 +119,13 @@ pub(super) fn with_session<T>(
     thread: Option<std::thread::JoinHandle<()>>,
     work: impl FnOnce() -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
     if let Some(thread) = thread {
         handle.quit();
         // A driver that panicked has printed its message; what it wrote is intact.
         let _ = thread.join();
     }
-    done.unwrap_or_else(|_| {
+    result.unwrap_or_else(|_| {
         Err(CliError::new(
             CliErrorKind::Session,
             "internal error (see the panic above); the session is closed and nothing is lost",
@@ -143,13 +143,13 @@ async fn drive_to_end(
     on_error: OnError,
 ) -> Result<Ending, CliError> {
     let mut changes = handle.store.changes();
-    let stop = signals::wait_for_signal();
-    tokio::pin!(stop);
+    let end_signal = signals::wait_for_signal();
+    tokio::pin!(end_signal);
     let rejected = |r: crate::engine::CommandError| CliError::new(CliErrorKind::Session, r.message, r.hint);
     if handle.store.head().failed_call.is_some() {
         // Retries the call that failed before the session was stopped; its cause may be fixed by now.
-        // The list of actions is answered after the environment is rebuilt, and the pause (a no-op here) after its
-        // result: a retry sent earlier could accept a difference that nobody has seen.
+        // `admissible` returns once the environment is rebuilt, and the pause (a no-op here) once the result is known.
+        // A retry sent earlier could accept a difference that nobody has seen.
         handle.admissible().await;
         handle.send_and_wait(Command::Pause).await.map_err(rejected)?;
         if handle.store.head().divergence.is_none() {
@@ -196,7 +196,7 @@ async fn drive_to_end(
         }
         tokio::select! {
             biased;
-            _ = &mut stop => return Ok(Ending::Interrupted),
+            _ = &mut end_signal => return Ok(Ending::Interrupted),
             // A silent model causes no changes.
             () = tokio::time::sleep(SILENCE_CHECK_INTERVAL) => {}
             changed = changes.changed() => {
@@ -228,7 +228,7 @@ fn is_idle(state: &State) -> bool {
     state.calls.is_empty() && state.run_status == RunStatus::Paused && state.grant.is_none()
 }
 
-/// Describes a failed write that ends the program, so that the write is not retried.
+/// Returns the error for a failed write. The program then ends instead of retrying the write.
 pub(super) fn halt_error(halt: &Halt, session: &str) -> CliError {
     let why = &halt.reason;
     let (message, hint) = match &halt.rescue {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// (a session from a report).
 pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
     let (copy_dir, export_dir) = (dir.to_owned(), dir.to_owned());
-    let (root, own) = (super::locate::sessions_folder(config), dir.to_owned());
+    let (root, own_dir) = (super::locate::sessions_folder(config), dir.to_owned());
     let (session_dir, listed_root) = (dir.to_owned(), root.clone());
     let (read_dir, edited_dir) = (dir.to_owned(), dir.to_owned());
     let (config, model_config) = (config.clone(), config.clone());
@@ -29,12 +29,12 @@ pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
         export_report: Arc::new(move |store: &Store| export_session(&export_dir, store)),
-        list_comparable: Arc::new(move |store: &Store| list_comparable(&root, &own, &store.branch())),
+        list_comparable: Arc::new(move |store: &Store| list_comparable(&root, &own_dir, &store.branch())),
         list_sessions: Arc::new(move || list_sessions(&listed_root)),
         list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole)| {
             list_role_models(&model_config, run, *role)
         }),
-        open_comparable: Arc::new(move |place: &EpisodeRef| open_comparable(&config, &session_dir, place)),
+        open_comparable: Arc::new(move |target: &EpisodeRef| open_comparable(&config, &session_dir, target)),
         list_branches: Arc::new(move |()| list_branches(&read_dir)),
         edit_branch: Arc::new(move |(branch, change)| edit_branch(&edited_dir, branch, change)),
     }
@@ -44,21 +44,22 @@ pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
 const MAX_LISTED: usize = 500;
 
 /// Lists the other branches of this session and the other sessions, newest first. The search matches their titles.
-fn list_comparable(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<EpisodeRef>, String> {
-    let mut places = Vec::new();
+fn list_comparable(root: &Path, session_dir: &Path, current: &BranchId) -> Result<Vec<EpisodeRef>, String> {
+    let mut comparable = Vec::new();
     // A session from a report has no folder and so no branches.
-    if !own.as_os_str().is_empty() {
+    if !session_dir.as_os_str().is_empty() {
         let branches =
-            Session::open(own).and_then(|session| session.branches()).map_err(|e| e.to_string())?;
+            Session::open(session_dir).and_then(|session| session.branches()).map_err(|e| e.to_string())?;
         // Newest first, like the sessions.
-        for branch in branches.into_iter().rev().filter(|b| b.header.id != *here && b.read_error.is_none()) {
+        for branch in branches.into_iter().rev().filter(|b| b.header.id != *current && b.read_error.is_none())
+        {
             let id = branch.header.id.0;
             let name =
                 branch.label.name.filter(|n| !n.is_empty()).map_or_else(String::new, |n| format!(" {n:?}"));
             let title = format!("branch {id}{name}: {}", branch.first_change);
             let outcome = format!("{}, {} steps", branch.outcome, branch.steps);
             let (goal, tasks) = (branch.goal, branch.tasks.into());
-            places.push(EpisodeRef {
+            comparable.push(EpisodeRef {
                 branch: Some(id),
                 title,
                 outcome,
@@ -68,9 +69,9 @@ fn list_comparable(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Episo
             });
         }
     }
-    let same = |dir: &Path| dir.canonicalize().ok() == own.canonicalize().ok();
+    let is_this_session = |dir: &Path| dir.canonicalize().ok() == session_dir.canonicalize().ok();
     for (session, summary) in super::locate::recent_sessions(root, MAX_LISTED) {
-        if same(&session.dir) {
+        if is_this_session(&session.dir) {
             continue;
         }
         let meta = &session.meta;
@@ -78,15 +79,23 @@ fn list_comparable(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<Episo
         let title =
             format!("{}: {}, {}, {}; {}", meta.session, meta.env, meta.method, meta.actor, summary.goal);
         let (dir, goal, tasks) = (session.dir.display().to_string(), summary.goal, summary.tasks.into());
-        places.push(EpisodeRef { session: Some(dir), title, outcome, goal, tasks, ..EpisodeRef::default() });
+        comparable.push(EpisodeRef {
+            session: Some(dir),
+            title,
+            outcome,
+            goal,
+            tasks,
+            ..EpisodeRef::default()
+        });
     }
-    Ok(places)
+    Ok(comparable)
 }
 
 /// Opens another branch or session, read-only.
-fn open_comparable(config: &Config, own: &Path, place: &EpisodeRef) -> Result<Arc<Store>, String> {
-    let path = place.session.clone().unwrap_or_else(|| own.display().to_string());
-    let wanted = super::diff::ComparisonTarget { path, branch: place.branch.clone(), episode: place.episode };
+fn open_comparable(config: &Config, session_dir: &Path, target: &EpisodeRef) -> Result<Arc<Store>, String> {
+    let path = target.session.clone().unwrap_or_else(|| session_dir.display().to_string());
+    let wanted =
+        super::diff::ComparisonTarget { path, branch: target.branch.clone(), episode: target.episode };
     let opened = super::diff::open_branch(config, &wanted);
     let (opened, branch) = opened.map_err(|error| format!("{error}; {}", error.hint))?;
     let store = Store::default();
@@ -131,9 +140,7 @@ pub(super) fn list_branches(dir: &Path) -> Result<Arc<[BranchInfo]>, String> {
 }
 
 fn branch_info(branch: Branch) -> BranchInfo {
-    let Branch {
-        header, label, first_change: root, outcome, episodes, steps, tokens, read_error: error, ..
-    } = branch;
+    let Branch { header, label, first_change, outcome, episodes, steps, tokens, read_error, .. } = branch;
     BranchInfo {
         id: header.id,
         parent: header.parent,
@@ -141,13 +148,12 @@ fn branch_info(branch: Branch) -> BranchInfo {
         name: label.name.unwrap_or_default(),
         note: label.note.unwrap_or_default(),
         archived: label.archived,
-        // The screen counts finished steps, without the one that waits.
-        outcome: error.unwrap_or(outcome),
+        outcome: read_error.unwrap_or(outcome),
         episodes,
         steps,
         tokens,
         reason: header.reason,
-        first_change: root,
+        first_change,
         created: header.created.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
     }
 }
@@ -182,9 +188,9 @@ fn edit_text_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String
         files::create_new(&path).and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
     written.map_err(|e| write_error(&path, &e))?;
     // The variable may contain flags after the program's name.
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or("vi");
-    let ended = Command::new(program).args(words).arg(&path).status();
+    let mut arguments = editor.split_whitespace();
+    let program = arguments.next().unwrap_or("vi");
+    let ended = Command::new(program).args(arguments).arg(&path).status();
     match (ended, super::bounded::read_text(&path)) {
         (Ok(status), Ok(new)) if status.success() => {
             let new = new.trim_end().to_owned();
@@ -196,8 +202,8 @@ fn edit_text_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String
     }
 }
 
-/// Creates a folder that only this user can enter. Everybody can write to the temporary folder, where another user
-/// could put a link under a predictable name: an existing path is never opened.
+/// Creates a folder that only this user can enter. An existing path is never used: everybody can write to the temporary
+/// folder, so another user could put a link under a predictable name.
 fn create_private_folder(within: &Path) -> Result<PathBuf, String> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -290,8 +296,8 @@ mod tests {
             symlink(&victim, &path).unwrap();
             assert_eq!(write().unwrap(), path.display().to_string());
             assert_eq!(fs::read_to_string(&victim).unwrap(), "mine", "{name}");
-            let there = fs::symlink_metadata(&path).unwrap();
-            assert!(there.is_file() && there.permissions().mode() & 0o777 == 0o600, "{name}");
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            assert!(metadata.is_file() && metadata.permissions().mode() & 0o777 == 0o600, "{name}");
         }
     }
 }

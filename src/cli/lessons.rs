@@ -212,21 +212,21 @@ fn import_lessons(config: &Config, path: &Path, file: &Path, out: &mut Output) -
         PoolFile::read(file)?.lines
     } else {
         // A text that is already an active lesson is not added again.
-        let known: Vec<LessonText> =
+        let active_texts: Vec<LessonText> =
             pool.lessons().filter(|l| l.is_active()).map(|l| l.text().clone()).collect();
         pool::parse_plain_text(&text)
             .into_iter()
-            .filter(|(_, text)| !known.contains(text))
+            .filter(|(_, text)| !active_texts.contains(text))
             .map(|(kind, text)| {
                 add_line(wall_clock_now(), kind, Scope::Environment, text, LessonOrigin::File)
             })
             .collect()
     };
-    let all = incoming.len();
+    let total = incoming.len();
     let new_lines: Vec<PoolLine> =
         incoming.into_iter().filter(|line| pool.merge_line(line.clone())).collect();
     append_and_report(config, path, &new_lines, out)?;
-    out.print_line(&format!("{} of {all} changes were new; saved in {}", new_lines.len(), path.display()))
+    out.print_line(&format!("{} of {total} changes were new; saved in {}", new_lines.len(), path.display()))
 }
 
 fn export_lessons(
@@ -259,21 +259,21 @@ fn promote_lessons(
     config: &Config,
     path: &Path,
     session: &str,
-    which: &[String],
+    selected: &[String],
     out: &mut Output,
 ) -> Result<(), CliError> {
     let opened = locate::open_session(config, Some(session))?;
     let state = opened.timeline.head().clone();
-    let chosen: Vec<&Lesson> = if which.is_empty() {
+    let chosen: Vec<&Lesson> = if selected.is_empty() {
         state.pool.all().filter(|l| l.is_active() && l.scope != Scope::Episode).collect()
     } else {
         let all: Vec<&Lesson> = state.pool.all().collect();
-        which.iter().map(|w| pool::find_lesson(&all, w)).collect::<Result<_, _>>()?
+        selected.iter().map(|w| pool::find_lesson(&all, w)).collect::<Result<_, _>>()?
     };
     if chosen.is_empty() {
         return Err(CliError::new(
             CliErrorKind::Session,
-            format!("{}: nothing to promote: no active lessons outlast an episode", opened.meta.session),
+            format!("{}: nothing to promote: no active lesson outlasts an episode", opened.meta.session),
             "name lessons with --lesson N; `retrospect lessons list SESSION --all` lists them",
         ));
     }
@@ -292,9 +292,9 @@ fn promote_lessons(
     calibration_setup::record_calibration_tasks(&mut new_lines, &state);
     new_lines.retain(|line| pool.merge_line(line.clone()));
     append_and_report(config, path, &new_lines, out)?;
-    let reworded = if changed > 0 { format!(", {changed} changed") } else { String::new() };
+    let changed_note = if changed > 0 { format!(", {changed} changed") } else { String::new() };
     out.print_line(&format!(
-        "{added} of {} lessons were new{reworded}; saved in {}",
+        "{added} of {} lessons were new{changed_note}; saved in {}",
         chosen.len(),
         path.display()
     ))
@@ -319,7 +319,7 @@ fn append_and_report(
         return Err(CliError::new(
             CliErrorKind::Config,
             "the text contains the key of a model server, which must not be saved in a lesson pool",
-            "remove the key; set it in OPENAI_API_KEY, or in the variable that key_env of a profile names",
+            "remove the key; set it in OPENAI_API_KEY, or in the variable named by a profile's key_env",
         ));
     }
     let removed_bytes = pool::append(path, lines)?;

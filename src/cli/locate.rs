@@ -21,18 +21,18 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Returns the folder for new sessions: the configured one, else an existing `sessions/` here, else one in the user's
-/// state folder.
+/// Returns the folder for new sessions: the configured one, else `sessions/` in the working directory if it exists,
+/// else one in the user's state folder.
 pub(super) fn sessions_folder(config: &Config) -> PathBuf {
-    if let Some(set) = config.path("sessions") {
-        return set;
+    if let Some(configured) = config.path("sessions") {
+        return configured;
     }
-    let here = PathBuf::from("sessions");
-    if here.is_dir() {
-        return here;
+    let local = PathBuf::from("sessions");
+    if local.is_dir() {
+        return local;
     }
     etcetera::choose_base_strategy()
-        .map_or(here, |s| s.state_dir().unwrap_or_else(|| s.data_dir()).join("retrospect").join("sessions"))
+        .map_or(local, |s| s.state_dir().unwrap_or_else(|| s.data_dir()).join("retrospect").join("sessions"))
 }
 
 /// Returns the newest sessions, at most `limit`; broken ones are left out.
@@ -101,12 +101,12 @@ impl OpenedSession {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// Calls `event` with every event, without loading a long session into memory as a whole.
+    /// Calls `visit` with every event, without loading a long session into memory as a whole.
     pub(super) fn for_each_event(
         &self,
-        mut event: impl FnMut(&Arc<Envelope>) -> Result<(), CliError>,
+        mut visit: impl FnMut(&Arc<Envelope>) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.timeline.iter_after(Seq(0)).try_for_each(|read| event(&read.map_err(unreadable_events)?))
+        self.timeline.iter_after(Seq(0)).try_for_each(|read| visit(&read.map_err(unreadable_events)?))
     }
 
     /// Returns all events.
@@ -123,7 +123,7 @@ impl OpenedSession {
         Ok(report_branch_ids(&self.report_files))
     }
 
-    /// Returns the open branch with the name a person gave it.
+    /// Returns the open branch and the name a person gave it.
     pub(super) fn shown_branch(&self) -> Result<ShownBranch, CliError> {
         let labels = match &self.dir {
             Some(dir) => Session::open(dir)?.labels()?,
@@ -170,7 +170,7 @@ pub(super) fn check_position(head: &State, at: StepRef) -> Result<(), CliError> 
     Ok(())
 }
 
-/// Splits `PATH#E.S` into path and position. A file whose name contains `#` wins.
+/// Splits `PATH#E.S` into path and position. A file whose name contains `#` takes precedence.
 pub(super) fn split_position(text: &str) -> Result<(&str, Option<StepRef>), CliError> {
     match text.rsplit_once('#') {
         Some((path, at)) if !Path::new(text).exists() => {
@@ -183,7 +183,7 @@ pub(super) fn split_position(text: &str) -> Result<(&str, Option<StepRef>), CliE
     }
 }
 
-/// Splits `PATH@BRANCH` into path and branch. A file whose name contains `@` wins.
+/// Splits `PATH@BRANCH` into path and branch. A file whose name contains `@` takes precedence.
 pub(super) fn split_branch(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
         Some((path, branch)) if !Path::new(text).exists() && !branch.contains('/') => (path, Some(branch)),
@@ -193,8 +193,8 @@ pub(super) fn split_branch(text: &str) -> (&str, Option<&str>) {
 
 /// Returns a message for each file in a session's folder that cannot be read as a branch.
 pub(super) fn skipped_branches(dir: &Path) -> Result<Vec<String>, CliError> {
-    let bad = Session::open(dir)?.unreadable_branches()?;
-    Ok(bad.into_iter().map(|(id, why)| format!("branch {id} skipped: {why}")).collect())
+    let unreadable = Session::open(dir)?.unreadable_branches()?;
+    Ok(unreadable.into_iter().map(|(id, why)| format!("branch {id} skipped: {why}")).collect())
 }
 
 /// Resolves `PATH[@BRANCH]` to folder and branch; the default branch is the one written last.
@@ -218,11 +218,12 @@ pub(super) fn find_session_branch(
 /// Finds the folder of a session by path, name or end of a name; `None` finds the newest session.
 pub(super) fn find_session_dir(config: &Config, text: Option<&str>) -> Result<PathBuf, CliError> {
     let root = sessions_folder(config);
-    let none =
-        |what: String| CliError::new(CliErrorKind::Session, what, "`retrospect sessions` lists the sessions");
+    let not_found = |message: String| {
+        CliError::new(CliErrorKind::Session, message, "`retrospect sessions` lists the sessions")
+    };
     let Some(text) = text else {
         let newest = list_sessions(&root).into_iter().find_map(|(dir, read)| read.ok().map(|_| dir));
-        return newest.ok_or_else(|| none(format!("{}: no sessions yet", root.display())));
+        return newest.ok_or_else(|| not_found(format!("{}: no sessions yet", root.display())));
     };
     let path = Path::new(text);
     // A `meta.toml` that isn't a regular file belongs to a broken session; opening it reports the problem.
@@ -236,16 +237,16 @@ pub(super) fn find_session_dir(config: &Config, text: Option<&str>) -> Result<Pa
         }
     }
     if !text.is_empty() && !text.contains('/') {
-        let ends: Vec<PathBuf> = list_sessions(&root)
+        let matching: Vec<PathBuf> = list_sessions(&root)
             .into_iter()
             .map(|(dir, _)| dir)
             .filter(|d| d.file_name().is_some_and(|n| n.to_string_lossy().ends_with(text)))
             .collect();
-        match ends.as_slice() {
+        match matching.as_slice() {
             [one] => return Ok(one.clone()),
             [] => {}
             several => {
-                return Err(none(format!(
+                return Err(not_found(format!(
                     "{} sessions in {} end with {text:?}; type more of the name",
                     several.len(),
                     root.display()
@@ -253,7 +254,7 @@ pub(super) fn find_session_dir(config: &Config, text: Option<&str>) -> Result<Pa
             }
         }
     }
-    Err(none(format!("no session named {text} (sessions are in {})", root.display())))
+    Err(not_found(format!("no session named {text} (sessions are in {})", root.display())))
 }
 
 /// Opens a session or a report, read-only.
@@ -287,13 +288,13 @@ pub(super) fn open_session_for(
 /// Reads the session's own files as texts. Symbolic links are skipped: they could lead to any file.
 pub(super) fn read_session_files(dir: &Path) -> Result<BTreeMap<String, String>, CliError> {
     let mut found = BTreeMap::new();
-    let mut keep = |name: String, path: &Path| -> Result<(), CliError> {
+    let mut add_file = |name: String, path: &Path| -> Result<(), CliError> {
         let text = files::read_no_follow(path, u64::MAX);
         let text = text.map_err(|e| CliError::file(path, "could not be read", &e))?;
         found.insert(name, String::from_utf8_lossy(&text).into_owned());
         Ok(())
     };
-    keep("meta.toml".to_owned(), &dir.join("meta.toml"))?;
+    add_file("meta.toml".to_owned(), &dir.join("meta.toml"))?;
     let branches = dir.join("branches");
     if branches.is_symlink() {
         let why = "a symbolic link, which is not followed";
@@ -302,10 +303,11 @@ pub(super) fn read_session_files(dir: &Path) -> Result<BTreeMap<String, String>,
     }
     let entries =
         std::fs::read_dir(&branches).map_err(|e| CliError::file(&branches, "could not be read", &e))?;
-    let branch = |p: &PathBuf| p.is_file() && !p.is_symlink() && p.extension().is_some_and(|x| x == "jsonl");
-    for path in entries.flatten().map(|e| e.path()).filter(branch) {
+    let is_branch_file =
+        |p: &PathBuf| p.is_file() && !p.is_symlink() && p.extension().is_some_and(|x| x == "jsonl");
+    for path in entries.flatten().map(|e| e.path()).filter(is_branch_file) {
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        keep(format!("branches/{name}"), &path)?;
+        add_file(format!("branches/{name}"), &path)?;
     }
     Ok(found)
 }
@@ -338,10 +340,10 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
         _ => CliError::file(file, "could not be read", &e),
     })?;
     let page = String::from_utf8_lossy(&page);
-    let invalid = |what: String| {
+    let invalid = |problem: String| {
         CliError::new(
             CliErrorKind::Session,
-            format!("{}: {what}", file.display()),
+            format!("{}: {problem}", file.display()),
             "open the session's folder instead, if you have it",
         )
     };
@@ -351,14 +353,15 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
     if !extracted.files.contains_key("branches/trunk.jsonl") {
         return Err(invalid("contains no branches/trunk.jsonl".to_owned()));
     }
-    let files = |id: &BranchId| extracted.files.get(&format!("branches/{id}.jsonl")).map(String::as_bytes);
-    let newest = || {
+    let branch_bytes =
+        |id: &BranchId| extracted.files.get(&format!("branches/{id}.jsonl")).map(String::as_bytes);
+    let last_written = || {
         last_written_from_files(extracted.files.iter().filter_map(|(name, text)| {
             let id = name.strip_prefix("branches/")?.strip_suffix(".jsonl")?;
             Some((BranchId(id.to_owned()), text.as_bytes()))
         }))
     };
-    let exists = |id: &BranchId| id.0 != LABELS_STEM && files(id).is_some();
+    let exists = |id: &BranchId| id.0 != LABELS_STEM && branch_bytes(id).is_some();
     let id = match branch {
         Some(word) => {
             let labels = report_labels(&extracted.files);
@@ -370,9 +373,9 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
             )?
         }
         // By default, the branch that the report shows.
-        None => extracted.branch.clone().map(BranchId).filter(exists).unwrap_or_else(newest),
+        None => extracted.branch.clone().map(BranchId).filter(exists).unwrap_or_else(last_written),
     };
-    let read = read_with_parents(file, &id, &files)?;
+    let read = read_with_parents(file, &id, &branch_bytes)?;
     Ok(OpenedSession {
         dir: None,
         meta,

@@ -1,9 +1,9 @@
 //! Resolves flags, profiles and configuration to the model servers of a run.
 //!
-//! The run's settings record the address, the profiles, the sampling parameters, and which of the papers' parameters
-//! are not sent to this server. They never contain keys, headers or query parameters, which are read again each time. A
-//! session from somebody else can name an address, but that must not be enough to send it your key: on resume, requests
-//! go only to the address that you have configured, or to a server on your machine.
+//! The run's settings record the address, the profiles, the sampling parameters, and how these differ from the papers'.
+//! They never contain keys, headers or query parameters, which are read again each time. A session from somebody else
+//! can name an address, but that must not be enough to send your key there: on resume, requests go only to the address
+//! that you have configured, or to a server on your machine.
 
 mod shared_options;
 
@@ -217,8 +217,8 @@ pub(super) fn model_provider(
     })
 }
 
-/// Returns a function that opens a source of replies which a person may use instead of calling the model:
-/// `recorded:SESSION` (by name or path), or `cache` for the cached replies of the role's model.
+/// Returns a function that opens a source of replies for a person to use instead of the model: `recorded:SESSION` (by
+/// name or path), or `cache` for the cached replies of the role's model.
 pub(super) fn reply_override(spec: &RunSpec, config: &Config) -> ReplyOverride {
     let (spec, config) = (spec.clone(), config.clone());
     Arc::new(move |role, source| {

@@ -8,7 +8,7 @@ use super::output::Output;
 use super::{args, setup::Plan};
 use crate::report::StepRef;
 
-/// The error of every command that would show the screen.
+/// Returns the error of every command that would show the screen.
 pub(super) fn no_screen_error() -> CliError {
     CliError::usage(
         "this program was built without the screen",

@@ -29,15 +29,15 @@ pub(super) fn show_session(
     flags: &args::ScreenArgs,
     mut out: Output,
 ) -> Result<(), CliError> {
-    let lacks = opened.missing_summary().filter(|_| !follow);
-    if let Some(lacks) = &lacks {
-        out.print_note(&format!("{}: {lacks}", opened.meta.session));
+    let missing = opened.missing_summary().filter(|_| !follow);
+    if let Some(missing) = &missing {
+        out.print_note(&format!("{}: {missing}", opened.meta.session));
     }
     if let Some(at) = opened.position.filter(|_| !follow) {
         locate::check_position(opened.timeline.head(), at)?;
     }
-    for passed in opened.skipped_branches()? {
-        out.print_note(&passed);
+    for message in opened.skipped_branches()? {
+        out.print_note(&message);
     }
     let follower = opened.dir.as_ref().filter(|_| follow).map(|dir| {
         let file = crate::journal::branch_path(dir, &opened.branch.id);
@@ -52,8 +52,8 @@ pub(super) fn show_session(
         // The session is read-only: nobody receives commands.
         drop(inbox);
         store.edit_live(|live| live.health = Health::ReadOnly);
-        if let Some(lacks) = lacks {
-            store.signal(Signal::Notice(lacks));
+        if let Some(missing) = missing {
+            store.signal(Signal::Notice(missing));
         }
         if let Some(follower) = follower {
             update_store(follower, store);
@@ -80,14 +80,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 fn print_followed(mut follower: Follower, printer: &mut EventPrinter) -> Result<(), CliError> {
     let _guard = headless::guard_screen_signals()?;
     headless::new_runtime()?.block_on(async {
-        let stop = crate::signals::wait_for_signal();
-        tokio::pin!(stop);
+        let end_signal = crate::signals::wait_for_signal();
+        tokio::pin!(end_signal);
         loop {
             if printer.state.closed {
                 return Ok(());
             }
             tokio::select! {
-                _ = &mut stop => return Ok(()),
+                _ = &mut end_signal => return Ok(()),
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
             for envelope in &follower.read_new_events()? {

@@ -34,13 +34,8 @@ impl Output {
     #[expect(clippy::new_without_default, reason = "opening the streams is a deliberate act")]
     pub fn new() -> Self {
         let stdout = io::stdout();
-        let terminal = stdout.is_terminal();
-        Self {
-            stdout,
-            is_terminal: terminal,
-            shows_progress: io::stderr().is_terminal(),
-            has_progress_line: false,
-        }
+        let is_terminal = stdout.is_terminal();
+        Self { stdout, is_terminal, shows_progress: io::stderr().is_terminal(), has_progress_line: false }
     }
 
     /// Returns whether standard output is a terminal.
@@ -68,10 +63,10 @@ impl Output {
     fn write_line(&mut self, text: &str) -> Result<(), CliError> {
         self.clear_progress_line();
         let mut lock = self.stdout.lock();
-        let written = signals::blocking_write(|| {
+        let result = signals::blocking_write(|| {
             lock.write_all(text.as_bytes()).and_then(|()| lock.write_all(b"\n")).and_then(|()| lock.flush())
         });
-        written.map_err(|e| output_error(&e))
+        result.map_err(|e| output_error(&e))
     }
 
     /// Prints one line of styled pieces without control sequences, in colour if `colour`.
@@ -173,7 +168,7 @@ fn output_error(error: &io::Error) -> CliError {
         io::ErrorKind::BrokenPipe => CliError::output_closed(),
         _ => CliError::new(
             CliErrorKind::File,
-            format!("standard output: could not be written: {error}"),
+            format!("writing to standard output failed: {error}"),
             "check where the output goes and the free disk space",
         ),
     }

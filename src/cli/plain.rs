@@ -178,7 +178,7 @@ impl PlainSession {
             Ok(LineAction::Commands(_) | LineAction::Run) if self.viewed_step.is_some() => {
                 let step = self.viewed_step.map_or(0, |(step, _)| step);
                 self.print_line(&format!(
-                    "viewing the past, after step {step}: `live` returns to the present, `fork` continues from here"
+                    "viewing the past, after step {step}: `live` returns to the present, `fork` opens a branch from before this step"
                 ))?;
                 return Ok(Continue(()));
             }

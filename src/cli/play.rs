@@ -76,10 +76,10 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
     };
     let tasks = worlds::select_tasks(config.text("run.env"), &selection, &world_options(config))?;
     let index = args.index.unwrap_or(0);
-    let many = tasks.len();
+    let count = tasks.len();
     let mut task = tasks.into_iter().nth(index).ok_or_else(|| {
         CliError::usage(
-            format!("--index {index} is out of range: the list has {many} tasks, counted from 0"),
+            format!("--index {index} is out of range: the list has {count} tasks, counted from 0"),
             "choose a smaller index",
         )
     })?;
@@ -111,19 +111,20 @@ fn print_reply(
     action: Option<&str>,
     result: &StepResult,
     world: &mut dyn Environment,
-    start: Option<(&str, &str)>,
+    goal_and_task: Option<(&str, &str)>,
 ) -> Result<(), CliError> {
     if !json {
         return out.print_text(&format!("{}\n", result.observation));
     }
     let extras =
         StepExtras { admissible: world.admissible().unwrap_or_default(), world: world.world_summary() };
-    let line = serde_json::to_string(&step_fields(step, action, result, &extras, start)).unwrap_or_default();
+    let line =
+        serde_json::to_string(&step_fields(step, action, result, &extras, goal_and_task)).unwrap_or_default();
     out.print_json(&line)
 }
 
-/// The interface between environment and reader. `raw` passes observations through; the other interfaces show what an
-/// agent would see, which depends on the state, so this keeps the state that an agent's episode would have.
+/// Shows observations as the chosen interface formats them. `raw` passes them through; the other interfaces show what
+/// an agent would see. That depends on the state, so this keeps the state that an agent's episode would have.
 struct InterfaceView {
     state: State,
     is_raw: bool,
@@ -177,16 +178,16 @@ impl InterfaceView {
         if self.is_raw {
             return result;
         }
-        let seen = interface::shown_observation(&self.state, "", &result, &[]);
+        let agent_view = interface::shown_observation(&self.state, "", &result, &[]);
         let call = crate::domain::CallId(1);
         self.apply_event(Event::WorldReset {
             call,
             result: Box::new(result.clone()),
-            agent_view: seen.clone(),
+            agent_view: agent_view.clone(),
             goal: String::new(),
         });
-        if let Some(seen) = seen {
-            result.observation = seen;
+        if let Some(agent_view) = agent_view {
+            result.observation = agent_view;
         }
         result
     }
@@ -201,20 +202,20 @@ impl InterfaceView {
         if self.is_raw {
             return Ok((world.step(action)?, true));
         }
-        let out = interface::outgoing_action(&self.state, action);
+        let outgoing = interface::outgoing_action(&self.state, action);
         let step = self.state.episode.as_ref().map_or(1, |e| e.steps.len() as u32 + 1);
         self.apply_event(Event::StepOpened { step });
         let executed = ExecutedAction {
             action: action.to_owned(),
-            sent: out.sent.clone(),
-            rule: out.rule,
+            sent: outgoing.sent.clone(),
+            rule: outgoing.rule,
             decided_by: DecidedBy::Person,
             shown_as: ShownAs::Own,
             thought_disposition: ThoughtDisposition::Kept,
         };
         let call = Some(CallId(u64::from(step) + 1));
-        self.apply_event(Event::ActionTaken { step, call, executed, is_listing: out.admissible_only });
-        let (mut result, listed) = if out.admissible_only {
+        self.apply_event(Event::ActionTaken { step, call, executed, is_listing: outgoing.admissible_only });
+        let (mut result, listed) = if outgoing.admissible_only {
             let last = self.state.episode.as_ref().and_then(|e| {
                 e.step(step.saturating_sub(1)).and_then(|s| s.answer.clone()).or(e.first_observation.clone())
             });
@@ -228,18 +229,18 @@ impl InterfaceView {
             });
             (last, world.admissible()?)
         } else {
-            (world.step(out.sent.as_deref().unwrap_or(action))?, Vec::new())
+            (world.step(outgoing.sent.as_deref().unwrap_or(action))?, Vec::new())
         };
-        let seen = interface::shown_observation(&self.state, action, &result, &listed);
+        let agent_view = interface::shown_observation(&self.state, action, &result, &listed);
         self.apply_event(Event::Observed {
             step,
             call,
             result: Box::new(result.clone()),
-            agent_view: seen.clone(),
+            agent_view: agent_view.clone(),
         });
-        if let Some(seen) = seen {
-            result.observation = seen;
+        if let Some(agent_view) = agent_view {
+            result.observation = agent_view;
         }
-        Ok((result, !out.admissible_only))
+        Ok((result, !outgoing.admissible_only))
     }
 }

@@ -68,7 +68,7 @@ impl PoolFile {
     /// Reads a pool file; a missing file is an empty pool. Ignores an incomplete last line.
     ///
     /// # Errors
-    /// A [`CliError`] with file and line if the file can't be read or isn't a pool.
+    /// Fails with a [`CliError`] that names file and line if the file can't be read or isn't a pool.
     pub fn read(path: &Path) -> Result<Self, CliError> {
         let bytes = match bounded::read_file(path) {
             Ok(bytes) => bytes,
@@ -124,7 +124,7 @@ impl PoolFile {
     /// Finds a lesson by its number in the list, its id or the beginning of its id.
     ///
     /// # Errors
-    /// A usage [`CliError`] if there is none.
+    /// Fails with a usage [`CliError`] if there is none.
     pub fn find(&self, text: &str) -> Result<&Lesson, CliError> {
         let all: Vec<&Lesson> = self.state.pool.all().collect();
         find_lesson(&all, text)
@@ -160,7 +160,7 @@ enum FileEnd {
 /// Parses the lines of a pool file. Every line has to be a pool line: any other file is someone's own and is rejected.
 ///
 /// # Errors
-/// A [`CliError`] with file and line.
+/// Fails with a [`CliError`] that names file and line.
 fn parse_pool(path: &Path, bytes: &[u8]) -> Result<ParsedPool, CliError> {
     let text = String::from_utf8_lossy(bytes);
     let mut parsed = ParsedPool { lines: Vec::new(), end: FileEnd::Complete };
@@ -207,11 +207,11 @@ fn is_torn(text: &str, after_pool_lines: bool) -> bool {
     unfinished && (text.starts_with(LINE_START) || after_pool_lines && LINE_START.starts_with(text))
 }
 
-/// Appends lines to a pool file, under a lock, in one write. Cuts off an incomplete last line first, since text after
-/// it would make the whole file unreadable. Returns the number of bytes cut.
+/// Appends lines to a pool file, under a lock, in one write. First removes an incomplete last line, since text after it
+/// would make the whole file unreadable. Returns the number of bytes removed.
 ///
 /// # Errors
-/// A [`CliError`] if the file can't be written or isn't a pool; the file is then unchanged.
+/// Fails with a [`CliError`] if the file can't be written or isn't a pool; the file is then unchanged.
 pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     if lines.is_empty() {
         return Ok(0);
@@ -230,21 +230,21 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
         text.push_str(&serde_json::to_string(line).map_err(|e| failed(e.into()))?);
         text.push('\n');
     }
-    let mut cut = 0;
+    let mut removed_bytes = 0;
     let mut write = || {
         match parsed.end {
             FileEnd::Complete => {}
             FileEnd::Unterminated => text.insert(0, '\n'),
             FileEnd::Torn(bytes) => {
-                cut = bytes as u64;
-                file.set_len(file.metadata()?.len().saturating_sub(cut))?;
+                removed_bytes = bytes as u64;
+                file.set_len(file.metadata()?.len().saturating_sub(removed_bytes))?;
             }
         }
         file.write_all(text.as_bytes())?;
         file.sync_data()
     };
     write().map_err(failed)?;
-    Ok(cut)
+    Ok(removed_bytes)
 }
 
 /// Opens a regular file for appending, following symbolic links. A new file is readable by its owner only, whatever the
@@ -271,7 +271,7 @@ pub(super) fn typed_lesson_id(at: Timestamp, kind: ReflectionKind, text: &Lesson
 /// Returns the commands that load the active lessons of a pool file at the start of a run.
 ///
 /// # Errors
-/// A [`CliError`] with file and line; a missing file is an error as well.
+/// Fails with a [`CliError`] that names file and line; a missing file is an error as well.
 pub fn load_commands(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
     if !path.exists() {
         return Err(CliError::usage(
@@ -302,7 +302,7 @@ pub(super) fn is_constitution(lesson: &Lesson) -> bool {
 /// else an Abstract one. Skips empty lines and lines that begin with `#`; strips a list marker (`- ` or `* `).
 ///
 /// # Errors
-/// A [`CliError`] if the file can't be read or holds no lesson.
+/// Fails with a [`CliError`] if the file can't be read or holds no lesson.
 pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
     let text =
         bounded::read_text(path).map_err(|e| CliError::file(path, "the lessons could not be read", &e))?;
@@ -434,16 +434,16 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
     lines
 }
 
-/// Returns the lines of a session's lesson that a pool lacks: all of it if the lesson is new, an edit if its text is. A
-/// lesson that has, or once had, this text in the pool stays as the pool has it.
+/// Returns the lines of a session's lesson that a pool lacks: all of them if the lesson is new, an edit if only its
+/// text is new. Returns none if the pool's lesson has, or once had, this text.
 pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesson: &Lesson) -> Vec<PoolLine> {
-    let Some(known) = pool.lessons().find(|l| l.id == lesson.id) else {
+    let Some(existing) = pool.lessons().find(|l| l.id == lesson.id) else {
         return promote_lines(at, session, lesson);
     };
-    if known.versions.iter().any(|v| v.text == *lesson.text()) {
+    if existing.versions.iter().any(|v| v.text == *lesson.text()) {
         return Vec::new();
     }
-    let (previous, text) = (known.text().clone(), lesson.text().clone());
+    let (previous, text) = (existing.text().clone(), lesson.text().clone());
     let op = LessonOp::Edit { id: lesson.id.clone(), previous, text };
     vec![PoolLine {
         version: 1,

@@ -37,7 +37,7 @@ pub(super) struct EventPrinter {
     /// Number of the last driver signal that was printed.
     last_signal: u64,
     mirror: MirrorEnv,
-    /// Shown before the progress bar where several sessions share one output.
+    /// Shown before the progress bar if several sessions share one output.
     label: String,
     /// The store's epoch; it changes when the driver switches to another branch.
     epoch: u64,
@@ -49,7 +49,7 @@ pub(super) struct EventPrinter {
 const SILENCE_INTERVAL_SECONDS: u64 = 45;
 
 impl EventPrinter {
-    /// Creates a printer for the session in `dir`. `session` is its name where several sessions share one output.
+    /// Creates a printer for the session in `dir`. `session` is its name if several sessions share one output.
     pub(super) fn new(
         mode: PrintMode,
         out: Arc<Mutex<Output>>,
@@ -106,8 +106,8 @@ impl EventPrinter {
             return Ok(());
         }
         let head = store.head().head;
-        let near = store.timeline().events_after(Seq(head.0.saturating_sub(SEARCH_WINDOW)));
-        let reopened = near.iter().rev().find(|e| matches!(e.event, Event::Reopened));
+        let recent = store.timeline().events_after(Seq(head.0.saturating_sub(SEARCH_WINDOW)));
+        let reopened = recent.iter().rev().find(|e| matches!(e.event, Event::Reopened));
         let before = store.state_at(reopened.map_or(head, |e| Seq(e.seq.0 - 1)));
         self.continue_from(&before, |after, to| read_events(store, after, to))?;
         if self.mode == PrintMode::Transcript {
@@ -235,13 +235,13 @@ impl MirrorEnv {
     }
 
     fn current_view(&mut self) -> StepExtras {
-        let nothing = || serde_json::Value::Object(serde_json::Map::new());
+        let empty_object = || serde_json::Value::Object(serde_json::Map::new());
         match &mut self.world {
             Some(world) => StepExtras {
                 admissible: world.admissible().unwrap_or_default(),
                 world: world.world_summary(),
             },
-            None => StepExtras { admissible: Vec::new(), world: nothing() },
+            None => StepExtras { admissible: Vec::new(), world: empty_object() },
         }
     }
 }
@@ -276,7 +276,7 @@ mod tests {
         let mut printer = EventPrinter::new(PrintMode::Transcript, out, Path::new("x"), None, worlds);
         let mut counts = Vec::new();
         for seconds in [0, 20, 44, 46, 60, 89, 91] {
-            let moved = Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+            let silent_since = Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
             let (phase, role) = (Phase::Waiting, ModelRole::Actor);
             let (reasoning, text) = (String::new(), String::new());
             let live = LiveCall {
@@ -286,8 +286,8 @@ mod tests {
                 reasoning,
                 text,
                 delta_count: 0,
-                started: moved,
-                last_progress: moved,
+                started: silent_since,
+                last_progress: silent_since,
                 only_keep_alives: true,
                 usage: None,
             };

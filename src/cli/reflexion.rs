@@ -56,28 +56,28 @@ pub(super) fn read_results(path: &Path) -> Result<TrialResults, CliError> {
         ));
     };
     let text = bounded::read_text(&file).map_err(|e| CliError::file(&file, "could not be read", &e))?;
-    let wrong = |place: String, why: &str| {
+    let invalid = |location: String, why: &str| {
         let hint = "expected a JSON array of objects with name, memory (an array of strings) and is_success";
-        CliError::new(CliErrorKind::File, format!("{}{place}: {why}", file.display()), hint)
+        CliError::new(CliErrorKind::File, format!("{}{location}: {why}", file.display()), hint)
     };
     let list: Vec<Value> =
-        serde_json::from_str(&text).map_err(|e| wrong(format!(":{}", e.line()), &e.to_string()))?;
+        serde_json::from_str(&text).map_err(|e| invalid(format!(":{}", e.line()), &e.to_string()))?;
     let mut rows = Vec::new();
-    for (at, entry) in list.iter().enumerate() {
-        let entry = entry.as_object().ok_or_else(|| wrong(format!(", entry {at}"), "not an object"))?;
-        let named = entry.get("name").and_then(Value::as_str).and_then(|n| n.strip_prefix("env_"));
+    for (number, entry) in list.iter().enumerate() {
+        let entry = entry.as_object().ok_or_else(|| invalid(format!(", entry {number}"), "not an object"))?;
+        let env_number = entry.get("name").and_then(Value::as_str).and_then(|n| n.strip_prefix("env_"));
         let flag = |key: &str| entry.get(key).and_then(Value::as_bool).unwrap_or(false);
         let memory = match entry.get("memory") {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(texts)) => {
                 texts.iter().map(|t| t.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>().ok_or_else(
-                    || wrong(format!(", entry {at}"), "memory has an element that is not a string"),
+                    || invalid(format!(", entry {number}"), "memory has an element that is not a string"),
                 )?
             }
-            Some(_) => return Err(wrong(format!(", entry {at}"), "memory is not an array")),
+            Some(_) => return Err(invalid(format!(", entry {number}"), "memory is not an array")),
         };
         rows.push(EnvResult {
-            index: named.and_then(|n| n.parse().ok()).unwrap_or(at),
+            index: env_number.and_then(|n| n.parse().ok()).unwrap_or(number),
             plans: memory,
             is_done: flag("is_success") || flag("skip"),
         });
@@ -122,13 +122,13 @@ pub(super) fn bind_to_tasks(lessons: &mut Vec<(String, LessonCommand)>, spec: &R
     let before = lessons.len();
     lessons.retain_mut(|(_, command)| {
         let LessonCommand::Load(lesson) = command else { return true };
-        let place = lesson
+        let index = lesson
             .task_key
             .as_deref()
             .and_then(|a| a.strip_prefix("env_"))
             .and_then(|n| n.parse::<usize>().ok());
-        let Some(place) = place else { return true };
-        let task = spec.test_tasks().get(place);
+        let Some(index) = index else { return true };
+        let task = spec.test_tasks().get(index);
         lesson.task_key = task.map(|t| t.key().into());
         task.is_some()
     });
@@ -138,19 +138,21 @@ pub(super) fn bind_to_tasks(lessons: &mut Vec<(String, LessonCommand)>, spec: &R
 /// Removes from a run the tasks that are solved according to these results, and the trials already played. Returns a
 /// note about it.
 pub(super) fn skip_finished(results: &TrialResults, spec: &mut RunSpec) -> Result<String, CliError> {
-    let learnt = spec.tasks.len() - spec.test_tasks().len();
-    let settled = |place: usize| results.rows.iter().any(|r| r.index == place && r.is_done);
+    let first_test = spec.tasks.len() - spec.test_tasks().len();
+    let is_done = |index: usize| results.rows.iter().any(|r| r.index == index && r.is_done);
     let mut tasks = std::mem::take(&mut spec.tasks);
-    let tests = tasks.split_off(learnt);
-    let all = tests.len();
-    tasks.extend(tests.into_iter().enumerate().filter(|(place, _)| !settled(*place)).map(|(_, task)| task));
+    let test_tasks = tasks.split_off(first_test);
+    let total = test_tasks.len();
+    tasks.extend(
+        test_tasks.into_iter().enumerate().filter(|(index, _)| !is_done(*index)).map(|(_, task)| task),
+    );
     spec.tasks = tasks;
-    let left = spec.test_tasks().len();
+    let unsolved = spec.test_tasks().len();
     let played = results.trial.saturating_add(1);
-    if left == 0 || played >= spec.trials {
+    if unsolved == 0 || played >= spec.trials {
         return Err(CliError::usage(
             format!(
-                "{}: nothing left to play: {left} of {all} tasks unsolved, {played} of {} trials played",
+                "{}: nothing left to play: {unsolved} of {total} tasks unsolved, {played} of {} trials played",
                 results.file.display(),
                 spec.trials
             ),
@@ -159,9 +161,9 @@ pub(super) fn skip_finished(results: &TrialResults, spec: &mut RunSpec) -> Resul
     }
     spec.trials -= played;
     Ok(format!(
-        "{}: skipping {} of {all} tasks, which are solved; trials left: {} (numbered from 1)",
+        "{}: skipping {} of {total} tasks, which are solved; trials left: {} (numbered from 1)",
         results.file.display(),
-        all - left,
+        total - unsolved,
         spec.trials
     ))
 }

@@ -9,17 +9,17 @@ use crate::report::metrics::{Format, Metrics, MetricsCollector, render_metrics};
 
 /// Runs `report PATH...`.
 pub(super) fn report(config: &Config, args: &args::Report, out: &mut Output) -> Result<(), CliError> {
-    let named: Vec<Option<&str>> =
+    let paths: Vec<Option<&str>> =
         if args.last { vec![None] } else { args.paths.iter().map(|p| Some(p.as_str())).collect() };
     let mut sessions = Vec::new();
-    let count = named.len();
-    for (place, path) in named.into_iter().enumerate() {
+    let count = paths.len();
+    for (index, path) in paths.into_iter().enumerate() {
         let opened = locate::open_session(config, path)?;
         if count > 1 {
-            out.show_progress(&format!("reading session {} of {count}", place + 1));
+            out.show_progress(&format!("reading session {} of {count}", index + 1));
         }
-        if let Some(lacks) = opened.missing_summary() {
-            out.print_note(&format!("{}: {lacks}", opened.meta.session));
+        if let Some(missing) = opened.missing_summary() {
+            out.print_note(&format!("{}: {missing}", opened.meta.session));
         }
         let mut collector = MetricsCollector::default();
         opened.for_each_event(|envelope| {
@@ -28,12 +28,12 @@ pub(super) fn report(config: &Config, args: &args::Report, out: &mut Output) -> 
         })?;
         sessions.push(collector.finish());
     }
-    let form = match args.format {
+    let format = match args.format {
         ReportFormat::Json => Format::Json,
         _ if args.json => Format::Json,
         ReportFormat::Markdown => Format::Markdown,
         ReportFormat::Text => Format::Text,
     };
-    let text = render_metrics(&Metrics::from_sessions(sessions), form, args.against.is_some());
-    if form == Format::Json { out.print_json(&text) } else { out.print_text(&text) }
+    let text = render_metrics(&Metrics::from_sessions(sessions), format, args.against.is_some());
+    if format == Format::Json { out.print_json(&text) } else { out.print_text(&text) }
 }

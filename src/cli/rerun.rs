@@ -40,8 +40,8 @@ mod tests {
         assert_eq!(parse_path("a/b#3").unwrap(), (Some("a/b"), 3));
         assert_eq!(parse_path("a#b#3.14").unwrap(), (Some("a#b"), 3));
         assert_eq!(parse_path("--last#1").unwrap(), (None, 1));
-        for wrong in ["a/b", "a#", "a#x", "a#0", "#"] {
-            assert!(parse_path(wrong).is_err(), "{wrong}");
+        for invalid in ["a/b", "a#", "a#x", "a#0", "#"] {
+            assert!(parse_path(invalid).is_err(), "{invalid}");
         }
     }
 }

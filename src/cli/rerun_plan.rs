@@ -25,9 +25,9 @@ pub(super) fn plan_rerun(
     let opened = locate::open_session(config, path)?;
     let session = opened.meta.session.clone();
     let head = opened.timeline.head().clone();
-    let past = head.ended_episodes.iter().find(|p| p.number == number);
+    let ended = head.ended_episodes.iter().find(|p| p.number == number);
     let open = head.episode.as_ref().filter(|e| e.number == number);
-    let first_seq = past.map(|p| p.seq_range.0).or(open.map(|e| e.first_seq.0)).ok_or_else(|| {
+    let first_seq = ended.map(|p| p.seq_range.0).or(open.map(|e| e.first_seq.0)).ok_or_else(|| {
         CliError::usage(
             format!("{session}: no episode {number}; the session has {}", head.ended_episodes.len()),
             "choose an existing episode; `retrospect open` lists them in the run view",
@@ -50,11 +50,12 @@ pub(super) fn plan_rerun(
     spec.settings.set(FIRST_TRIAL_SETTING, u64::from(episode.trial), SettingOrigin::Flag);
     if run.settings.0.contains_key(SEED_TASK_COUNT_SETTING) {
         // Its seeds are derived from the index of its task, and the new run has only this task.
-        let place = run.test_tasks().iter().position(|t| t.key() == episode.task.key()).unwrap_or(0);
-        let first = seeded_episode(Some(run), place as u32 + 1);
+        let index = run.test_tasks().iter().position(|t| t.key() == episode.task.key()).unwrap_or(0);
+        let first = seeded_episode(Some(run), index as u32 + 1);
         spec.settings.set(SEED_EPISODE_SETTING, u64::from(first), SettingOrigin::Flag);
     }
-    // A calibration or exploration episode keeps its role; a test episode has no episodes before it.
+    // A calibration or exploration episode keeps its role. For a test episode both counts become 0, so that no such
+    // episode is played first.
     for (name, role) in
         [(CALIBRATION_SETTING, EpisodeRole::Calibrate), (EXPLORATION_SETTING, EpisodeRole::Explore)]
     {
@@ -69,11 +70,11 @@ pub(super) fn plan_rerun(
     let source = format!("{session}#{number}");
     // `start` is taken after the previous episode has ended: its attempt is stored and its lessons of scope episode are
     // gone.
-    let in_force: Vec<&Lesson> = start.pool.all().filter(|l| l.is_active()).collect();
-    let learnt = in_force.iter().map(|l| (l.id.clone(), l.learnt_at.0, l.learnt_at.1)).collect();
+    let active_lessons: Vec<&Lesson> = start.pool.all().filter(|l| l.is_active()).collect();
+    let learnt = active_lessons.iter().map(|l| (l.id.clone(), l.learnt_at.0, l.learnt_at.1)).collect();
     let load =
         |l: &&Lesson| (source.clone(), LessonCommand::Load(Box::new(bind_to_task(l, &before, episode))));
-    let pool = in_force.iter().map(load).collect();
+    let pool = active_lessons.iter().map(load).collect();
     let attempt = start.last_attempt(&episode.task).map(|attempt| Box::new(Attempt::from_episode(attempt)));
     let worlds = world_options(config);
     let mut run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
@@ -83,8 +84,8 @@ pub(super) fn plan_rerun(
     Ok(Plan { spec, lessons: pool, run_config, world_options: worlds, warnings })
 }
 
-/// Returns a copy of a lesson with its task key set if its scope excludes the replayed task: the session that loads it
-/// doesn't know the tasks of the other episodes.
+/// Returns a copy of a lesson. If its scope excludes the replayed task, sets the copy's task key to the task it was
+/// learnt in, because the new session doesn't know the tasks of the earlier episodes.
 fn bind_to_task(lesson: &Lesson, before: &State, episode: &Episode) -> Lesson {
     let mut lesson = lesson.clone();
     let learnt_in = before.ended_episode(lesson.learnt_at.0).map(|p| &p.task);

@@ -35,16 +35,16 @@ pub(super) fn resume_session(
     config: &Config,
     (dir, branch): (&Path, &BranchId),
     typing: Duration,
-    how: HowResumed,
+    options: HowResumed,
 ) -> Result<Resumed, CliError> {
     let worlds = world_options(config);
-    let (mut cli_error, mut changed) = (None, None);
+    let (mut cli_error, mut new_templates_hash) = (None, None);
     let resumed = Driver::resume_at(dir, branch, |spec| {
-        let run_config = check_templates(spec, config, how.accepts_prompts).and_then(|other| {
-            changed = other;
-            can_change(spec, &how.changes)?;
+        let run_config = check_templates(spec, config, options.accepts_prompts).and_then(|other| {
+            new_templates_hash = other;
+            check_changes(spec, &options.changes)?;
             let mut run_config = build_run_config(spec, config, &worlds, typing)?;
-            run_config.policy.is_attended = how.attended;
+            run_config.policy.is_attended = options.attended;
             Ok(run_config)
         });
         run_config.map_err(|error| {
@@ -54,17 +54,17 @@ pub(super) fn resume_session(
         })
     });
     let resumed = resumed.map_err(|error| cli_error.unwrap_or_else(|| error.into()))?;
-    if let Some(hash) = changed {
+    if let Some(hash) = new_templates_hash {
         resumed.handle.send(Command::ChangeSetting { name: "templates".to_owned(), value: hash.into() });
     }
-    for (name, value) in how.changes {
+    for (name, value) in options.changes {
         resumed.handle.send(Command::ChangeSetting { name, value });
     }
     Ok(resumed)
 }
 
 /// Checks that the models of a run support the changed sampling parameters.
-fn can_change(spec: &RunSpec, changes: &[(String, Value)]) -> Result<(), CliError> {
+fn check_changes(spec: &RunSpec, changes: &[(String, Value)]) -> Result<(), CliError> {
     for (name, value) in changes {
         let Some((role, param)) = sampling_param(name) else { continue };
         spec.check_param_supported(role, param, value).map_err(|why| {
@@ -96,13 +96,13 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
         out.print_note(&skipped);
     }
     let worlds = world_options(&config);
-    let alone = args.drive.headless || args.drive.json || args.drive.quiet;
-    let on_screen = !alone && !args.screen.plain && can_show_screen();
-    let attended = on_screen || (!alone && args.screen.plain);
+    let is_headless = args.drive.headless || args.drive.json || args.drive.quiet;
+    let on_screen = !is_headless && !args.screen.plain && can_show_screen();
+    let attended = on_screen || (!is_headless && args.screen.plain);
     let typing = if on_screen { TYPING_DELAY } else { Duration::ZERO };
     let guard = guard_session_signals()?;
-    let how = HowResumed { attended, accepts_prompts: args.accept_prompts, changes };
-    let resumed = resume_session(&config, (&dir, &branch), typing, how)?;
+    let options = HowResumed { attended, accepts_prompts: args.accept_prompts, changes };
+    let resumed = resume_session(&config, (&dir, &branch), typing, options)?;
     close_on_signal(&guard, &resumed.handle);
     if let Some(torn) = &resumed.cut_off_tail {
         out.print_note(&format!("{}: {torn}", dir.display()));
@@ -114,7 +114,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
         breakpoints::disable_all(&resumed.handle);
     }
     breakpoints::add_breakpoints(&resumed.handle, &breaks);
-    if !alone && args.screen.plain {
+    if !is_headless && args.screen.plain {
         return plain::interact(&resumed.handle, resumed.thread, &dir, worlds, out);
     }
     if on_screen {
@@ -126,7 +126,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
         };
         return screen::show_session(&config, shown, &args.screen, &mut out);
     }
-    if !alone {
+    if !is_headless {
         out.print_note("no terminal here: continuing without a screen and printing the transcript");
     }
     let mode = match (args.drive.json, args.drive.quiet) {
@@ -142,14 +142,14 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
         printer.print_event(&envelope)?;
     }
     printer.continue_from(&before, |after, to| printer::read_events(&store, after, to))?;
-    let ended = run_to_end(&resumed.handle, resumed.thread, &mut printer, run::on_error(&config))?;
+    let ending = run_to_end(&resumed.handle, resumed.thread, &mut printer, run::on_error(&config))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();
     let tally = Tally::from_states([&printer.state]);
     if mode == PrintMode::Json {
-        out.print_json(&summary_line(&tally, ended.name(), std::slice::from_ref(&path)))?;
+        out.print_json(&summary_line(&tally, ending.name(), std::slice::from_ref(&path)))?;
     } else {
         out.print_line(&tally.describe())?;
     }
-    run::exit_result(&ended, Some(&path))
+    run::exit_result(&ending, Some(&path))
 }

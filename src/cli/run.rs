@@ -24,8 +24,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) fn run(mut config: Config, args: &args::Run, mut out: Output) -> Result<(), CliError> {
     config.set_flag("run.on_error", args.drive.on_error.map(on_error_name))?;
     super::models::apply_flags(&mut config, &args.models)?;
-    let learn = args.calibrate.then(CalibrationOptions::default);
-    let mut plan = plan_run_with_calibration(&mut config, &args.world, &args.method_args, learn.as_ref())?;
+    let calibration = args.calibrate.then(CalibrationOptions::default);
+    let mut plan =
+        plan_run_with_calibration(&mut config, &args.world, &args.method_args, calibration.as_ref())?;
     if let Some(folder) = &args.reflexion {
         let results = reflexion::read_results(folder)?;
         let mut pool = PoolFile::default();
@@ -72,8 +73,8 @@ pub(super) fn start_run(
     if jobs > 1 {
         check_independent(&plan, drive, screen)?;
     }
-    let alone = drive.headless || drive.json || drive.quiet || jobs > 1;
-    if !alone && screen.plain {
+    let is_headless = drive.headless || drive.json || drive.quiet || jobs > 1;
+    if !is_headless && screen.plain {
         check_first_task_playable(&plan)?;
         let root = locate::sessions_folder(config);
         let guard = guard_session_signals()?;
@@ -87,10 +88,10 @@ pub(super) fn start_run(
         close_on_signal(&guard, &handle);
         return super::plain::interact(&handle, thread, &session.dir, plan.world_options, out);
     }
-    if !alone && super::can_show_screen() {
+    if !is_headless && super::can_show_screen() {
         return super::screen::start_run(config, plan, screen, breaks, &mut out);
     }
-    if !alone {
+    if !is_headless {
         out.print_note("no terminal here: running without a screen and printing the transcript");
     }
     if plan.spec.actor == "human" {
@@ -155,17 +156,18 @@ fn shared_between_tasks(spec: &RunSpec) -> Option<String> {
         "fcrf" => return Some("lessons (one pool of all tasks)".to_owned()),
         _ => return Some("lessons".to_owned()),
     };
-    let is_repeated = |(at, task): (usize, &Task)| spec.tasks[..at].iter().any(|t| t.key() == task.key());
+    let is_repeated =
+        |(index, task): (usize, &Task)| spec.tasks[..index].iter().any(|t| t.key() == task.key());
     let (_, repeated) = spec.tasks.iter().enumerate().find(|task| is_repeated(*task))?;
     Some(format!("{kept_per_task} of task {} (listed twice)", repeated.id))
 }
 
-/// Returns the run of one task alone, with the seeds that the task has in the whole run.
-fn single_task_spec(whole: &RunSpec, number: usize, task: &Task) -> RunSpec {
-    let mut part = RunSpec { tasks: vec![task.clone()], ..whole.clone() };
-    let first = whole.settings.number(SEED_EPISODE_SETTING, 1).max(1);
-    part.settings.set(SEED_EPISODE_SETTING, first.saturating_add(number as u64), SettingOrigin::Flag);
-    part
+/// Returns the spec of a run of one task, with the seeds that the task has in the whole run.
+fn single_task_spec(run: &RunSpec, number: usize, task: &Task) -> RunSpec {
+    let mut spec = RunSpec { tasks: vec![task.clone()], ..run.clone() };
+    let first = run.settings.number(SEED_EPISODE_SETTING, 1).max(1);
+    spec.settings.set(SEED_EPISODE_SETTING, first.saturating_add(number as u64), SettingOrigin::Flag);
+    spec
 }
 
 /// How a session ended.
@@ -225,8 +227,8 @@ pub(super) fn run_one(
     };
     let label = salt.map(|_| session.meta.session.clone());
     let mut printer = EventPrinter::new(mode, out.clone(), &session.dir, label, plan.world_options.clone());
-    let ended = run_to_end(&handle, thread, &mut printer, on_error(config));
-    SessionResult { ending: ended, state: Some(printer.state), dir: Some(session.dir) }
+    let ending = run_to_end(&handle, thread, &mut printer, on_error(config));
+    SessionResult { ending, state: Some(printer.state), dir: Some(session.dir) }
 }
 
 fn run_parallel(
@@ -239,17 +241,18 @@ fn run_parallel(
     out: &Arc<Mutex<Output>>,
 ) -> Vec<SessionResult> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, SessionResult)>> = Mutex::default();
+    let results: Mutex<Vec<(usize, SessionResult)>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(task) = plan.spec.tasks.get(number) else { break };
-                    let own = Plan { spec: single_task_spec(&plan.spec, number, task), ..plan.clone() };
-                    let result = run_one(config, &own, breaks, mode, root, out, Some(number as u64 + 1));
+                    let task_plan = Plan { spec: single_task_spec(&plan.spec, number, task), ..plan.clone() };
+                    let result =
+                        run_one(config, &task_plan, breaks, mode, root, out, Some(number as u64 + 1));
                     let stop = matches!(result.ending, Ok(Ending::Interrupted) | Err(_));
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
+                    results.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
                     if stop {
                         // The other threads finish their current task.
                         next.store(usize::MAX / 2, Ordering::Relaxed);
@@ -258,21 +261,21 @@ fn run_parallel(
             });
         }
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|d| d.0);
-    done.into_iter().map(|d| d.1).collect()
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|d| d.0);
+    results.into_iter().map(|d| d.1).collect()
 }
 
 /// Prints the summary of all sessions, and returns the error of the first one that failed.
 pub(super) fn report_results(
-    done: &[SessionResult],
+    results: &[SessionResult],
     mode: PrintMode,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    if let Some(error) = done.iter().find_map(|d| d.ending.as_ref().err()) {
+    if let Some(error) = results.iter().find_map(|d| d.ending.as_ref().err()) {
         return Err(error.clone());
     }
-    let worst = done
+    let worst = results
         .iter()
         .filter_map(|d| d.ending.as_ref().ok())
         .max_by_key(|e| match e {
@@ -282,15 +285,15 @@ pub(super) fn report_results(
         })
         .cloned()
         .unwrap_or(Ending::Finished);
-    let tally = Tally::from_states(done.iter().filter_map(|d| d.state.as_ref()));
+    let tally = Tally::from_states(results.iter().filter_map(|d| d.state.as_ref()));
     let paths: Vec<String> =
-        done.iter().filter_map(|d| d.dir.as_ref()).map(|d| d.display().to_string()).collect();
+        results.iter().filter_map(|d| d.dir.as_ref()).map(|d| d.display().to_string()).collect();
     if mode == PrintMode::Json {
         out.print_json(&summary_line(&tally, worst.name(), &paths))?;
     } else {
         out.print_line(&tally.describe())?;
-        if let [one] = paths.as_slice() {
-            out.print_line(&format!("session: {one}"))?;
+        if let [path] = paths.as_slice() {
+            out.print_line(&format!("session: {path}"))?;
         } else {
             out.print_line(&format!(
                 "{} sessions, first: {}",
@@ -303,9 +306,9 @@ pub(super) fn report_results(
 }
 
 /// Returns the result of a session that ran without a screen.
-pub(super) fn exit_result(ended: &Ending, path: Option<&str>) -> Result<(), CliError> {
+pub(super) fn exit_result(ending: &Ending, path: Option<&str>) -> Result<(), CliError> {
     let resume = format!("resume with `{}`", super::error::resume_command(path.unwrap_or("--last")));
-    match ended {
+    match ending {
         Ending::Finished => Ok(()),
         Ending::Stopped(why) => Err(CliError::new(CliErrorKind::Stopped, format!("stopped: {why}"), resume)),
         Ending::Diverged(why) => {

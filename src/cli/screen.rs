@@ -109,10 +109,11 @@ pub(super) fn show_session(
 /// Returns the templates of the session's next prompt: the current ones, if a driver uses them or the session was
 /// started with the same ones.
 fn prompt_templates(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Templates>> {
-    let here = load_templates(config).ok()?;
+    let current = load_templates(config).ok()?;
     let head = handle.store.head();
-    let same = driven || head.run.as_ref().is_some_and(|r| r.settings.text("templates", "") == here.hash());
-    same.then(|| Arc::new(here))
+    let is_current =
+        driven || head.run.as_ref().is_some_and(|r| r.settings.text("templates", "") == current.hash());
+    is_current.then(|| Arc::new(current))
 }
 
 /// Builds the options of the screen, and returns the problems found in theme and keymap.
@@ -171,8 +172,8 @@ pub(super) fn config_problems(config: &Config) -> [(&'static str, Vec<String>); 
     };
     let keys = describe(load_keymap(config).map(|k| k.1));
     let mut themes = describe(load_theme(config, None).map(|t| t.1));
-    let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
-    let mut names: Vec<String> = own
+    let theme_files = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = theme_files
         .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
         .filter(|name| name != config.text("screen.theme"))
         .collect();
@@ -187,19 +188,19 @@ pub(super) fn config_problems(config: &Config) -> [(&'static str, Vec<String>); 
 fn load_theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), CliError> {
     let name = flag.unwrap_or_else(|| config.text("screen.theme"));
     let folder = config.folder.join("themes");
-    let own = |name: &str| bounded::read_text(&folder.join(format!("{name}.toml"))).ok();
-    if let Some(text) = own(name) {
+    let read_own_theme = |name: &str| bounded::read_text(&folder.join(format!("{name}.toml"))).ok();
+    if let Some(text) = read_own_theme(name) {
         let file = folder.join(format!("{name}.toml")).display().to_string();
-        return Ok(Theme::parse(&file, &text, &own));
+        return Ok(Theme::parse(&file, &text, &read_own_theme));
     }
     if let Some(text) = Theme::shipped_source(name) {
-        return Ok(Theme::parse(&format!("themes/{name}.toml"), text, &own));
+        return Ok(Theme::parse(&format!("themes/{name}.toml"), text, &read_own_theme));
     }
     let path = Path::new(name);
     if path.is_file() {
         let text =
             bounded::read_text(path).map_err(|e| CliError::file(path, "the theme could not be read", &e))?;
-        return Ok(Theme::parse(name, &text, &own));
+        return Ok(Theme::parse(name, &text, &read_own_theme));
     }
     Err(CliError::usage(
         format!(
@@ -214,8 +215,8 @@ fn load_theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem
 /// Lists the user's themes and the shipped ones, for the key that cycles through them. Leaves out invalid files; naming
 /// one with `--theme` reports what is wrong with it.
 fn list_themes(config: &Config) -> Vec<(String, Theme)> {
-    let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
-    let mut names: Vec<String> = own
+    let theme_files = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = theme_files
         .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
         .collect();
     names.sort();
@@ -257,17 +258,17 @@ fn last_event_of_step(timeline: &Timeline, at: StepRef) -> Option<Seq> {
     let before = before.filter(|state| number(state) < at.episode).unwrap_or_default();
     let (mut state, mut found) = (State::clone(&before), None);
     loop {
-        let piece = timeline.events_between(state.head, Seq(state.head.0 + 1024));
-        if piece.is_empty() {
+        let batch = timeline.events_between(state.head, Seq(state.head.0 + 1024));
+        if batch.is_empty() {
             return found;
         }
-        for envelope in piece {
+        for envelope in batch {
             state.apply(&envelope);
             let Some(episode) = state.episode.as_deref() else { continue };
-            let here = StepRef { episode: episode.number, step: episode.steps.len() as u32 };
-            if here == at {
+            let position = StepRef { episode: episode.number, step: episode.steps.len() as u32 };
+            if position == at {
                 found = Some(envelope.seq);
-            } else if here > at {
+            } else if position > at {
                 return found;
             }
         }

@@ -22,9 +22,9 @@ pub(super) fn parse_value(text: &str) -> Value {
 /// `others`.
 ///
 /// # Errors
-/// A usage error about the first invalid one.
+/// Fails with a usage error for the first invalid one.
 pub(super) fn parse_set_flags(set: &[String], others: &[&str]) -> Result<Vec<(String, Value)>, CliError> {
-    let read = |text: &String| {
+    let parse = |text: &String| {
         let (name, typed) = text.split_once('=').ok_or_else(|| {
             CliError::usage(
                 format!("--set {text:?}: expected NAME=VALUE"),
@@ -53,7 +53,7 @@ pub(super) fn parse_set_flags(set: &[String], others: &[&str]) -> Result<Vec<(St
         spec.validate(&value).map_err(invalid)?;
         Ok((name.to_owned(), value))
     };
-    set.iter().map(read).collect()
+    set.iter().map(parse).collect()
 }
 
 /// Converts the origin of a configuration value to the origin recorded in the journal.

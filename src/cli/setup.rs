@@ -126,11 +126,13 @@ fn reject_secrets(
             .chain(&run_config.mentor)
             .any(|provider| provider.contains_secret(text))
     };
-    let error = |place: String| {
+    let error = |location: String| {
         CliError::new(
             CliErrorKind::Config,
-            format!("{place} contains the API key of a model server, which would be written to the journal"),
-            "remove the key; set it in OPENAI_API_KEY, or in the variable that key_env of a profile names",
+            format!(
+                "{location} contains the API key of a model server, which would be written to the journal"
+            ),
+            "remove the key; set it in OPENAI_API_KEY, or in the variable named by a profile's key_env",
         )
     };
     if let Some((file, _)) = lessons.iter().find(|(_, lesson)| holds_secret(&format!("{lesson:?}"))) {
@@ -382,7 +384,7 @@ fn assemble_run_config(
         );
     built.map_err(|error| match (recording_error.or(server_error), error) {
         (Some(error), _) => error,
-        (None, DriverError::Refused(why, next)) => CliError::usage(why, next),
+        (None, DriverError::Refused(message, hint)) => CliError::usage(message, hint),
         (None, other) => other.into(),
     })
 }

@@ -1,4 +1,4 @@
-//! The start screen: collects the choices and carries out the one made.
+//! The start screen: collects the choices and runs the one that is made.
 
 mod setting_rows;
 
@@ -107,44 +107,44 @@ fn plan_from_choices(
     task: String,
     changed: &[(String, String)],
 ) -> Result<Plan, CliError> {
-    let mut how = args::MethodArgs::default();
-    let mut learn = None;
+    let mut method_args = args::MethodArgs::default();
+    let mut calibration = None;
     for (name, value) in changed {
         let file = || Some(value).filter(|v| !v.is_empty()).map(PathBuf::from);
         match name.as_str() {
-            PRESET => how.preset = Some(value.clone()).filter(|v| v != NO_PRESET),
-            STEPS => how.max_steps = value.parse().ok(),
-            POOL => how.pool = file(),
-            CONSTITUTION => how.constitution = file(),
-            CALIBRATE => learn = (value == "true").then(CalibrationOptions::default),
+            PRESET => method_args.preset = Some(value.clone()).filter(|v| v != NO_PRESET),
+            STEPS => method_args.max_steps = value.parse().ok(),
+            POOL => method_args.pool = file(),
+            CONSTITUTION => method_args.constitution = file(),
+            CALIBRATE => calibration = (value == "true").then(CalibrationOptions::default),
             _ => match ENTRIES.iter().find(|e| e.name == name) {
                 Some(entry) => config.set_flag(entry.name, Some(value))?,
-                None => how.set.push(format!("{name}={value}")),
+                None => method_args.set.push(format!("{name}={value}")),
             },
         }
     }
     // Ignore settings changed for a method that is no longer selected.
-    let row = config.built_in_preset(how.preset.as_deref());
+    let row = config.built_in_preset(method_args.preset.as_deref());
     let method = row.map_or_else(|| config.text("run.method").to_owned(), |r| r.method.clone());
-    how.set.retain(|pair| {
+    method_args.set.retain(|pair| {
         let spec =
             SETTINGS.iter().find(|s| pair.strip_prefix(s.name).is_some_and(|rest| rest.starts_with('=')));
         spec.is_none_or(|s| s.methods.is_empty() || s.methods.contains(&method.as_str()))
     });
     let world = args::TaskArgs { env: Some(env), task: vec![task], ..args::TaskArgs::default() };
-    setup::plan_run_with_calibration(config, &world, &how, learn.as_ref())
+    setup::plan_run_with_calibration(config, &world, &method_args, calibration.as_ref())
 }
 
 /// Returns the model with what is known at once: the preselected task and the settings.
 fn start_model(config: &Config, plan: &Plan) -> StartModel {
-    let world = |name: &&str| EnvironmentRow {
+    let environment_row = |name: &&str| EnvironmentRow {
         name: (*name).to_owned(),
         description: "loading".to_owned(),
         tasks: plan.spec.tasks.iter().filter(|t| t.env == *name).take(1).map(task_row).collect(),
     };
     let env = plan.spec.tasks.first().map_or("", |t| t.env.as_str());
     StartModel {
-        environments: worlds::ENVIRONMENT_NAMES.iter().map(world).collect(),
+        environments: worlds::ENVIRONMENT_NAMES.iter().map(environment_row).collect(),
         environment: worlds::ENVIRONMENT_NAMES.iter().position(|n| *n == env).unwrap_or(0),
         task: 0,
         settings: setting_rows::initial_rows(config, &plan.spec),
@@ -173,8 +173,8 @@ fn load_lists(root: &Path, options: &WorldOptions, sender: &UnboundedSender<Star
         .iter()
         .skip(1)
         .map(|name| StartUpdate::Environment(world_row(name, options)));
-    let between = std::iter::once_with(|| StartUpdate::Sessions(session_rows(root)));
-    for update in first.chain(between).chain(rest) {
+    let sessions = std::iter::once_with(|| StartUpdate::Sessions(session_rows(root)));
+    for update in first.chain(sessions).chain(rest) {
         // The screen has closed: the rest is not needed.
         if sender.send(update).is_err() {
             return;

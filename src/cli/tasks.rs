@@ -37,7 +37,7 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -
         ));
     }
     let found = worlds::list_tasks(&env, &task_selection(&args.world), &world_options(config))?;
-    let wide = found.iter().map(|t| t.id.len()).max().unwrap_or(0).min(60);
+    let width = found.iter().map(|t| t.id.len()).max().unwrap_or(0).min(60);
     for task in &found {
         let folder = args.write.as_deref().map(|dir| write_game(dir, task)).transpose()?;
         if args.json {
@@ -54,7 +54,7 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -
         } else if let Some(folder) = folder {
             out.print_line(&folder)?;
         } else {
-            out.print_line(&format!("{:<wide$}  {}", task.id, task.goal))?;
+            out.print_line(&format!("{:<width$}  {}", task.id, task.goal))?;
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ fn full_disk_message_differs_without_a_screen_to_retry_from() {
     );
 }
 
-/// Once, piped output was not cleaned, and reached a terminal later from a file.
+/// Regression: piped output was not cleaned, and could reach a terminal later from a file.
 #[test]
 fn outside_text_is_cleaned_for_pipes_and_terminals() {
     use super::output::sanitized;

@@ -57,11 +57,11 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         let (path, branch) = locate::split_branch(text);
         (Some(path), branch)
     });
-    let mut found = VerifyReport::default();
+    let mut report = VerifyReport::default();
     // `OpenMode::Verify` reads every byte: indexes and checkpoints are checked, not trusted.
     let first = locate::open_session_for(config, args.path.as_deref(), OpenMode::Verify)?;
-    found.session.clone_from(&first.meta.session);
-    let wanted = match branch {
+    report.session.clone_from(&first.meta.session);
+    let branch_ids = match branch {
         Some(_) => vec![first.branch.id.clone()],
         None => first.branch_ids()?,
     };
@@ -71,78 +71,78 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         (path, None) => path.unwrap_or_default().to_owned(),
     };
     if branch.is_none() {
-        found.problems.extend(first.skipped_branches()?);
+        report.problems.extend(first.skipped_branches()?);
     }
     drop(first);
-    for id in &wanted {
+    for id in &branch_ids {
         let opened = locate::open_session_for(config, Some(&format!("{path}@{id}")), OpenMode::Verify)?;
         if let Some(torn) = &opened.truncated_tail {
-            let prefix = if wanted.len() > 1 { format!("branch {id}: ") } else { String::new() };
-            let previous = found.torn.take().map_or(String::new(), |text| format!("{text}; "));
-            found.torn = Some(format!("{previous}{prefix}{torn}"));
+            let prefix = if branch_ids.len() > 1 { format!("branch {id}: ") } else { String::new() };
+            let previous = report.torn.take().map_or(String::new(), |text| format!("{text}; "));
+            report.torn = Some(format!("{previous}{prefix}{torn}"));
         }
-        found.branches += 1;
+        report.branches += 1;
         let checkpoints = opened.dir.as_ref().map(|dir| stored_checkpoints(&branch_path(dir, id)));
         verify_branch(
             &opened.timeline,
             &opened.branch,
             checkpoints.as_ref(),
             (&options, !args.no_world),
-            &mut found,
+            &mut report,
         )?;
-        found.problems.extend(opened.missing.map(|missing| missing.to_string()));
+        report.problems.extend(opened.missing.map(|missing| missing.to_string()));
     }
-    if found.events == 0 {
-        found.problems.push("the session has no events".to_owned());
+    if report.events == 0 {
+        report.problems.push("the session has no events".to_owned());
     }
     if args.json {
-        out.print_json(&serde_json::to_string(&found).unwrap_or_default())?;
+        out.print_json(&serde_json::to_string(&report).unwrap_or_default())?;
     } else {
         out.print_line(&format!(
             "{}: {} events{}, {} episodes, {} prompts rebuilt, {} observations replayed, {} notes and lessons recomputed",
-            found.session,
-            found.events,
-            if found.branches > 1 { format!(" on {} branches", found.branches) } else { String::new() },
-            found.episodes,
-            found.prompts,
-            found.observations,
-            found.drawn
+            report.session,
+            report.events,
+            if report.branches > 1 { format!(" on {} branches", report.branches) } else { String::new() },
+            report.episodes,
+            report.prompts,
+            report.observations,
+            report.drawn
         ))?;
-        if let Some(torn) = &found.torn {
+        if let Some(torn) = &report.torn {
             out.print_line(&format!("incomplete: {torn}"))?;
         }
-        for world in &found.unavailable_worlds {
+        for world in &report.unavailable_worlds {
             out.print_line(&format!("not compared: {world}"))?;
         }
-        for difference in &found.accepted {
+        for difference in &report.accepted {
             out.print_line(&format!("accepted: {}", crate::text::one_line(difference)))?;
         }
-        for difference in &found.recomputed_differently {
+        for difference in &report.recomputed_differently {
             out.print_line(&format!("rules differ: {}", crate::text::one_line(difference)))?;
         }
-        for problem in &found.problems {
+        for problem in &report.problems {
             out.print_line(&format!("PROBLEM {}", crate::text::one_line(problem)))?;
         }
-        if found.observations == 0 {
+        if report.observations == 0 {
             out.print_line(PROMPTS_ONLY)?;
-        } else if found.problems.is_empty() && found.unavailable_worlds.is_empty() {
-            out.print_line(&success_line(&found))?;
-        } else if found.problems.is_empty() {
+        } else if report.problems.is_empty() && report.unavailable_worlds.is_empty() {
+            out.print_line(&success_line(&report))?;
+        } else if report.problems.is_empty() {
             out.print_line("no problems, but some environments were not compared")?;
         }
     }
-    let nothing_compared = found.observations == 0 && !found.unavailable_worlds.is_empty();
-    if found.problems.is_empty() && !nothing_compared {
+    let nothing_compared = report.observations == 0 && !report.unavailable_worlds.is_empty();
+    if report.problems.is_empty() && !nothing_compared {
         return Ok(());
     }
     if args.json {
         // The JSON object has the problems; only the exit code is left to set.
         return Err(CliError { kind: CliErrorKind::Check, message: String::new(), hint: String::new() });
     }
-    if found.problems.is_empty() {
+    if report.problems.is_empty() {
         return Err(CliError::new(
             CliErrorKind::Check,
-            format!("{}: {PROMPTS_ONLY}", found.session),
+            format!("{}: {PROMPTS_ONLY}", report.session),
             "name the environment's data (--data DIR or ALFWORLD_DATA), or skip the environment with --no-world",
         ));
     }
@@ -150,9 +150,9 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Output) -> 
         CliErrorKind::Check,
         format!(
             "{}: {} {}",
-            found.session,
-            found.problems.len(),
-            if found.problems.len() == 1 { "problem" } else { "problems" }
+            report.session,
+            report.problems.len(),
+            if report.problems.len() == 1 { "problem" } else { "problems" }
         ),
         "see the problems above; usual causes are an edited journal, or another version of the program or the environment",
     ))
@@ -165,24 +165,25 @@ fn verify_branch(
     header: &BranchHeader,
     checkpoints: Option<&CheckpointIndex>,
     (options, with_world): (&WorldOptions, bool),
-    found: &mut VerifyReport,
+    report: &mut VerifyReport,
 ) -> Result<(), CliError> {
-    let each = |after: Seq, event: &mut dyn FnMut(&Arc<Envelope>)| {
+    let for_each_event = |after: Seq, event: &mut dyn FnMut(&Arc<Envelope>)| {
         timeline
             .iter_after(after)
             .try_for_each(|read| read.map(|e| event(&e)).map_err(locate::unreadable_events))
     };
     let mut differences = AcceptedDifferences::default();
-    each(Seq(0), &mut |envelope| differences.record_event(envelope))?;
-    let at = header.at_seq;
-    let start = timeline.state_at(at).open_episode().map_or(at, |e| Seq(e.first_seq.0.saturating_sub(1)));
+    for_each_event(Seq(0), &mut |envelope| differences.record_event(envelope))?;
+    let fork_seq = header.at_seq;
+    let start =
+        timeline.state_at(fork_seq).open_episode().map_or(fork_seq, |e| Seq(e.first_seq.0.saturating_sub(1)));
     let before = State::clone(&timeline.state_at(start));
     let mut check = BranchCheck::new(before, header.id.clone(), options.clone(), with_world, differences);
-    let (mut shared, mut own) = (VerifyReport::default(), std::mem::take(found));
-    each(start, &mut |envelope| {
-        if envelope.seq <= at {
-            check.check_event(envelope, &mut shared);
-            if envelope.seq == at {
+    let (mut inherited, mut own) = (VerifyReport::default(), std::mem::take(report));
+    for_each_event(start, &mut |envelope| {
+        if envelope.seq <= fork_seq {
+            check.check_event(envelope, &mut inherited);
+            if envelope.seq == fork_seq {
                 check.restart_recomputation();
             }
             return;
@@ -199,20 +200,20 @@ fn verify_branch(
     })?;
     own.drawn += check.recomputation.compared;
     own.recomputed_differently.append(&mut check.recomputation.differing);
-    *found = own;
+    *report = own;
     Ok(())
 }
 
 /// Returns the last line if there are no problems.
-fn success_line(found: &VerifyReport) -> String {
+fn success_line(report: &VerifyReport) -> String {
     let mut exceptions = Vec::new();
-    if !found.accepted.is_empty() {
-        exceptions.push(format!("{} accepted environment difference(s)", found.accepted.len()));
+    if !report.accepted.is_empty() {
+        exceptions.push(format!("{} accepted environment difference(s)", report.accepted.len()));
     }
-    if !found.recomputed_differently.is_empty() {
+    if !report.recomputed_differently.is_empty() {
         exceptions.push(format!(
             "{} result(s) that this version's rules derive differently",
-            found.recomputed_differently.len()
+            report.recomputed_differently.len()
         ));
     }
     if exceptions.is_empty() {

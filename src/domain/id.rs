@@ -21,7 +21,8 @@ pub struct CallId(pub u64);
 pub struct BranchId(pub String);
 
 /// A lesson id identifies a lesson across sessions: twelve hexadecimal digits of a hash of the session, branch and
-/// sequence number of the event that added it (for a lesson typed into a pool: of time, process id, kind and text).
+/// sequence number of the event that added it. For a lesson typed into a pool, the hash covers time, process id, kind
+/// and text instead.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LessonId(pub Arc<str>);

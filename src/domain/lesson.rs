@@ -144,7 +144,7 @@ pub enum LessonOp {
         #[serde(rename = "about")]
         task_key: Option<String>,
     },
-    /// Increments the count of times that new evidence led to the same lesson.
+    /// Counts that new evidence led to the same lesson again.
     Recur { id: LessonId },
     /// Replaces the text.
     Edit {

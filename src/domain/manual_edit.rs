@@ -1,4 +1,4 @@
-//! Manual edits other than lesson operations, with the previous values so that they can be undone.
+//! Manual edits other than lesson operations.
 
 use super::{Autonomy, BreakpointConfig, PromptRecord, Setting};
 use serde::{Deserialize, Serialize};
@@ -165,15 +165,15 @@ impl ManualEdit {
                 if previous.as_ref() != Some(config) =>
             {
                 let off = if *enabled { "" } else { ", off" };
-                let word = config.kind_name();
+                let kind = config.kind_name();
                 match previous {
-                    None => format!("{word} {number} set: {config}{off}"),
-                    Some(previous) => format!("{word} {number} changed from {previous} to {config}{off}"),
+                    None => format!("{kind} {number} set: {config}{off}"),
+                    Some(previous) => format!("{kind} {number} changed from {previous} to {config}{off}"),
                 }
             }
             Self::Breakpoint { number, config, enabled, .. } => {
-                let word = config.as_ref().map_or("breakpoint", BreakpointConfig::kind_name);
-                format!("{word} {number} switched {}", if *enabled { "on" } else { "off" })
+                let kind = config.as_ref().map_or("breakpoint", BreakpointConfig::kind_name);
+                format!("{kind} {number} switched {}", if *enabled { "on" } else { "off" })
             }
         }
     }

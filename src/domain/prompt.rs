@@ -138,9 +138,9 @@ pub struct DroppedSegment {
     pub tokens: u32,
 }
 
-/// The text forms version is the version of the fixed line formats (`prompt::forms`) in which a record's segments are
-/// written. A record is always rendered with its own version, so that formats can improve without changing what an old
-/// session's prompts say. Stored as a number.
+/// The line format version is the version of the fixed line formats (`prompt::forms`) in which a record's segments are
+/// written. A record is always rendered with its own version, so that formats can improve without changing the prompts
+/// of old sessions. Stored as a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub enum TextForms {
@@ -162,8 +162,8 @@ impl TextForms {
 }
 
 impl From<TextForms> for u32 {
-    fn from(forms: TextForms) -> Self {
-        match forms {
+    fn from(version: TextForms) -> Self {
+        match version {
             TextForms::V1 => 1,
             TextForms::V2 => 2,
         }
@@ -216,8 +216,8 @@ pub struct PromptRecord {
     pub dropped: Vec<DroppedSegment>,
     /// Estimated number of tokens of all segments.
     pub tokens: u32,
-    /// `tokens` corrected by the token counts that the role's server had reported when this was drafted; 0 if
-    /// uncorrected.
+    /// `tokens`, corrected with the counts that the role's server had reported by the time of the draft; 0 if not
+    /// corrected.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[serde(rename = "counted")]
     pub corrected_tokens: u32,

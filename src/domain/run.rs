@@ -73,7 +73,7 @@ pub struct RunSpec {
     pub actor: String,
     /// The mentor, as on the command line (`symbolic`, `none`, ...).
     pub mentor: String,
-    /// The pure view between environment and prompt: `raw`, `react` or `agentboard`.
+    /// The interface between environment and prompt: `raw`, `react` or `agentboard`.
     pub interface: String,
     pub tasks: Vec<Task>,
     /// Maximum number of trials of each task.
@@ -183,8 +183,8 @@ pub struct EpisodeSummary {
 impl EpisodeSummary {
     /// Returns the share of environment actions that were valid, from 0 to 1, or `None` if there were no actions.
     pub fn grounding(&self) -> Option<f64> {
-        let refused = self.stats.invalid_moves.min(self.moves);
-        (self.moves > 0).then(|| f64::from(self.moves - refused) / f64::from(self.moves))
+        let invalid = self.stats.invalid_moves.min(self.moves);
+        (self.moves > 0).then(|| f64::from(self.moves - invalid) / f64::from(self.moves))
     }
 }
 
@@ -241,28 +241,28 @@ impl RunSpec {
         &self.tasks[self.phase_bounds().1..]
     }
 
-    /// Returns the indices in the task list at which exploration and tests begin.
+    /// Returns the indices of the first exploration task and of the first test task.
     fn phase_bounds(&self) -> (usize, usize) {
         let count = |name| usize::try_from(self.settings.number(name, 0)).unwrap_or(usize::MAX);
-        let from = count(CALIBRATION_SETTING).min(self.tasks.len());
-        (from, from.saturating_add(count(EXPLORATION_SETTING)).min(self.tasks.len()))
+        let exploration = count(CALIBRATION_SETTING).min(self.tasks.len());
+        (exploration, exploration.saturating_add(count(EXPLORATION_SETTING)).min(self.tasks.len()))
     }
 }
 
 impl Settings {
-    /// Returns a setting as a whole number, or `or` if it is absent or of another type.
-    pub fn number(&self, name: &str, or: u64) -> u64 {
-        self.0.get(name).and_then(|s| s.value.as_u64()).unwrap_or(or)
+    /// Returns a setting as a whole number, or `default` if it is absent or of another type.
+    pub fn number(&self, name: &str, default: u64) -> u64 {
+        self.0.get(name).and_then(|s| s.value.as_u64()).unwrap_or(default)
     }
 
-    /// Returns a setting as a switch, or `or` if it is absent or of another type.
-    pub fn flag(&self, name: &str, or: bool) -> bool {
-        self.0.get(name).and_then(|s| s.value.as_bool()).unwrap_or(or)
+    /// Returns a setting as a boolean, or `default` if it is absent or of another type.
+    pub fn flag(&self, name: &str, default: bool) -> bool {
+        self.0.get(name).and_then(|s| s.value.as_bool()).unwrap_or(default)
     }
 
-    /// Returns a setting as text, or `or` if it is absent or of another type.
-    pub fn text<'a>(&'a self, name: &str, or: &'a str) -> &'a str {
-        self.0.get(name).and_then(|s| s.value.as_str()).unwrap_or(or)
+    /// Returns a setting as text, or `default` if it is absent or of another type.
+    pub fn text<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
+        self.0.get(name).and_then(|s| s.value.as_str()).unwrap_or(default)
     }
 
     /// Sets a value and its origin.

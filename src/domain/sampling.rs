@@ -70,7 +70,7 @@ pub const SAMPLING_PARAMS: [SamplingParam; 7] = [
     param(
         "max_tokens",
         "maximum tokens per reply",
-        "a whole number, at least 1; off (not sent: the server's own) or own (the profile's)",
+        "a whole number, at least 1; off (the server's limit) or own (the profile's)",
         ValueKind::PositiveInteger,
     ),
     param(
@@ -95,7 +95,7 @@ pub fn sampling_param(setting: &str) -> Option<(ModelRole, &'static SamplingPara
         "mentor" => ModelRole::Mentor,
         _ => return None,
     };
-    Some((model_role, SAMPLING_PARAMS.iter().find(|k| k.name == name)?))
+    Some((model_role, SAMPLING_PARAMS.iter().find(|param| param.name == name)?))
 }
 
 /// Formats the value of a setting. Values of sampling parameters are written as `on`, `off` and `own`.
@@ -103,16 +103,16 @@ pub fn describe_setting_value(setting: &str, value: &Value) -> String {
     if sampling_param(setting).is_some() { SamplingParam::format_value(value) } else { value.to_string() }
 }
 
-/// Returns the limit that is sent instead of `value` because the model needs a higher one, if `reason` says so.
-/// `reason` is the part after the colon of a line of [`State::unsent_settings`](crate::engine::State::unsent_settings).
+/// Returns the higher limit that is sent instead of `value`, if `reason` names one. `reason` is the text after the
+/// colon in an entry of [`State::unsent_settings`](crate::engine::State::unsent_settings).
 fn raised_value(reason: &str, value: &Value) -> Option<u64> {
-    let number = |words: &str| words.split(' ').next().and_then(|n| n.parse::<u64>().ok());
+    let leading_number = |text: &str| text.split(' ').next().and_then(|n| n.parse::<u64>().ok());
     let value = value.as_u64()?;
-    if let Some(least) = reason.strip_prefix("at least ").and_then(number) {
-        return Some(value.max(least));
+    if let Some(minimum) = reason.strip_prefix("at least ").and_then(leading_number) {
+        return Some(value.max(minimum));
     }
     let (raised, original) = reason.split_once(" in place of ")?;
-    (number(original) == Some(value)).then(|| number(raised)).flatten()
+    (leading_number(original) == Some(value)).then(|| leading_number(raised)).flatten()
 }
 
 impl SamplingParam {
@@ -121,14 +121,15 @@ impl SamplingParam {
         format!("{}.{}", role.name(), self.name)
     }
 
-    /// Returns the value that is actually sent for `value`, or `None` if the parameter isn't sent. `unsent` is what was
-    /// learned about the model: the lines of [`State::unsent_settings`](crate::engine::State::unsent_settings).
-    pub fn sent_value(&self, value: &Value, unsent: &[String]) -> Option<Value> {
+    /// Returns the value that is actually sent for `value`, or `None` if the parameter isn't sent. `deviations` lists
+    /// the parameters that the model's server rejects or requires other values for
+    /// ([`State::unsent_settings`](crate::engine::State::unsent_settings)).
+    pub fn sent_value(&self, value: &Value, deviations: &[String]) -> Option<Value> {
         // Older sessions have "the server refused" or "not sent".
         const NOT_SENT: [&str; 4] = ["rejected by the server", "the server refused", "left out", "not sent"];
-        let lines = unsent.iter().filter_map(|line| line.split_once(": "));
+        let entries = deviations.iter().filter_map(|entry| entry.split_once(": "));
         let reasons =
-            lines.filter(|(head, _)| head.split(' ').next() == Some(self.name)).map(|(_, reason)| reason);
+            entries.filter(|(head, _)| head.split(' ').next() == Some(self.name)).map(|(_, reason)| reason);
         let mut raised = None;
         for reason in reasons {
             if NOT_SENT.iter().any(|start| reason.starts_with(start)) {
@@ -139,7 +140,8 @@ impl SamplingParam {
         Some(raised.map_or_else(|| value.clone(), Value::from))
     }
 
-    /// Returns whether this is a number from which seeds are derived. The rule-based actor uses it too.
+    /// Returns whether this is the seed parameter and `value` is a number or null (the default). The rule-based actor
+    /// supports only these.
     pub fn is_seed_number(&self, value: &Value) -> bool {
         self.kind == ValueKind::Seed && (value.is_null() || value.is_u64())
     }
@@ -191,10 +193,10 @@ impl SamplingParam {
 
 /// Returns the string, or the strings of a list. Returns nothing if any of them is empty or not a string.
 fn non_empty_strings(value: &Value) -> Vec<String> {
-    let one = |value: &Value| value.as_str().filter(|t| !t.is_empty()).map(str::to_owned);
+    let non_empty = |value: &Value| value.as_str().filter(|t| !t.is_empty()).map(str::to_owned);
     match value {
-        Value::Array(all) => all.iter().map(one).collect::<Option<Vec<_>>>().unwrap_or_default(),
-        other => one(other).into_iter().collect(),
+        Value::Array(all) => all.iter().map(non_empty).collect::<Option<Vec<_>>>().unwrap_or_default(),
+        other => non_empty(other).into_iter().collect(),
     }
 }
 
@@ -296,8 +298,8 @@ impl RunSpec {
         (value.cloned(), false)
     }
 
-    /// Says who chose a value that was sent. If the setting has changed since, its origin no longer describes that
-    /// value, and a person must have chosen it.
+    /// Says who chose a value that was sent. If the setting has changed since, its origin says nothing about that
+    /// value, which is then attributed to a person.
     fn describe_override_origin(
         &self,
         role: ModelRole,
@@ -314,9 +316,9 @@ impl RunSpec {
     }
 
     /// Describes the sampling parameters of a prompt's request: the overrides, and the profile's values if they were
-    /// recorded. `unsent` is what was known about the model at that time (see [`SamplingParam::sent_value`]). Returns
-    /// `None` if the role has no model.
-    pub fn describe_request_sampling(&self, record: &PromptRecord, unsent: &[String]) -> Option<String> {
+    /// recorded. `deviations` lists what was known about the model's server at that time (see
+    /// [`SamplingParam::sent_value`]). Returns `None` if the role has no model.
+    pub fn describe_request_sampling(&self, record: &PromptRecord, deviations: &[String]) -> Option<String> {
         self.provider_spec(record.role).strip_prefix("openai:")?;
         let increase = record.temperature_increase();
         let parts = SAMPLING_PARAMS.iter().filter_map(|param| {
@@ -326,7 +328,7 @@ impl RunSpec {
             let value = sent.or_else(profile_value).filter(|v| !v.is_null())?;
             let origin =
                 if sent.is_some() { self.describe_override_origin(record.role, param, sent) } else { "" };
-            let value = &match param.sent_value(value, unsent) {
+            let value = &match param.sent_value(value, deviations) {
                 None => return None,
                 Some(raised) if raised != *value => {
                     return Some(format!("{} {raised} (raised from {value})", param.name));
@@ -395,16 +397,16 @@ mod tests {
             ("seed", "-7", None),
             ("seed", "seven", None),
         ];
-        for (name, typed, want) in cases {
+        for (name, typed, expected) in cases {
             let (role, param) = sampling_param(&format!("mentor.{name}")).unwrap();
-            assert_eq!((role, param.parse(typed).ok()), (ModelRole::Mentor, want), "{name} {typed}");
+            assert_eq!((role, param.parse(typed).ok()), (ModelRole::Mentor, expected), "{name} {typed}");
         }
         assert_eq!(sampling_param("actor.base_url"), None);
         assert_eq!(sampling_param("critic.seed"), None);
         assert_eq!(sampling_param("temperature"), None);
     }
 
-    /// Regression: the description was "0.2 higher" for a profile's 0.6 although 0.2 or no temperature was sent.
+    /// Regression: the description said only "0.2 higher", whatever temperature was raised and sent.
     #[test]
     fn description_of_a_retry_has_the_raised_temperature() {
         let cases = [
@@ -423,14 +425,14 @@ mod tests {
                 "temperature 0.2 above its profile's, up to 1, the rest as in its profile",
             ),
         ];
-        for (overrides, profile, want) in cases {
+        for (overrides, profile, expected) in cases {
             let sampling = overrides.as_object().unwrap().clone();
             let record = PromptRecord { temperature_level: 1, sampling, ..PromptRecord::default() };
             let mut run = run_with_actor("openai:m");
             if !profile.is_null() {
                 run.settings.set("actor.sampling", profile, SettingOrigin::Config);
             }
-            assert_eq!(run.describe_request_sampling(&record, &[]).unwrap(), format!("sampling: {want}"));
+            assert_eq!(run.describe_request_sampling(&record, &[]).unwrap(), format!("sampling: {expected}"));
         }
     }
 
@@ -443,13 +445,13 @@ mod tests {
             // The setting was changed after the request.
             (json!(65), SettingOrigin::Flag, "max_tokens 64 (by a person)"),
         ];
-        for (value, origin, want) in cases {
+        for (value, origin, expected) in cases {
             let mut run = run_with_actor("openai:m");
             run.settings.set("actor.max_tokens", value, origin);
             let sampling = json!({"max_tokens": 64}).as_object().unwrap().clone();
             let record = PromptRecord { sampling, ..PromptRecord::default() };
             let description = run.describe_request_sampling(&record, &[]).unwrap();
-            assert!(description.contains(want), "{description}");
+            assert!(description.contains(expected), "{description}");
         }
     }
 

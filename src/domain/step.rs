@@ -171,7 +171,7 @@ pub struct Step {
     /// The event of the prompt in force for this step.
     #[serde(default)]
     pub prompt_seq: Seq,
-    /// How many times the actor was asked again in this step.
+    /// How many times the actor was asked again for this step.
     #[serde(default)]
     pub retry: u32,
     /// How many unusable replies were discarded and requested again.

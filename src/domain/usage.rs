@@ -110,17 +110,17 @@ impl Usage {
     pub fn with_earlier(self, before: &Self) -> Self {
         let mut counts = TokenCounts::default();
         counts.add(before);
-        let (own, sum) = (self.earlier, |a: u64, b: u64| a.saturating_add(b));
+        let (earlier, sum) = (self.earlier, |a: u64, b: u64| a.saturating_add(b));
         Self {
             prompt_tokens: sum(self.prompt_tokens, before.prompt_tokens),
             reply_tokens: sum(self.reply_tokens, before.reply_tokens),
             reasoning_tokens: sum(self.reasoning_tokens, before.reasoning_tokens),
             cost_nano: sum(self.cost_nano, before.cost_nano),
             earlier: EarlierUsage {
-                prompt_tokens: sum(own.prompt_tokens, before.prompt_tokens),
-                reported: sum(own.reported, counts.reported),
-                proxy: sum(own.proxy, counts.proxy),
-                estimated: sum(own.estimated, counts.estimated),
+                prompt_tokens: sum(earlier.prompt_tokens, before.prompt_tokens),
+                reported: sum(earlier.reported, counts.reported),
+                proxy: sum(earlier.proxy, counts.proxy),
+                estimated: sum(earlier.estimated, counts.estimated),
             },
             ..self
         }
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn token_counts_are_kept_by_source() {
+    fn token_counts_are_kept_separately_by_source() {
         let with_prompt_tokens = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
         let mut all = TokenCounts::default();
         assert_eq!((all.describe().as_str(), all.format_cost(), all.is_empty()), ("", None, true));

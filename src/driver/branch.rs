@@ -78,26 +78,27 @@ impl Driver {
         } else {
             fork.reason.trim().to_owned()
         };
-        let disk = |error: &dyn std::fmt::Display| {
+        let disk_error = |error: &dyn std::fmt::Display| {
             CommandError::new(
                 format!("the branch could not be created: {error}"),
-                "free some disk space, then retry",
+                "check permissions and free disk space, then retry",
             )
         };
         // Events that the new branch depends on must reach the disk before the branch does.
         self.check_journal()?;
-        self.writer.sync().map_err(|e| disk(&e))?;
+        self.writer.sync().map_err(|e| disk_error(&e))?;
         let parents = match &opened {
             Some(opened) => parents_of_fork(&opened.parents, &opened.event_file, at),
             None => parents_of_fork(self.writer.parents(), self.writer.event_file(), at),
         };
-        let parents = parents.map_err(|e| disk(&e))?;
+        let parents = parents.map_err(|e| disk_error(&e))?;
         let (header, mut writer) =
             self.session.fork(&from, at, &reason, wall_clock_now()).map_err(|e| match e {
-                crate::journal::JournalError::TooDeep { .. } => {
-                    CommandError::new(e.to_string(), "fork from an earlier branch")
-                }
-                e => disk(&e),
+                crate::journal::JournalError::TooDeep { .. } => CommandError::new(
+                    e.to_string(),
+                    "fork from an event that it shares with an earlier branch, or use `retrospect rerun`",
+                ),
+                e => disk_error(&e),
             })?;
         writer.set_ancestors(parents);
         let events = writer.event_file().clone();
@@ -161,8 +162,8 @@ impl Driver {
 
     /// Removes and returns a cached branch if its file is unchanged.
     fn take_cached_branch(&mut self, branch: &BranchId, file_len: u64) -> Option<CachedBranch> {
-        let place = self.cached_branches.iter().position(|cached| cached.branch == *branch)?;
-        self.cached_branches.remove(place).filter(|cached| cached.file_len == file_len)
+        let index = self.cached_branches.iter().position(|cached| cached.branch == *branch)?;
+        self.cached_branches.remove(index).filter(|cached| cached.file_len == file_len)
     }
 
     fn open_for_reading(&self, branch: &BranchId) -> Result<OpenBranch, CommandError> {
@@ -171,7 +172,7 @@ impl Driver {
         opened.map_err(|e| CommandError::new(e.to_string(), "choose another branch"))
     }
 
-    /// Checks whether every command would be accepted there, one after the other. Writes nothing.
+    /// Checks whether every command would be accepted in this state, one after the other. Writes nothing.
     fn dry_run(
         &self,
         state: &State,
@@ -340,13 +341,13 @@ impl Driver {
 
     /// Returns the configuration of another run of this session. Changes nothing if it fails.
     pub(super) fn make_run_config(&self, spec: &RunSpec) -> Result<RunConfig, CommandError> {
-        let Some(make) = &self.run_config.run_factory else {
+        let Some(factory) = &self.run_config.run_factory else {
             return Err(CommandError::new(
-                "this session cannot change its run",
-                "start a new session for it",
+                "the method and the models can't be changed in this session",
+                "start a new session",
             ));
         };
-        match make(spec) {
+        match factory(spec) {
             Ok(mut run_config) => {
                 // A change of the run doesn't change whether a person is present.
                 run_config.policy.is_attended = self.engine.policy.is_attended;
@@ -381,7 +382,7 @@ impl Handle {
     /// Continues from a past event in a new branch, and waits for its id.
     ///
     /// # Errors
-    /// Returns why the fork was rejected, and then nothing has been created; or that the session has ended.
+    /// Returns an error if the fork was rejected, in which case nothing has been created, or if the session has ended.
     pub async fn fork(&self, fork: Fork) -> Result<BranchId, CommandError> {
         let (sender, receiver) = oneshot::channel();
         self.inbox().send(Message::Fork(fork, Some(sender))).map_err(|_| session_ended_error())?;

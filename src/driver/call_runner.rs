@@ -173,7 +173,7 @@ async fn collect_reply(
                 reasoning.clear();
                 truncated = None;
             }
-            Delta::Truncated(by) => truncated = Some(*by),
+            Delta::Truncated(reason) => truncated = Some(*reason),
             Delta::Phase(_) | Delta::Notice(_) | Delta::KeepAlive => {}
         }
         // The semaphore is never closed.
@@ -212,7 +212,7 @@ fn to_failure(error: &ProviderError, usage: Option<Usage>, source: String) -> Fa
     const EXCERPT_CHARS: usize = 80;
     let partial_text = error.partial_reply.trim();
     let chars = partial_text.chars().count();
-    let what = match chars {
+    let message = match chars {
         0 => error.message.clone(),
         1..=MAX_SHOWN_CHARS => format!("{}; partial reply: {partial_text}", error.message),
         _ => {
@@ -226,5 +226,5 @@ fn to_failure(error: &ProviderError, usage: Option<Usage>, source: String) -> Fa
         Some((model, host)) if error.message.contains(host) => model.to_owned(),
         _ => source,
     };
-    Failure { message: what, source, hint: error.hint.clone(), kind: Some(error.kind), partial_text, usage }
+    Failure { message, source, hint: error.hint.clone(), kind: Some(error.kind), partial_text, usage }
 }

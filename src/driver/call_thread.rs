@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-/// The thread that a driver's calls to models run on: however fast a server sends and however long its data takes to parse, the driver
-/// still handles commands, timeouts and signals. It is one thread, so providers that don't wait for anything (rules, recordings) reply
-/// in the order they were called in, and a run with them is deterministic.
+/// The thread on which a driver's model calls run. However fast a server sends and however long its data takes to
+/// parse, the driver still handles commands, timeouts and signals. There is only one such thread, so providers that
+/// don't wait for anything (rules, recordings) reply in the order of the calls, and a run with them is deterministic.
 #[derive(Default)]
 pub(super) struct CallThread(OnceCell<Option<Runtime>>);
 
@@ -26,7 +26,7 @@ impl CallThread {
 impl Drop for CallThread {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take().flatten() {
-            // Doesn't wait for a call in the middle of its work.
+            // Doesn't wait for a call in progress.
             runtime.shutdown_background();
         }
     }

@@ -220,8 +220,8 @@ impl Driver {
         }
     }
 
-    /// Notes that a call is repeated because its reply was unusable, so that it bypasses the cache. The state is the
-    /// one before the event.
+    /// Notes that a call is repeated because its reply was unusable, so that it bypasses the cache. Must run before the
+    /// event is applied.
     fn note_cache_refresh(&mut self, event: &Event) {
         let call = match event {
             Event::PromptSent { prompt } => prompt.call,
@@ -253,7 +253,7 @@ impl Driver {
                 match call.and_then(|c| self.engine.state.calls.get(&c)).cloned() {
                     // A failed environment is never stepped again; it is rebuilt first.
                     Some(Effect::StepWorld { .. }) => self.start_rebuild(),
-                    // There is no environment to accept, so the retry restores it.
+                    // No environment is open whose difference could be accepted, so the retry restores it.
                     _ if self.pending_requests.has_lost_world => self.start_rebuild(),
                     Some(effect) => self.issue_call(&effect),
                     // The difference is accepted, so the waiting calls are started.
@@ -410,7 +410,7 @@ mod tests {
     use super::{SystemTime, to_timestamp};
     use std::time::Duration;
 
-    /// Reading such a clock used to panic.
+    /// Regression: reading such a clock panicked.
     #[test]
     fn a_clock_at_the_end_of_the_year_9999_is_an_error() {
         let end_of_9999 = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);

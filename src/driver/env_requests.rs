@@ -47,7 +47,7 @@ pub(super) struct PendingRequests {
     queue: VecDeque<PendingRequest>,
     /// The number of the current environment: how many were abandoned before it.
     pub(super) worker_number: u64,
-    /// Runs for the first of them. A timer with another number has been stopped.
+    /// The timer of the first pending request. Messages of timers with another number are ignored.
     timeout: Option<JoinHandle<()>>,
     timeout_number: u64,
     /// The number of rebuilds requested so far.
@@ -61,8 +61,8 @@ impl PendingRequests {
     /// Stops the timer.
     pub(super) fn stop_timeout(&mut self) {
         self.timeout_number += 1;
-        if let Some(clock) = self.timeout.take() {
-            clock.abort();
+        if let Some(timeout) = self.timeout.take() {
+            timeout.abort();
         }
     }
 
@@ -120,8 +120,8 @@ impl Driver {
                 self.pending_requests.queue.pop_front();
                 return self.start_timeout();
             }
-            (Some(PendingRequest::Rebuild { step, .. }), EnvAnswer::Replaying(now)) => {
-                *step = now;
+            (Some(PendingRequest::Rebuild { step, .. }), EnvAnswer::Replaying(current_step)) => {
+                *step = current_step;
                 self.start_timeout();
                 return;
             }
@@ -171,8 +171,8 @@ impl Driver {
         }
     }
 
-    /// The first pending request was not answered in time. Reports it to its sender, and repeats what was only queued
-    /// behind it.
+    /// Handles a timeout of the first pending request. Reports it to the sender, and repeats the requests that were
+    /// only queued behind it.
     pub(super) fn on_timeout(&mut self, tick: u64) {
         if tick != self.pending_requests.timeout_number {
             return;

@@ -114,7 +114,7 @@ enum AnswerTarget {
     Rebuild(u64, u32),
     ListRequest,
     HintRequest,
-    Ahead(u64),
+    Lookahead(u64),
 }
 
 impl EnvRequest {
@@ -126,7 +126,7 @@ impl EnvRequest {
             Self::Rebuild(rebuild) => AnswerTarget::Rebuild(rebuild.number, rebuild.episode),
             Self::Admissible => AnswerTarget::ListRequest,
             Self::Hint => AnswerTarget::HintRequest,
-            Self::Lookahead { number, .. } => AnswerTarget::Ahead(*number),
+            Self::Lookahead { number, .. } => AnswerTarget::Lookahead(*number),
         }
     }
 }
@@ -143,7 +143,7 @@ fn panic_answer(target: AnswerTarget) -> EnvAnswer {
         }
         AnswerTarget::ListRequest => EnvAnswer::Actions(Vec::new()),
         AnswerTarget::HintRequest => EnvAnswer::Hint(None),
-        AnswerTarget::Ahead(number) => EnvAnswer::Lookahead(number, None, false),
+        AnswerTarget::Lookahead(number) => EnvAnswer::Lookahead(number, None, false),
     }
 }
 

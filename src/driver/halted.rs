@@ -60,7 +60,7 @@ impl Halt {
         }
     }
 
-    /// Returns both, for the screen.
+    /// Returns the summary and the hint, for the screen.
     pub fn screen_message(&self) -> String {
         format!("{}: {}", self.summary(), self.hint())
     }
@@ -120,7 +120,7 @@ impl Driver {
         };
         let dir = rescue.dir().to_owned();
         match self.write_rescue(rescue) {
-            Ok((what, complete)) => RescueOutcome { dir: Some(dir), message: what, is_complete: complete },
+            Ok((message, is_complete)) => RescueOutcome { dir: Some(dir), message, is_complete },
             Err(error) => {
                 // An incomplete copy could be mistaken for the session.
                 let _ = std::fs::remove_dir_all(&dir);
@@ -133,16 +133,16 @@ impl Driver {
     fn write_rescue(&self, mut rescue: Rescue) -> Result<(String, bool), JournalError> {
         const EVENTS_AT_ONCE: u64 = 1024;
         let head = self.engine.state.head;
-        let mut piece = EVENTS_AT_ONCE;
-        while rescue.head() < head && piece > 0 {
+        let mut count = EVENTS_AT_ONCE;
+        while rescue.head() < head && count > 0 {
             let after = rescue.head();
             let timeline = self.store.timeline();
-            let events = timeline.events_between(after, Seq(after.0 + piece).min(head));
+            let events = timeline.events_between(after, Seq(after.0 + count).min(head));
             let unread = timeline.take_fetch_error().is_some();
             drop(timeline);
             if unread || events.first().is_none_or(|first| first.seq.0 != after.0 + 1) {
-                // Approaches the last event that can be read.
-                piece /= 2;
+                // Retry with fewer events, to get up to the last one that can be read.
+                count /= 2;
             } else {
                 rescue.append(&events)?;
             }
@@ -159,12 +159,12 @@ impl Driver {
                 rescue.save_remaining(&rest)?;
             }
             rescue.finish()?;
-            let what = format!(
+            let message = format!(
                 "events {} to {} are lost, all others are saved (those after them in rest.jsonl) in",
                 missing.start,
                 missing.end - 1
             );
-            return Ok((what, false));
+            return Ok((message, false));
         }
         let same = rescue.folds_to(&self.engine.state);
         rescue.append(&self.unwritten_events)?;
@@ -177,8 +177,8 @@ impl Driver {
     }
 
     /// Restores `meta.toml` if another program removed it, because without it the session is not found.
-    pub(super) fn restore_meta_file(&self, read: bool) {
-        let notice = match self.session.restore_meta(read) {
+    pub(super) fn restore_meta_file(&self, check_content: bool) {
+        let notice = match self.session.restore_meta(check_content) {
             Ok(false) => return,
             Ok(true) => "meta.toml was removed or damaged by another program; it was restored".to_owned(),
             Err(error) => format!("{error}; without meta.toml the session is not listed"),

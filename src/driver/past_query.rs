@@ -106,11 +106,11 @@ fn list_past_actions(open: &OpenWorld, load_state: PastQuery, report_progress: &
     let plan = plan.ok_or("no episode is open at that point")?;
     let mut cache = SnapshotCache::default();
     if let Some(difference) = cache.rebuild(open, &plan, &|_| report_progress()) {
-        let place = match difference {
+        let position = match difference {
             Reply::Diverged { step, .. } if step > 0 => format!("step {step}"),
             _ => "its first observation".to_owned(),
         };
-        return Err(format!("the environment now answers differently from {place} on"));
+        return Err(format!("the environment now answers differently from {position} on"));
     }
     report_progress();
     cache.query(|world| world.admissible()).map_err(|error| error.to_string())

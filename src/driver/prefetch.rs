@@ -131,7 +131,7 @@ impl Driver {
 
     /// Sends the requests that the lookahead would make, except those already in flight.
     fn send_prefetches(&mut self, next: &Engine) {
-        let asks: Vec<Arc<PromptRecord>> = next
+        let prompts: Vec<Arc<PromptRecord>> = next
             .state
             .calls
             .values()
@@ -142,7 +142,7 @@ impl Driver {
             .filter(|prompt| self.check_prompt_size(prompt).is_none())
             .collect();
         let mut wanted = Vec::new();
-        for record in asks {
+        for record in prompts {
             let provider = match record.role {
                 ModelRole::Actor => Some(self.run_config.actor.clone()),
                 ModelRole::Mentor => self.run_config.mentor.clone(),
@@ -174,23 +174,23 @@ impl Driver {
 
     /// Removes and returns the prefetched reply to exactly this request, unless it has failed.
     pub(super) fn take_prefetch(&mut self, request: &Request) -> Option<PrefetchCall> {
-        let place =
+        let index =
             self.prefetcher.prefetches.iter().position(|prefetch| prefetch.is_same_request(request))?;
-        if self.prefetcher.prefetches[place].has_failed() {
-            self.drop_prefetch_at(place);
+        if self.prefetcher.prefetches[index].has_failed() {
+            self.drop_prefetch_at(index);
             return None;
         }
-        self.record_prefetch(place, PrefetchStatus::Used, Some(request.call));
-        Some(self.prefetcher.prefetches.swap_remove(place))
+        self.record_prefetch(index, PrefetchStatus::Used, Some(request.call));
+        Some(self.prefetcher.prefetches.swap_remove(index))
     }
 
     /// Handles the end of a prefetch. Its cost is known then, whether it will be used or not. After an error it is
     /// useless, even for a call that has taken it, which is made again.
     pub(super) fn on_prefetch_done(&mut self, number: u64, result: Result<Usage, Usage>) {
-        let place = self.prefetcher.prefetches.iter().position(|prefetch| prefetch.number == number);
-        let (place, usage) = match (place, result) {
-            (Some(place), Ok(usage)) => (place, usage),
-            (Some(place), Err(_)) => return self.drop_prefetch_at(place),
+        let index = self.prefetcher.prefetches.iter().position(|prefetch| prefetch.number == number);
+        let (index, usage) = match (index, result) {
+            (Some(index), Ok(usage)) => (index, usage),
+            (Some(index), Err(_)) => return self.drop_prefetch_at(index),
             (None, Ok(_)) => return,
             (None, Err(usage)) => {
                 let taken = self.engine.state.prefetched.iter().find(|e| e.number == number).cloned();
@@ -198,13 +198,13 @@ impl Driver {
                 return self.prefetcher.unwritten_records.extend(dropped);
             }
         };
-        let role = self.prefetcher.prefetches[place].role();
+        let role = self.prefetcher.prefetches[index].role();
         let record = Prefetch { number, role, status: PrefetchStatus::Answered, call: None, usage };
         self.prefetcher.unwritten_records.push_back(record);
     }
 
-    fn record_prefetch(&mut self, place: usize, status: PrefetchStatus, call: Option<CallId>) {
-        let Some(prefetch) = self.prefetcher.prefetches.get(place) else { return };
+    fn record_prefetch(&mut self, index: usize, status: PrefetchStatus, call: Option<CallId>) {
+        let Some(prefetch) = self.prefetcher.prefetches.get(index) else { return };
         let record = Prefetch {
             number: prefetch.number,
             role: prefetch.role(),
@@ -220,11 +220,11 @@ impl Driver {
         while !self.is_halted()
             && let Some(record) = self.prefetcher.unwritten_records.pop_front()
         {
-            let before = self.engine.state.head;
+            let head_before = self.engine.state.head;
             if let Ok(events) = self.engine.decide(&Input::Reply(Reply::Prefetch(Box::new(record)))) {
                 self.commit(events);
             }
-            if self.prefetcher.start_seq == Some(before) {
+            if self.prefetcher.start_seq == Some(head_before) {
                 self.prefetcher.start_seq = Some(self.engine.state.head);
             }
         }
@@ -266,16 +266,16 @@ impl Driver {
     }
 
     fn drop_prefetches(&mut self, is_useless: impl Fn(&PrefetchCall) -> bool) {
-        for place in (0..self.prefetcher.prefetches.len()).rev() {
-            if is_useless(&self.prefetcher.prefetches[place]) {
-                self.drop_prefetch_at(place);
+        for index in (0..self.prefetcher.prefetches.len()).rev() {
+            if is_useless(&self.prefetcher.prefetches[index]) {
+                self.drop_prefetch_at(index);
             }
         }
     }
 
-    fn drop_prefetch_at(&mut self, place: usize) {
-        self.record_prefetch(place, PrefetchStatus::Dropped, None);
-        self.prefetcher.prefetches.swap_remove(place);
+    fn drop_prefetch_at(&mut self, index: usize) {
+        self.record_prefetch(index, PrefetchStatus::Dropped, None);
+        self.prefetcher.prefetches.swap_remove(index);
     }
 }
 

@@ -41,7 +41,7 @@ fn sampling_overrides(record: &PromptRecord) -> SamplingOverrides {
 mod tests {
     use super::*;
 
-    /// A profile's temperature of 0.6 used to become 0.2 at the first retry level.
+    /// Regression: a profile's temperature of 0.6 became 0.2 at the first retry level.
     #[test]
     fn a_retry_raises_the_temperature_without_setting_it() {
         for (level, increase) in [(0, 0.0), (1, 0.2), (3, 0.6), (9, 1.0)] {

@@ -61,18 +61,18 @@ struct CachedWorld {
     task: Task,
     history: HistoryHash,
     depth: u32,
-    /// Along each history in the order of depth.
+    /// For each history, in the order of depth.
     snapshots: Vec<StoredSnapshot>,
     spacing: u32,
     /// Whether the history determines the environment: it is deterministic and nothing else has changed it.
     can_restore: bool,
 }
 
-/// The environments of the last episodes. The first one is used.
+/// The environments of the last episodes. The first one is in use.
 #[derive(Default)]
 pub(super) struct SnapshotCache {
     worlds: VecDeque<CachedWorld>,
-    /// Whether the first of them is usable.
+    /// Whether the first environment is open.
     is_open: bool,
 }
 
@@ -200,14 +200,14 @@ impl SnapshotCache {
     /// Restores the last snapshot on an episode's history. Returns how many of its actions that covers.
     fn restore_nearest(&mut self, plan: &RebuildPlan, history: &[HistoryHash]) -> Option<usize> {
         self.is_open = false;
-        let (place, snapshot) = self
+        let (index, snapshot) = self
             .worlds
             .iter()
             .enumerate()
             .filter(|(_, cached)| cached.can_restore && cached.task == plan.task)
-            .filter_map(|(place, cached)| Some((place, cached.deepest_snapshot_on(history)?)))
+            .filter_map(|(index, cached)| Some((index, cached.deepest_snapshot_on(history)?)))
             .max_by_key(|(_, (depth, _))| *depth)?;
-        let mut cached = self.worlds.remove(place)?;
+        let mut cached = self.worlds.remove(index)?;
         let depth = cached.restore(snapshot);
         // Whatever the outcome, it is the most recently used one.
         self.worlds.push_front(cached);
@@ -254,7 +254,7 @@ impl CachedWorld {
     }
 
     fn store_snapshot(&mut self) {
-        if !self.can_restore || self.snapshots.iter().any(|k| k.history == self.history) {
+        if !self.can_restore || self.snapshots.iter().any(|stored| stored.history == self.history) {
             return;
         }
         let Some(snapshot) = self.world.snapshot() else { return };
@@ -271,13 +271,19 @@ impl CachedWorld {
 
     /// Returns the depth and the index of the deepest snapshot on a history.
     fn deepest_snapshot_on(&self, history: &[HistoryHash]) -> Option<(u32, usize)> {
-        let is_on_history = |k: &StoredSnapshot| history.get(k.depth as usize) == Some(&k.history);
-        self.snapshots.iter().enumerate().filter(|(_, k)| is_on_history(k)).map(|(n, k)| (k.depth, n)).max()
+        let is_on_history =
+            |stored: &StoredSnapshot| history.get(stored.depth as usize) == Some(&stored.history);
+        self.snapshots
+            .iter()
+            .enumerate()
+            .filter(|(_, stored)| is_on_history(stored))
+            .map(|(n, stored)| (stored.depth, n))
+            .max()
     }
 
     /// Restores a snapshot. Returns its depth.
-    fn restore(&mut self, (depth, place): (u32, usize)) -> Option<usize> {
-        let stored = self.snapshots.get(place)?;
+    fn restore(&mut self, (depth, index): (u32, usize)) -> Option<usize> {
+        let stored = self.snapshots.get(index)?;
         if self.world.restore(&stored.snapshot).is_err() {
             self.can_restore = false;
             return None;

@@ -86,7 +86,7 @@ pub struct Driver {
     pub(super) handle: Handle,
     pub(super) env_worker: EnvWorker,
     pub(super) call_runner: CallRunner,
-    /// Inputs that wait while a write has failed.
+    /// Messages that wait until a failed write succeeds.
     pub(super) queued_messages: VecDeque<Message>,
     /// Events whose write failed.
     pub(super) unwritten_events: Vec<Arc<crate::engine::Envelope>>,
@@ -124,19 +124,19 @@ impl RunConfig {
 }
 
 impl Driver {
-    /// Creates a session below `root` and starts its run, paused.
+    /// Creates a session in the folder `sessions_dir` and starts its run, paused.
     ///
     /// # Errors
     /// Returns [`DriverError`] if the folder or the thread cannot be created.
     pub fn start(
-        root: &Path,
+        sessions_dir: &Path,
         meta: Meta,
         spec: RunSpec,
         pool: Vec<(String, LessonCommand)>,
         run_config: RunConfig,
     ) -> Result<(Handle, JoinHandle<()>, Session), DriverError> {
         super::commit::check_clock()?;
-        let (session, writer) = Session::create(root, meta)?;
+        let (session, writer) = Session::create(sessions_dir, meta)?;
         let (handle, thread) = Self::start_in(session.clone(), writer, spec, pool, run_config)?;
         Ok((handle, thread, session))
     }
@@ -153,7 +153,7 @@ impl Driver {
         store.set_fetcher(writer.event_file().fetcher());
         let engine = Engine::new(run_config.policy.clone());
         let (replay_seed, breakpoints) = (run_config.replay_seed.clone(), run_config.breakpoints.clone());
-        let begin = Command::Start {
+        let first_command = Command::Start {
             session: session.meta.session.clone(),
             spec: Box::new(spec),
             pool,
@@ -162,7 +162,7 @@ impl Driver {
         };
         let checkpoint_writer =
             CheckpointWriter::new(Checkpoints::for_branch(&session.trunk()), writer.event_file().clone());
-        Self::spawn(engine, writer, checkpoint_writer, session, run_config, store, &begin)
+        Self::spawn(engine, writer, checkpoint_writer, session, run_config, store, &first_command)
     }
 
     /// Resumes a session on the branch written last; see [`Driver::resume_at`].
@@ -237,7 +237,7 @@ impl Driver {
         session: Session,
         run_config: RunConfig,
         store: Arc<Store>,
-        begin: &Command,
+        first_command: &Command,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let (handle, inbox) = Handle::new(store.clone());
         let env_worker = EnvWorker::start(0, run_config.open_world.clone(), handle.inbox())?;
@@ -267,7 +267,7 @@ impl Driver {
             cached_branches: VecDeque::new(),
             has_quit: false,
         };
-        let started = driver.run_first_command(begin, &runtime);
+        let started = driver.run_first_command(first_command, &runtime);
         if let Err(error) = started {
             return Err(DriverError::Refused(error.message, error.hint));
         }

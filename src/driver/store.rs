@@ -20,7 +20,7 @@ pub struct LiveCall {
     pub reasoning: String,
     /// The reply received so far.
     pub text: String,
-    /// The number of deltas received, a stand-in for tokens until the usage arrives.
+    /// The number of deltas received, which approximates the tokens until the usage arrives.
     pub delta_count: u64,
     pub started: Instant,
     /// When the last text arrived or the phase last changed.
@@ -103,7 +103,7 @@ pub enum Message {
     Command(Command, Option<oneshot::Sender<Result<Seq, CommandError>>>),
     /// Returns the actions that are admissible now.
     Admissible(oneshot::Sender<Vec<String>>),
-    /// Returns the actions that were admissible at the point of this state.
+    /// Returns the actions that were admissible in the state that the query loads.
     PastAdmissible(PastQuery, oneshot::Sender<PastAdmissible>),
     /// Returns a hint towards the goal.
     Hint(oneshot::Sender<Option<String>>),
@@ -115,7 +115,7 @@ pub enum Message {
     Fork(Fork, Option<oneshot::Sender<Result<BranchId, CommandError>>>),
     /// Switches to another branch of the session.
     Switch(BranchId, Option<oneshot::Sender<Result<(), CommandError>>>),
-    /// A reply to a call of the epoch with this number. Only the driver's own runners send it.
+    /// A reply to a call of the epoch with this number. Only the driver's own tasks send it.
     Reply(u64, crate::engine::Reply),
     /// The environment was restored. Only the driver sends it, to itself.
     Rebuilt(super::env_worker::RebuildResult),
@@ -124,8 +124,8 @@ pub enum Message {
     /// The environment has not answered in time, according to the timer with this number. Only the driver's own timer
     /// sends it.
     TimedOut(u64),
-    /// The prefetch with this number has ended, in the epoch with this number (epoch first). Only the driver's own
-    /// tasks send it.
+    /// A prefetch has ended: its epoch, its number and its cost, which is `Err` if the call failed. Only the driver's
+    /// own tasks send it.
     PrefetchDone(u64, u64, Result<Usage, Usage>),
     /// A part of a reply in the epoch with this number. The permit is released once it has been handled.
     Delta(u64, CallId, crate::provider::Delta, Option<OwnedSemaphorePermit>),
@@ -166,7 +166,7 @@ impl Store {
         self.lock_timeline().clone()
     }
 
-    /// Returns the timeline together with its branch and epoch, all of one moment.
+    /// Returns the timeline together with its branch and epoch, as one consistent snapshot.
     pub fn branch_timeline(&self) -> (Timeline, BranchId, u64) {
         let timeline = self.lock_timeline();
         let (branch, epoch) = self.lock_branch_epoch().clone();
@@ -282,7 +282,7 @@ impl Store {
 
     fn notify_readers(&self) {
         match &mut *self.lock_batched_change() {
-            Some(any) => *any = true,
+            Some(has_changed) => *has_changed = true,
             None => self.changes.send_modify(|n| *n = n.wrapping_add(1)),
         }
     }

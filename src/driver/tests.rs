@@ -165,8 +165,8 @@ fn meta(name: &str) -> Meta {
     }
 }
 
-fn start(root: &Path, tasks: usize, run_config: RunConfig) -> (Handle, JoinHandle<()>, Session) {
-    Driver::start(root, meta("s"), spec(tasks), Vec::new(), run_config).unwrap()
+fn start(dir: &Path, tasks: usize, run_config: RunConfig) -> (Handle, JoinHandle<()>, Session) {
+    Driver::start(dir, meta("s"), spec(tasks), Vec::new(), run_config).unwrap()
 }
 
 /// Waits until `ready` returns true.
@@ -275,9 +275,9 @@ fn a_diverging_environment_is_detected_at_the_first_difference() {
     let resumed = Driver::resume(&session.dir, |_| Ok(test_config(9, true))).unwrap();
     wait_until(&resumed.handle, |h| h.store.head().divergence.is_some());
     let state = resumed.handle.store.head();
-    let (episode, step, recorded, now) = state.divergence.clone().unwrap();
+    let (episode, step, recorded, actual) = state.divergence.clone().unwrap();
     assert_eq!((episode, step), (1, 0));
-    assert_eq!((recorded.as_str(), now.as_str()), ("Your task is to: count.", "Your task is to: count.!"));
+    assert_eq!((recorded.as_str(), actual.as_str()), ("Your task is to: count.", "Your task is to: count.!"));
     resumed.handle.quit();
     resumed.thread.join().unwrap();
 }
@@ -290,8 +290,8 @@ fn a_dead_environment_pauses_and_is_rebuilt_on_retry() {
     let calls = std::sync::atomic::AtomicU32::new(0);
     run_config.actor = Arc::new(ScriptedProvider::new(move |_| {
         let n = calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let first = n == 2 && !broke.swap(true, std::sync::atomic::Ordering::Relaxed);
-        Ok(if first { "break" } else { "count" }.to_owned())
+        let breaks = n == 2 && !broke.swap(true, std::sync::atomic::Ordering::Relaxed);
+        Ok(if breaks { "break" } else { "count" }.to_owned())
     }));
     let (handle, thread, _session) = start(dir.path(), 1, run_config);
     handle.send(Command::Run);

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// The environments of this program, in the order in which they are listed.
 pub const ENVIRONMENT_NAMES: &[&str] = &["household", "alfworld", "babyai", "pddl"];
 
-/// Options for opening and listing, besides the task.
+/// Options for opening and listing tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorldOptions {
     /// The folder of ALFWorld's data.

@@ -1,4 +1,5 @@
-//! Events that follow without input. Each call returns one batch; the driver calls until it is empty.
+//! Events that follow without input. Each call of [`Engine::advance`] returns one batch; the driver calls it until the
+//! batch is empty.
 
 use super::state::{Grant, RunStatus, State};
 use super::{Cause, Engine, Episode, Event, Intent, PauseReason, PromptDraft, PromptRequest, limits};
@@ -41,8 +42,8 @@ impl Engine {
             return Vec::new();
         }
         if !state.waiting_summaries.is_empty() {
-            let free = state.autonomy == Autonomy::Auto && can_proceed(state);
-            return self.accept_summary().filter(|_| free).unwrap_or_default();
+            let automatic = state.autonomy == Autonomy::Auto && can_proceed(state);
+            return self.accept_summary().filter(|_| automatic).unwrap_or_default();
         }
         if let Some(step) = state.open_episode().and_then(|e| e.last_step())
             && step.stage == Stage::Observation
@@ -56,7 +57,8 @@ impl Engine {
             e.first_observation.is_some() && e.last_step().is_none_or(|s| s.answer.is_some())
         }) && let Some(reason) = limits::end_reason(state)
         {
-            // The method may still reflect on the last step (OmniReflect reflects before the final-state break).
+            // The method may still reflect on the last step (OmniReflect reflects before its loop ends at a final
+            // state).
             return match self.final_reflections() {
                 Some(events) => events,
                 None => vec![episode_end(state, reason)],
@@ -82,8 +84,8 @@ impl Engine {
             // The step was opened for a person, who then returned control to the agent.
             return if can_proceed(state) { self.request_proposal() } else { Vec::new() };
         }
-        let free = state.autonomy == Autonomy::Auto && can_proceed(state);
-        if !(step.approved || free) {
+        let automatic = state.autonomy == Autonomy::Auto && can_proceed(state);
+        if !(step.approved || automatic) {
             return Vec::new();
         }
         let executed = match (&step.executed, &step.proposed, &step.thought) {
@@ -103,24 +105,24 @@ impl Engine {
 
     fn take_action(&self, step: u32, mut executed: ExecutedAction) -> Vec<Event> {
         let state = &self.state;
-        let thinks = executed.action.trim_start().starts_with("think:");
-        if thinks && !state.setting_flag("thoughts_sent", true) {
+        let is_thought = executed.action.trim_start().starts_with("think:");
+        if is_thought && !state.setting_flag("thoughts_sent", true) {
             return vec![Event::ActionTaken { step, call: None, executed, is_listing: false }];
         }
-        let out = (self.policy.rewrite_action)(state, &executed.action);
-        executed.sent = out.sent;
-        executed.rule = out.rule;
+        let outgoing = (self.policy.rewrite_action)(state, &executed.action);
+        executed.sent = outgoing.sent;
+        executed.rule = outgoing.rule;
         vec![Event::ActionTaken {
             step,
             call: Some(CallId(state.next_call)),
             executed,
-            is_listing: out.admissible_only,
+            is_listing: outgoing.admissible_only,
         }]
     }
 
-    /// Answers a thought that isn't sent to the environment with the interface's own text.
+    /// Answers an unsent thought with the interface's own text, without calling the environment.
     fn answer_unsent_thought(&self, step: &Step) -> Vec<Event> {
-        // The environment wasn't stepped, so that its state is unchanged.
+        // The environment wasn't stepped, so its state is unchanged.
         let result = self.state.unchanged_result();
         let action = step.action().unwrap_or_default();
         let agent_view =
@@ -171,27 +173,28 @@ impl Engine {
         )
     }
 
-    /// Returns the events of one prompt, the `n`th call of its batch; only a draft if a person steps by stages.
-    fn prompt_events(&self, ask: PromptRequest, n: u64, staged: bool) -> Vec<Event> {
+    /// Returns the events that send a prompt, or that only draft it if `staged`. `call_index` is the index of its call
+    /// in the batch, from 0.
+    fn prompt_events(&self, request: PromptRequest, call_index: u64, staged: bool) -> Vec<Event> {
         let state = &self.state;
-        let edited = state.edited_prompt_for(ask.role, ask.question);
+        let edited = state.edited_prompt_for(request.role, request.question);
         let draft = match edited {
             Some(prompt) => PromptDraft { record: (**prompt).clone(), texts: Vec::new() },
-            None => (self.policy.draft_prompt)(state, &ask),
+            None => (self.policy.draft_prompt)(state, &request),
         };
         let mut record = draft.record;
-        record.call = CallId(state.next_call.saturating_add(n));
-        record.role = ask.role;
-        record.question = ask.question;
-        record.step = ask.step;
-        record.retry = ask.retry;
-        record.temperature_level = self.temperature_level(&ask);
+        record.call = CallId(state.next_call.saturating_add(call_index));
+        record.role = request.role;
+        record.question = request.question;
+        record.step = request.step;
+        record.retry = request.retry;
+        record.temperature_level = self.temperature_level(&request);
         record.episode = state.episode.as_ref().map_or(0, |e| e.number);
         state.set_sampling(&mut record);
         let mut events: Vec<Event> =
             draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
         let prompt = Arc::new(record);
-        // A prompt that a person edited needs no further look and is sent.
+        // A prompt that a person edited was already seen, so it isn't drafted again.
         events.push(if staged && edited.is_none() {
             Event::PromptDrafted { prompt }
         } else {
@@ -201,25 +204,27 @@ impl Engine {
     }
 
     /// Returns the temperature level: each unusable reply raises the temperature of the step's next attempt.
-    fn temperature_level(&self, ask: &PromptRequest) -> u32 {
-        if ask.role == ModelRole::Mentor || !self.state.setting_flag("warmer", false) {
+    fn temperature_level(&self, request: &PromptRequest) -> u32 {
+        if request.role == ModelRole::Mentor || !self.state.setting_flag("warmer", false) {
             return 0;
         }
-        let step = self.state.open_episode().and_then(|e| e.step(ask.step));
+        let step = self.state.open_episode().and_then(|e| e.step(request.step));
         step.map_or(0, |s| s.unusable_replies.min(5))
     }
 
-    /// Returns what the method still does before the episode ends: it may write or ask the mentor, nothing else.
-    /// Returns `None` if the episode may end; the events are empty if the mentor has to be asked but the session is
-    /// paused.
+    /// Returns the method's last reflections, lesson changes, memory and mentor questions before the episode ends;
+    /// other intents are ignored. Returns `None` if the episode may end, and no events if the mentor must be asked but
+    /// the session is paused.
     fn final_reflections(&self) -> Option<Vec<Event>> {
         let intents = self.policy.method.next(&self.state);
-        let written = self.write_events(intents.iter().take_while(|w| is_write_only(w)), Author::Symbolic, 0);
+        let written =
+            self.write_events(intents.iter().take_while(|intent| is_write_only(intent)), Author::Symbolic, 0);
         if !written.is_empty() {
             return Some(written);
         }
-        let asks = matches!(intents.iter().find(|w| !is_write_only(w)), Some(Intent::AskMentor(_)));
-        asks.then(|| self.send_draft_or_ask(|| self.ask_mentor(&first_question_round(&intents))))
+        let next = intents.iter().find(|intent| !is_write_only(intent));
+        matches!(next, Some(Intent::AskMentor(_)))
+            .then(|| self.send_draft_or_ask(|| self.ask_mentor(&first_question_round(&intents))))
     }
 
     /// Sends the mentor's draft, or else asks; returns no events while the session is paused.
@@ -244,8 +249,9 @@ impl Engine {
         let step = self.state.episode.as_ref().map_or(0, |e| e.answered_steps());
         let mut events: Vec<Event> = Vec::new();
         for (n, question) in questions.iter().enumerate() {
-            let ask = PromptRequest { role: ModelRole::Mentor, question: Some(*question), step, retry: 0 };
-            for event in self.prompt_events(ask, n as u64, staged) {
+            let request =
+                PromptRequest { role: ModelRole::Mentor, question: Some(*question), step, retry: 0 };
+            for event in self.prompt_events(request, n as u64, staged) {
                 // Text that two prompts of a round share is defined once.
                 if !matches!(event, Event::TextDefined { .. }) || !events.contains(&event) {
                     events.push(event);
@@ -255,12 +261,13 @@ impl Engine {
         events
     }
 
-    /// Returns the events of intents that only write; `before` is the number of earlier events in the same batch.
+    /// Returns the events of the intents that only write to the session, and skips the others. `earlier_events` is the
+    /// number of earlier events in the same batch.
     pub(super) fn write_events<'a>(
         &self,
         intents: impl Iterator<Item = &'a Intent>,
         author: Author,
-        before: usize,
+        earlier_events: usize,
     ) -> Vec<Event> {
         let mut events = Vec::new();
         for intent in intents {
@@ -270,7 +277,7 @@ impl Engine {
                     events.push(Event::Reflected { reflection });
                 }
                 Intent::Lesson(command) => {
-                    if let Ok(op) = self.lesson_op(command, author, before + events.len()) {
+                    if let Ok(op) = self.lesson_op(command, author, earlier_events + events.len()) {
                         events.push(Event::LessonChanged { op: Box::new(op), author });
                     }
                 }
@@ -284,12 +291,13 @@ impl Engine {
     fn execute_intents(&self) -> Vec<Event> {
         let state = &self.state;
         let intents = self.policy.method.next(state);
-        let written = self.write_events(intents.iter().take_while(|w| is_write_only(w)), Author::Symbolic, 0);
+        let written =
+            self.write_events(intents.iter().take_while(|intent| is_write_only(intent)), Author::Symbolic, 0);
         if !written.is_empty() {
             return written;
         }
         let questions = first_question_round(&intents);
-        match intents.into_iter().find(|w| !is_write_only(w)) {
+        match intents.into_iter().find(|intent| !is_write_only(intent)) {
             Some(Intent::AskActor) => self.ask_actor(),
             Some(Intent::Propose(action)) => self.propose(action),
             Some(Intent::AskMentor(_)) => self.ask_mentor(&questions),
@@ -314,7 +322,7 @@ fn can_proceed(state: &State) -> bool {
     state.run_status == RunStatus::Running || (state.run_status == RunStatus::Paused && state.grant.is_some())
 }
 
-/// Returns the number of the open or next step, how many times it was asked, and whether it is open.
+/// Returns the number of the open or next step, how many times the actor was asked for it, and whether it is open.
 fn current_step(episode: &Episode) -> (u32, u32, bool) {
     match episode.last_step() {
         Some(open) if open.stage < Stage::Observation => (open.number, open.retry, true),
@@ -324,14 +332,15 @@ fn current_step(episode: &Episode) -> (u32, u32, bool) {
 
 /// Returns the first run of consecutive questions among the intents.
 fn first_question_round(intents: &[Intent]) -> Vec<Question> {
-    let from = intents.iter().skip_while(|w| !matches!(w, Intent::AskMentor(_)));
-    from.map_while(|w| match w {
+    let from = intents.iter().skip_while(|intent| !matches!(intent, Intent::AskMentor(_)));
+    from.map_while(|intent| match intent {
         Intent::AskMentor(question) => Some(*question),
         _ => None,
     })
     .collect()
 }
 
+/// Returns whether an intent only writes to the session: a reflection, a lesson change or the memory.
 fn is_write_only(intent: &Intent) -> bool {
     matches!(intent, Intent::Reflect(_) | Intent::Lesson(_) | Intent::SetMemory(_))
 }

@@ -392,18 +392,19 @@ impl State {
         self.breakpoints.current_hit = None;
     }
 
-    /// Ends the permission to run one stage ([`Grant::Stage`]): the stage has run.
+    /// Uses up the permission to run one stage ([`Grant::Stage`]), because the stage has run.
     fn use_stage_grant(&mut self) {
         if self.grant == Some(Grant::Stage) {
             self.grant = None;
         }
     }
 
+    /// Opens the step of an actor's prompt, or updates it if it is open. A mentor's prompt belongs to no step.
     fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {
         if prompt.role != ModelRole::Actor {
             return;
         }
-        let lessons =
+        let lesson_count =
             prompt.segments.iter().filter(|s| matches!(s.origin, SegmentOrigin::Lesson { .. })).count()
                 as u32;
         let call: CallId = prompt.call;
@@ -417,7 +418,7 @@ impl State {
             s.stage = stage;
             s.call = Some(call);
             s.prompt_seq = seq;
-            s.lesson_count = lessons;
+            s.lesson_count = lesson_count;
             s.prompt_edited = prompt.edited;
         });
     }

@@ -105,21 +105,21 @@ impl Breakpoints {
         self.all.iter().any(|b| b.enabled)
     }
 
-    /// Returns the events that turn the breakpoints of another branch (`there`) into these. A branch that starts from
-    /// an earlier point takes the current breakpoints along. Identical ones keep the hits they have there.
-    pub fn events_to_replace(&self, there: &Self) -> Vec<Event> {
-        let removed = there.all.iter().filter(|b| self.get(b.number).is_none());
+    /// Returns the events that turn the breakpoints of another branch (`old`) into these, so that a branch forked from
+    /// an earlier point has the current breakpoints. A breakpoint that is equal in both keeps its hits on that branch.
+    pub fn events_to_replace(&self, old: &Self) -> Vec<Event> {
+        let removed = old.all.iter().filter(|b| self.get(b.number).is_none());
         let mut events: Vec<Event> =
             removed.map(|b| Event::BreakpointRemoved { breakpoint: b.number }).collect();
-        for here in self.all.iter() {
-            let breakpoint = here.number;
-            let mut on = there.get(breakpoint).map(|b| b.enabled);
-            if there.get(breakpoint).is_none_or(|b| b.config != here.config) {
-                events.push(Event::BreakpointSet { breakpoint, config: here.config.clone() });
-                on = Some(true);
+        for new in self.all.iter() {
+            let breakpoint = new.number;
+            let mut enabled = old.get(breakpoint).map(|b| b.enabled);
+            if old.get(breakpoint).is_none_or(|b| b.config != new.config) {
+                events.push(Event::BreakpointSet { breakpoint, config: new.config.clone() });
+                enabled = Some(true);
             }
-            if on != Some(here.enabled) {
-                events.push(Event::BreakpointSwitched { breakpoint, enabled: here.enabled });
+            if enabled != Some(new.enabled) {
+                events.push(Event::BreakpointSwitched { breakpoint, enabled: new.enabled });
             }
         }
         events
@@ -149,7 +149,7 @@ impl Breakpoints {
         Arc::make_mut(&mut self.all).retain(|b| b.number != number);
     }
 
-    /// Counts a hit. If the breakpoint doesn't exist the hit is still recorded, because the event says it happened.
+    /// Counts a hit. A hit of a breakpoint that no longer exists is recorded too, because the journal says it happened.
     pub(super) fn record_hit(&mut self, mut hit: BreakpointHit) {
         let breakpoint = Arc::make_mut(&mut self.all).iter_mut().find(|b| b.number == hit.breakpoint);
         if let Some(b) = breakpoint {
@@ -206,20 +206,21 @@ impl Streaks {
     pub(super) fn on_answer(&mut self, episode: &Episode) {
         let Some(step) = episode.last_step() else { return };
         let number = step.number;
-        let before = |streak: Streak| episode.step(streak.last);
+        let last_step = |streak: Streak| episode.step(streak.last);
         if let Some(thought) = step.thought_text() {
-            let same = before(self.thought).and_then(Step::thought_text) == Some(thought);
+            let same = last_step(self.thought).and_then(Step::thought_text) == Some(thought);
             self.thought.update(number, true, same);
         }
         if step.is_thought_only() {
             return;
         }
-        let same = before(self.action).and_then(Step::action).map(str::trim) == step.action().map(str::trim);
+        let same =
+            last_step(self.action).and_then(Step::action).map(str::trim) == step.action().map(str::trim);
         self.action.update(number, step.action().is_some(), same);
-        let same = before(self.observation).and_then(Step::observation) == step.observation();
+        let same = last_step(self.observation).and_then(Step::observation) == step.observation();
         self.observation.update(number, true, same);
-        let refused = step.answer.as_ref().is_some_and(|a| !a.valid);
-        self.invalid.update(number, refused, true);
+        let rejected = step.answer.as_ref().is_some_and(|a| !a.valid);
+        self.invalid.update(number, rejected, true);
     }
 
     /// Updates the streaks with the detectors' findings on the last step.

@@ -19,8 +19,9 @@ impl Clock {
     /// Returns the active time up to `at`.
     pub fn elapsed_at(&self, at: Timestamp) -> Duration {
         // If the system clock was set back, nothing is added.
-        let more = self.running_since.and_then(|since| Duration::try_from(at.duration_since(since)).ok());
-        self.elapsed.saturating_add(more.unwrap_or_default())
+        let since_last_event =
+            self.running_since.and_then(|since| Duration::try_from(at.duration_since(since)).ok());
+        self.elapsed.saturating_add(since_last_event.unwrap_or_default())
     }
 }
 
@@ -30,7 +31,7 @@ impl State {
     pub fn time_left(&self, at: Timestamp) -> Option<(u32, Duration)> {
         let seconds = self.run.as_ref()?.limits.wall_seconds?;
         self.clock.running_since?;
-        let left = Duration::from_secs(seconds).saturating_sub(self.clock.elapsed_at(at));
-        Some((self.open_episode()?.number, left))
+        let remaining = Duration::from_secs(seconds).saturating_sub(self.clock.elapsed_at(at));
+        Some((self.open_episode()?.number, remaining))
     }
 }

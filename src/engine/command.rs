@@ -30,7 +30,7 @@ pub enum Command {
     Run,
     /// Pause as soon as no call is in flight.
     Pause,
-    /// Execute the proposed action without changing the pace.
+    /// Execute the proposed action without resuming the session.
     Approve,
     /// Replace the proposed action.
     Override {
@@ -41,7 +41,7 @@ pub enum Command {
         /// What later prompts do with the preceding thought.
         thought_disposition: ThoughtDisposition,
     },
-    /// Execute this action (or `think: ...`) of the person who plays.
+    /// Execute this action (or `think: ...`), typed by a person who plays.
     Act(String),
     /// Reject the proposal with a reason that the agent gets to read; it is asked again.
     Reject(String),
@@ -51,8 +51,8 @@ pub enum Command {
     Cancel,
     /// Retry the failed calls, or accept the state of a rebuilt environment that diverged.
     Retry,
-    /// Answer the failed calls to models with the replies to identical requests in a recording (`recorded:SESSION`) or
-    /// in the cache (`cache`), this once and marked as such.
+    /// Answer the failed calls to models, this once, with the replies to identical requests in a recording
+    /// (`recorded:SESSION`) or in the cache (`cache`). The replies are marked as recorded.
     RetryFromRecording(String),
     /// Continue without the reply of failed calls to models, or of cancelled questions to the mentor. The mentor's
     /// reflection is skipped; the actor's step waits for a person.
@@ -85,7 +85,7 @@ pub enum Command {
     },
     /// Undo the last edit.
     Undo,
-    /// Undo this edit: the last one, or the one that a refused [`Command::Undo`] offered.
+    /// Undo this edit: the last one, or the one that a rejected [`Command::Undo`] offered.
     UndoChange(Seq),
     /// Redo the last undone edit.
     Redo,
@@ -145,8 +145,8 @@ pub enum LessonCommand {
         /// The passage of the trajectory that supports it.
         evidence: String,
     },
-    /// Add a text from the mentor's reply that wasn't kept. The lesson belongs to the present, even if a past step is
-    /// shown.
+    /// Add a text from the mentor's reply that wasn't kept. The lesson is added at the current step, even if the screen
+    /// shows a past one.
     Accept {
         kind: ReflectionKind,
         scope: Scope,

@@ -1,4 +1,4 @@
-//! Decides which commands and replies are accepted, and which events they cause.
+//! Decides whether a command or reply is accepted, and which events it causes.
 
 mod breakpoints;
 mod commands;
@@ -17,7 +17,7 @@ impl Engine {
     /// Returns the events of an input, each with its cause. A stale reply yields none.
     ///
     /// # Errors
-    /// Returns a [`CommandError`] if a command can't be executed; nothing has changed then.
+    /// Returns a [`CommandError`] if a command can't be executed.
     pub fn decide(&self, input: &Input) -> Result<Vec<(Cause, Event)>, CommandError> {
         match input {
             Input::Reply(reply) => Ok(self.decide_reply(reply)),

@@ -29,7 +29,7 @@ pub enum Event {
         #[serde(rename = "lessons")]
         lesson_count: u32,
     },
-    /// An episode of another session is replayed: the state it had at its start, except for the lessons.
+    /// The state at the start of another session's episode was loaded, without its lessons, to replay that episode.
     #[serde(rename = "carried")]
     ReplaySeedLoaded {
         #[serde(flatten)]
@@ -74,7 +74,7 @@ pub enum Event {
         #[serde(flatten)]
         prompt: Arc<PromptRecord>,
     },
-    /// A step was opened for a person to play.
+    /// A step was opened without a prompt: a person plays, or the method proposes the action itself.
     StepOpened { step: u32 },
     /// A model replied.
     ReplyReceived {
@@ -97,8 +97,8 @@ pub enum Event {
     /// The status of a prefetched request changed (`--prefetch`). Affects nothing but the run's cost.
     #[serde(rename = "asked_ahead")]
     PrefetchChanged(Box<Prefetch>),
-    /// The set of settings that a model's server isn't sent has changed, because it rejected some or requires other
-    /// values.
+    /// A model's server rejected some settings or requires other values, so the set of settings that aren't sent to it
+    /// changed.
     SettingsUnsent {
         /// The call that revealed it.
         call: CallId,
@@ -116,7 +116,7 @@ pub enum Event {
         /// The warning: a sentence without its full stop.
         text: String,
     },
-    /// The actor's reply was parsed.
+    /// The actor's reply was parsed, or the method proposed an action without asking the actor.
     Proposed {
         step: u32,
         /// The thought, without its label.
@@ -144,8 +144,7 @@ pub enum Event {
         /// What later prompts do with the thought.
         #[serde(flatten)]
         thought_disposition: ThoughtDisposition,
-        /// The first of the thought-only steps directly before this one that later prompts leave out too; `None` if
-        /// they keep all.
+        /// The first of the preceding thought-only steps that later prompts also omit; `None` if none is omitted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thoughts_from: Option<u32>,
     },
@@ -215,8 +214,8 @@ pub enum Event {
         #[serde(flatten)]
         change: Box<PoolChange>,
     },
-    /// The oldest waiting summary was settled; the accepted items are the `LessonChanged` events before this one in its
-    /// batch.
+    /// The oldest waiting summary was settled. The accepted items are the `LessonChanged` events before this one in the
+    /// same batch.
     PoolSettled {
         /// Indices of the refused items, counted from 0.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -364,7 +363,7 @@ pub enum Event {
     },
     /// A breakpoint or watch was deleted.
     BreakpointRemoved { breakpoint: u32 },
-    /// The condition of a breakpoint or watch became true by the events before this one in its batch.
+    /// The condition of a breakpoint or watch became true because of the earlier events of the same batch.
     BreakpointHit {
         breakpoint: u32,
         /// The episode; 0 before the first.

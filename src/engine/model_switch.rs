@@ -114,9 +114,9 @@ mod tests {
                 ],
             ),
         ];
-        for (role, provider, want) in cases {
+        for (role, provider, expected) in cases {
             let switched = with_model(&run, role, provider);
-            assert_eq!(setting_lines(&switched), want, "{provider}");
+            assert_eq!(setting_lines(&switched), expected, "{provider}");
             let model = provider.trim().split(" profile ").next().unwrap_or_default();
             assert_eq!(if role == ModelRole::Actor { &switched.actor } else { &switched.mentor }, model);
         }

@@ -1,5 +1,4 @@
-//! The interface between the engine and what it doesn't decide itself: the method, and pure functions of the modules
-//! above.
+//! What the engine doesn't decide itself: the method, and pure functions that other modules supply.
 
 use super::{CommandError, Envelope, LessonCommand, State};
 use crate::domain::{
@@ -11,8 +10,8 @@ use std::sync::Arc;
 
 /// What a method asks the engine to do next.
 ///
-/// Intents are executed in order. Those that only write (`Reflect`, `Lesson`, `SetMemory`) are executed together; the
-/// method is then called again before anything that needs a call.
+/// Intents are executed in order. Those that only write to the session (`Reflect`, `Lesson`, `SetMemory`) are executed
+/// together; the method is then called again before any other intent is executed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intent {
     /// Ask the actor for the next step.
@@ -58,7 +57,7 @@ pub trait Method: Send + Sync {
     }
 }
 
-/// A parsed mentor's reply with its question.
+/// A mentor's parsed reply with its question.
 #[derive(Clone, Debug)]
 pub struct MentorReply<'a> {
     /// The prompt it answers, with its question, episode and step, and the lessons it showed.
@@ -143,7 +142,7 @@ pub struct PromptRequest {
     pub question: Option<Question>,
     /// The step the prompt is for.
     pub step: u32,
-    /// How many times this step was asked before.
+    /// How many times the actor was asked for this step before.
     pub retry: u32,
 }
 
@@ -174,12 +173,12 @@ impl ParsedActorReply {
     /// Adds a complaint about what cut the reply off, if anything did.
     #[must_use]
     pub fn with_truncation_note(mut self, truncated: Option<Truncation>) -> Self {
-        if let Some(by) = truncated {
-            let by = by.name();
+        if let Some(truncation) = truncated {
+            let by = truncation.name();
             self.complaints.push(if self.complete {
-                format!("the reply was cut off by {by}, behind the words that count")
+                format!("the reply was cut off by {by}, after the part that was used")
             } else {
-                format!("the reply was cut off by {by}; its words are used as they are (accept_truncated)")
+                format!("the reply was cut off by {by} and is used unchanged (accept_truncated)")
             });
         }
         self
@@ -214,7 +213,8 @@ pub struct BreakpointMatch {
     pub reason: String,
 }
 
-/// Returns which of the state's breakpoints an event makes true: (state before, event, state after).
+/// Returns the matches for the enabled breakpoints whose condition an event made true: (state before, event, state
+/// after).
 pub type FindHitsFn = Arc<dyn Fn(&State, &Envelope, &State) -> Vec<BreakpointMatch> + Send + Sync>;
 
 /// Parses a condition, or returns what is wrong with it.
@@ -225,7 +225,7 @@ pub type ParseConditionFn = Arc<dyn Fn(&str) -> Result<BreakpointConfig, Command
 pub struct BreakpointRules {
     /// Parses what a person typed; the error says what is wrong and what could be written.
     pub parse: ParseConditionFn,
-    /// Returns which of the state's breakpoints an event makes true.
+    /// Returns the matches for the enabled breakpoints whose condition an event made true.
     pub find_hits: FindHitsFn,
 }
 

@@ -1,4 +1,4 @@
-//! The lesson pool: the lessons in force, and those that were.
+//! The lesson pool: all lessons of a session, including retired ones.
 
 use crate::domain::{
     Author, Lesson, LessonId, LessonOp, LessonStatus, LessonVersion, ReflectionKind, Scope, Seq,
@@ -147,9 +147,9 @@ impl Pool {
         }
     }
 
-    /// Sets where a loaded lesson was learnt in the session it comes from.
-    pub(super) fn set_learnt_at(&mut self, id: &LessonId, place: (u32, u32)) {
-        self.edit_lesson(id, |l| l.learnt_at = place);
+    /// Sets the episode and step at which a loaded lesson was learnt in the session it comes from.
+    pub(super) fn set_learnt_at(&mut self, id: &LessonId, learnt_at: (u32, u32)) {
+        self.edit_lesson(id, |l| l.learnt_at = learnt_at);
     }
 
     /// Marks a lesson as edited by a person.
@@ -159,7 +159,7 @@ impl Pool {
 
     /// Counts a use in a prompt for each of these lessons. Returns whether a person edited any of them.
     pub(super) fn count_uses<'a>(&mut self, ids: impl Iterator<Item = &'a LessonId>, seq: Seq) -> bool {
-        let mut by_person = false;
+        let mut any_edited = false;
         let mut next = 0;
         for id in ids {
             let Some((index, _)) = self.find_from(next, id) else { continue };
@@ -168,9 +168,9 @@ impl Pool {
             let lesson = Arc::make_mut(lesson);
             lesson.uses += 1;
             lesson.last_used = Some(seq);
-            by_person |= lesson.edited_by_person;
+            any_edited |= lesson.edited_by_person;
         }
-        by_person
+        any_edited
     }
 
     /// Removes lessons with episode scope when their episode ends, so that the pool doesn't grow with the run.

@@ -1,5 +1,5 @@
-//! What a replayed episode had at its start besides run and lessons, because earlier episodes aren't part of the
-//! session that replays it.
+//! The state with which a replayed episode starts, besides run and lessons. It is stored because the session that
+//! replays the episode doesn't contain the earlier ones.
 
 use super::{Episode, NoteTally, State};
 use crate::domain::{EpisodeRole, EpisodeSummary, LessonId, Observation, RunSpec, Seq, Step, Task};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// This many replies in a row without an action point to a setup fault rather than a bad guess.
 const NO_ACTION_THRESHOLD: u32 = 3;
 
-/// The warning given then.
+/// The warning after that many replies.
 const NO_ACTION_WARNING: &str = "no reply so far was an action; check the model's chat template (doctor)";
 
 /// Detectors of actions that the environment doesn't understand.
@@ -16,13 +16,13 @@ const UNKNOWN_ACTION_DETECTORS: [&str; 2] = ["unknown_action", "not_understood"]
 /// Counts of the replies since the run's actor was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplyTally {
-    /// Replies since the start without any action. A reply that explicitly only thinks isn't counted.
+    /// Replies without an action. A reply that is explicitly only a thought isn't counted.
     pub without_action: u32,
     /// Whether any action of this actor was understood.
     pub acted: bool,
     /// Whether the person was warned.
     pub warned: bool,
-    /// Whether the last reply was cut off, which says nothing about its form.
+    /// Whether the last reply was cut off, which says nothing about the model's format.
     #[serde(default)]
     pub truncated: bool,
 }
@@ -39,8 +39,9 @@ impl ReplyTally {
         self.without_action = self.without_action.saturating_add(u32::from(!self.truncated));
     }
 
-    /// Counts a step that the detectors have examined. Steps of a person and thought-only steps say nothing; but prose
-    /// that was parsed as a thought because it has no action, which the parser complains about, counts as no action.
+    /// Counts a step that the detectors have examined. A person's steps and thought-only steps aren't counted. But
+    /// prose that was parsed as a thought because it has no action counts as a reply without an action; the parser
+    /// complains about it.
     pub(super) fn count_step(&mut self, step: &Step) {
         if step.call.is_none() || step.is_person_action() {
             return;
@@ -76,7 +77,7 @@ impl State {
 mod tests {
     use super::ReplyTally;
 
-    /// Replies that the token limit cut off were blamed on the chat template.
+    /// Regression: replies that the token limit cut off were blamed on the chat template.
     #[test]
     fn a_truncated_reply_is_not_counted() {
         let mut tally = ReplyTally { truncated: true, ..ReplyTally::default() };

@@ -1,25 +1,25 @@
-//! Seeds of requests: the same question has the same seed everywhere.
+//! Seeds of requests. The same request of the same episode has the same seed on every branch and in every replay.
 
 use super::State;
 use crate::domain::{ModelRole, PromptRecord, RunSpec};
 
 /// The setting with the session from which a replayed episode was taken.
 pub const SOURCE_SESSION_SETTING: &str = "from.session";
-/// The setting with the number under which the run's first episode counts in its seeds.
+/// The setting with the episode number that the seeds of the run's first episode are derived from.
 pub const SEED_EPISODE_SETTING: &str = "from.episode";
 /// The setting with the number of tasks of the run that this one is a part of. If it is present, the seeds of an
 /// episode depend on its task's position and its trial, so that a task has the same seeds no matter which process plays
 /// the other tasks, or when.
 pub const SEED_TASK_COUNT_SETTING: &str = "from.tasks";
 
-/// Returns the number under which an episode counts in its seeds: a replayed episode keeps its seeds.
+/// Returns the episode number that an episode's seeds are derived from. A replayed episode has its original number.
 pub fn seeded_episode(run: Option<&RunSpec>, episode: u32) -> u32 {
     let first = run.map_or(1, |r| r.settings.number(SEED_EPISODE_SETTING, 1)).max(1);
     episode.saturating_add(u32::try_from(first - 1).unwrap_or(u32::MAX))
 }
 
 /// Returns a seed from (sample seed, episode, step, role, retry), never from prompt, branch or call id, so that the
-/// arms of a comparison stay paired (DESIGN.md, principle 9).
+/// runs of a comparison stay paired.
 ///
 /// The mixing function is splitmix64; the result has 31 bits, which every server accepts.
 pub fn request_seed(sample: u64, episode: u32, step: u32, role: ModelRole, retry: u32) -> u64 {
@@ -48,7 +48,7 @@ impl State {
         request_seed(sample, episode, prompt.step, prompt.role, prompt.retry)
     }
 
-    /// Returns the number of an episode counted by its task and trial, if the run's seeds depend on them.
+    /// Returns the episode number computed from task and trial, if the run's seeds depend on them.
     fn seeded_trial(&self, episode: u32) -> Option<u32> {
         let run = self.run.as_deref()?;
         let tasks =

@@ -166,7 +166,8 @@ pub struct State {
     /// Calls in flight that a recording answers in place of the model, and which one (`recorded:SESSION`, `cache`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reply_overrides: Vec<(CallId, String)>,
-    /// The settings that each role's server is known to reject and isn't sent, as phrases.
+    /// The settings that aren't sent to each role's server, or are sent with another value, each as a phrase with its
+    /// reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsent_settings: Vec<(ModelRole, Vec<String>)>,
     /// Prefetched requests that are neither used nor dropped yet.
@@ -240,14 +241,14 @@ impl UsageTotals {
 }
 
 impl State {
-    /// Returns a setting of the run as a number, or `or` if it is absent.
-    pub fn setting_number(&self, name: &str, or: u64) -> u64 {
-        self.run.as_ref().map_or(or, |r| r.settings.number(name, or))
+    /// Returns a setting of the run as a number, or `default` if it is absent.
+    pub fn setting_number(&self, name: &str, default: u64) -> u64 {
+        self.run.as_ref().map_or(default, |r| r.settings.number(name, default))
     }
 
-    /// Returns a setting of the run as a switch, or `or` if it is absent.
-    pub fn setting_flag(&self, name: &str, or: bool) -> bool {
-        self.run.as_ref().map_or(or, |r| r.settings.flag(name, or))
+    /// Returns a setting of the run as a boolean, or `default` if it is absent.
+    pub fn setting_flag(&self, name: &str, default: bool) -> bool {
+        self.run.as_ref().map_or(default, |r| r.settings.flag(name, default))
     }
 
     /// Returns the open episode: reset or being reset, and not ended.
@@ -282,8 +283,8 @@ impl State {
         self.reply_overrides.iter().find(|s| s.0 == call).map(|s| s.1.as_str())
     }
 
-    /// Returns the settings that the server of a role's model isn't sent: as last learnt, or else as recorded at the
-    /// start of the run.
+    /// Returns the settings that aren't sent to a role's server, or are sent with another value: as last learnt, or
+    /// else as recorded at the start of the run.
     pub fn unsent_settings(&self, role: ModelRole) -> Vec<String> {
         if let Some((_, learnt)) = self.unsent_settings.iter().find(|u| u.0 == role) {
             return learnt.clone();
@@ -320,7 +321,7 @@ impl State {
             if let Some(past) = self.ended_episode(number) {
                 return self.last_attempt(&past.task).map(Arc::as_ref).filter(|e| e.number == number);
             }
-            // The attempt was loaded from another session by a replay; there is one.
+            // A replay loads an attempt of another session, which isn't among the ended episodes.
             self.attempts.values().map(Arc::as_ref).find(|e| e.number == number)
         })
     }
@@ -330,8 +331,8 @@ impl State {
     pub fn is_answered(&self, question: Question) -> bool {
         let Some(episode) = self.episode.as_deref() else { return false };
         let (number, step) = (episode.number, episode.answered_steps());
-        let about_now = |r: &&Arc<Reflection>| r.episode == number && r.step == step;
-        let mut recent = self.reflections.iter().rev().take_while(about_now);
+        let is_current = |r: &&Arc<Reflection>| r.episode == number && r.step == step;
+        let mut recent = self.reflections.iter().rev().take_while(is_current);
         recent.any(|r| r.kind == question.kind && r.purpose == question.purpose)
     }
 
@@ -385,14 +386,14 @@ impl Episode {
         self.shared_step(number).map(Arc::as_ref)
     }
 
-    /// Returns a shared step by its number, counted from 1. Steps are copied on write, so that a step that is kept
-    /// never changes.
+    /// Returns a shared step by its number, counted from 1. Steps are copied on write, so a clone of the `Arc` never
+    /// changes.
     pub fn shared_step(&self, number: u32) -> Option<&Arc<Step>> {
         self.steps.get(number.checked_sub(1)? as usize)
     }
 
-    /// Returns the sum of the rewards so far. Takes time proportional to the number of steps: meant for the mentor's
-    /// prompts, not for every step.
+    /// Returns the sum of the rewards so far. Takes time proportional to the number of steps, so it is meant for the
+    /// mentor's prompts, not for every step.
     pub fn total_reward(&self) -> f64 {
         self.steps.iter().filter_map(|s| s.answer.as_ref()).map(|a| a.reward).sum()
     }

@@ -1,4 +1,4 @@
-//! Tests of the engine by cases and properties: no IO, no waiting.
+//! Tests of the engine by cases and properties, without IO or waiting.
 
 mod breakpoints;
 mod cancelled;

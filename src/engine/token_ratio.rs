@@ -15,8 +15,8 @@ pub struct TokenRatio {
 }
 
 impl TokenRatio {
-    /// Returns both sums within bounds: a count below the estimate doesn't allow longer prompts, because some servers
-    /// leave out what they have cached of earlier prompts; and a count above one token per character isn't believed.
+    /// Returns both sums, with the count limited to plausible values. A count below the estimate is raised to it,
+    /// because some servers leave out tokens they have cached; a count above one token per character is lowered.
     fn bounded(self) -> (u64, u64) {
         let estimated = self.estimated.max(1);
         (estimated, self.counted.clamp(estimated, estimated.saturating_mul(4)))
@@ -67,8 +67,8 @@ mod tests {
             (&[], 1000),
             (&[prompt_usage(1300)], 1300),
             (&[prompt_usage(1300), prompt_usage(1500)], 1400),
-            // The usage of an earlier reply to the same call includes its prompt; the sum used to be taken for one
-            // prompt.
+            // Regression: the usage includes the prompt of an earlier reply to the same call, and the sum was taken for
+            // one prompt.
             (&[prompt_usage(1300).with_earlier(&prompt_usage(1300))], 1300),
             // Servers that leave out cached tokens, or report absurd counts.
             (&[prompt_usage(10)], 1000),
@@ -83,35 +83,38 @@ mod tests {
                 1000,
             ),
         ];
-        for (usages, want) in cases {
+        for (usages, expected) in cases {
             let mut state = State::default();
             for usage in usages {
                 state.record_token_count(&prompt, usage);
             }
-            assert_eq!(state.to_corrected_tokens(ModelRole::Actor, 1000), want, "{usages:?}");
+            assert_eq!(state.to_corrected_tokens(ModelRole::Actor, 1000), expected, "{usages:?}");
             assert_eq!(state.to_corrected_tokens(ModelRole::Mentor, 1000), 1000, "another server");
-            let room = state.to_estimated_tokens(ModelRole::Actor, 8192);
-            assert!(state.to_corrected_tokens(ModelRole::Actor, room) <= 8192, "{room}");
+            let longest = state.to_estimated_tokens(ModelRole::Actor, 8192);
+            assert!(state.to_corrected_tokens(ModelRole::Actor, longest) <= 8192, "{longest}");
         }
     }
 
-    /// The first reply of a round showed that its server counts twice as many tokens; the other, failed calls were then
-    /// rejected as too long although they hadn't changed.
+    /// Regression: the first reply of a round showed that its server counts twice as many tokens; the other calls,
+    /// which had failed, were then rejected as too long although their prompts hadn't changed.
     #[test]
-    fn a_prompt_was_too_long_for_what_was_counted_after_it_was_drafted() {
-        let prompt =
-            |tokens, counted| PromptRecord { tokens, corrected_tokens: counted, ..PromptRecord::default() };
+    fn later_token_counts_do_not_make_an_earlier_draft_too_long() {
+        let prompt = |tokens, corrected| PromptRecord {
+            tokens,
+            corrected_tokens: corrected,
+            ..PromptRecord::default()
+        };
         let mut state = State::default();
         assert_eq!(state.corrected_tokens(&prompt(466, 0)), 466);
         state.record_token_count(&prompt(473, 0), &Usage { prompt_tokens: 946, ..Usage::default() });
         assert_eq!(
             state.to_corrected_tokens(ModelRole::Actor, 466),
             932,
-            "a draft that is made now is held to 800"
+            "a new draft is estimated with the counts so far"
         );
-        assert_eq!(state.corrected_tokens(&prompt(466, 0)), 466, "one that was made before is not");
+        assert_eq!(state.corrected_tokens(&prompt(466, 0)), 466, "an earlier draft keeps its estimate");
         assert_eq!(state.corrected_tokens(&prompt(466, 600)), 600);
-        // An overestimate isn't held against the prompt either.
+        // If the correction at the time of the draft was too high, the current one is used.
         assert_eq!(state.corrected_tokens(&prompt(466, 1800)), 932);
     }
 }

@@ -14,10 +14,10 @@ pub enum UndoAction {
     ManualEdit(ManualEdit),
     /// A change of the run within the same method; holds the previous run.
     Run(Arc<RunSpec>),
-    /// An override that ran, or a rejection that the agent has read, which only going back undoes. Unused edits made
-    /// before it stay below it on the stack.
+    /// An override that ran, or a rejection that the agent has read. Only a fork can go back to before it. Unused edits
+    /// made earlier stay below it on the stack.
     Executed,
-    /// Any other action that only going back undoes, described in words.
+    /// Any other action that can't be undone, described in words.
     Irreversible(String),
 }
 

@@ -17,11 +17,11 @@ impl State {
     }
 
     /// Returns the cancelled calls that can be retried, unchanged or edited. Empty while a proposal waits, because
-    /// continuing then concerns the proposal.
+    /// continuing then executes the proposal.
     pub fn retryable_calls(&self) -> impl Iterator<Item = &Effect> {
-        let free =
+        let is_idle =
             self.step_awaiting_decision().is_none() && self.failed_call.is_none() && self.calls.is_empty();
-        self.cancelled_calls.iter().map(|(effect, _)| effect).filter(move |_| free)
+        self.cancelled_calls.iter().map(|(effect, _)| effect).filter(move |_| is_idle)
     }
 
     /// Returns the cancelled prompt for this question if a person edited it; it is used in place of a new draft.
@@ -75,8 +75,9 @@ impl State {
     }
 
     /// Returns the prompt of a cancelled call with a new call id, because a reply to the old one may still arrive.
-    pub(super) fn with_new_call(&self, prompt: &PromptRecord, n: u64) -> PromptRecord {
-        let call = CallId(self.next_call.saturating_add(n));
+    /// `call_index` is the index of the call in its batch, from 0.
+    pub(super) fn with_new_call(&self, prompt: &PromptRecord, call_index: u64) -> PromptRecord {
+        let call = CallId(self.next_call.saturating_add(call_index));
         let mut updated = PromptRecord { call, ..prompt.clone() };
         self.set_sampling(&mut updated);
         updated

@@ -1,5 +1,5 @@
-//! BabyAI, implemented natively: minigrid's grid worlds with AgentBoard's text interface, byte-identical to the
-//! original.
+//! BabyAI, implemented natively: minigrid's grid worlds with AgentBoard's text interface, byte-identical to both
+//! ("the original" in comments).
 //!
 //! A [`Level`] and a seed, or a level file, produce a [`LevelStart`]; a [`World`] plays it. The quirks of the original
 //! are reproduced on purpose; `docs/BABYAI.md` lists them.

@@ -84,19 +84,23 @@ pub fn open_world(id: &TaskId) -> Result<World, EnvError> {
 /// Opens a game after verifying that its walkthrough wins it and that it isn't won at the start.
 fn checked_world(game: &GeneratedGame) -> Result<World, EnvError> {
     let label = format!("household/{}", game.id);
-    let wrong =
+    let generation_error =
         |what: String| EnvError::Refused { what: format!("`{label}` was generated incorrectly: {what}") };
     let targets = Targets::from_traj_data(&label, game.traj_json.as_bytes())?;
     let mut world = World::new(Game::load(&label, game.game_json.as_bytes())?, Some(&targets))?;
     for command in &game.walkthrough {
         if world.is_won() {
-            return Err(wrong(format!("it is won before `{command}`")));
+            return Err(generation_error(format!("it is won before `{command}`")));
         }
         if !world.play(command)?.accepted {
-            return Err(wrong(format!("`{command}` of its walkthrough is not admissible")));
+            return Err(generation_error(format!("`{command}` of its walkthrough is not admissible")));
         }
     }
-    if world.is_won() { Ok(world) } else { Err(wrong("its walkthrough doesn't reach the goal".to_owned())) }
+    if world.is_won() {
+        Ok(world)
+    } else {
+        Err(generation_error("its walkthrough doesn't reach the goal".to_owned()))
+    }
 }
 
 fn build_game(id: TaskId) -> Result<GeneratedGame, EnvError> {

@@ -44,9 +44,9 @@ impl LabelledRng {
     ) -> Option<&'a T> {
         let mut left = self.below(items.iter().map(&weight).sum());
         items.iter().find(|item| {
-            let own = weight(item);
-            let found = left < own;
-            left = left.saturating_sub(own);
+            let own_weight = weight(item);
+            let found = left < own_weight;
+            left = left.saturating_sub(own_weight);
             found
         })
     }

@@ -1,7 +1,7 @@
 //! PDDL problems as text games, byte-identical to AgentBoard's text wrapper.
 //!
 //! Any STRIPS or ADL problem supported by [`crate::pddl`] can be played; four domains are built in, with generated
-//! problems. The quirks of the original are reproduced on purpose (docs/PDDL.md lists them): an action's text is
+//! problems. The quirks of AgentBoard's code are reproduced on purpose (docs/PDDL.md lists them): an action's text is
 //! searched for the first verb that is currently applicable at all and for names of objects, in any wording; an action
 //! that changes nothing is rejected although it was listed; barman and tyreworld observations mention only what is new.
 //!

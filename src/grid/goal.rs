@@ -13,20 +13,20 @@ pub struct ObjectDesc<'a> {
 
 impl<'a> ObjectDesc<'a> {
     fn parse(text: &'a str) -> Self {
-        let mut wanted = Self::default();
+        let mut description = Self::default();
         let sides =
             [(" in front of you", 0), (" on your right", 1), (" behind you", 2), (" on your left", 3)];
-        let side = sides.into_iter().find(|(words, _)| text.trim_end().ends_with(words));
-        wanted.side = side.map(|(_, side)| side);
-        let text = side.map_or(text, |(words, _)| text.trim_end().strip_suffix(words).unwrap_or(text));
+        let side = sides.into_iter().find(|(phrase, _)| text.trim_end().ends_with(phrase));
+        description.side = side.map(|(_, side)| side);
+        let text = side.map_or(text, |(phrase, _)| text.trim_end().strip_suffix(phrase).unwrap_or(text));
         for word in text.split([' ', ',', '.']) {
             match word {
-                "ball" | "box" | "key" | "door" => wanted.kind = Some(word),
-                "red" | "green" | "blue" | "purple" | "yellow" | "grey" => wanted.colour = Some(word),
+                "ball" | "box" | "key" | "door" => description.kind = Some(word),
+                "red" | "green" | "blue" | "purple" | "yellow" | "grey" => description.colour = Some(word),
                 _ => {}
             }
         }
-        wanted
+        description
     }
 
     /// Returns whether the description matches this colour and kind, ignoring the location.
@@ -35,8 +35,8 @@ impl<'a> ObjectDesc<'a> {
     }
 
     /// Returns whether the description matches this visible object.
-    pub fn matches(&self, spot: &VisibleObject<'_>) -> bool {
-        self.matches_kind(spot.colour, spot.kind)
+    pub fn matches(&self, object: &VisibleObject<'_>) -> bool {
+        self.matches_kind(object.colour, object.kind)
     }
 }
 

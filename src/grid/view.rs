@@ -31,9 +31,9 @@ impl<'a> View<'a> {
     /// Parses an observation. Returns `None` if the text is some other reply.
     pub fn parse(text: &'a str) -> Option<Self> {
         let mut view = View::default();
-        let (_, hands) = text.split_once("You are carrying a ").unzip();
-        if let Some(hands) = hands {
-            let mut words = hands.split(['.', ' ']);
+        let (_, carried) = text.split_once("You are carrying a ").unzip();
+        if let Some(carried) = carried {
+            let mut words = carried.split(['.', ' ']);
             view.carrying = Some((words.next()?, words.next()?));
         } else if !text.contains("You are not carrying anything.") {
             return None;

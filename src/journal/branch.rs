@@ -40,7 +40,7 @@ pub struct Branch {
     pub steps: u32,
     /// Tokens of all model calls of the branch and its ancestors.
     pub tokens: u64,
-    /// Why it cannot be read, if it cannot; the numbers are then 0.
+    /// Why it cannot be read; if set, the numbers are 0.
     pub read_error: Option<String>,
 }
 
@@ -222,7 +222,7 @@ impl Session {
     /// the parent.
     ///
     /// # Errors
-    /// Returns [`JournalError`]; nothing has been created then.
+    /// Returns a [`JournalError`] if the branch could not be created; no branch exists then.
     pub fn fork(
         &self,
         parent: &BranchId,
@@ -278,7 +278,7 @@ impl Session {
         Ok(id)
     }
 
-    /// Describes a person's first action on a branch before its first step was answered.
+    /// Describes a person's first action on a branch before its first observation, otherwise the reason for the fork.
     fn describe_first_change(&self, header: &BranchHeader) -> String {
         if header.parent.is_none() {
             return header.reason.clone();
@@ -286,7 +286,7 @@ impl Session {
         let path = self.branch_file(&header.id);
         let lines = open_regular(&path).and_then(|(file, _)| EventLines::from_file(&path, file));
         let Ok((_, mut lines)) = lines else { return header.reason.clone() };
-        let mut remaining = MAX_ROOT_EVENTS;
+        let mut remaining = MAX_INITIAL_EVENTS;
         while remaining > 0 {
             let Ok(Some((envelope, _))) = lines.next_event() else { break };
             remaining -= u32::from(!is_inherited_breakpoint(&envelope));
@@ -308,7 +308,7 @@ impl Session {
 const UNREADABLE: &str = "cannot be read";
 
 /// The number of events at the start of a branch that are searched for a person's action.
-const MAX_ROOT_EVENTS: u32 = 32;
+const MAX_INITIAL_EVENTS: u32 = 32;
 
 /// Returns whether an event sets a breakpoint inherited from the previous branch. There may be many before the first
 /// action.
@@ -359,7 +359,7 @@ fn last_event_time(path: &std::path::Path) -> Option<Timestamp> {
         let last = stamps.next();
         let closed = last.as_ref().filter(|s| s.kind == "closed").map(|s| s.at);
         let stamp = match closed {
-            Some(at) => stamps.find(|s| s.at != at),
+            Some(closed_at) => stamps.find(|s| s.at != closed_at),
             None => last,
         };
         if stamp.is_some() || start == 0 {

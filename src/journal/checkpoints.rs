@@ -1,5 +1,5 @@
-//! Checkpoints: folded states stored beside a branch file, so that opening it folds only its end. They are a cache: a
-//! checkpoint with any inconsistency is ignored and rebuilt.
+//! Checkpoints: folded states stored beside a branch file, so that opening it folds only the events after the newest
+//! one. They are a cache: a checkpoint with any inconsistency is ignored and rebuilt.
 //!
 //! `index/BRANCH/head.jsonl` contains the newest state, the offsets of the events and the list of older states.
 //! `index/BRANCH/SEQ.jsonl` is an older state without its append-only lists, which are prefixes of the newest state's.
@@ -33,8 +33,12 @@ struct Spacing {
 
 impl Default for Spacing {
     fn default() -> Self {
-        const K: u64 = 1 << 10;
-        Self { at_episode_start: (12 * K, 12 * K * K), anywhere: (16 * K, 16 * K * K), min_tail: (K, K * K) }
+        const KIB: u64 = 1 << 10;
+        Self {
+            at_episode_start: (12 * KIB, 12 * KIB * KIB),
+            anywhere: (16 * KIB, 16 * KIB * KIB),
+            min_tail: (KIB, KIB * KIB),
+        }
     }
 }
 
@@ -45,14 +49,15 @@ const MAX_STARTING_STEPS: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoints {
     branch: PathBuf,
-    /// Their folder; `None` if none may be written.
+    /// The folder of the checkpoint files; `None` if none may be written.
     dir: Option<PathBuf>,
     /// The older checkpoints.
     older: Vec<OlderCheckpoint>,
     /// The branch's ancestors, to which its states are bound.
     parents: ParentFiles,
-    /// The event and offset of the newest checkpoint, and of the last one of any kind.
+    /// The event and offset of the newest checkpoint.
     newest: (Seq, u64),
+    /// The event and offset of the checkpoint written last, newest or older.
     last_written: (Seq, u64),
     spacing: Spacing,
 }
@@ -88,7 +93,7 @@ pub(super) struct LoadedCheckpoint {
     pub(super) state: State,
     /// The offset after its last event.
     pub(super) offset: u64,
-    /// The recorded offsets of events up to the checkpoint (see [`EventFile`]).
+    /// The positions that [`EventFile`] recorded up to the checkpoint.
     pub(super) event_offsets: Vec<u64>,
 }
 
@@ -129,8 +134,8 @@ impl Checkpoints {
 
     /// Returns the newest checkpoint if it is valid and matches this file.
     pub(super) fn load_newest(&mut self, file: &File) -> Option<LoadedCheckpoint> {
-        let shared: u64 = self.parents.files.iter().map(|(_, bytes)| bytes).sum();
-        let len = file.metadata().ok()?.len().saturating_add(shared);
+        let parent_bytes: u64 = self.parents.files.iter().map(|(_, bytes)| bytes).sum();
+        let len = file.metadata().ok()?.len().saturating_add(parent_bytes);
         let newest = NewestCheckpoint::read(self.dir.as_deref()?, len, self.parents.fork_seq)?;
         newest.binding.check(file)?;
         self.parents.check(&newest.parent_bindings)?;
@@ -152,12 +157,12 @@ impl Checkpoints {
 
     /// Returns whether a state should be stored now because the last checkpoint is far behind.
     pub fn is_due(&self, state: &State, offset: u64) -> bool {
-        let since = distance(self.last_written, state, offset);
+        let since_last = distance(self.last_written, state, offset);
         let steps = state.episode.as_ref().map_or(0, |e| e.steps.len());
         // The states of a very long episode are large, so they are stored ever less often. Their total size then stays
         // within a few times that of the journal.
-        (steps <= MAX_STARTING_STEPS && reaches(since, self.spacing.at_episode_start))
-            || (reaches(since, self.spacing.anywhere) && since.0 >= 4 * steps as u64)
+        (steps <= MAX_STARTING_STEPS && reaches(since_last, self.spacing.at_episode_start))
+            || (reaches(since_last, self.spacing.anywhere) && since_last.0 >= 4 * steps as u64)
     }
 
     /// Returns whether a branch that ends with this state is far enough beyond the newest checkpoint for another one.
@@ -180,13 +185,14 @@ impl Checkpoints {
         }
     }
 
-    /// Stores the newest state, with the list of all older ones. `at_rest` says that the file is closed, so that any
-    /// later difference means that it was changed. A failure is ignored; the next opening then reads more events.
-    pub fn write_newest(&mut self, state: &State, offset: u64, events: &EventFile, at_rest: bool) {
+    /// Stores the newest state, with the list of all older ones. If `is_closed`, no more is appended to the branch
+    /// file, so any later change of it invalidates the checkpoint. A failure is ignored; the next opening then reads
+    /// more events.
+    pub fn write_newest(&mut self, state: &State, offset: u64, events: &EventFile, is_closed: bool) {
         (self.newest, self.last_written) = ((state.head, offset), (state.head, offset));
         let Some(dir) = &self.dir else { return };
         let binding =
-            files::open(&self.branch).ok().and_then(|file| FileBinding::capture(&file, offset, at_rest));
+            files::open(&self.branch).ok().and_then(|file| FileBinding::capture(&file, offset, is_closed));
         if let Some((binding, parent_bindings)) = binding.zip(self.parents.bind()) {
             let binding = (&binding, parent_bindings.as_slice());
             let _ = checkpoint_file::write_newest(

@@ -18,7 +18,7 @@ const POSITION_INTERVAL: u64 = 64;
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,
-    /// The number before the first event of the file.
+    /// The number of the event before the file's first one.
     base_seq: u64,
     /// Byte offsets of the first event and of every [`POSITION_INTERVAL`]th after it.
     positions: Mutex<Vec<u64>>,
@@ -26,7 +26,7 @@ pub struct EventFile {
     open_file: Mutex<Option<Arc<File>>>,
 }
 
-/// Reads an open file from an offset, without moving its shared position.
+/// Reads an open file from an offset, without moving the position that its handles share.
 struct PositionedReader {
     file: Arc<File>,
     offset: u64,
@@ -68,7 +68,7 @@ impl EventFile {
         self.base_seq < seq.0
     }
 
-    /// Switches back to reading from the path if this open file is being read.
+    /// Reads events from the path again if they are currently read from this open file.
     pub(super) fn stop_reading_through(&self, file: &Arc<File>) {
         let mut open = self.open_file.lock().unwrap_or_else(PoisonError::into_inner);
         open.take_if(|open| Arc::ptr_eq(open, file));
@@ -135,14 +135,14 @@ impl EventFile {
         Ok(events)
     }
 
-    /// Returns a fetcher of these events for a timeline. Its errors are texts; missing acknowledged events are an error
-    /// too.
+    /// Returns a fetcher of these events for a timeline. Its errors are messages; it also fails if fewer events exist
+    /// than requested.
     pub fn fetcher(self: &Arc<Self>) -> EventFetcher {
         let (file, search_file) = (self.clone(), self.clone());
         let all = EventFetcher::new(move |after, to| {
-            let describe_error = |what: &dyn Display| {
+            let describe_error = |reason: &dyn Display| {
                 format!(
-                    "{}: the events from {} to {} could not be read again: {what}; was the file changed or moved \
+                    "{}: the events from {} to {} could not be read again: {reason}; was the file changed or moved \
                      while it was open? close the session and run `retrospect verify`",
                     file.path.display(),
                     after.0 + 1,
@@ -172,9 +172,9 @@ impl EventFile {
         let block = |seq: Seq| seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
         let (start, end) = {
             let positions = self.lock_positions();
-            let at = |block: u64| positions.get(usize::try_from(block).unwrap_or(usize::MAX)).copied();
-            let Some(start) = at(block(after)) else { return Ok(Vec::new()) };
-            (start, at(block(to) + 1))
+            let position = |block: u64| positions.get(usize::try_from(block).unwrap_or(usize::MAX)).copied();
+            let Some(start) = position(block(after)) else { return Ok(Vec::new()) };
+            (start, position(block(to) + 1))
         };
         let mut file = self.reader_at(start)?;
         let mut bytes = Vec::new();
@@ -183,16 +183,17 @@ impl EventFile {
             None => file.read_to_end(&mut bytes)?,
         };
         let mut events = Vec::new();
-        let mut from = 0;
-        while let Some(found) = pattern.find_at(&bytes, from) {
-            let line = bytes[..found.start()].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        let mut search_start = 0;
+        while let Some(found) = pattern.find_at(&bytes, search_start) {
+            let line_start =
+                bytes[..found.start()].iter().rposition(|b| *b == b'\n').map_or(0, |index| index + 1);
             // A line without a line break is still being written and isn't acknowledged.
-            let Some(length) = bytes[line..].iter().position(|b| *b == b'\n') else { break };
-            let envelope: Envelope = serde_json::from_slice(&bytes[line..line + length])?;
+            let Some(length) = bytes[line_start..].iter().position(|b| *b == b'\n') else { break };
+            let envelope: Envelope = serde_json::from_slice(&bytes[line_start..line_start + length])?;
             if envelope.seq > after && envelope.seq <= to {
                 events.push(Arc::new(envelope));
             }
-            from = line + length + 1;
+            search_start = line_start + length + 1;
         }
         Ok(events)
     }

@@ -11,8 +11,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
-    /// The offset after the last complete batch that was read, and its last event.
+    /// The offset after the last complete batch that was read.
     valid_len: u64,
+    /// The last event of that batch.
     last_seq: Seq,
     /// The length of the file at the last check.
     seen_len: u64,
@@ -35,20 +36,20 @@ impl Follower {
         }
         let (header, mut lines) = EventLines::from_file(&self.path, file)?;
         if metadata.len() < self.valid_len {
-            let cut = std::io::Error::other("it is shorter than before; open it again");
-            return Err(JournalError::io(&self.path, "has changed")(cut));
+            let error = std::io::Error::other("it is shorter than before; open it again");
+            return Err(JournalError::io(&self.path, "has changed")(error));
         }
         lines.seek_to(self.valid_len, self.last_seq.0.max(header.at_seq.0), header.at_seq.0)?;
-        let (mut events, mut complete) = (Vec::new(), 0);
+        let (mut events, mut complete_count) = (Vec::new(), 0);
         while let Some((envelope, _)) = lines.next_event()? {
             let ends_batch = !envelope.batch_continues;
             events.push(Arc::new(envelope));
             if ends_batch {
-                complete = events.len();
+                complete_count = events.len();
                 self.valid_len = lines.offset;
             }
         }
-        events.truncate(complete);
+        events.truncate(complete_count);
         self.last_seq = events.last().map_or(self.last_seq, |e| e.seq);
         self.seen_len = metadata.len();
         Ok(events)

@@ -39,7 +39,7 @@ pub struct Summary {
     pub tail: String,
     /// The last event.
     pub head: Seq,
-    /// The last event known to have been acknowledged: after `head` if the journal was truncated or replaced.
+    /// The last event that is known to have been saved; after `head` if the journal was truncated or replaced.
     #[serde(default)]
     pub acknowledged: Seq,
     /// The goal of the open or last episode.
@@ -81,7 +81,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         goal: episode.map(|e| e.task.goal.clone()).unwrap_or_default(),
         tasks: task_hashes(state),
         episodes: state.ended_episodes.len() as u32,
-        won: state.ended_episodes.iter().filter(|p| p.won).count() as u32,
+        won: state.ended_episodes.iter().filter(|e| e.won).count() as u32,
         progress: episode.map_or(0.0, |e| e.progress),
         steps: episode.map_or(0, crate::engine::Episode::answered_steps),
         ended: episode.is_some_and(|e| e.outcome.is_some()),
@@ -89,7 +89,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         lessons: state.pool.all().filter(|l| l.is_active()).count() as u32,
         over: state.run_over,
         closed: state.closed,
-        last: state.ended_episodes.last().map(|p| (**p).clone()),
+        last: state.ended_episodes.last().map(|e| (**e).clone()),
     }
 }
 
@@ -97,7 +97,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
 const MAX_TASKS: usize = 1000;
 
 fn task_hashes(state: &State) -> Vec<u64> {
-    let tasks = state.ended_episodes.iter().map(|p| &p.task).chain(state.open_episode().map(|e| &e.task));
+    let tasks = state.ended_episodes.iter().map(|e| &e.task).chain(state.open_episode().map(|e| &e.task));
     let mut hashes: Vec<u64> = Vec::new();
     let mut seen = HashSet::new();
     for task in tasks.collect::<Vec<_>>().into_iter().rev() {
@@ -126,12 +126,12 @@ impl Summary {
     /// Stores the summary, with the hash of the end of the branch file.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// Returns [`JournalError::Io`] if a file cannot be read or written.
     pub fn save(&self, dir: &Path) -> Result<(), JournalError> {
         let index = dir.join("index");
         if index.is_symlink() {
-            let link = std::io::Error::other("it is a symbolic link, which is not followed here");
-            return Err(JournalError::io(&index, "could not be written")(link));
+            let error = std::io::Error::other("it is a symbolic link, which is not followed here");
+            return Err(JournalError::io(&index, "could not be written")(error));
         }
         fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not be created"))?;
         let file = branch_path(dir, &self.branch);
@@ -182,7 +182,7 @@ impl Summary {
         serde_json::from_slice::<Self>(&bytes).ok().filter(|saved| saved.branch == *branch)
     }
 
-    /// Returns the acknowledged events that are missing from the branch, if any.
+    /// Returns the saved events that are missing from the branch, if any.
     pub fn missing(&self) -> Option<Missing> {
         let (first, last) = (Seq(self.head.0 + 1), self.acknowledged);
         (last >= first).then(|| Missing { branch: self.branch.clone(), first, last })
@@ -222,17 +222,18 @@ fn tail_hash(path: &Path, len: u64) -> std::io::Result<String> {
 /// A session's folder, with its summary or the error of reading it.
 pub type ListedSession = (PathBuf, Result<(Session, Summary), JournalError>);
 
-/// Sorts session folders by their start, newest first. Names begin with the start in seconds; for equal seconds the
-/// meta files are read.
+/// Sorts session folders by start time, newest first. Names begin with it, in whole seconds; for equal seconds the meta
+/// files are read.
 pub fn sort_newest_first(dirs: &mut [PathBuf]) {
-    const STAMP_LEN: usize = "20261120T104000Z".len();
-    let second = |dir: &PathBuf| {
+    const TIMESTAMP_LEN: usize = "20261120T104000Z".len();
+    let start_second = |dir: &PathBuf| {
         let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        name.get(..STAMP_LEN).map_or(name.clone(), str::to_owned)
+        name.get(..TIMESTAMP_LEN).map_or(name.clone(), str::to_owned)
     };
     dirs.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
-    for same_second in
-        dirs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|same_second| same_second.len() > 1)
+    for same_second in dirs
+        .chunk_by_mut(|a, b| start_second(a) == start_second(b))
+        .filter(|same_second| same_second.len() > 1)
     {
         same_second
             .sort_by_cached_key(|dir| std::cmp::Reverse(Session::open(dir).ok().map(|s| s.meta.created)));
@@ -240,8 +241,8 @@ pub fn sort_newest_first(dirs: &mut [PathBuf]) {
 }
 
 /// Returns the sessions in a folder, newest first; an unreadable one has the error instead of a summary.
-pub fn list_sessions(root: &Path) -> Vec<ListedSession> {
-    let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
+pub fn list_sessions(folder: &Path) -> Vec<ListedSession> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut dirs: Vec<PathBuf> = entries
         .flatten()
         .map(|e| e.path())
@@ -250,8 +251,8 @@ pub fn list_sessions(root: &Path) -> Vec<ListedSession> {
     sort_newest_first(&mut dirs);
     dirs.into_iter()
         .map(|dir| {
-            let read = Session::open(&dir).and_then(|s| Summary::load(&s).map(|summary| (s, summary)));
-            (dir, read)
+            let result = Session::open(&dir).and_then(|s| Summary::load(&s).map(|summary| (s, summary)));
+            (dir, result)
         })
         .collect()
 }

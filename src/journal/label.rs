@@ -65,7 +65,7 @@ impl Session {
     ///
     /// # Errors
     /// Returns [`JournalError::NoBranch`] if there is no such branch, [`JournalError::TooLong`] for a name or note that
-    /// is too long, [`JournalError::BadName`] for a name that is ambiguous or cannot be referred to, and
+    /// is too long, [`JournalError::BadName`] for a name that is ambiguous or contains reserved characters, and
     /// [`JournalError::Io`] if the file cannot be written.
     pub fn set_label(&self, branch: &BranchId, change: LabelChange) -> Result<(), JournalError> {
         let path = self.labels_path();
@@ -91,12 +91,12 @@ impl Session {
         file.sync_all().map_err(io("could not be synced"))
     }
 
-    /// Fails for a name that is or may become the id or name of another branch, and for one that `SESSION@NAME#EPISODE`
-    /// can't express.
+    /// Fails for a name that is or may become the id or name of another branch, and for one that can't be used in
+    /// `SESSION@NAME#EPISODE`.
     fn check_name(&self, branch: &BranchId, name: &str) -> Result<(), JournalError> {
-        let bad_name = |why: String| Err(JournalError::BadName { name: name.to_owned(), why });
-        if let Some(mark) = name.chars().find(|c| RESERVED_CHARS.contains(c)) {
-            return bad_name(format!("`{mark}` is reserved: SESSION@NAME#EPISODE uses it"));
+        let bad_name = |reason: String| Err(JournalError::BadName { name: name.to_owned(), reason });
+        if let Some(reserved) = name.chars().find(|c| RESERVED_CHARS.contains(c)) {
+            return bad_name(format!("`{reserved}` is reserved for addresses such as SESSION@NAME#EPISODE"));
         }
         if name == branch.0 {
             return Ok(());
@@ -158,25 +158,25 @@ pub fn parse_labels(mut reader: impl BufRead) -> std::io::Result<BTreeMap<Branch
 
 /// Returns whether the file's last line has no line break.
 fn has_torn_line(path: &std::path::Path) -> bool {
-    let last = || {
+    let last_byte = || {
         let mut file = files::open(path)?;
         file.seek(SeekFrom::End(-1))?;
-        let mut last = [0];
-        file.read_exact(&mut last).map(|()| last[0])
+        let mut last_byte = [0];
+        file.read_exact(&mut last_byte).map(|()| last_byte[0])
     };
-    last().is_ok_and(|last: u8| last != b'\n')
+    last_byte().is_ok_and(|last_byte: u8| last_byte != b'\n')
 }
 
 /// Fails for a name or note that is too long.
 fn check_length(change: &LabelChange) -> Result<(), JournalError> {
-    let (what, text, max) = match change {
+    let (field, text, max) = match change {
         LabelChange::Name(Some(name)) => ("name", name, MAX_NAME_CHARS),
         LabelChange::Note(Some(note)) => ("note", note, MAX_NOTE_CHARS),
         _ => return Ok(()),
     };
     match text.chars().count() {
-        len if len <= max => Ok(()),
-        chars => Err(JournalError::TooLong { what, chars, most: max }),
+        length if length <= max => Ok(()),
+        length => Err(JournalError::TooLong { field, length, max }),
     }
 }
 

@@ -17,8 +17,8 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The number of events folded into a timeline at a time.
-const BATCH: usize = 64;
+/// The number of folded events from which they are passed to the timeline.
+const FLUSH_EVENTS: usize = 64;
 
 /// The purpose of opening a branch file, which decides how its checkpoints are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct OpenBranch {
     pub checkpoints: Checkpoints,
     /// The files of its ancestors, held open.
     pub parents: Vec<Arc<AncestorFile>>,
-    /// Acknowledged events that are missing.
+    /// Saved events that are missing from the file.
     pub missing: Option<Missing>,
     /// The last event that was not read because a checkpoint contains it; 0 if all were read.
     pub checkpoint_seq: Seq,
@@ -69,7 +69,7 @@ pub(super) fn open_with_checkpoints(
     mode: OpenMode,
     checkpoints: Checkpoints,
 ) -> Result<OpenBranch, JournalError> {
-    // Read before the journal, which may still grow.
+    // Read this first: the journal may grow meanwhile, so it then contains at least these events.
     let acknowledged_seq = acknowledged(path);
     let mut opener = BranchOpener::new(path, mode, checkpoints)?;
     let checkpoint = opener.checkpoints.load_newest(&opener.file);
@@ -95,7 +95,7 @@ pub(super) fn open_with_checkpoints(
     Ok(opened)
 }
 
-/// Acknowledged events that are missing from their branch file.
+/// Events that are known to have been saved (acknowledged), but are missing from their branch file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     pub branch: BranchId,
@@ -107,7 +107,7 @@ impl std::fmt::Display for Missing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "branch {}: events {} to {} were acknowledged and are missing: the journal was truncated or replaced, or lost its end \
+            "branch {}: events {} to {} were saved but are missing: the journal was truncated or replaced, or lost its end \
              in a power failure; restore it from a copy, or from the session NAME-saved beside it if there is one",
             self.branch, self.first, self.last
         )
@@ -122,11 +122,11 @@ fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<LoadedCheckpoint
 }
 
 /// Returns every valid checkpointed state of a branch file, including the newest, for a caller that folds all events
-/// and can check them.
+/// and compares the states.
 pub fn stored_checkpoints(branch: &Path) -> CheckpointIndex {
     let opened = open_checkpoints(branch);
     let (checkpoints, newest) = opened.unwrap_or_default();
-    let Some(newest) = newest.map(|found| Arc::new(found.state)) else {
+    let Some(newest) = newest.map(|checkpoint| Arc::new(checkpoint.state)) else {
         return CheckpointIndex { seqs: Vec::new(), load: Arc::new(|_| None) };
     };
     let CheckpointIndex { mut seqs, load } = checkpoints.index(&newest);
@@ -171,16 +171,16 @@ impl<'p> BranchOpener<'p> {
         Ok(Self { path, mode, file, header, checkpoints, base, is_truncated: false })
     }
 
-    /// Folds from a checkpoint, if one was found, to the end or up to an event, inclusive.
+    /// Folds from a checkpoint, if there is one, to the end or up to an event, inclusive.
     fn open(
         &mut self,
         checkpoint: Option<LoadedCheckpoint>,
-        upto: Option<Seq>,
+        up_to: Option<Seq>,
     ) -> Result<OpenBranch, JournalError> {
         let has_checkpoint = checkpoint.is_some();
-        match self.fold_file(checkpoint, upto) {
+        match self.fold_file(checkpoint, up_to) {
             // If the journal contradicts its checkpoint, the journal is authoritative and is read from the start.
-            Err(_) if has_checkpoint => self.fold_file(None, upto),
+            Err(_) if has_checkpoint => self.fold_file(None, up_to),
             opened => opened,
         }
     }
@@ -188,7 +188,7 @@ impl<'p> BranchOpener<'p> {
     fn fold_file(
         &mut self,
         checkpoint: Option<LoadedCheckpoint>,
-        upto: Option<Seq>,
+        up_to: Option<Seq>,
     ) -> Result<OpenBranch, JournalError> {
         use std::io::Seek as _;
         let mut reader = clone_handle(self.path, &self.file)?;
@@ -197,7 +197,7 @@ impl<'p> BranchOpener<'p> {
         let base_seq = header.at_seq;
         let event_file = Arc::new(EventFile::new(self.path, base_seq));
         let writes_checkpoints = self.mode != OpenMode::Verify
-            && upto.is_none()
+            && up_to.is_none()
             && !self.is_truncated
             && (self.mode == OpenMode::Resume || is_unlocked(&self.file));
         let fetch = match &self.base {
@@ -205,13 +205,13 @@ impl<'p> BranchOpener<'p> {
             None => event_file.fetcher(),
         };
         let mut checkpoint_seq = Seq(0);
-        let start = checkpoint.and_then(|checkpoint| self.start_state(checkpoint, upto, &event_file));
+        let start = checkpoint.and_then(|checkpoint| self.start_state(checkpoint, up_to, &event_file));
         let (state, timeline) = if let Some((state, offset, before)) = start {
             checkpoint_seq = state.head;
             lines.seek_to(offset, before.0, base_seq.0)?;
             (State::clone(&state), Timeline::from_head(state.clone(), fetch, self.checkpoint_index(&state)))
         } else {
-            if upto.is_none() {
+            if up_to.is_none() {
                 self.checkpoints.clear(writes_checkpoints);
             }
             match &self.base {
@@ -222,9 +222,9 @@ impl<'p> BranchOpener<'p> {
                 None => (State::default(), Timeline::with_fetcher(fetch)),
             }
         };
-        let mut folder = BatchFolder { state, timeline, batch: Vec::new(), folded_count: 0 };
+        let mut folder = BatchFolder { state, timeline, pending: Vec::new(), folded_count: 0 };
         let mut valid_len = lines.offset;
-        while upto.is_none_or(|upto| lines.next_seq <= upto.0)
+        while up_to.is_none_or(|up_to| lines.next_seq <= up_to.0)
             && let Some((envelope, at)) = lines.next_event()?
         {
             event_file.record_position(envelope.seq, at);
@@ -234,14 +234,14 @@ impl<'p> BranchOpener<'p> {
                     self.checkpoints.write_older(&folder.state, valid_len);
                 }
             } else {
-                valid_len = if folder.batch.is_empty() { lines.offset } else { valid_len };
+                valid_len = if folder.pending.is_empty() { lines.offset } else { valid_len };
             }
         }
-        let unfinished_events = folder.batch.len() - folder.folded_count;
-        let torn_tail = if upto.is_none() { lines.torn_tail(valid_len, unfinished_events) } else { None };
+        let unfinished_events = folder.pending.len() - folder.folded_count;
+        let torn_tail = if up_to.is_none() { lines.torn_tail(valid_len, unfinished_events) } else { None };
         let mut timeline = folder.finish();
         let head = timeline.head().clone();
-        if upto.is_none() {
+        if up_to.is_none() {
             event_file.truncate_positions_after(head.head.max(base_seq));
         }
         if writes_checkpoints && self.checkpoints.is_tail_long_enough(&head, valid_len) {
@@ -269,21 +269,21 @@ impl<'p> BranchOpener<'p> {
         })
     }
 
-    /// Returns the state to start from (the newest, or the last one before the wanted event), the offset from which to
+    /// Returns the state to start from (the newest, or the last one up to the event `up_to`), the offset from which to
     /// read, and the event before that offset.
     fn start_state(
         &self,
         checkpoint: LoadedCheckpoint,
-        upto: Option<Seq>,
+        up_to: Option<Seq>,
         event_file: &EventFile,
     ) -> Option<(Arc<State>, u64, Seq)> {
         let newest = Arc::new(checkpoint.state);
         event_file.set_positions(checkpoint.event_offsets);
-        let Some(upto) = upto.filter(|upto| *upto < newest.head) else {
+        let Some(up_to) = up_to.filter(|up_to| *up_to < newest.head) else {
             let head = newest.head;
             return Some((newest, checkpoint.offset, head));
         };
-        let older = (self.checkpoints.index(&newest).load)(upto)?;
+        let older = (self.checkpoints.index(&newest).load)(up_to)?;
         let (offset, before) = event_file.position_before(older.head)?;
         Some((Arc::new(older), offset, before))
     }
@@ -302,7 +302,8 @@ fn clone_handle(path: &Path, file: &File) -> Result<File, JournalError> {
     file.try_clone().map_err(JournalError::io(path, "could not be opened"))
 }
 
-/// Returns whether no program is writing the file now. One that starts just after this writes the same checkpoints.
+/// Returns whether no program is writing the file now. One that starts writing right afterwards does no harm: it writes
+/// the same checkpoints.
 fn is_unlocked(file: &File) -> bool {
     let lock = file.try_lock_shared();
     let _ = file.unlock();
@@ -314,7 +315,7 @@ struct BatchFolder {
     state: State,
     timeline: Timeline,
     /// Events not yet passed to the timeline, ending with those of an incomplete batch.
-    batch: Vec<Arc<Envelope>>,
+    pending: Vec<Arc<Envelope>>,
     /// The number of them that have been folded.
     folded_count: usize,
 }
@@ -323,28 +324,28 @@ impl BatchFolder {
     /// Adds an event. Returns whether it completes its batch.
     fn push_event(&mut self, envelope: Envelope) -> bool {
         let ends_batch = !envelope.batch_continues;
-        self.batch.push(Arc::new(envelope));
+        self.pending.push(Arc::new(envelope));
         if ends_batch {
-            for envelope in &self.batch[self.folded_count..] {
+            for envelope in &self.pending[self.folded_count..] {
                 self.state.apply(envelope);
             }
-            self.folded_count = self.batch.len();
-            if self.folded_count >= BATCH {
-                self.flush_batch();
+            self.folded_count = self.pending.len();
+            if self.folded_count >= FLUSH_EVENTS {
+                self.flush();
             }
         }
         ends_batch
     }
 
-    fn flush_batch(&mut self) {
+    fn flush(&mut self) {
         self.folded_count = 0;
-        self.timeline.push(std::mem::take(&mut self.batch), Arc::new(self.state.clone()));
+        self.timeline.push(std::mem::take(&mut self.pending), Arc::new(self.state.clone()));
     }
 
     fn finish(mut self) -> Timeline {
-        self.batch.truncate(self.folded_count);
+        self.pending.truncate(self.folded_count);
         if self.folded_count > 0 {
-            self.flush_batch();
+            self.flush();
         }
         self.timeline
     }

@@ -75,21 +75,21 @@ pub(super) fn path_change(path: &Path, open: &Metadata) -> Option<FileChange> {
 /// Returns [`JournalError::Io`] if a file cannot be opened.
 pub fn parents_of_fork(
     parents: &[Arc<AncestorFile>],
-    own: &Arc<EventFile>,
+    own_file: &Arc<EventFile>,
     at: Seq,
 ) -> Result<Vec<Arc<AncestorFile>>, JournalError> {
-    let mut chain: Vec<&Arc<EventFile>> = parents.iter().map(|parent| &parent.events).collect();
-    chain.push(own);
+    let mut ancestry: Vec<&Arc<EventFile>> = parents.iter().map(|parent| &parent.events).collect();
+    ancestry.push(own_file);
     // The event may belong to an ancestor.
-    let last = chain.iter().rposition(|events| events.starts_at_or_before(at)).unwrap_or(0);
-    let events = chain[last].clone();
+    let owner = ancestry.iter().rposition(|events| events.starts_at_or_before(at)).unwrap_or(0);
+    let events = ancestry[owner].clone();
     let io = |action| JournalError::io(events.path(), action);
     let file = files::open(events.path()).map_err(io("could not be opened"))?;
     let bytes = match events.end_offset(at) {
         Some(bytes) => bytes,
         None => file.metadata().map_err(io("size could not be read"))?.len(),
     };
-    let mut fork_parents = parents[..last.min(parents.len())].to_vec();
-    fork_parents.push(AncestorFile::hold(events.clone(), file, bytes, last)?);
+    let mut fork_parents = parents[..owner.min(parents.len())].to_vec();
+    fork_parents.push(AncestorFile::hold(events.clone(), file, bytes, owner)?);
     Ok(fork_parents)
 }

@@ -1,4 +1,5 @@
-//! Reads branch files. A torn end is dropped and reported; any other problem is an error with file, line and reason.
+//! Reads branch files. An incomplete end is dropped and reported; any other problem is an error with file, line and
+//! reason.
 
 use super::branch::last_written_branch;
 use super::open::{MAX_PARENTS, is_branch_name};
@@ -48,12 +49,12 @@ impl BranchHeader {
     }
 }
 
-/// The end of a file that is incomplete, because its write was never acknowledged.
+/// The incomplete end of a file, left by a write that did not finish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornTail {
     /// Its length in bytes.
     pub bytes: u64,
-    /// What was lost, for a message.
+    /// Describes what is ignored, for a message.
     pub description: String,
 }
 
@@ -144,7 +145,7 @@ fn read_all_events<R: BufRead>(
 ) -> Result<ReadBranch, JournalError> {
     let mut events: Vec<Arc<Envelope>> = Vec::new();
     let mut valid_len = lines.offset;
-    let mut complete = 0;
+    let mut complete_count = 0;
     let event_file = Arc::new(EventFile::new(path, header.at_seq));
     while let Some((envelope, offset)) = lines.next_event()? {
         event_file.record_position(envelope.seq, offset);
@@ -152,11 +153,11 @@ fn read_all_events<R: BufRead>(
         events.push(Arc::new(envelope));
         if ends_batch {
             valid_len = lines.offset;
-            complete = events.len();
+            complete_count = events.len();
         }
     }
-    let torn_tail = lines.torn_tail(valid_len, events.len() - complete);
-    events.truncate(complete);
+    let torn_tail = lines.torn_tail(valid_len, events.len() - complete_count);
+    events.truncate(complete_count);
     event_file.truncate_positions_after(events.last().map_or(header.at_seq, |e| e.seq));
     Ok(ReadBranch { header, events, valid_len, torn_tail, event_file })
 }
@@ -174,15 +175,15 @@ impl ReadBranch {
 }
 
 fn fold_into(mut timeline: Timeline, events: Vec<Arc<Envelope>>) -> Timeline {
-    const BATCH: usize = 64;
+    const EVENTS_PER_PUSH: usize = 64;
     let mut state = State::default();
     let mut remaining = events.into_iter().peekable();
     while remaining.peek().is_some() {
-        let batch: Vec<_> = remaining.by_ref().take(BATCH).collect();
-        for envelope in &batch {
+        let events_to_push: Vec<_> = remaining.by_ref().take(EVENTS_PER_PUSH).collect();
+        for envelope in &events_to_push {
             state.apply(envelope);
         }
-        timeline.push(batch, Arc::new(state.clone()));
+        timeline.push(events_to_push, Arc::new(state.clone()));
     }
     timeline
 }

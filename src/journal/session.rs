@@ -92,10 +92,10 @@ impl Session {
         Ok(Self { dir: dir.to_owned(), meta })
     }
 
-    /// Rewrites the meta file (after setting a bookmark).
+    /// Rewrites the meta file, for example after setting a bookmark.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// Returns [`JournalError::Io`] if the file cannot be written.
     pub fn save_meta(&self) -> Result<(), JournalError> {
         write_private(&self.dir.join("meta.toml"), to_toml(&self.meta).as_bytes())
     }
@@ -104,7 +104,7 @@ impl Session {
     /// whether it was written.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// Returns [`JournalError::Io`] if the file cannot be written.
     pub fn restore_meta(&self, check_content: bool) -> Result<bool, JournalError> {
         let needs_rewrite = match self.dir.join("meta.toml").metadata() {
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,

@@ -162,11 +162,9 @@ impl<R: BufRead> EventLines<R> {
         (bytes > 0).then(|| TornTail {
             bytes,
             description: if unfinished_events > 0 {
-                format!(
-                    "{unfinished_events} events of an unfinished batch at the end were never acknowledged and are ignored"
-                )
+                format!("{unfinished_events} events at the end belong to an unfinished batch and are ignored")
             } else {
-                format!("{bytes} bytes of a torn last line were never acknowledged and are ignored")
+                format!("{bytes} bytes at the end are an incomplete line and are ignored")
             },
         })
     }
@@ -196,7 +194,7 @@ impl<R: BufRead> EventLines<R> {
                 return Ok(LineRead::Broken(bytes));
             }
             let end = buffer.iter().position(|b| *b == b'\n');
-            let consumed = end.map_or(buffer.len(), |at| at + 1);
+            let consumed = end.map_or(buffer.len(), |index| index + 1);
             bytes += consumed as u64;
             self.reader.consume(consumed);
             if end.is_some() {

@@ -24,12 +24,12 @@ fn header() -> BranchHeader {
     }
 }
 
-fn remark(seq: u64, more: bool) -> Envelope {
+fn remark(seq: u64, batch_continues: bool) -> Envelope {
     Envelope {
         seq: Seq(seq),
         timestamp: Timestamp::UNIX_EPOCH,
         cause: Cause::Person,
-        batch_continues: more,
+        batch_continues,
         event: Event::Remarked { step: 0, text: "a line\nand \u{1b}[31m more".to_owned() },
     }
 }
@@ -96,10 +96,10 @@ fn a_failed_write_leaves_complete_lines_and_retries_the_same_bytes() {
     let path = dir.path().join("trunk.jsonl");
     let mut writer = Writer::create(&path, &header()).unwrap();
     writer.append(&[remark(1, false)]).unwrap();
-    let whole = std::fs::read(&path).unwrap();
+    let acknowledged = std::fs::read(&path).unwrap();
     writer.failing_writes.store(2, Ordering::Relaxed);
     assert!(writer.append(&[remark(2, false)]).is_err());
-    assert_eq!(std::fs::read(&path).unwrap(), whole);
+    assert_eq!(std::fs::read(&path).unwrap(), acknowledged);
     assert!(writer.retry().is_err());
     writer.retry().unwrap();
     assert_eq!(read_branch(&path).unwrap().events.len(), 2);
@@ -122,12 +122,12 @@ fn checking_the_lock_does_not_stop_a_writer() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("a")).unwrap();
     drop(writer);
-    let look = std::fs::File::open(session.trunk()).unwrap();
-    look.lock_shared().unwrap();
+    let reader = std::fs::File::open(session.trunk()).unwrap();
+    reader.lock_shared().unwrap();
     let trunk = session.trunk();
     let locked = std::thread::spawn(move || Writer::lock(&trunk).is_ok());
     std::thread::park_timeout(std::time::Duration::from_millis(30));
-    drop(look);
+    drop(reader);
     assert!(locked.join().unwrap());
 }
 
@@ -146,18 +146,18 @@ fn reading_creates_no_index_in_a_shipped_session() {
 
 /// Regression: only the size was compared.
 #[test]
-fn a_journal_edited_to_the_same_size_is_noticed() {
+fn a_journal_edited_to_the_same_size_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     let (session, mut writer) = Session::create(dir.path(), meta("a")).unwrap();
     writer.append(&[remark(1, false)]).unwrap();
-    let kept = Summary::load(&session).unwrap();
+    let summary = Summary::load(&session).unwrap();
     let text = std::fs::read_to_string(session.trunk()).unwrap();
     let edited = text.replace("\"seq\":1", "\"seq\":7");
     assert!(edited.len() == text.len() && edited != text, "{text}");
     std::fs::write(session.trunk(), edited).unwrap();
     assert!(Summary::load(&session).is_err());
     std::fs::write(session.trunk(), text).unwrap();
-    assert_eq!(Summary::load(&session).unwrap(), kept);
+    assert_eq!(Summary::load(&session).unwrap(), summary);
 }
 
 #[test]
@@ -176,12 +176,12 @@ fn errors_name_file_line_and_reason() {
         (format!("{head}\n{}\n", one.replace("remarked", "sang")), 2, "unknown event \"sang\""),
         (format!("{head}\n{}\n{one}\n", one.replace("\"text\"", "\"words\"")), 2, "missing field `text`"),
     ];
-    for (text, line, words) in cases {
+    for (text, line, reason) in cases {
         match read_branch_bytes(Path::new("b.jsonl"), text.as_bytes()) {
             Err(error @ JournalError::Malformed { .. }) => {
                 let message = error.to_string();
                 assert!(
-                    message.contains(words) && message.starts_with(&format!("b.jsonl:{line}:")),
+                    message.contains(reason) && message.starts_with(&format!("b.jsonl:{line}:")),
                     "{message}"
                 );
             }
@@ -191,7 +191,7 @@ fn errors_name_file_line_and_reason() {
 }
 
 #[test]
-fn a_folder_of_sessions_is_listed_newest_first_and_broken_ones_say_why() {
+fn sessions_are_listed_newest_first_and_broken_ones_with_an_error() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["20260101T000000Z-a-aaaaaa", "20260102T000000Z-b-bbbbbb"] {
         drop(Session::create(dir.path(), meta(name)).unwrap());
@@ -222,7 +222,7 @@ fn session_names_have_a_timestamp_a_slug_and_a_salt() {
 }
 
 #[test]
-fn old_events_are_read_again_from_their_offset() {
+fn old_events_can_be_read_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trunk.jsonl");
     let mut writer = Writer::create(&path, &header()).unwrap();
@@ -235,7 +235,7 @@ fn old_events_are_read_again_from_their_offset() {
         for (after, to) in [(0, 1), (0, 400), (63, 64), (64, 65), (127, 300), (399, 400), (400, 401)] {
             let found: Vec<u64> =
                 events.read_events(Seq(after), Seq(to)).unwrap().iter().map(|e| e.seq.0).collect();
-            assert_eq!(found, (after + 1..=to.min(400)).collect::<Vec<_>>(), "above {after} up to {to}");
+            assert_eq!(found, (after + 1..=to.min(400)).collect::<Vec<_>>(), "after {after} up to {to}");
         }
     }
 }
@@ -283,11 +283,11 @@ fn extreme_numbers_are_rejected_or_folded() {
 }
 
 #[test]
-fn every_progress_rate_is_read_as_it_was_written() {
-    for (n, of) in (1_u32..=60).flat_map(|of| (0..=of).map(move |n| (n, of))) {
-        let rate = f64::from(n) / f64::from(of);
-        let odd = rate * 2.960_341_429_522_986_2e153;
-        for number in [rate, odd] {
+fn every_progress_rate_survives_a_round_trip() {
+    for (n, total) in (1_u32..=60).flat_map(|total| (0..=total).map(move |n| (n, total))) {
+        let rate = f64::from(n) / f64::from(total);
+        let scaled = rate * 2.960_341_429_522_986_2e153;
+        for number in [rate, scaled] {
             let written = serde_json::to_string(&number).unwrap();
             let read: f64 = serde_json::from_str(&written).unwrap();
             assert_eq!(read.to_bits(), number.to_bits(), "{written}");
@@ -302,12 +302,12 @@ fn a_summary_that_is_a_pipe_or_too_long_is_rebuilt() {
     let (session, writer) = Session::create(dir.path(), meta("piped")).unwrap();
     drop(writer);
     let summary = session.dir.join("index/summary.json");
-    let made = std::process::Command::new("mkfifo").arg(&summary).status().unwrap();
-    assert!(made.success());
-    assert_eq!(Summary::load(&session).unwrap().head, Seq(0), "the pipe is not waited for");
+    let status = std::process::Command::new("mkfifo").arg(&summary).status().unwrap();
+    assert!(status.success());
+    assert_eq!(Summary::load(&session).unwrap().head, Seq(0), "the program doesn't wait for the pipe");
     std::fs::File::create(&summary).unwrap().set_len(2 << 30).unwrap();
     assert_eq!(Summary::load(&session).unwrap().head, Seq(0));
     std::fs::File::create(session.dir.join("meta.toml")).unwrap().set_len(2 << 30).unwrap();
-    let refused = Session::open(&session.dir).unwrap_err();
-    assert!(refused.to_string().contains("meta.toml"), "{refused}");
+    let error = Session::open(&session.dir).unwrap_err();
+    assert!(error.to_string().contains("meta.toml"), "{error}");
 }

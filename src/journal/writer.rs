@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often locking is tried while another program holds the lock, and for how long in total.
+/// How often locking is retried while another program holds the lock, and for how long in total.
 const LOCK_TRIES: u32 = 20;
 const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
@@ -46,7 +46,8 @@ impl Writer {
     pub fn create(path: &Path, header: &BranchHeader) -> Result<Self, JournalError> {
         let file = files::create_new(path).map_err(JournalError::io(path, "could not be created"))?;
         let mut writer = Self::with_lock(file, path, 0, Arc::new(EventFile::new(path, header.at_seq)))?;
-        let mut line = serde_json::to_vec(header).map_err(|e| JournalError::io(path, "header")(e.into()))?;
+        let mut line = serde_json::to_vec(header)
+            .map_err(|e| JournalError::io(path, "header could not be serialized")(e.into()))?;
         line.push(b'\n');
         writer.write(&line)?;
         writer.sync()?;
@@ -66,7 +67,7 @@ impl Writer {
     /// Truncates the file to its complete batches and continues after them.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// Returns [`JournalError::Io`] if the file cannot be truncated.
     pub fn truncate_to(mut self, valid_len: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
         self.event_file.set_open_file(None);
         events.set_open_file(shared_reader(&self.file));
@@ -138,7 +139,7 @@ impl Writer {
         for envelope in batch {
             self.batch_offsets.push((envelope.seq, bytes.len() as u64));
             serde_json::to_writer(&mut bytes, envelope)
-                .map_err(|e| JournalError::io(&self.path, "event")(e.into()))?;
+                .map_err(|e| JournalError::io(&self.path, "event could not be serialized")(e.into()))?;
             bytes.push(b'\n');
         }
         let written = self.write(&bytes);
@@ -156,8 +157,8 @@ impl Writer {
     pub fn retry(&mut self) -> Result<(), JournalError> {
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() {
-            let nothing = io::Error::other("these events cannot be written as JSON");
-            return Err(JournalError::io(&self.path, "could not be written")(nothing));
+            let error = io::Error::other("these events cannot be written as JSON");
+            return Err(JournalError::io(&self.path, "could not be written")(error));
         }
         let written = self.write(&pending);
         if written.is_err() {
@@ -193,11 +194,11 @@ impl Writer {
         if let Some(change) = path_change(&self.path, &metadata) {
             return changed(change);
         }
-        let (is, was) = (metadata.len(), self.valid_len);
-        match is.cmp(&was) {
-            std::cmp::Ordering::Less => changed(FileChange::Shortened { current: is, expected: was }),
+        let (current, expected) = (metadata.len(), self.valid_len);
+        match current.cmp(&expected) {
+            std::cmp::Ordering::Less => changed(FileChange::Shortened { current, expected }),
             std::cmp::Ordering::Greater if !self.has_partial_line => {
-                changed(FileChange::Lengthened { current: is, expected: was })
+                changed(FileChange::Lengthened { current, expected })
             }
             _ => Ok(()),
         }
@@ -252,7 +253,7 @@ impl Writer {
                 Ok(())
             }
             Err(error) => {
-                // Truncates whatever part reached the file; if that fails too, it is done before the next write.
+                // Removes the part that reached the file; if that fails too, it is removed before the next write.
                 self.has_partial_line = self.file.set_len(self.valid_len).is_err();
                 Err(error)
             }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 pub(super) struct WithCalibration(pub(super) Arc<dyn Method>);
 
 impl WithCalibration {
-    /// Returns the method of the open or last episode. If the next episode belongs to the other method, both schedule
-    /// the same episodes until tests begin.
+    /// Returns the method of the open or last episode. It also chooses the next episode, even if that belongs to the
+    /// other method: until the tests begin, both choose the same.
     fn active_method(&self, state: &State) -> &dyn Method {
         let calibrates = state.episode.as_ref().is_some_and(|e| e.role.is_calibration());
         if calibrates { &OmniReflect } else { &*self.0 }

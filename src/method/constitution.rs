@@ -3,7 +3,7 @@
 use crate::domain::{LessonId, LessonOrigin, LessonStatus, LessonText};
 use crate::engine::{Intent, LessonCommand, MentorReply, State};
 
-/// Replaces the lessons that the mentor was shown by the items of its summary. Lessons that a person wrote, edited,
+/// Replaces the lessons that the mentor was shown by the lessons of its summary. Lessons that a person wrote, edited,
 /// pinned or switched off stay, and so do those newer than the question. If the reply could not be used, all lessons
 /// stay.
 pub(super) fn apply_summary(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {

@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// A receptacle with its contents.
 #[derive(Clone, Debug)]
 struct Receptacle {
-    container: bool,
+    can_be_closed: bool,
     open: bool,
     things: Vec<String>,
 }
 
-/// A fake household with the wording of the real games: the current version's, or that of version 2.1.1 if
-/// `old_wording`.
+/// A fake household whose observations are worded as in ALFWorld: as in current games, or as in older ones ("loc 7",
+/// "put ... in/on") if `old_wording`.
 #[derive(Clone, Debug)]
 pub(crate) struct FakeHousehold {
     pub(crate) old_wording: bool,
@@ -31,9 +31,9 @@ impl FakeHousehold {
     /// Creates a kitchen whose containers are closed.
     pub(crate) fn kitchen(goal: &str) -> Self {
         let mut places = BTreeMap::new();
-        let mut add = |name: &str, container: bool, things: &[&str]| {
+        let mut add = |name: &str, can_be_closed: bool, things: &[&str]| {
             let things = things.iter().map(|t| (*t).to_owned()).collect();
-            places.insert(name.to_owned(), Receptacle { container, open: !container, things });
+            places.insert(name.to_owned(), Receptacle { can_be_closed, open: !can_be_closed, things });
         };
         add("countertop 1", false, &["bread 1", "knife 1"]);
         add("countertop 2", false, &["mug 1", "apple 1"]);
@@ -44,15 +44,8 @@ impl FakeHousehold {
         add("garbagecan 1", false, &[]);
         add("cabinet 1", true, &["plate 1"]);
         add("sidetable 1", false, &["desklamp 1"]);
-        let treated = BTreeSet::new();
-        Self {
-            old_wording: false,
-            goal: goal.to_owned(),
-            location: None,
-            holding: None,
-            places,
-            treatments: treated,
-        }
+        let treatments = BTreeSet::new();
+        Self { old_wording: false, goal: goal.to_owned(), location: None, holding: None, places, treatments }
     }
 
     pub(crate) fn reset(&self) -> StepResult {
@@ -79,7 +72,7 @@ impl FakeHousehold {
     fn describe_place(&self, name: &str) -> String {
         let place = &self.places[name];
         let things: Vec<&str> = place.things.iter().map(String::as_str).collect();
-        match (place.container, place.open) {
+        match (place.can_be_closed, place.open) {
             (true, false) => format!("The {name} is closed."),
             (true, true) => format!("The {name} is open. In it, you see {}.", list_names(&things)),
             _ => format!("On the {name}, you see {}.", list_names(&things)),
@@ -112,7 +105,7 @@ impl FakeHousehold {
         }
         if let Some(name) = action.strip_prefix("open ") {
             let place = self.current_place(name)?;
-            if !place.container || place.open {
+            if !place.can_be_closed || place.open {
                 return None;
             }
             place.open = true;
@@ -141,13 +134,13 @@ impl FakeHousehold {
                 format!("You move the {thing} to the {name}.")
             });
         }
-        for (verb, kind) in [("heat", "microwave"), ("cool", "fridge"), ("clean", "sinkbasin")] {
+        for (verb, appliance) in [("heat", "microwave"), ("cool", "fridge"), ("clean", "sinkbasin")] {
             if let Some((thing, name)) = action
                 .strip_prefix(verb)
                 .and_then(|r| r.strip_prefix(' '))
                 .and_then(|r| r.split_once(" with "))
             {
-                if self.holding.as_deref() != Some(thing) || !name.starts_with(kind) {
+                if self.holding.as_deref() != Some(thing) || !name.starts_with(appliance) {
                     return None;
                 }
                 self.current_place(name)?;
@@ -156,8 +149,8 @@ impl FakeHousehold {
             }
         }
         if let Some(name) = action.strip_prefix("use ") {
-            let here = self.location.clone()?;
-            return (name.starts_with("desklamp") && self.places[&here].things.iter().any(|t| t == name))
+            let location = self.location.clone()?;
+            return (name.starts_with("desklamp") && self.places[&location].things.iter().any(|t| t == name))
                 .then(|| format!("You turn on the {name}."));
         }
         None
@@ -178,11 +171,11 @@ fn list_names(names: &[&str]) -> String {
 /// Returns the specification of a run with the defaults of a method; `tasks` are pairs of id and task type.
 pub(crate) fn test_spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
     let (limits, settings, loop_detector) = defaults(method, PaperOrCode::Paper);
-    let task = |(id, kind): &(&str, &str)| Task {
+    let task = |(id, task_type): &(&str, &str)| Task {
         env: "household".to_owned(),
         id: (*id).to_owned(),
         goal: String::new(),
-        task_type: (!kind.is_empty()).then(|| (*kind).to_owned()),
+        task_type: (!task_type.is_empty()).then(|| (*task_type).to_owned()),
         difficulty: None,
         seed: 0,
     };
@@ -327,7 +320,8 @@ pub(crate) const TRUNCATION_MARK: char = '✂';
 /// A scripted reply that ends with this character is a refusal.
 pub(crate) const REFUSAL_MARK: char = '⛔';
 
-/// Returns a model's reply, truncated if the text ends with [`TRUNCATION_MARK`] or [`REFUSAL_MARK`].
+/// Returns a model's reply, marked as cut off or as a refusal if the text ends with [`TRUNCATION_MARK`] or
+/// [`REFUSAL_MARK`].
 fn model_reply(call: CallId, mut text: String) -> Reply {
     let truncated = match text.chars().next_back() {
         Some(TRUNCATION_MARK) => Some(Truncation::Length),

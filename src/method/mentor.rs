@@ -47,8 +47,7 @@ pub fn derived_generation(
 ) -> Option<(&'static str, SettingOrigin)> {
     let is_default = match origin {
         SettingOrigin::BuiltIn | SettingOrigin::Mentor => true,
-        // Sessions of version 0.1 label our default with the paper's origin, which today marks a preset of a paper's
-        // row.
+        // Version 0.1 also recorded the origin `paper` for our default; today only presets set it.
         SettingOrigin::Paper => !preset,
         _ => false,
     };
@@ -70,8 +69,8 @@ pub fn derive_generation(mentor: &str, settings: &mut Settings) {
     }
 }
 
-/// Returns the run with another model for a role, and the settings that follow from it; [`with_model`] documents
-/// the form of `model`.
+/// Returns the run with another model for a role, and the settings that follow from it; [`with_model`] describes
+/// the format of `model`.
 pub fn switch_model(run: &RunSpec, role: ModelRole, model: &str) -> RunSpec {
     let mut run = with_model(run, role, model);
     derive_generation(&run.mentor, &mut run.settings);
@@ -85,12 +84,13 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
         return None;
     }
     let settings = &run.settings;
-    let (on, is) = (|name: &str| settings.flag(name, true), |name, word| settings.text(name, "") == word);
+    let (is_on, has_value) =
+        (|name: &str| settings.flag(name, true), |name, word| settings.text(name, "") == word);
     let has_calibration = !run.calibration_tasks().is_empty() || !run.exploration_tasks().is_empty();
-    let never_reflects =
-        is("reflect", "never") || !["kind_abstract", "kind_error", "kind_progress"].into_iter().any(on);
+    let never_reflects = has_value("reflect", "never")
+        || !["kind_abstract", "kind_error", "kind_progress"].into_iter().any(is_on);
     let summary_period = settings.number("s_freq", 10);
-    let summarised =
+    let is_summarized =
         run.method == "omnireflect" && summary_period > 0 && run.test_tasks().len() as u64 >= summary_period;
     let after_last = settings.flag("reflect_after_last", false);
     let has_one_trial = run.trials <= 1 && !after_last;
@@ -99,22 +99,22 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
         "--trials 2 (or more) or --set reflect_after_last=true",
     );
     let (reason, remedy) = match run.method.as_str() {
-        "omnireflect" | "react" if is("generation", "symbolic") => (
+        "omnireflect" | "react" if has_value("generation", "symbolic") => (
             "generation is symbolic, so rules write the reflections",
             "--set generation=neural (or neuro-symbolic)",
         ),
         _ if has_calibration && !never_reflects => return None,
-        "omnireflect" if never_reflects && !summarised => (
+        "omnireflect" if never_reflects && !is_summarized => (
             "no reflections are written",
             "--set reflect=periodic with a kind switched on (kind_abstract ...)",
         ),
         "react" => ("ReAct doesn't reflect", "another --method or --calibrate"),
-        "reflexion" if is("strategy", "none") || is("strategy", "last-attempt") => {
+        "reflexion" if has_value("strategy", "none") || has_value("strategy", "last-attempt") => {
             ("this strategy writes no plans", "--set strategy=reflexion (or both)")
         }
         "reflexion" if has_one_trial => ONE_TRIAL,
-        "fcrf" if has_one_trial && !is("lesson_pool", "summary") => ONE_TRIAL,
-        "sweet_sour" if !on("positive") && !on("negative") => {
+        "fcrf" if has_one_trial && !has_value("lesson_pool", "summary") => ONE_TRIAL,
+        "sweet_sour" if !is_on("positive") && !is_on("negative") => {
             ("positive and negative reflections are both off", "--set positive=true or --set negative=true")
         }
         _ => return None,

@@ -1,5 +1,5 @@
-//! Planning-only (FCRF V-A: ProgPrompt as the baseline without reasoning): the mentor writes all actions of an attempt
-//! in advance, from the task alone, in one call. Each step then takes the next action, whatever the environment
+//! Planning-only (ProgPrompt, FCRF's baseline without reasoning; section V-A): the mentor writes all actions of an
+//! attempt in advance, from the task alone, in one call. Each step then takes the next action, whatever the environment
 //! answers. An impossible action is sent like any other, and at the end of the plan the attempt ends.
 //!
 //! The plan is a lesson of scope episode, so a person can edit it like any other: line n is the action of step n.
@@ -67,27 +67,27 @@ impl Method for Planning {
     }
 }
 
-/// The reason given if the rules have no plan.
+/// The reason given if the symbolic mentor can't plan a task.
 const NO_RULE_BASED_PLAN: &str = "the symbolic mentor is a stand-in that plans household tasks only";
 
 impl Planning {
     /// Creates the method for a run whose mentor can write plans.
     ///
     /// # Errors
-    /// Returns [`UnknownMethod::NoPlanner`] if there is no mentor, or if the mentor is the rules and they cannot plan
-    /// these tasks.
+    /// Returns [`UnknownMethod::NoPlanner`] if there is no mentor, or a symbolic one that can't plan these tasks.
     pub fn for_run(run: &RunSpec) -> Result<Self, UnknownMethod> {
         let unplannable_task = run.tasks.iter().find(|t| !PLANNABLE_ENVS.contains(&t.env.as_str()));
         let reason = match (run.mentor.as_str(), unplannable_task) {
-            ("none", _) => "the mentor writes the plans, and none is set".to_owned(),
-            ("symbolic", Some(task)) => format!("{NO_RULE_BASED_PLAN}; this is a task of {}", task.env),
+            ("none", _) => "the mentor writes the plans, but there is no mentor".to_owned(),
+            ("symbolic", Some(task)) => {
+                format!("{NO_RULE_BASED_PLAN}, but the run has a task of {}", task.env)
+            }
             _ => return Ok(Self),
         };
         Err(UnknownMethod::NoPlanner(reason))
     }
 
-    /// Returns the plan's next action, a request for a plan if there is none, or the end of the attempt if no action is
-    /// left.
+    /// Proposes the plan's next action, asks for a plan if there is none, or ends the attempt if no action is left.
     fn next_step(&self, state: &State, open: &Episode) -> Vec<Intent> {
         let Some((_, text)) = active_plan(state, open) else {
             let mut intents =
@@ -126,8 +126,8 @@ pub fn numbered_plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
         .collect()
 }
 
-/// Returns the active plan and the number of the action in it that the last step takes or took. Returns `None` before
-/// the first step and for other methods.
+/// Returns the active plan and the number (from 1) of its action for the last step. Returns `None` before the first
+/// step and for other methods.
 pub fn current_plan_line(state: &State) -> Option<(&LessonId, u32)> {
     state.run.as_ref().filter(|run| run.method == "planning")?;
     let open = state.episode.as_deref()?;
@@ -138,8 +138,8 @@ pub fn current_plan_line(state: &State) -> Option<(&LessonId, u32)> {
 
 /// Returns the step after which the plan was written: 0, unless a person requested a new one.
 fn plan_written_after(state: &State, open: &Episode) -> u32 {
-    let of_episode = state.reflections.iter().rev().take_while(|r| r.episode == open.number);
-    let mut plans = of_episode.filter(|r| r.question() == PLAN && !r.items.is_empty());
+    let reflections = state.reflections.iter().rev().take_while(|r| r.episode == open.number);
+    let mut plans = reflections.filter(|r| r.question() == PLAN && !r.items.is_empty());
     plans.next().map_or(0, |r| r.step)
 }
 
@@ -153,13 +153,13 @@ fn parse_actions(text: &str) -> (Vec<String>, Vec<String>) {
             complaints.push(format!("a heading is not an action: {line}"));
             continue;
         }
-        let reading = prompt::read_reply(line);
-        match (reading.action, reading.thought) {
+        let reply = prompt::read_reply(line);
+        match (reply.action, reply.thought) {
             (Some(action), _) => actions.push(action),
             (None, Some(thought)) => complaints.push(format!("a thought is not an action: {thought}")),
             (None, None) => {}
         }
-        complaints.extend(reading.complaints);
+        complaints.extend(reply.complaints);
     }
     (actions, complaints)
 }

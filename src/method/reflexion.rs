@@ -1,5 +1,5 @@
-//! Reflexion (docs/METHODS.md): trial by trial over the unsolved tasks; after each failed attempt the mentor writes a
-//! plan for the next one, and the newest plans of a task are in the prompts of its next trial.
+//! Reflexion (docs/METHODS.md): plays the unsolved tasks trial by trial. After each failed attempt the mentor writes a
+//! plan for the next one; the prompts of a trial contain the newest plans of its task.
 
 use super::{mentor, schedule};
 use crate::domain::{EpisodeSummary, Lesson, LessonStatus, Question, ReflectionKind};
@@ -33,15 +33,17 @@ impl Method for Reflexion {
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         let mut intents = keep_all_items(state, reply);
-        // When the last attempt is in the prompt, there is one plan: the new one replaces earlier ones.
+        // Strategy `both` shows the last attempt and only the newest plan, so the new plan replaces earlier ones.
         if strategy(state) == "both" && !reply.items.is_empty() {
             let task = state.episode.as_ref().map(|e| e.task.key());
-            let of_task = |lesson: &Lesson| {
-                let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|p| p.task.key());
+            let is_about_task = |lesson: &Lesson| {
+                let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|e| e.task.key());
                 lesson.task_key.as_deref().map(str::to_owned).or_else(learnt_in) == task
             };
-            let old =
-                state.pool.active_of_kind(ReflectionKind::Plan).filter(|l| !l.edited_by_person && of_task(l));
+            let old = state
+                .pool
+                .active_of_kind(ReflectionKind::Plan)
+                .filter(|l| !l.edited_by_person && is_about_task(l));
             intents.extend(old.map(|l| {
                 Intent::Lesson(LessonCommand::Status { id: l.id.clone(), status: LessonStatus::Retired })
             }));

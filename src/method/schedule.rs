@@ -9,13 +9,13 @@ struct TaskEntry<'a> {
     task: &'a Task,
     /// Trials already played.
     trials_used: usize,
-    /// Number of the next trial among all trials of this task.
+    /// Number of the next trial among all trials of this task, also those of other entries.
     next_trial: u32,
     /// The task was won or has used all its trials.
     finished: bool,
 }
 
-/// Starts the next trial of the first unsettled task, or ends the run: task by task.
+/// Starts the next trial of the first unfinished task, or ends the run: task by task.
 pub(super) fn next_by_task(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];
@@ -42,7 +42,7 @@ fn next_calibration(state: &State) -> Option<Intent> {
     if calibration_count + exploration_count == 0 {
         return None;
     }
-    let played = state.ended_episodes.iter().filter(|p| p.role.is_calibration()).count();
+    let played = state.ended_episodes.iter().filter(|e| e.role.is_calibration()).count();
     let role = if played < calibration_count { EpisodeRole::Calibrate } else { EpisodeRole::Explore };
     let task = run.calibration_tasks().iter().chain(run.exploration_tasks()).nth(played)?;
     let task = Box::new(Task { goal: String::new(), ..task.clone() });
@@ -56,32 +56,33 @@ fn start_or_end(entry: Option<&TaskEntry<'_>>) -> Vec<Intent> {
 }
 
 /// Returns the task list with the progress of each entry. A task has up to `RunSpec::trials` trials, each only if the
-/// previous one was not won; a task listed twice is played twice. Episodes that a person started out of order count.
+/// previous one was not won; a task listed twice is played twice. Episodes that a person started out of order are
+/// counted too.
 fn entries(state: &State) -> Vec<TaskEntry<'_>> {
     let Some(run) = state.run.as_deref() else { return Vec::new() };
     let mut played: HashMap<(&str, &str, u64), Vec<bool>> = HashMap::new();
-    for past in state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test) {
-        played.entry(task_key(&past.task)).or_default().push(past.won);
+    for episode in state.ended_episodes.iter().filter(|e| e.role == EpisodeRole::Test) {
+        played.entry(task_key(&episode.task)).or_default().push(episode.won);
     }
     let mut used_before: HashMap<(&str, &str, u64), usize> = HashMap::new();
     // A rerun of an episode has a single trial, with its original number.
-    let again = fixed_trial(run);
-    let trials = again.map_or(run.trials.max(1) as usize, |_| 1);
+    let rerun_trial = fixed_trial(run);
+    let trials = rerun_trial.map_or(run.trials.max(1) as usize, |_| 1);
     let entry = |task| {
         let key = task_key(task);
-        let had = played.get(&key).map_or(&[][..], Vec::as_slice);
+        let results = played.get(&key).map_or(&[][..], Vec::as_slice);
         // The trials of this list entry are those that no earlier entry has used up.
-        let from = used_before.entry(key).or_default();
-        let most = trials.min(had.len() - *from);
-        let own = &had[*from..*from + most];
-        let used = own.iter().position(|won| *won).map_or(own.len(), |at| at + 1);
-        *from += used;
-        let settled = own[..used].last().is_some_and(|won| *won) || used >= trials;
+        let start = used_before.entry(key).or_default();
+        let available = trials.min(results.len() - *start);
+        let own_results = &results[*start..*start + available];
+        let used = own_results.iter().position(|won| *won).map_or(own_results.len(), |index| index + 1);
+        *start += used;
+        let finished = own_results[..used].last().is_some_and(|won| *won) || used >= trials;
         TaskEntry {
             task,
             trials_used: used,
-            next_trial: had.len() as u32 + again.unwrap_or(1),
-            finished: settled,
+            next_trial: results.len() as u32 + rerun_trial.unwrap_or(1),
+            finished,
         }
     };
     run.test_tasks().iter().map(entry).collect()

@@ -1,5 +1,4 @@
-//! Settings that methods, prompts and detectors read besides the fields of a run: one table for the documentation and
-//! the start screen.
+//! The settings that methods, prompts and detectors read, in one table for the documentation and the start screen.
 
 mod common;
 mod fcrf;
@@ -127,7 +126,7 @@ impl SettingSpec {
     /// # Errors
     /// Returns a description of the allowed values.
     pub fn validate(&self, value: &Value) -> Result<(), String> {
-        let fits = match self.default {
+        let is_allowed = match self.default {
             DefaultValue::Number(_) => {
                 value.as_u64().is_some_and(|n| (self.range.0..=self.range.1).contains(&n))
             }
@@ -138,17 +137,17 @@ impl SettingSpec {
             (Some(n), MAX_NUMBER) if n > MAX_NUMBER => format!(", at most {MAX_NUMBER}"),
             _ => String::new(),
         };
-        if fits { Ok(()) } else { Err(format!("expected {}{bound}", self.allowed_values())) }
+        if is_allowed { Ok(()) } else { Err(format!("expected {}{bound}", self.allowed_values())) }
     }
 }
 
 /// Copies limits given as settings to the fields where the engine reads them. Limits that are not set stay unchanged.
 pub fn apply_limits(settings: &Settings, limits: &mut Limits, loop_detector: &mut bool) {
-    let bound = |name: &str| settings.0.get(name).and_then(|s| s.value.as_u64());
-    if let Some(moves) = bound("max_moves") {
+    let limit = |name: &str| settings.0.get(name).and_then(|s| s.value.as_u64());
+    if let Some(moves) = limit("max_moves") {
         limits.moves = u32::try_from(moves).ok().filter(|n| *n > 0);
     }
-    if let Some(seconds) = bound("wall_seconds") {
+    if let Some(seconds) = limit("wall_seconds") {
         limits.wall_seconds = Some(seconds).filter(|n| *n > 0);
     }
     *loop_detector = settings.flag("loop_detector", *loop_detector);
@@ -167,16 +166,16 @@ impl DefaultValue {
 
 /// Returns the default limits, settings and loop detector of a method, each setting with its origin.
 ///
-/// Papers give 50 steps; the public code of ReAct, Reflexion and FCRF counts from 1 to below 50, which is 49.
-/// OmniReflect and Sweet&Sour have no public code, so both versions are the paper's.
-pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) {
-    let steps = match (method, reading) {
+/// The papers specify 50 steps; the loops in the public code of ReAct, Reflexion and FCRF run from 1 to 49.
+/// OmniReflect, Sweet&Sour and planning have no public code, so both versions are the paper's.
+pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
+    let steps = match (method, source) {
         ("react" | "reflexion" | "fcrf", PaperOrCode::Code) => 49,
         _ => 50,
     };
     let mut settings = Settings::default();
     for spec in SETTINGS.iter().filter(|s| s.methods.is_empty() || s.methods.contains(&method)) {
-        match spec.code_default.filter(|_| reading == PaperOrCode::Code) {
+        match spec.code_default.filter(|_| source == PaperOrCode::Code) {
             Some(code) => settings.set(spec.name, code.to_json(), SettingOrigin::Code),
             None => settings.set(spec.name, spec.default.to_json(), spec.origin),
         }
@@ -184,11 +183,11 @@ pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) 
     for (name, value) in code_defaults(method) {
         settings.set(name, value.to_json(), SettingOrigin::Code);
     }
-    let loops = settings.flag("loop_detector", false);
-    (Limits { steps, moves: None, wall_seconds: None }, settings, loops)
+    let loop_detector = settings.flag("loop_detector", false);
+    (Limits { steps, moves: None, wall_seconds: None }, settings, loop_detector)
 }
 
-/// Defaults in Reflexion's public code that other methods don't share.
+/// Defaults of Reflexion's public code for settings shared by all methods.
 const REFLEXION_CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
     ("loop_detector", DefaultValue::Switch(true)),
     ("ask_again", DefaultValue::Number(5)),

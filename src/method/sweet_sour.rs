@@ -64,8 +64,8 @@ impl Method for SweetSour {
 }
 
 impl SweetSour {
-    /// Returns the intents after an attempt: short-term memory becomes long-term if allowed, and a failure is reflected
-    /// on.
+    /// Returns the intents after an attempt: makes short-term memory long-term if `transfer` allows it, and reflects on
+    /// a failure.
     fn after_attempt(&self, state: &State) -> Vec<Intent> {
         let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The intents of the methods over whole runs.
+//! The methods' intents in whole runs.
 
 mod benefit;
 mod calibrated;
@@ -29,7 +29,7 @@ fn react_plays_each_task_once_and_ends_the_run() {
     play.play_script(&mut household, &["look"; 20]);
     let state = play.state();
     let played: Vec<_> =
-        state.ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial, p.reason)).collect();
+        state.ended_episodes.iter().map(|e| (e.task.id.as_str(), e.trial, e.reason)).collect();
     let limit = EndReason::StepLimit;
     assert_eq!(
         played,
@@ -41,7 +41,7 @@ fn react_plays_each_task_once_and_ends_the_run() {
 }
 
 #[test]
-fn a_method_is_found_by_name_and_others_are_refused_in_words() {
+fn unknown_methods_are_rejected_with_a_clear_error() {
     let templates = Arc::new(Templates::builtin());
     for name in METHOD_NAMES {
         let policy = build_policy(&test_spec(name, &[]), Arc::clone(&templates)).unwrap();
@@ -52,15 +52,15 @@ fn a_method_is_found_by_name_and_others_are_refused_in_words() {
         error.to_string(),
         "unknown method \"raect\"; known: react, omnireflect, reflexion, fcrf, sweet_sour, planning"
     );
-    let mut neural = test_spec("omnireflect", &[]);
-    neural.settings.set("generation", "oracular", SettingOrigin::Flag);
-    let error = build_policy(&neural, templates).err().unwrap();
+    let mut omnireflect = test_spec("omnireflect", &[]);
+    omnireflect.settings.set("generation", "oracular", SettingOrigin::Flag);
+    let error = build_policy(&omnireflect, templates).err().unwrap();
     assert_eq!(error, UnknownMethod::Generation("oracular".to_owned()));
 }
 
 #[test]
-fn defaults_carry_their_origin_and_every_setting_is_listed_once() {
-    let steps = |method, reading| defaults(method, reading).0.steps;
+fn defaults_have_an_origin_and_every_setting_is_listed_once() {
+    let steps = |method, source| defaults(method, source).0.steps;
     assert_eq!(steps("react", PaperOrCode::Paper), 50);
     assert_eq!(steps("react", PaperOrCode::Code), 49);
     assert_eq!(steps("omnireflect", PaperOrCode::Code), 50);
@@ -73,19 +73,19 @@ fn defaults_carry_their_origin_and_every_setting_is_listed_once() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), SETTINGS.len());
-    // The papers' number of trials when none is given.
+    // The papers' numbers of trials, used if none is given.
     assert_eq!(METHOD_NAMES.iter().map(|name| default_trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
 }
 
 #[test]
-fn a_run_without_an_open_episode_wants_one_thing() {
+fn without_an_open_episode_the_only_intent_is_to_start_one() {
     let play = TestRun::new(test_spec("react", &[("a", "")]));
     let intents = ReAct.next(play.state());
     assert!(matches!(&intents[..], [Intent::StartEpisode { trial: 1, .. }]));
 }
 
 #[test]
-fn trials_are_honoured_until_one_is_won() {
+fn a_task_is_repeated_until_won_or_out_of_trials() {
     // Number of trials, the tasks of the list, and the episodes played when every trial fails.
     type Case = (u32, &'static [&'static str], &'static [(&'static str, u32)]);
     let cases: &[Case] = &[
@@ -101,7 +101,7 @@ fn trials_are_honoured_until_one_is_won() {
             let mut play = TestRun::new(run);
             play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 20]);
             let state = play.state();
-            let played: Vec<_> = state.ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
+            let played: Vec<_> = state.ended_episodes.iter().map(|e| (e.task.id.as_str(), e.trial)).collect();
             assert_eq!(played, *expected, "{method} {trials}");
             assert!(state.run_over);
         }
@@ -136,7 +136,7 @@ fn trials_are_honoured_until_one_is_won() {
 }
 
 #[test]
-fn a_number_outside_of_its_range_is_refused_in_words_and_never_cut() {
+fn out_of_range_numbers_are_rejected_not_truncated() {
     // Setting, value, and the expected description (empty: the value is accepted).
     let cases: &[(&str, u64, &str)] = &[
         ("context_tokens", 8192, ""),

@@ -17,8 +17,8 @@ pub(super) fn packed_key(predicate: u16, arguments: &[ObjectId]) -> Option<u64> 
     if arguments.len() > 3 {
         return None;
     }
-    for place in 0..3 {
-        key = key << 16 | arguments.get(place).map_or(0, |object| u64::from(object.0) + 1);
+    for position in 0..3 {
+        key = key << 16 | arguments.get(position).map_or(0, |object| u64::from(object.0) + 1);
     }
     Some(key)
 }
@@ -71,7 +71,7 @@ pub(super) struct Atoms {
     newest_of_predicate: Vec<u32>,
     /// By predicate and position: for each object, the newest atom with that object at that position.
     newest_with_argument: Vec<Vec<Vec<u32>>>,
-    cell_count: usize,
+    index_entry_count: usize,
     object_count: usize,
     entered: u32,
 }
@@ -87,7 +87,7 @@ impl Atoms {
             previous_of_predicate: Vec::new(),
             newest_of_predicate: vec![END_OF_CHAIN; arities.len()],
             newest_with_argument: arities.iter().map(|&arity| vec![Vec::new(); arity]).collect(),
-            cell_count: 0,
+            index_entry_count: 0,
             object_count: objects,
             entered: 0,
         }
@@ -115,12 +115,15 @@ impl Atoms {
         let Some(&predicate) = self.predicates.get(atom as usize) else { return Ok(None) };
         let predicate = usize::from(predicate);
         let (from, to) = (self.starts[atom as usize] as usize, self.starts[atom as usize + 1] as usize);
-        for (place, object) in self.arguments[from..to].iter().enumerate() {
-            let heads = &mut self.newest_with_argument[predicate][place];
+        for (position, object) in self.arguments[from..to].iter().enumerate() {
+            let heads = &mut self.newest_with_argument[predicate][position];
             if heads.is_empty() {
-                self.cell_count += self.object_count;
-                if self.cell_count > limits::INDEX_CELLS {
-                    return Err(too_large("index cells (predicates times objects)", limits::INDEX_CELLS));
+                self.index_entry_count += self.object_count;
+                if self.index_entry_count > limits::INDEX_CELLS {
+                    return Err(too_large(
+                        "index entries (argument positions times objects)",
+                        limits::INDEX_CELLS,
+                    ));
                 }
                 heads.resize(self.object_count, END_OF_CHAIN);
             }
@@ -150,18 +153,18 @@ impl Atoms {
         self.keys.find(predicate, arguments).is_some_and(|atom| atom < self.entered)
     }
 
-    /// Iterates over the entered atoms with `object` at position `place`, newest first.
+    /// Iterates over the entered atoms with `object` at this argument position, newest first.
     #[inline]
-    pub(super) fn entered_with(&self, predicate: u16, place: usize, object: ObjectId) -> Chain<'_> {
+    pub(super) fn entered_with(&self, predicate: u16, position: usize, object: ObjectId) -> Chain<'_> {
         let head =
-            self.newest_with_argument[usize::from(predicate)][place].get(usize::from(object.0)).copied();
-        Chain { atoms: self, next_atom: head.unwrap_or(END_OF_CHAIN), place: Some(place) }
+            self.newest_with_argument[usize::from(predicate)][position].get(usize::from(object.0)).copied();
+        Chain { atoms: self, next_atom: head.unwrap_or(END_OF_CHAIN), position: Some(position) }
     }
 
     /// Iterates over the entered atoms of a predicate, newest first.
     #[inline]
     pub(super) fn entered_of(&self, predicate: u16) -> Chain<'_> {
-        Chain { atoms: self, next_atom: self.newest_of_predicate[usize::from(predicate)], place: None }
+        Chain { atoms: self, next_atom: self.newest_of_predicate[usize::from(predicate)], position: None }
     }
 }
 
@@ -169,7 +172,8 @@ impl Atoms {
 pub(super) struct Chain<'a> {
     atoms: &'a Atoms,
     next_atom: u32,
-    place: Option<usize>,
+    /// The argument position of the chain, or `None` for the chain of a whole predicate.
+    position: Option<usize>,
 }
 
 impl Iterator for Chain<'_> {
@@ -181,9 +185,9 @@ impl Iterator for Chain<'_> {
         if atom == END_OF_CHAIN {
             return None;
         }
-        self.next_atom = match self.place {
-            Some(place) => {
-                self.atoms.previous_with_argument[self.atoms.starts[atom as usize] as usize + place]
+        self.next_atom = match self.position {
+            Some(position) => {
+                self.atoms.previous_with_argument[self.atoms.starts[atom as usize] as usize + position]
             }
             None => self.atoms.previous_of_predicate[atom as usize],
         };

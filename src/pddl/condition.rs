@@ -20,7 +20,7 @@ pub(super) struct Pattern {
     pub(super) arguments: Vec<Argument>,
 }
 
-/// A conjunction that holds if all of its literals hold for some binding of `own_variables`.
+/// A conjunction that holds if all of its literals hold for some binding of `bound_variables`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clause {
     /// Variables bound by this clause, in addition to those of the enclosing scope.

@@ -1,8 +1,8 @@
 //! Ground conditions as AND gates: a gate is true while all of its inputs are true.
 //!
 //! An input is a fact or another gate, possibly negated, which is enough to express every condition (a disjunction is a
-//! negated conjunction of negations).
-//! Each gate counts its unmet inputs, so changing a fact only costs work for the gates that read it.
+//! negated conjunction of negations). Each gate counts its unmet inputs, so changing a fact costs work only for the
+//! gates that read it.
 
 use super::error::{PddlError, too_large};
 use super::limits;
@@ -130,16 +130,16 @@ impl Watchers {
             starts[at + 1] += starts[at];
         }
         let mut next = starts.clone();
-        let mut all = vec![0; starts[count] as usize];
+        let mut entries = vec![0; starts[count] as usize];
         for (gate, row) in gates.enumerate() {
             for input in row {
                 if let Some(at) = pick(input.source()) {
-                    all[next[at as usize] as usize] = (gate as u32) << 1 | u32::from(input.is_negated());
+                    entries[next[at as usize] as usize] = (gate as u32) << 1 | u32::from(input.is_negated());
                     next[at as usize] += 1;
                 }
             }
         }
-        Self { starts, gates: all }
+        Self { starts, gates: entries }
     }
 
     #[inline]

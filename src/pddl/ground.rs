@@ -30,8 +30,8 @@ impl Task {
         ground_model(model, &[])
     }
 
-    /// Grounds a model and adds a condition for each of [`Model::goal_conjuncts`], so that a state can report which of them
-    /// hold ([`State::holds_part`]).
+    /// Grounds a model and adds a condition for each of [`Model::goal_conjuncts`], so that a state can report which of
+    /// them hold ([`State::holds_part`]).
     ///
     /// # Errors
     /// The same as [`Task::ground`].
@@ -74,10 +74,10 @@ fn ground_model(model: &Model, parts: &[&Formula]) -> Result<Task, PddlError> {
     for (at, part) in parts.iter().enumerate() {
         goal_parts.push(grounder.ground_goal(schemas.len() + 1 + at, part)?);
     }
-    let subs = grounder.into_gates();
+    let sub_gates = grounder.into_gates();
     drop(found);
     let goals = Goals { goal, parts: goal_parts };
-    Ok(assemble(model, objects, types, &is_static, atoms, &init, ops, subs, goals))
+    Ok(assemble(model, objects, types, &is_static, atoms, &init, ops, sub_gates, goals))
 }
 
 /// The goal, and the parts of it that can be queried individually.
@@ -91,10 +91,10 @@ type NumberedObjects = (Vec<Arc<str>>, FastMap<Name, ObjectId>);
 
 /// Numbers objects and constants in the order of their names.
 fn number_objects(model: &Model) -> Result<NumberedObjects, PddlError> {
-    let mut all: Vec<Name> = model.objects.iter().map(|object| object.name).collect();
+    let mut names: Vec<Name> = model.objects.iter().map(|object| object.name).collect();
     let mut constant = |term: &Term| {
         if let Term::Constant(name) = term {
-            all.push(*name);
+            names.push(*name);
         }
     };
     for action in &model.actions {
@@ -105,13 +105,13 @@ fn number_objects(model: &Model) -> Result<NumberedObjects, PddlError> {
         }
     }
     visit_terms(&model.goal, &mut constant);
-    all.sort_unstable_by(|left, right| model.names.text(*left).cmp(model.names.text(*right)));
-    all.dedup();
-    if all.len() > limits::OBJECTS {
+    names.sort_unstable_by(|left, right| model.names.text(*left).cmp(model.names.text(*right)));
+    names.dedup();
+    if names.len() > limits::OBJECTS {
         return Err(too_large("objects", limits::OBJECTS));
     }
-    let numbers = all.iter().enumerate().map(|(at, &name)| (name, ObjectId(at as u16))).collect();
-    Ok((all.iter().map(|&name| model.names.shared_word(name)).collect(), numbers))
+    let numbers = names.iter().enumerate().map(|(at, &name)| (name, ObjectId(at as u16))).collect();
+    Ok((names.iter().map(|&name| model.names.shared_word(name)).collect(), numbers))
 }
 
 fn visit_terms(formula: &Formula, each: &mut impl FnMut(&Term)) {
@@ -142,15 +142,18 @@ fn assemble(
     atoms: Atoms,
     init: &[(u16, Vec<ObjectId>)],
     mut ops: instances::GroundedOps,
-    mut subs: InputRows,
+    mut sub_gates: InputRows,
     goals: Goals,
 ) -> Task {
     let mut order: Vec<u32> = (0..atoms.len() as u32).collect();
     order.sort_unstable_by_key(|&atom| {
         let arguments = atoms.arguments(atom);
-        let place = |at: usize| arguments.get(at).map_or(0, |object| u64::from(object.0) + 1);
+        let argument_key = |at: usize| arguments.get(at).map_or(0, |object| u64::from(object.0) + 1);
         (
-            u64::from(atoms.predicate(atom)) << 48 | place(0) << 32 | place(1) << 16 | place(2),
+            u64::from(atoms.predicate(atom)) << 48
+                | argument_key(0) << 32
+                | argument_key(1) << 16
+                | argument_key(2),
             arguments.get(3..),
         )
     });
@@ -175,7 +178,7 @@ fn assemble(
 
     let first_sub = ops.inputs.len();
     ops.inputs.renumber(&new_indexes, first_sub as u32);
-    subs.renumber(&new_indexes, first_sub as u32);
+    sub_gates.renumber(&new_indexes, first_sub as u32);
     for input in &mut ops.conditions {
         *input = input.renumbered(&new_indexes, first_sub as u32);
     }
@@ -188,13 +191,13 @@ fn assemble(
     };
     let goal = renumbered(goals.goal);
     let goal_parts = goals.parts.into_iter().map(renumbered).collect();
-    let gates = ops.inputs.iter().chain(subs.iter());
+    let gates = ops.inputs.iter().chain(sub_gates.iter());
     let fact_watchers = Watchers::from_gates(order.len(), gates, |source| match source {
         Source::Fact(fact) => Some(fact),
         Source::Gate(_) => None,
     });
-    let gates = ops.inputs.iter().chain(subs.iter());
-    let gate_watchers = Watchers::from_gates(subs.len(), gates, |source| match source {
+    let gates = ops.inputs.iter().chain(sub_gates.iter());
+    let gate_watchers = Watchers::from_gates(sub_gates.len(), gates, |source| match source {
         Source::Fact(_) => None,
         Source::Gate(gate) => Some(gate - first_sub as u32),
     });
@@ -204,8 +207,8 @@ fn assemble(
             facts.set(fact as usize, true);
         }
     }
-    let start = State::new(facts, first_sub + subs.len(), first_sub, |gate| {
-        if gate < first_sub { ops.inputs.row(gate) } else { subs.row(gate - first_sub) }
+    let start = State::new(facts, first_sub + sub_gates.len(), first_sub, |gate| {
+        if gate < first_sub { ops.inputs.row(gate) } else { sub_gates.row(gate - first_sub) }
     });
     let (initial_facts, initial_unmet) = start.into_parts();
     let word = |name: Name| model.names.shared_word(name);

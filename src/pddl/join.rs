@@ -17,7 +17,7 @@ enum JoinStep {
     Check(Pattern),
     /// Scan the facts with the bound argument at this position (or all facts of the predicate) and bind the remaining
     /// arguments.
-    Scan { pattern: Pattern, index_place: Option<usize> },
+    Scan { pattern: Pattern, index_position: Option<usize> },
     /// Both sides are bound and must be equal, or must differ.
     Compare { left: Argument, right: Argument, same: bool },
     /// Bind a slot to the value of the other side.
@@ -70,13 +70,14 @@ impl JoinPlan {
             });
             if let Some((at, _)) = best {
                 let pattern = literals.remove(at).clone();
-                let index_place = pattern.arguments.iter().position(|&argument| is_known(argument, &known));
+                let index_position =
+                    pattern.arguments.iter().position(|&argument| is_known(argument, &known));
                 pattern
                     .arguments
                     .iter()
                     .filter_map(|&argument| as_slot(argument))
                     .for_each(|slot| known[usize::from(slot)] = true);
-                steps.push(JoinStep::Scan { pattern, index_place });
+                steps.push(JoinStep::Scan { pattern, index_position });
                 continue;
             }
             let unbound_slot =
@@ -158,7 +159,7 @@ pub(super) struct Joiner<'a> {
     pub(super) atoms: &'a Atoms,
     pub(super) types: &'a Types,
     pub(super) variable_types: &'a [TypeId],
-    /// Number of facts examined, over all joins of one grounding.
+    /// Number of join steps run and facts examined, over all joins of one grounding.
     pub(super) work: &'a mut u64,
 }
 
@@ -228,8 +229,8 @@ impl Joiner<'_> {
             match first {
                 JoinStep::Check(pattern) => {
                     let mut arguments = [UNBOUND; limits::ARITY];
-                    for (place, &argument) in pattern.arguments.iter().enumerate() {
-                        arguments[place] = resolve(argument, binding);
+                    for (position, &argument) in pattern.arguments.iter().enumerate() {
+                        arguments[position] = resolve(argument, binding);
                     }
                     if !self.atoms.is_entered(pattern.predicate, &arguments[..pattern.arguments.len()]) {
                         break Ok(());
@@ -268,8 +269,8 @@ impl Joiner<'_> {
                     binding[usize::from(*slot)] = UNBOUND;
                     break result;
                 }
-                JoinStep::Scan { pattern, index_place } => {
-                    break self.run_scan(pattern, *index_place, rest, binding, found);
+                JoinStep::Scan { pattern, index_position } => {
+                    break self.run_scan(pattern, *index_position, rest, binding, found);
                 }
             }
             steps = rest;
@@ -283,15 +284,15 @@ impl Joiner<'_> {
     fn run_scan(
         &mut self,
         pattern: &Pattern,
-        index_place: Option<usize>,
+        index_position: Option<usize>,
         rest: &[JoinStep],
         binding: &mut [ObjectId],
         found: &mut Vec<ObjectId>,
     ) -> Result<(), PddlError> {
         let atoms = self.atoms;
-        let chain = match index_place {
-            Some(place) => {
-                atoms.entered_with(pattern.predicate, place, resolve(pattern.arguments[place], binding))
+        let chain = match index_position {
+            Some(position) => {
+                atoms.entered_with(pattern.predicate, position, resolve(pattern.arguments[position], binding))
             }
             None => atoms.entered_of(pattern.predicate),
         };

@@ -94,7 +94,7 @@ impl<'t> Lexer<'t> {
                 {
                     return Err(self.error_at(
                         self.token_start + bad,
-                        "only ASCII characters may stand outside comments",
+                        "non-ASCII characters are allowed only in comments",
                     ));
                 }
                 Token::Word(&self.text[self.token_start..self.offset])

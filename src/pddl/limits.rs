@@ -26,9 +26,9 @@ pub const INSTANCES: usize = 150_000;
 pub const CLAUSES: usize = 1_024;
 /// Literals of all these conjunctions together.
 pub const LITERALS: usize = 200_000;
-/// Candidate facts examined while searching for instances: well below one second of work.
+/// Join steps run and facts examined while grounding: well below one second of work.
 pub const JOIN_WORK: u64 = 25_000_000;
-/// Cells of the argument indexes (four bytes each).
+/// Entries of the argument indexes (four bytes each): one per object for each argument position in use.
 pub const INDEX_CELLS: usize = 12_000_000;
 /// Inputs of all gates (preconditions, conditions of effects, quantified parts) together; also the effects of all
 /// instances.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A parsed domain and problem.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    /// The interned words of both texts.
+    /// The interned words of the domain and the problem.
     pub names: Names,
     /// Name of the domain.
     pub domain: Option<Name>,
@@ -47,7 +47,7 @@ impl Model {
             Term::Variable(name) => format!(" ?{}", word(*name)),
             Term::Constant(name) => format!(" {}", word(*name)),
         };
-        let mut nest = |head: &str, parts: &[&Formula]| {
+        let mut write_list = |head: &str, parts: &[&Formula]| {
             out.push('(');
             out.push_str(head);
             for part in parts {
@@ -57,22 +57,22 @@ impl Model {
             out.push(')');
         };
         match formula {
-            Formula::And(parts) => nest("and", &parts.iter().collect::<Vec<_>>()),
-            Formula::Or(parts) => nest("or", &parts.iter().collect::<Vec<_>>()),
-            Formula::Not(inner) => nest("not", &[inner]),
-            Formula::Imply(left, right) => nest("imply", &[left, right]),
+            Formula::And(parts) => write_list("and", &parts.iter().collect::<Vec<_>>()),
+            Formula::Or(parts) => write_list("or", &parts.iter().collect::<Vec<_>>()),
+            Formula::Not(inner) => write_list("not", &[inner]),
+            Formula::Imply(left, right) => write_list("imply", &[left, right]),
             Formula::Exists(variables, inner) | Formula::Forall(variables, inner) => {
                 let names: Vec<String> =
                     variables.iter().map(|variable| format!("?{}", word(variable.name))).collect();
                 let kind = if matches!(formula, Formula::Exists(..)) { "exists" } else { "forall" };
-                nest(&format!("{kind} ({})", names.join(" ")), &[inner]);
+                write_list(&format!("{kind} ({})", names.join(" ")), &[inner]);
             }
             Formula::Atom(predicate, terms) => {
                 let name = word(self.predicates[*predicate].name);
-                nest(&terms.iter().fold(name.to_owned(), |text, term| text + &format_term(term)), &[]);
+                write_list(&terms.iter().fold(name.to_owned(), |text, term| text + &format_term(term)), &[]);
             }
             Formula::Equal(left, right) => {
-                nest(&format!("={}{}", format_term(left), format_term(right)), &[]);
+                write_list(&format!("={}{}", format_term(left), format_term(right)), &[]);
             }
         }
     }

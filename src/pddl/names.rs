@@ -1,4 +1,4 @@
-//! Interned names: stores each distinct lower-case word of the two texts once.
+//! Interned names: stores each distinct lower-case word of the domain and the problem once.
 
 use super::hash::FastMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Names {
         Name(number)
     }
 
-    /// Returns the name of a word, or `None` if the word doesn't occur in the texts.
+    /// Returns the name of a word, or `None` if the word occurs in neither text.
     pub fn find(&self, word: &str) -> Option<Name> {
         self.numbers.get(word).copied().map(Name)
     }

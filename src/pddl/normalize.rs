@@ -68,31 +68,31 @@ impl<'m> Normalizer<'m> {
     pub(super) fn normalize(
         &mut self,
         formula: &Formula,
-        wanted: Polarity,
+        polarity: Polarity,
     ) -> Result<Vec<Clause>, PddlError> {
-        match (formula, wanted) {
-            (Formula::Not(inner), _) => self.normalize(inner, wanted.flipped()),
+        match (formula, polarity) {
+            (Formula::Not(inner), _) => self.normalize(inner, polarity.flipped()),
             (Formula::And(parts), Polarity::Positive) | (Formula::Or(parts), Polarity::Negative) => {
                 let mut product = vec![Clause::default()];
                 for part in parts {
-                    let alternatives = self.normalize(part, wanted)?;
+                    let alternatives = self.normalize(part, polarity)?;
                     product = self.combine(product, &alternatives)?;
                 }
                 Ok(product)
             }
             (Formula::Or(parts), Polarity::Positive) | (Formula::And(parts), Polarity::Negative) => {
-                let mut all = Vec::new();
+                let mut disjuncts = Vec::new();
                 for part in parts {
-                    all.extend(self.normalize(part, wanted)?);
-                    self.check_limits(&all)?;
+                    disjuncts.extend(self.normalize(part, polarity)?);
+                    self.check_limits(&disjuncts)?;
                 }
-                Ok(all)
+                Ok(disjuncts)
             }
             (Formula::Imply(left, right), Polarity::Positive) => {
-                let mut all = self.normalize(left, Polarity::Negative)?;
-                all.extend(self.normalize(right, Polarity::Positive)?);
-                self.check_limits(&all)?;
-                Ok(all)
+                let mut disjuncts = self.normalize(left, Polarity::Negative)?;
+                disjuncts.extend(self.normalize(right, Polarity::Positive)?);
+                self.check_limits(&disjuncts)?;
+                Ok(disjuncts)
             }
             (Formula::Imply(left, right), Polarity::Negative) => {
                 let left = self.normalize(left, Polarity::Positive)?;
@@ -102,7 +102,7 @@ impl<'m> Normalizer<'m> {
             (Formula::Exists(variables, body), Polarity::Positive)
             | (Formula::Forall(variables, body), Polarity::Negative) => {
                 let slots = self.enter_scope(variables)?;
-                let mut clauses = self.normalize(body, wanted)?;
+                let mut clauses = self.normalize(body, polarity)?;
                 self.leave_scope(variables);
                 for clause in &mut clauses {
                     clause.bound_variables.extend_from_slice(&slots);
@@ -112,7 +112,7 @@ impl<'m> Normalizer<'m> {
             (Formula::Forall(variables, body), Polarity::Positive)
             | (Formula::Exists(variables, body), Polarity::Negative) => {
                 let slots = self.enter_scope(variables)?;
-                let mut clauses = self.normalize(body, wanted.flipped())?;
+                let mut clauses = self.normalize(body, polarity.flipped())?;
                 self.leave_scope(variables);
                 for clause in &mut clauses {
                     clause.bound_variables.extend_from_slice(&slots);
@@ -127,14 +127,14 @@ impl<'m> Normalizer<'m> {
             }
             (Formula::Atom(predicate, terms), _) => {
                 let pattern = self.normalize_literal(*predicate, terms)?;
-                Ok(vec![match wanted {
+                Ok(vec![match polarity {
                     Polarity::Positive => Clause { positive: vec![pattern], ..Clause::default() },
                     Polarity::Negative => Clause { negative: vec![pattern], ..Clause::default() },
                 }])
             }
             (Formula::Equal(left, right), _) => {
                 let pair = (self.to_argument(*left), self.to_argument(*right));
-                Ok(vec![match wanted {
+                Ok(vec![match polarity {
                     Polarity::Positive => Clause { equal: vec![pair], ..Clause::default() },
                     Polarity::Negative => Clause { unequal: vec![pair], ..Clause::default() },
                 }])
@@ -171,6 +171,7 @@ impl<'m> Normalizer<'m> {
         }
     }
 
+    /// Returns the clauses of the conjunction of two disjunctions.
     pub(super) fn combine(&self, mut left: Vec<Clause>, right: &[Clause]) -> Result<Vec<Clause>, PddlError> {
         if let [other] = right {
             for clause in &mut left {
@@ -182,16 +183,16 @@ impl<'m> Normalizer<'m> {
         if left.len() * right.len() > limits::CLAUSES {
             return Err(self.too_large("alternatives in one condition", limits::CLAUSES));
         }
-        let mut all = Vec::with_capacity(left.len() * right.len());
-        for one in &left {
+        let mut product = Vec::with_capacity(left.len() * right.len());
+        for clause in &left {
             for other in right {
-                let mut both = one.clone();
-                both.merge(other);
-                all.push(both);
+                let mut merged = clause.clone();
+                merged.merge(other);
+                product.push(merged);
             }
         }
-        self.check_limits(&all)?;
-        Ok(all)
+        self.check_limits(&product)?;
+        Ok(product)
     }
 
     fn check_limits(&self, clauses: &[Clause]) -> Result<(), PddlError> {
@@ -237,7 +238,7 @@ impl<'m> Normalizer<'m> {
     }
 }
 
-/// Whether a formula or its negation is meant.
+/// Whether a formula or its negation is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Polarity {
     Positive,

@@ -26,7 +26,7 @@ impl Model {
     }
 }
 
-/// The data that both texts contribute to.
+/// The data collected from both texts.
 #[derive(Default)]
 struct ParsedTexts {
     model: Model,
@@ -150,11 +150,14 @@ impl<'t> Parser<'t, '_> {
             if next >= limits::PREDICATES {
                 return Err(self.too_large("predicates", limits::PREDICATES));
             }
-            let known = *self.shared.predicate_numbers.entry(name).or_insert(next);
-            if known == next {
+            let index = *self.shared.predicate_numbers.entry(name).or_insert(next);
+            if index == next {
                 self.shared.model.predicates.push(Predicate { name, arity });
-            } else if self.shared.model.predicates[known].arity != arity {
-                return Err(self.lexer.error_at(at, format!("the predicate {word:?} is declared twice")));
+            } else if self.shared.model.predicates[index].arity != arity {
+                return Err(self.lexer.error_at(
+                    at,
+                    format!("the predicate {word:?} is declared twice, with different numbers of arguments"),
+                ));
             }
         }
         Ok(())
@@ -179,7 +182,7 @@ impl<'t> Parser<'t, '_> {
                 }
                 ":precondition" => action.precondition = self.parse_formula(&mut scope, 0)?,
                 ":effect" => self.parse_effects(&mut scope, &mut action.effects)?,
-                other => return Err(self.lexer.error(format!("an action has no {other:?}"))),
+                other => return Err(self.lexer.error(format!("unknown key {other:?} in an action"))),
             }
         }
         self.shared.model.actions.push(action);
@@ -217,7 +220,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// Looks up a declared predicate. Fails with an error at `at` if there is none.
+    /// Looks up a declared predicate. If there is none, the error is located at byte offset `at`.
     fn find_predicate(&mut self, word: &str, at: usize) -> Result<usize, PddlError> {
         let name = self.shared.model.names.intern(word);
         self.shared

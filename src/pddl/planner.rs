@@ -115,8 +115,8 @@ impl<'t> Planner<'t> {
         let mut state = from.clone();
         let mut work = 0;
         let mut nodes = vec![Node { facts: state.facts().clone(), parent: (0, OpId::FIRST), steps: 0 }];
-        let mut known: FastSet<Bits> = FastSet::default();
-        known.insert(state.facts().clone());
+        let mut visited: FastSet<Bits> = FastSet::default();
+        visited.insert(state.facts().clone());
         if self.heuristic.estimate(self.task, &state, &mut work).is_none() {
             return SearchOutcome::Impossible;
         }
@@ -128,9 +128,9 @@ impl<'t> Planner<'t> {
             best_estimate: u32::MAX,
         };
         queues.all.push(Reverse((0, 0, false, 0)));
-        let mut seen = vec![false];
+        let mut expanded = vec![false];
         while let Some(node) = queues.pop(strategy) {
-            if std::mem::replace(&mut seen[node as usize], true) {
+            if std::mem::replace(&mut expanded[node as usize], true) {
                 continue;
             }
             let (facts, steps) = (nodes[node as usize].facts.clone(), nodes[node as usize].steps);
@@ -142,10 +142,10 @@ impl<'t> Planner<'t> {
                 state.applicable(self.task).filter(|op| self.usable.get(op.index())).collect();
             for op in applicable {
                 state.apply(self.task, op);
-                if known.insert(state.facts().clone()) {
+                if visited.insert(state.facts().clone()) {
                     let next = nodes.len() as u32;
                     nodes.push(Node { facts: state.facts().clone(), parent: (node, op), steps: steps + 1 });
-                    seen.push(false);
+                    expanded.push(false);
                     if state.is_goal(self.task) {
                         return SearchOutcome::Found(plan_to(&nodes, next));
                     }

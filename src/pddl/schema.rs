@@ -42,31 +42,31 @@ impl Schema {
         types: &mut Types,
     ) -> Result<Self, PddlError> {
         let place = format!("PDDL domain, action {:?}", model.names.text(action.name));
-        let mut normal = Normalizer::new(model, objects, types, place.clone());
-        let parameters = normal.enter_scope(&action.parameters)?;
-        let clauses = normal.normalize(&action.precondition, Polarity::Positive)?;
+        let mut normalizer = Normalizer::new(model, objects, types, place.clone());
+        let parameters = normalizer.enter_scope(&action.parameters)?;
+        let clauses = normalizer.normalize(&action.precondition, Polarity::Positive)?;
         let mut effects = Vec::with_capacity(action.effects.len());
         let mut size = 0;
         for effect in &action.effects {
-            let each = normal.enter_scope(&effect.variables)?;
-            let mut when = vec![Clause::default()];
+            let quantified = normalizer.enter_scope(&effect.variables)?;
+            let mut conditions = vec![Clause::default()];
             for condition in &effect.conditions {
-                let part = normal.normalize(condition, Polarity::Positive)?;
-                when = normal.combine(when, &part)?;
+                let part = normalizer.normalize(condition, Polarity::Positive)?;
+                conditions = normalizer.combine(conditions, &part)?;
             }
-            for clause in &mut when {
-                clause.bound_variables.extend_from_slice(&each);
+            for clause in &mut conditions {
+                clause.bound_variables.extend_from_slice(&quantified);
             }
-            size += when.iter().map(Clause::size).sum::<usize>();
+            size += conditions.iter().map(Clause::size).sum::<usize>();
             if size > limits::LITERALS {
                 let what = "literals in the effects of one action";
                 return Err(PddlError::TooLarge { place, what, limit: limits::LITERALS as u64 });
             }
-            let pattern = normal.normalize_literal(effect.predicate, &effect.terms)?;
-            normal.leave_scope(&effect.variables);
-            effects.push(SchemaEffect { is_add: effect.is_add, pattern, conditions: when });
+            let pattern = normalizer.normalize_literal(effect.predicate, &effect.terms)?;
+            normalizer.leave_scope(&effect.variables);
+            effects.push(SchemaEffect { is_add: effect.is_add, pattern, conditions });
         }
-        Ok(Self { scope: normal.scope, parameters, clauses, effects })
+        Ok(Self { scope: normalizer.scope, parameters, clauses, effects })
     }
 
     /// Builds the goal as a schema without parameters and effects.
@@ -76,8 +76,8 @@ impl Schema {
         objects: &FastMap<Name, ObjectId>,
         types: &mut Types,
     ) -> Result<Self, PddlError> {
-        let mut normal = Normalizer::new(model, objects, types, "PDDL problem, goal".to_owned());
-        let clauses = normal.normalize(goal, Polarity::Positive)?;
-        Ok(Self { scope: normal.scope, parameters: Vec::new(), clauses, effects: Vec::new() })
+        let mut normalizer = Normalizer::new(model, objects, types, "PDDL problem, goal".to_owned());
+        let clauses = normalizer.normalize(goal, Polarity::Positive)?;
+        Ok(Self { scope: normalizer.scope, parameters: Vec::new(), clauses, effects: Vec::new() })
     }
 }

@@ -108,11 +108,11 @@ impl State {
         fired.clear();
         fired.extend(effects.iter().map(|effect| self.would_fire(task, effect)));
         for (effect, _) in effects.iter().zip(&fired).filter(|(effect, fired)| **fired && !effect.is_add) {
-            let kept = effects
+            let is_added_too = effects
                 .iter()
                 .zip(&fired)
                 .any(|(other, &fires)| fires && other.is_add && other.fact == effect.fact);
-            if !kept {
+            if !is_added_too {
                 self.set_fact(task, effect.fact, false);
             }
         }
@@ -150,21 +150,21 @@ impl State {
         &self.flips
     }
 
-    fn set_fact(&mut self, task: &Task, fact: FactId, now: bool) {
-        if self.facts.get(fact.index()) == now {
+    fn set_fact(&mut self, task: &Task, fact: FactId, value: bool) {
+        if self.facts.get(fact.index()) == value {
             return;
         }
-        self.facts.set(fact.index(), now);
-        self.changes.push(Change { fact, is_true: now });
-        self.notify_gates(task, task.fact_watchers.watchers_of(fact.index()), now);
+        self.facts.set(fact.index(), value);
+        self.changes.push(Change { fact, is_true: value });
+        self.notify_gates(task, task.fact_watchers.watchers_of(fact.index()), value);
     }
 
-    /// Notifies gates that something they read is now `now`. Recurses only along nested quantifiers, whose depth the
-    /// parser bounds.
-    fn notify_gates(&mut self, task: &Task, watchers: &[u32], now: bool) {
+    /// Updates the gates that read a source whose value is now `value`. Recurses only along nested quantifiers, whose
+    /// depth the parser bounds.
+    fn notify_gates(&mut self, task: &Task, watchers: &[u32], value: bool) {
         for &watcher in watchers {
             let gate = (watcher >> 1) as usize;
-            let met = now != (watcher & 1 == 1);
+            let met = value != (watcher & 1 == 1);
             let unmet = &mut self.unmet_inputs[gate];
             let flipped = if met {
                 *unmet -= 1;

@@ -46,11 +46,11 @@ pub(super) fn apply_text(task: &Task, state: &mut State, wanted: &str) {
         let words = std::iter::once(task.action_name(task.action_of(op))).chain(words);
         state.is_applicable(op) && words.eq(wanted.split(' '))
     });
-    state.apply(task, op.unwrap_or_else(|| panic!("{wanted:?} does not apply")));
+    state.apply(task, op.unwrap_or_else(|| panic!("{wanted:?} is not applicable")));
 }
 
 #[test]
-fn blocks_are_stacked_and_the_goal_is_noticed() {
+fn blocks_are_stacked_until_the_goal_holds() {
     let task = ground_task(
         BLOCKS,
         "(define (problem p) (:domain blocks) (:objects a b c) (:INIT (clear a) (clear b) (on-table b) (on-table C)

@@ -14,8 +14,8 @@ pub struct TypeId(pub(super) u16);
 
 /// The type hierarchy of one task.
 ///
-/// An undeclared type name is a type without objects (so a condition over it is never true), as in the reference
-/// implementation.
+/// An undeclared type name is a type without objects, as in the reference implementation: `exists` over it is never
+/// true, `forall` always.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     names: Vec<String>,
@@ -153,18 +153,19 @@ impl Types {
 
     /// Returns all proper subtypes, sorted by name.
     pub fn subtypes(&self, kind: TypeId) -> Vec<TypeId> {
-        let mut all = self.children[usize::from(kind.0)].clone();
+        let mut subtypes = self.children[usize::from(kind.0)].clone();
         let mut next = 0;
-        while let Some(&kind) = all.get(next) {
+        while let Some(&kind) = subtypes.get(next) {
             for child in &self.children[usize::from(kind.0)] {
-                if !all.contains(child) {
-                    all.push(*child);
+                if !subtypes.contains(child) {
+                    subtypes.push(*child);
                 }
             }
             next += 1;
         }
-        all.retain(|&subtype| subtype != kind);
-        all.sort_by(|left, right| self.names[usize::from(left.0)].cmp(&self.names[usize::from(right.0)]));
-        all
+        subtypes.retain(|&subtype| subtype != kind);
+        subtypes
+            .sort_by(|left, right| self.names[usize::from(left.0)].cmp(&self.names[usize::from(right.0)]));
+        subtypes
     }
 }

@@ -1,8 +1,8 @@
 //! Drafts and rebuilds the prompts of a run. The text for an answered step or a lesson is a pure function of immutable
-//! data, so it is rendered once and cached; a drafted prompt is handed to its sender without rendering it again.
+//! data, so it is rendered once and cached. A drafted prompt is sent without rendering it again.
 //!
-//! The cache never changes a result: an entry is used only for the very object that it was rendered from, which the
-//! entry keeps alive and which therefore cannot have changed. Rendering with an empty cache ([`super::render()`]) is
+//! The cache never changes a result: an entry is used only for the same object that it was rendered from. The entry
+//! keeps that object alive, so it cannot have changed. Rendering with an empty cache ([`super::render()`]) is
 //! byte-identical.
 
 use super::Templates;
@@ -29,21 +29,22 @@ impl PromptBuilder {
         Self { templates, cache: Mutex::new(PromptCache::with_capacity(MAX_CACHED)) }
     }
 
-    /// Drafts the prompt of a question. Segments follow the template's order; lessons and the task are never cut, and
-    /// the oldest steps are dropped first. The work is bounded by the budget, not by the length of the episode.
-    pub fn draft(&self, state: &State, ask: &PromptRequest) -> PromptDraft {
-        // A panic leaves no half-written entry, because each is stored with one assignment, so a poisoned lock is safe
-        // to use.
-        draft(state, ask, &self.templates, &mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Drafts the requested prompt. Segments follow the template's order; lessons and the task are never cut, and the
+    /// oldest steps are dropped first. The work is bounded by the budget, not by the length of the episode.
+    pub fn draft(&self, state: &State, request: &PromptRequest) -> PromptDraft {
+        // A poisoned lock is safe to use: each entry is stored with one assignment, so a panic leaves none
+        // half-written.
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        draft(state, request, &self.templates, &mut cache)
     }
 
     /// Renders a record as [`super::render()`] does, without rendering the last drafted prompt again.
     pub fn render(&self, state: &State, record: &PromptRecord) -> Prompt {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |r: &PromptRecord| {
+        let is_same = |r: &PromptRecord| {
             r.sha256 == record.sha256 && r.episode == record.episode && r.segments == record.segments
         };
-        match cache.last_draft.take_if(|(drafted, _)| same(drafted)) {
+        match cache.last_draft.take_if(|(drafted, _)| is_same(drafted)) {
             Some((_, prompt)) => prompt,
             None => render_with(state, record, &mut cache, |hash| state.texts.get(hash).cloned()),
         }

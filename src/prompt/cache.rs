@@ -9,13 +9,13 @@ use std::sync::Arc;
 /// Rendered lines of steps and lessons, and the last drafted prompt.
 #[derive(Debug)]
 pub(super) struct PromptCache {
-    /// The version of the formats in which everything cached is written.
+    /// The format version in which all cached lines are written.
     version: TextForms,
     /// The episode whose steps are cached.
     episode: u32,
     steps: SlotCache<Step, StepLines>,
     lessons: SlotCache<Vec<LessonVersion>, LessonLine>,
-    /// The prompt drafted last, for its sender.
+    /// The last drafted prompt, which is usually rendered next to be sent.
     pub(super) last_draft: Option<(PromptRecord, Prompt)>,
 }
 
@@ -67,8 +67,8 @@ impl PromptCache {
         })
     }
 
-    /// Returns the line of a lesson's current version. A lesson's transition never changes, so the lesson's versions
-    /// suffice as the key.
+    /// Returns the line of a lesson's current version. Only the lesson's versions are compared with the cached ones,
+    /// because its transition never changes.
     pub(super) fn lesson_line(&mut self, lesson: &Lesson) -> &LessonLine {
         let (transition, version) = (lesson.transition.as_deref(), self.version);
         self.lessons.get_or_render(lesson.number, &lesson.versions, |versions| {
@@ -90,24 +90,24 @@ impl LessonLine {
 
 /// A direct-mapped cache: numbers that differ by a multiple of [`SlotCache::capacity`] share a slot.
 #[derive(Debug)]
-struct SlotCache<T, W> {
-    slots: Vec<Option<(Arc<T>, W)>>,
+struct SlotCache<T, R> {
+    slots: Vec<Option<(Arc<T>, R)>>,
     capacity: usize,
 }
 
-impl<T, W> SlotCache<T, W> {
+impl<T, R> SlotCache<T, R> {
     fn with_capacity(capacity: usize) -> Self {
         Self { slots: Vec::new(), capacity }
     }
 
-    /// Returns what was rendered from this very object, rendering it first if it isn't cached.
-    fn get_or_render(&mut self, number: u32, from: &Arc<T>, render: impl FnOnce(&T) -> W) -> &W {
+    /// Returns what was rendered from this object (compared by pointer), rendering it first if it isn't cached.
+    fn get_or_render(&mut self, number: u32, source: &Arc<T>, render: impl FnOnce(&T) -> R) -> &R {
         let index = number as usize % self.capacity;
         if index >= self.slots.len() {
             self.slots.resize_with(index + 1, || None);
         }
         let slot = &mut self.slots[index];
-        let cached = slot.take().filter(|(source, _)| Arc::ptr_eq(source, from));
-        &slot.insert(cached.unwrap_or_else(|| (from.clone(), render(from)))).1
+        let cached = slot.take().filter(|(cached_source, _)| Arc::ptr_eq(cached_source, source));
+        &slot.insert(cached.unwrap_or_else(|| (source.clone(), render(source)))).1
     }
 }

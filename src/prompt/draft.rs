@@ -1,4 +1,4 @@
-//! Drafts the record of a prompt: which segments it has, in which order, within the budget.
+//! Drafts the record of a prompt: chooses its segments, in order, within the budget.
 
 use super::cache::PromptCache;
 use super::render::{body_hash, dropped_steps, render_with};
@@ -15,10 +15,10 @@ pub(crate) const DEFAULT_CONTEXT_TOKENS: u64 = 8192;
 /// Default number of examples in a prompt (setting `examples`).
 pub(crate) const DEFAULT_EXAMPLES: u64 = 2;
 
-/// Drafts the prompt of a question using the cache, and leaves the rendered prompt in the cache for the sender.
+/// Drafts the requested prompt and stores it, rendered, as the cache's last draft.
 pub(super) fn draft(
     state: &State,
-    ask: &PromptRequest,
+    request: &PromptRequest,
     templates: &Templates,
     cache: &mut PromptCache,
 ) -> PromptDraft {
@@ -35,19 +35,19 @@ pub(super) fn draft(
         steps_position: None,
     };
     builder.record.text_forms = TextForms::CURRENT;
-    builder.record.role = ask.role;
+    builder.record.role = request.role;
     builder.record.episode = episode.number;
-    builder.record.step = ask.step;
-    builder.record.retry = ask.retry;
-    builder.record.question = ask.question;
+    builder.record.step = request.step;
+    builder.record.retry = request.retry;
+    builder.record.question = request.question;
     // Calibration always uses OmniReflect's prompts, whichever method is tested.
     let method = if episode.role.is_calibration() { "omnireflect" } else { run.method.as_str() };
-    let layout = match ask.question {
+    let layout = match request.question {
         None => Some(templates.layout(method)),
         Some(question) => templates.question_layout(method, question),
     };
     for part in layout.map_or(&[][..], |l| &l.segments) {
-        builder.add_segment(part, ask, templates);
+        builder.add_segment(part, request, templates);
     }
     builder.fit_steps(state.setting_number("context_tokens", DEFAULT_CONTEXT_TOKENS));
     builder.finish()
@@ -64,8 +64,8 @@ struct DraftBuilder<'a> {
 }
 
 impl DraftBuilder<'_> {
-    fn add_segment(&mut self, part: &SegmentTemplate, ask: &PromptRequest, templates: &Templates) {
-        if part.condition.as_ref().is_some_and(|w| !w.is_met(self.state)) {
+    fn add_segment(&mut self, part: &SegmentTemplate, request: &PromptRequest, templates: &Templates) {
+        if part.condition.as_ref().is_some_and(|condition| !condition.is_met(self.state)) {
             return;
         }
         match &part.content {
@@ -81,7 +81,7 @@ impl DraftBuilder<'_> {
                     self.add_text(part, &StoredText::new(&template.replacen("{}", &value, 1)));
                 }
             }
-            Content::Lessons(choice) => self.add_lessons(part, choice),
+            Content::Lessons(filter) => self.add_lessons(part, filter),
             Content::LastAttempt(heading) => self.add_last_attempt(part, heading.as_ref()),
             Content::Examples(heading) => {
                 let count = self.state.setting_number("examples", DEFAULT_EXAMPLES).min(2) as usize;
@@ -103,7 +103,7 @@ impl DraftBuilder<'_> {
             }
             Content::Steps => self.steps_position = Some((self.record.segments.len(), part.message_role)),
             Content::Rejections(heading) => {
-                let Some(step) = self.episode.step(ask.step).filter(|s| !s.rejections.is_empty()) else {
+                let Some(step) = self.episode.step(request.step).filter(|s| !s.rejections.is_empty()) else {
                     return;
                 };
                 if let Some(heading) = heading {
@@ -117,11 +117,11 @@ impl DraftBuilder<'_> {
         }
     }
 
-    fn add_lessons(&mut self, part: &SegmentTemplate, choice: &LessonFilter) {
+    fn add_lessons(&mut self, part: &SegmentTemplate, filter: &LessonFilter) {
         let state = self.state;
         let by_scope = state.setting_flag("lessons_by_scope", false);
-        let kinds = if choice.kinds.is_empty() { kinds_for_label(part.label) } else { &choice.kinds };
-        let max_count = choice.count_setting.as_deref().map_or(usize::MAX, |setting| {
+        let kinds = if filter.kinds.is_empty() { kinds_for_label(part.label) } else { &filter.kinds };
+        let max_count = filter.count_setting.as_deref().map_or(usize::MAX, |setting| {
             usize::try_from(state.setting_number(setting, u64::MAX)).unwrap_or(usize::MAX)
         });
         let is_included = |l: &&Lesson| {
@@ -129,28 +129,28 @@ impl DraftBuilder<'_> {
             let is_scope_bound =
                 l.scope == Scope::Task || (part.label == SegmentLabel::Memory && l.scope == Scope::TaskType);
             (!(by_scope || is_scope_bound) || self.is_in_scope(l))
-                && choice.scope.is_none_or(|scope| l.scope == scope)
-                && (!choice.this_episode_only || l.learnt_at.0 == self.episode.number)
+                && filter.scope.is_none_or(|scope| l.scope == scope)
+                && (!filter.this_episode_only || l.learnt_at.0 == self.episode.number)
         };
         let mut shown: Vec<&Lesson> = Vec::new();
         for kind in kinds {
             let of_kind: Vec<&Lesson> = state.pool.active_of_kind(*kind).filter(is_included).collect();
-            let from = if choice.grouped_by_episode { 0 } else { of_kind.len().saturating_sub(max_count) };
-            shown.extend(&of_kind[from..]);
+            let first = if filter.grouped_by_episode { 0 } else { of_kind.len().saturating_sub(max_count) };
+            shown.extend(&of_kind[first..]);
         }
-        if choice.grouped_by_episode {
+        if filter.grouped_by_episode {
             shown.sort_by_key(|l| l.learnt_at.0);
             let mut episodes: Vec<u32> = shown.iter().map(|l| l.learnt_at.0).collect();
             episodes.dedup();
-            let left_out = episodes.len().saturating_sub(max_count);
-            shown.retain(|l| !episodes[..left_out].contains(&l.learnt_at.0));
+            let omitted = episodes.len().saturating_sub(max_count);
+            shown.retain(|l| !episodes[..omitted].contains(&l.learnt_at.0));
         }
-        let mut heading = choice.heading.as_ref();
+        let mut heading = filter.heading.as_ref();
         for (index, lesson) in shown.into_iter().enumerate() {
             if let Some(heading) = heading.take() {
                 self.add_text(part, heading);
             }
-            if choice.numbered {
+            if filter.numbered {
                 self.add_text(part, &StoredText::new(&format!("Lesson {} ", index + 1)));
             }
             let origin = SegmentOrigin::Lesson { id: lesson.id.clone(), version: lesson.version() };
@@ -167,14 +167,14 @@ impl DraftBuilder<'_> {
         }
         let (number, to) = (attempt.number, attempt.steps.len() as u32);
         let budget = self.state.setting_number("context_tokens", DEFAULT_CONTEXT_TOKENS);
-        let mut room = self.state.to_estimated_tokens(self.record.role, budget) / 2;
+        let mut remaining = self.state.to_estimated_tokens(self.record.role, budget) / 2;
         let mut from = to + 1;
         while from > 1 {
             let cost = u64::from(estimate_step_tokens(attempt, from - 1));
-            if cost > room {
+            if cost > remaining {
                 break;
             }
-            room -= cost;
+            remaining -= cost;
             from -= 1;
         }
         if from > 1 {
@@ -195,12 +195,12 @@ impl DraftBuilder<'_> {
             Fact::Trial => Some(episode.trial.to_string()),
             Fact::TotalReward => {
                 let memory = &self.state.memory;
-                let carried = memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-                // Once the episode has ended, its reward is already part of the carried-over total.
-                let counted = memory.get("episode").and_then(serde_json::Value::as_u64);
-                let own =
-                    if counted == Some(u64::from(episode.number)) { 0.0 } else { episode.total_reward() };
-                Some((carried + own).to_string())
+                let earlier = memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+                // Once the episode has ended, its reward is already part of the total in memory.
+                let last_counted = memory.get("episode").and_then(serde_json::Value::as_u64);
+                let is_counted = last_counted == Some(u64::from(episode.number));
+                let current = if is_counted { 0.0 } else { episode.total_reward() };
+                Some((earlier + current).to_string())
             }
             Fact::Reward => episode.last_step().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
         }
@@ -210,9 +210,9 @@ impl DraftBuilder<'_> {
     /// key applies to that task only; any other lesson that wasn't learnt in an ended episode of this run (such as a
     /// loaded one) applies everywhere.
     fn is_in_scope(&self, lesson: &Lesson) -> bool {
-        let here = &self.episode.task;
-        if let Some(about) = lesson.task_key.as_deref() {
-            return *about == *here.key();
+        let current = &self.episode.task;
+        if let Some(task_key) = lesson.task_key.as_deref() {
+            return *task_key == *current.key();
         }
         let (learnt_in, _) = lesson.learnt_at;
         let task = match self.state.ended_episode(learnt_in) {
@@ -220,9 +220,9 @@ impl DraftBuilder<'_> {
             None => return true,
         };
         match lesson.scope {
-            Scope::Environment => task.env == here.env,
-            Scope::TaskType => task.env == here.env && task.task_type == here.task_type,
-            Scope::Task => task.env == here.env && task.id == here.id,
+            Scope::Environment => task.env == current.env,
+            Scope::TaskType => task.env == current.env && task.task_type == current.task_type,
+            Scope::Task => task.env == current.env && task.id == current.id,
             Scope::Episode => learnt_in == self.episode.number,
         }
     }
@@ -251,25 +251,25 @@ impl DraftBuilder<'_> {
     fn fit_steps(&mut self, budget: u64) {
         let Some((index, message_role)) = self.steps_position else { return };
         let newest = self.episode.answered_steps();
-        let room = self.state.to_estimated_tokens(self.record.role, budget);
-        let mut room = u32::try_from(room).unwrap_or(u32::MAX).saturating_sub(self.record.tokens);
+        let max_tokens = self.state.to_estimated_tokens(self.record.role, budget);
+        let mut remaining = u32::try_from(max_tokens).unwrap_or(u32::MAX).saturating_sub(self.record.tokens);
         let (mut from, mut tokens) = (newest + 1, 0);
         while from > 1 {
             let cost = self.step_tokens(from - 1, newest);
-            // The newest step is always shown: the question makes no sense without its observation.
-            if cost > room && from <= newest {
+            // The newest step is always shown: without its observation, the prompt makes no sense.
+            if cost > remaining && from <= newest {
                 break;
             }
-            room = room.saturating_sub(cost);
+            remaining = remaining.saturating_sub(cost);
             tokens += cost;
             from -= 1;
         }
         if from > 1 {
-            let left_out = self.dropped_tokens(from - 1);
+            let dropped_tokens = self.dropped_tokens(from - 1);
             self.record.dropped.push(DroppedSegment {
                 origin: SegmentOrigin::Steps { from: 1, to: from - 1 },
                 reason: format!("older steps don't fit in the prompt budget of {budget} tokens"),
-                tokens: left_out,
+                tokens: dropped_tokens,
             });
         }
         if from <= newest {
@@ -287,17 +287,17 @@ impl DraftBuilder<'_> {
         step.map_or(0, |step| self.cache.step_lines(episode.number, step).tokens)
     }
 
-    /// Returns the estimated tokens of steps 1 to `to`. Starts from the previous prompt's total, to avoid recomputing a
-    /// long history.
+    /// Returns the estimated tokens of steps 1 to `to`. Starts from the previous prompt's total, so that a long history
+    /// isn't summed again.
     fn dropped_tokens(&mut self, to: u32) -> u32 {
         let newest = self.episode.answered_steps();
         let last = self.state.actor_prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
-        let before =
+        let previous =
             last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.role == ModelRole::Actor);
-        match before {
+        match previous {
             Some((1, last_dropped, tokens)) if last_dropped <= to => tokens
                 .saturating_add((last_dropped + 1..=to).map(|n| self.step_tokens(n, newest)).sum::<u32>()),
-            // A file that was tampered with may name steps that never existed.
+            // A manipulated journal may name steps that never existed.
             Some((1, last_dropped, tokens)) if last_dropped <= newest => {
                 tokens.saturating_sub((to + 1..=last_dropped).map(|n| self.step_tokens(n, newest)).sum())
             }
@@ -327,12 +327,12 @@ fn estimate_step_tokens(episode: &Episode, step: u32) -> u32 {
     lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
 }
 
-/// Detects the wording of ALFWorld's games from the first observations: only the 2.1.1 games ([`Wording::Old`]) name a
-/// location on arrival.
+/// Detects the wording of an ALFWorld game from its first observations: only games of the data version 2.1.1
+/// ([`Wording::Old`]) name a location on arrival.
 fn detect_wording(episode: &Episode) -> Wording {
     let first = (1..=8).filter_map(|n| episode.step(n)?.answer.as_ref());
-    let old = first.map(|a| &a.raw).any(|raw| raw.starts_with("You arrive at loc "));
-    if old { Wording::Old } else { Wording::Current }
+    let names_location = first.map(|a| &a.raw).any(|raw| raw.starts_with("You arrive at loc "));
+    if names_location { Wording::Old } else { Wording::Current }
 }
 
 /// Returns the kinds of lessons shown under a label.

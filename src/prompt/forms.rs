@@ -81,7 +81,7 @@ pub fn attempt_text(episode: &Episode, from: u32, to: u32) -> String {
 }
 
 /// Returns whether a prompt whose newest step is `newest` shows `step`. A thought-only step that a later override
-/// dropped is hidden, except in prompts older than that override, which still show it.
+/// dropped is hidden, except in prompts from before that override.
 pub fn is_shown(step: &Step, newest: u32) -> bool {
     step.dropped_by.is_none_or(|by| by > newest)
 }
@@ -90,13 +90,14 @@ pub fn is_shown(step: &Step, newest: u32) -> bool {
 pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
     let mut lines = Vec::with_capacity(3);
     let action = step.action();
-    let repeats_thought = |a: &str| {
+    let repeats_thought = |action: &str| {
         // A thought-only reply is executed as `think: THOUGHT`; the thought must not appear twice.
-        step.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Actor) && think_text(a).is_some()
+        step.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Actor)
+            && think_text(action).is_some()
     };
     let thought = match step.executed.as_ref().map(|e| &e.thought_disposition) {
         Some(ThoughtDisposition::Dropped) => None,
-        Some(ThoughtDisposition::Rewritten(words)) => Some(words.as_str()),
+        Some(ThoughtDisposition::Rewritten(text)) => Some(text.as_str()),
         Some(ThoughtDisposition::Kept) | None => step.thought.as_deref(),
     };
     if let Some(thought) = thought
@@ -115,8 +116,8 @@ pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
             None => (SegmentLabel::Action, marked_line("> ", action)),
         });
     }
-    if let Some(seen) = step.observation() {
-        let mut text = seen.trim_end().to_owned();
+    if let Some(observation) = step.observation() {
+        let mut text = observation.trim_end().to_owned();
         text.push('\n');
         lines.push((SegmentLabel::Observation, text));
     }
@@ -141,13 +142,14 @@ pub fn think_text(action: &str) -> Option<&str> {
     action.trim_start().strip_prefix("think:").map(str::trim)
 }
 
-fn marked_line(mark: &str, words: &str) -> String {
+fn marked_line(mark: &str, text: &str) -> String {
     let mut line = String::from(mark);
-    push_words(&mut line, words);
+    push_words(&mut line, text);
     line.push('\n');
     line
 }
 
+/// Appends the words of a text, separated by single spaces.
 fn push_words(line: &mut String, text: &str) {
     let mut first = true;
     for word in text.split_whitespace() {

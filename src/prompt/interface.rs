@@ -1,14 +1,14 @@
-//! The pure views between environment and prompt: how the wrappers of ReAct and AgentBoard transform actions and
-//! observations. The journal keeps the environment's raw text; a changed text is recorded beside it, with the name of
+//! Pure functions that transform actions and observations between environment and prompt, like the wrappers of ReAct
+//! and AgentBoard. The journal keeps the environment's raw text; a changed text is recorded beside it, with the name of
 //! the rule.
 
 use super::forms::think_text;
 use crate::domain::{EpisodeRole, Step, StepResult};
 use crate::engine::{OutgoingAction, State};
 
-/// The view used by a run.
+/// The interface of a run ([`RunSpec::interface`](crate::domain::RunSpec)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum View {
+enum Interface {
     Raw,
     React,
     Agentboard,
@@ -30,31 +30,31 @@ const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal i
 /// Returns the text sent to the environment for an action, and the rule that changed it.
 ///
 /// `raw` and `react` send the action unchanged. `agentboard` (methods.md 3.1, 3.4) drops a trailing dot
-/// (`agentboard.dot`), replaces the first ` in ` or ` on ` of a `put` with ` in/on ` (`agentboard.put`), and answers
-/// `check valid actions` with the list instead of a step (`agentboard.check`).
+/// (`agentboard.dot`), replaces every ` in ` of a `put`, or every ` on ` if it has no ` in `, with ` in/on `
+/// (`agentboard.put`), and answers `check valid actions` with the list instead of a step (`agentboard.check`).
 ///
-/// Environments that include AgentBoard's own wrapper get the action unchanged in every view, with two exceptions: in
-/// BabyAI with `pickup_alias` on, the verb of AgentBoard's prompt becomes the one the environment knows
-/// (`babyai.pickup`), and a thought in `pddl` is reduced to the word `think` (`pddl.thought`).
+/// BabyAI and PDDL already include AgentBoard's wrapper, so every interface sends the action unchanged, with two
+/// exceptions. In BabyAI with `pickup_alias` on, the verb of AgentBoard's prompt becomes the one the environment knows
+/// (`babyai.pickup`). In PDDL, a thought is reduced to the word `think` (`pddl.thought`).
 ///
 /// Before all of these, the setting `action_rule = fcrf` rewrites an action as FCRF's public code does (methods.md
-/// 2.4): every `>` is deleted, and every standalone word `in` or `on` becomes `in/on` (`fcrf.mend`). That code rewrites
-/// thoughts too, which only garbles them; here thoughts are left unchanged.
+/// 2.4): every `>` is deleted, and every standalone word `in` or `on` becomes `in/on` (`fcrf.mend`). That code also
+/// rewrites thoughts, which only garbles them, so they are left unchanged here.
 pub fn outgoing_action(state: &State, action: &str) -> OutgoingAction {
-    let mends = state.run.as_ref().is_some_and(|r| r.settings.text("action_rule", "none") == "fcrf");
-    let mends = mends && think_text(action).is_none();
-    let mended = mends.then(|| apply_fcrf_rule(action)).filter(|mended| mended != action);
-    let Some(mended) = mended else { return apply_interface(state, action) };
-    let out = apply_interface(state, &mended);
-    let rules = std::iter::once("fcrf.mend").chain(out.rule.as_deref()).collect::<Vec<_>>().join("+");
+    let has_rule = state.run.as_ref().is_some_and(|r| r.settings.text("action_rule", "none") == "fcrf");
+    let applies = has_rule && think_text(action).is_none();
+    let rewritten = applies.then(|| apply_fcrf_rule(action)).filter(|rewritten| rewritten != action);
+    let Some(rewritten) = rewritten else { return apply_interface(state, action) };
+    let outgoing = apply_interface(state, &rewritten);
+    let rules = std::iter::once("fcrf.mend").chain(outgoing.rule.as_deref()).collect::<Vec<_>>().join("+");
     OutgoingAction {
-        sent: Some(out.sent.unwrap_or(mended)),
+        sent: Some(outgoing.sent.unwrap_or(rewritten)),
         rule: Some(rules),
-        admissible_only: out.admissible_only,
+        admissible_only: outgoing.admissible_only,
     }
 }
 
-/// Applies FCRF's rewriting to an action. Only words between spaces count, so that `in/on` stays unchanged.
+/// Applies FCRF's rule to an action. Only whole words between spaces are replaced, so `in/on` stays unchanged.
 fn apply_fcrf_rule(action: &str) -> String {
     let action = action.replace('>', "");
     let words = action.split(' ').map(|word| if matches!(word, "in" | "on") { "in/on" } else { word });
@@ -62,15 +62,15 @@ fn apply_fcrf_rule(action: &str) -> String {
 }
 
 fn apply_interface(state: &State, action: &str) -> OutgoingAction {
-    let plain = OutgoingAction { sent: None, rule: None, admissible_only: false };
-    if has_own_wrapper(state) {
+    let unchanged = OutgoingAction { sent: None, rule: None, admissible_only: false };
+    if includes_wrapper(state) {
         let sent = state.setting_flag("pickup_alias", false).then(|| pickup_alias(action)).flatten();
         return match sent {
-            None => plain,
+            None => unchanged,
             sent => OutgoingAction { sent, rule: Some("babyai.pickup".to_owned()), admissible_only: false },
         };
     }
-    // This environment accepts any text in which it finds the words of an action.
+    // This environment executes any text in which it finds the words of an action.
     if think_text(action).is_some() && is_env(state, "pddl") {
         return OutgoingAction {
             sent: Some(THINK_WORD.to_owned()),
@@ -78,20 +78,20 @@ fn apply_interface(state: &State, action: &str) -> OutgoingAction {
             admissible_only: false,
         };
     }
-    if current_view(state) != View::Agentboard || think_text(action).is_some() {
-        return plain;
+    if current_interface(state) != Interface::Agentboard || think_text(action).is_some() {
+        return unchanged;
     }
     let mut rules = Vec::new();
     let mut sent = action.trim().to_owned();
     if sent.contains("put") {
-        let cleaned = if sent.contains(" in ") {
+        let replaced = if sent.contains(" in ") {
             sent.replace(" in ", " in/on ")
         } else {
             sent.replace(" on ", " in/on ")
         };
-        if cleaned != sent {
+        if replaced != sent {
             rules.push("agentboard.put");
-            sent = cleaned;
+            sent = replaced;
         }
     }
     if sent.ends_with('.') {
@@ -103,61 +103,62 @@ fn apply_interface(state: &State, action: &str) -> OutgoingAction {
         return OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), admissible_only: true };
     }
     if rules.is_empty() {
-        return plain;
+        return unchanged;
     }
     OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), admissible_only: false }
 }
 
-/// Returns the observation as shown in prompts, if it differs from the environment's text. While the episode is being
-/// reset, the observation is its first one; `admissible` is set if the list was requested.
+/// Returns the observation as shown in prompts, if it differs from the environment's text. During a reset, `result` is
+/// the first observation. `admissible` is non-empty only if the action asked for the list.
 pub fn shown_observation(
     state: &State,
     action: &str,
     result: &StepResult,
     admissible: &[String],
 ) -> Option<String> {
-    let seen = view_observation(state, action, result, admissible);
+    let shown = interface_observation(state, action, result, admissible);
     match state.open_episode() {
         Some(open) if open.first_observation.is_none() && open.role == EpisodeRole::Explore => {
-            Some(without_goal(seen.as_deref().unwrap_or(&result.observation)))
+            Some(without_goal(shown.as_deref().unwrap_or(&result.observation)))
         }
-        _ => seen,
+        _ => shown,
     }
 }
 
-/// Removes the lines that state the goal from a first observation: an exploring agent isn't told the goal.
+/// Removes the lines that state the goal from a first observation, because an exploring agent isn't shown the goal.
 fn without_goal(observation: &str) -> String {
-    let goal = |line: &&str| !GOAL_PREFIXES.iter().any(|words| line.trim_start().starts_with(words));
-    observation.lines().filter(goal).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    let is_other = |line: &&str| !GOAL_PREFIXES.iter().any(|prefix| line.trim_start().starts_with(prefix));
+    observation.lines().filter(is_other).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
-fn view_observation(
+/// Returns the observation as the run's interface shows it, if it differs from the environment's text.
+fn interface_observation(
     state: &State,
     action: &str,
     result: &StepResult,
     admissible: &[String],
 ) -> Option<String> {
-    let view = current_view(state);
+    let interface = current_interface(state);
     let raw = result.observation.as_str();
-    let resets = state.open_episode().is_some_and(|e| e.first_observation.is_none());
-    if resets {
-        return match view {
-            _ if has_own_wrapper(state) => None,
-            View::Raw => None,
-            View::React => without_banner(raw),
-            View::Agentboard => first_line(raw),
+    let is_reset = state.open_episode().is_some_and(|e| e.first_observation.is_none());
+    if is_reset {
+        return match interface {
+            _ if includes_wrapper(state) => None,
+            Interface::Raw => None,
+            Interface::React => without_banner(raw),
+            Interface::Agentboard => first_line(raw),
         };
     }
     if think_text(action).is_some() {
-        // Also in `raw`: a thought that was not sent to the environment has no other answer.
-        let not_sent = is_env(state, "pddl");
-        return (view != View::Raw || raw.is_empty() || not_sent).then(|| "OK.".to_owned());
+        // A thought whose text was not sent needs an answer in `raw` too.
+        let is_withheld = is_env(state, "pddl");
+        return (interface != Interface::Raw || raw.is_empty() || is_withheld).then(|| "OK.".to_owned());
     }
-    match view {
-        View::Raw => None,
-        _ if has_own_wrapper(state) => None,
-        View::React => without_location(raw).map(str::to_owned),
-        View::Agentboard => {
+    match interface {
+        Interface::Raw => None,
+        _ if includes_wrapper(state) => None,
+        Interface::React => without_location(raw).map(str::to_owned),
+        Interface::Agentboard => {
             let command = action.trim().trim_end_matches('.');
             if command == CHECK_ACTION {
                 let mut list: Vec<&str> = admissible.iter().map(String::as_str).collect();
@@ -169,9 +170,9 @@ fn view_observation(
                 return Some(format!("Choose an action from these valid actions: {}", list.join(", ")));
             }
             if command == "look"
-                && let Some(view) = last_view_observation(state)
+                && let Some(observation) = last_look_observation(state)
             {
-                return Some(view);
+                return Some(observation);
             }
             without_location(raw).map(str::to_owned)
         }
@@ -189,8 +190,9 @@ pub fn goal_from_reset(first: &StepResult) -> String {
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
 }
 
-/// Returns whether the environment's texts are already those of AgentBoard's wrapper, so that no view changes them.
-fn has_own_wrapper(state: &State) -> bool {
+/// Returns whether the environment's texts are already those of AgentBoard's wrapper, so that no interface changes
+/// them. PDDL's are too, but there the interface is always `raw` ([`current_interface`]), which also keeps thoughts.
+fn includes_wrapper(state: &State) -> bool {
     is_env(state, "babyai")
 }
 
@@ -202,16 +204,16 @@ fn pickup_alias(action: &str) -> Option<String> {
     verb.eq_ignore_ascii_case(PREFIX).then(|| format!("pickup {}", &action[PREFIX.len()..]))
 }
 
-fn current_view(state: &State) -> View {
+fn current_interface(state: &State) -> Interface {
     // This environment already produces the texts of AgentBoard's wrapper; the rules for ALFWorld's texts would damage
     // them.
     if is_env(state, "pddl") {
-        return View::Raw;
+        return Interface::Raw;
     }
     match state.run.as_ref().map_or("raw", |r| r.interface.as_str()) {
-        "react" => View::React,
-        "agentboard" => View::Agentboard,
-        _ => View::Raw,
+        "react" => Interface::React,
+        "agentboard" => Interface::Agentboard,
+        _ => Interface::Raw,
     }
 }
 
@@ -227,19 +229,21 @@ fn first_line(raw: &str) -> Option<String> {
     rest.lines().next().map(|l| without_location(l).unwrap_or(l).to_owned())
 }
 
-/// Removes everything through the first `. `: 2.1.1 games name the location on arrival, which carries no information.
+/// Removes everything through the first `. ` from an arrival in a game of ALFWorld's data version 2.1.1, which names a
+/// location without information.
 fn without_location(raw: &str) -> Option<&str> {
     raw.starts_with("You arrive at loc ").then(|| raw.split_once(". ").map(|(_, rest)| rest)).flatten()
 }
 
-/// Returns what the last `go to` or `open` showed. An earlier `look` showed the same, so the search back ends there.
-fn last_view_observation(state: &State) -> Option<String> {
+/// Returns the observation of the last valid `go to`, `open` or `look`. A `look` repeats the observation of the others.
+fn last_look_observation(state: &State) -> Option<String> {
     let episode = state.open_episode()?;
-    let shows = |step: &&Step| {
+    let is_look = |step: &&Step| {
         let action = step.action().unwrap_or_default().trim();
-        let moved = action.starts_with("go to") || action.starts_with("open") || action.starts_with("look");
-        moved && step.answer.as_ref().is_some_and(|a| a.valid)
+        let describes_view =
+            action.starts_with("go to") || action.starts_with("open") || action.starts_with("look");
+        describes_view && step.answer.as_ref().is_some_and(|a| a.valid)
     };
     let answered = (1..=episode.answered_steps()).rev().filter_map(|n| episode.step(n));
-    answered.into_iter().find(|s| shows(s)).and_then(|s| s.observation()).map(str::to_owned)
+    answered.into_iter().find(is_look).and_then(|s| s.observation()).map(str::to_owned)
 }

@@ -1,9 +1,11 @@
 //! Parses model output: an actor's reply ([`read_reply()`]), a mentor's list of lessons ([`read_items`]), a mentor's free text
 //! ([`read_plan`]).
 //!
-//! Guarantees, each checked by a property test: parsing never fails and takes time linear in the length of the reply;
-//! every word of the result occurs in the reply, in the same order; every word of the reply is in the result, in a
-//! complaint, or in markup known to carry no content (brackets, labels, headings, "Here is the list:").
+//! Guarantees, each checked by a property test:
+//! - Parsing never fails and takes time linear in the length of the reply.
+//! - Every word of the result occurs in the reply, in the same order.
+//! - Every word of the reply is in the result, in a complaint, or in markup known to carry no content (brackets,
+//!   labels, headings, "Here is the list:").
 //!
 //! `docs/REPLIES.md` lists the rules. The method and the environment, not this module, decide whether a lesson is
 //! useful and whether an action exists.
@@ -35,7 +37,7 @@ pub(super) const OPEN_BRACKET_COMPLAINT: &str = "the reply ends before this brac
 /// A part of a reply that could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
-    /// What happened, with the beginning of the text concerned.
+    /// The problem, with the beginning of the text concerned.
     pub message: String,
     /// Byte range of that text in the reply.
     pub span: Range<usize>,
@@ -89,7 +91,7 @@ impl ReadItem {
 }
 
 impl Items {
-    /// Returns whether no list was found although the reply has content. If the reply was meant to replace lessons, they
+    /// Returns whether no list was found although the reply has content. Lessons that the reply was meant to replace
     /// must then be kept.
     pub fn is_unusable(&self) -> bool {
         self.items.is_empty() && !self.complaints.is_empty()
@@ -115,27 +117,30 @@ impl<'a> ParseLog<'a> {
         start..start + part.len()
     }
 
-    /// Adds a complaint about a part: `what` happened, and how the part begins.
-    fn complain(&mut self, what: &str, part: &str) {
-        const MAX: usize = 64;
-        let at = self.span_of(part);
-        // A reply of a million brackets has one problem, not a million.
-        if self.complaints.len() > MAX
+    /// Adds a complaint: the problem, and the beginning of the part of the reply that has it.
+    fn complain(&mut self, problem: &str, part: &str) {
+        const MAX_COMPLAINTS: usize = 64;
+        let span = self.span_of(part);
+        // Beyond the maximum, the last complaint covers all further parts.
+        if self.complaints.len() > MAX_COMPLAINTS
             && let Some(last) = self.complaints.last_mut()
         {
             "more text that could not be used".clone_into(&mut last.message);
-            last.span = last.span.start.min(at.start)..last.span.end.max(at.end);
+            last.span = last.span.start.min(span.start)..last.span.end.max(span.end);
             return;
         }
-        let words =
-            if part.trim().is_empty() { what.to_owned() } else { format!("{what}: {}", quote_start(part)) };
-        self.complaints.push(Complaint { message: words, span: at });
+        let message = if part.trim().is_empty() {
+            problem.to_owned()
+        } else {
+            format!("{problem}: {}", quote_start(part))
+        };
+        self.complaints.push(Complaint { message, span });
     }
 
-    /// Rejects a part as a lesson; `what` says why, `text` is the lesson it would have been.
-    fn drop_lesson(&mut self, what: &str, part: &str, text: LessonText) {
+    /// Rejects a part as a lesson because of a problem; `text` is the lesson it would have been.
+    fn drop_lesson(&mut self, problem: &str, part: &str, text: LessonText) {
         const MAX_DROPPED: usize = 64;
-        self.complain(what, part);
+        self.complain(problem, part);
         if self.dropped.len() < MAX_DROPPED && has_words(&text.text) && !self.dropped.contains(&text) {
             self.dropped.push(text);
         }
@@ -152,9 +157,9 @@ impl<'a> ParseLog<'a> {
     fn after_reasoning(&mut self) -> &'a str {
         if let Some(end) = self.reply.rfind("</think>") {
             let (before, after) = self.reply.split_at(end + "</think>".len());
-            let at = self.span_of(before);
+            let span = self.span_of(before);
             self.complaints
-                .push(Complaint { message: "reasoning before </think> was not used".to_owned(), span: at });
+                .push(Complaint { message: "reasoning before </think> was not used".to_owned(), span });
             return after;
         }
         if self.reply.trim_start().starts_with("<think>") {
@@ -167,15 +172,15 @@ impl<'a> ParseLog<'a> {
 
 /// Quotes the beginning of a text on one line.
 pub(super) fn quote_start(text: &str) -> String {
-    const MAX_WORDS: usize = 80;
+    const MAX_CHARS: usize = 80;
     let mut line = String::from("\"");
-    for (n, word) in text.split_whitespace().take(MAX_WORDS).enumerate() {
+    for (n, word) in text.split_whitespace().take(MAX_CHARS).enumerate() {
         if n > 0 {
             line.push(' ');
         }
-        line.extend(word.chars().take(MAX_WORDS));
-        if line.chars().count() > MAX_WORDS {
-            line = line.chars().take(MAX_WORDS).collect();
+        line.extend(word.chars().take(MAX_CHARS));
+        if line.chars().count() > MAX_CHARS {
+            line = line.chars().take(MAX_CHARS).collect();
             line.push('…');
             break;
         }

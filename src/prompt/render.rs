@@ -30,34 +30,36 @@ pub fn text_hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..8])
 }
 
-/// Renders like [`render`], with a cache and a lookup for stored texts: those of a draft are not in the state yet.
+/// Renders like [`render`], with a cache and a lookup for stored texts, because those of a draft are not in the state
+/// yet.
 pub(super) fn render_with(
     state: &State,
     record: &PromptRecord,
-    kept: &mut PromptCache,
+    cache: &mut PromptCache,
     stored: impl Fn(&str) -> Option<Arc<str>>,
 ) -> Prompt {
-    kept.set_version(record.text_forms);
+    cache.set_version(record.text_forms);
     let mut segments = Vec::with_capacity(record.segments.len() + estimate_segments(record));
     let (mut rejections, mut next_lesson) = (0, 0);
     let episode = state.episode.as_deref().filter(|e| e.number == record.episode);
     for part in &record.segments {
-        let mut push = |label: SegmentLabel, origin: SegmentOrigin, speaker: MessageRole, text: Arc<str>| {
-            segments.push(Segment { label, origin, message_role: speaker, text });
-        };
+        let mut push =
+            |label: SegmentLabel, origin: SegmentOrigin, message_role: MessageRole, text: Arc<str>| {
+                segments.push(Segment { label, origin, message_role, text });
+            };
         match &part.origin {
             SegmentOrigin::Text(hash) => {
                 push(part.label, part.origin.clone(), part.message_role, stored(hash).unwrap_or_default());
             }
             SegmentOrigin::Lesson { id, version } => {
                 let found = state.pool.find_from(next_lesson, id);
-                let line = found.and_then(|(place, lesson)| {
-                    next_lesson = place + 1;
+                let line = found.and_then(|(index, lesson)| {
+                    next_lesson = index + 1;
                     if *version == lesson.version() {
-                        return Some(kept.lesson_line(lesson).text.clone());
+                        return Some(cache.lesson_line(lesson).text.clone());
                     }
-                    let before = lesson.versions.get(version.checked_sub(1)? as usize)?;
-                    Some(LessonLine::new(&before.text, lesson.transition.as_deref(), record.text_forms).text)
+                    let earlier = lesson.versions.get(version.checked_sub(1)? as usize)?;
+                    Some(LessonLine::new(&earlier.text, lesson.transition.as_deref(), record.text_forms).text)
                 });
                 push(part.label, part.origin.clone(), part.message_role, line.unwrap_or_default());
             }
@@ -66,7 +68,8 @@ pub(super) fn render_with(
                 push(part.label, SegmentOrigin::Task, part.message_role, text.into());
             }
             SegmentOrigin::Step(number) => {
-                // The i-th rejection segment of a record is the i-th rejection of its step: later ones come after it.
+                // The i-th rejection segment of a record is the i-th rejection of its step. Later rejections have no
+                // segment in it.
                 let rejection =
                     episode.and_then(|e| e.step(*number)).and_then(|s| s.rejections.get(rejections));
                 rejections += 1;
@@ -83,15 +86,15 @@ pub(super) fn render_with(
                 push(part.label, part.origin.clone(), part.message_role, text.into());
             }
             SegmentOrigin::Steps { from, to } => {
-                // A record names no more steps than there are, but a file may contain anything.
+                // A manipulated record may name more steps than there are.
                 let last = episode.map_or(0, |e| e.steps.len() as u32).min(*to);
                 let steps = (*from..=last).filter_map(|n| episode?.shared_step(n));
                 for step in steps.filter(|s| forms::is_shown(s, *to)) {
-                    for (label, line) in &kept.step_lines(record.episode, step).lines {
+                    for (label, line) in &cache.step_lines(record.episode, step).lines {
                         push(
                             *label,
                             SegmentOrigin::Step(step.number),
-                            line_speaker(part.message_role, *label),
+                            line_role(part.message_role, *label),
                             line.clone(),
                         );
                     }
@@ -102,8 +105,8 @@ pub(super) fn render_with(
     Prompt { segments }
 }
 
-/// Estimates the number of segments the steps of a record expand to. A file may contain anything, so the estimate is
-/// capped.
+/// Estimates the number of segments that the steps of a record expand to. A manipulated record may name any number of
+/// steps, so the estimate is limited.
 fn estimate_segments(record: &PromptRecord) -> usize {
     let steps = record.segments.iter().map(|s| match s.origin {
         SegmentOrigin::Steps { from, to } => to.saturating_sub(from) as usize + 1,
@@ -112,12 +115,12 @@ fn estimate_segments(record: &PromptRecord) -> usize {
     steps.sum::<usize>().min(2048) * 2
 }
 
-/// Returns the role that speaks a line of the steps. A template that assigns the steps to the assistant assigns it only
-/// the agent's own lines.
-fn line_speaker(steps: MessageRole, label: SegmentLabel) -> MessageRole {
-    match (steps, label) {
+/// Returns the message role of a line of the steps. If a template assigns the steps to the assistant, only the agent's
+/// own lines are; the others are the user's.
+fn line_role(steps_role: MessageRole, label: SegmentLabel) -> MessageRole {
+    match (steps_role, label) {
         (MessageRole::Assistant, SegmentLabel::Observation | SegmentLabel::HumanEdit) => MessageRole::User,
-        _ => steps,
+        _ => steps_role,
     }
 }
 

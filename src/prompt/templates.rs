@@ -131,13 +131,13 @@ pub(super) struct LessonFilter {
     pub(super) heading: Option<StoredText>,
     /// Kinds to show; if empty, the kinds of the label.
     pub(super) kinds: Vec<ReflectionKind>,
-    /// Setting that limits the lessons to the newest ones; if `None`, all are shown.
+    /// Setting with the number of lessons to show, the newest of each kind; if `None`, all are shown.
     pub(super) count_setting: Option<String>,
     /// If set, only lessons of this scope.
     pub(super) scope: Option<Scope>,
     /// Only lessons learned in the current episode.
     pub(super) this_episode_only: bool,
-    /// Groups lessons by the episode they were learned in; `last` then counts episodes.
+    /// Groups lessons by the episode they were learned in; `count_setting` then counts episodes.
     pub(super) grouped_by_episode: bool,
     /// Numbers the lessons from 1, so that a reply can refer to one.
     pub(super) numbered: bool,
@@ -210,8 +210,8 @@ impl Templates {
                 hash.update(part.as_bytes());
             }
             let text = StoredText::new(&text);
-            for world in &mut self.env_texts {
-                world.texts.insert(name.clone(), text.clone());
+            for env_texts in &mut self.env_texts {
+                env_texts.texts.insert(name.clone(), text.clone());
             }
         }
         self.hash = crate::domain::hex(&hash.finalize());
@@ -236,9 +236,9 @@ impl Templates {
                 hash.update(part.as_bytes());
             }
         }
-        let (layouts, mut worlds) = parse::parse_all(files)?;
-        upstream_files::add_upstream_texts(files, &mut worlds)?;
-        Ok(Self { layouts, env_texts: worlds, hash: crate::domain::hex(&hash.finalize()) })
+        let (layouts, mut env_texts) = parse::parse_all(files)?;
+        upstream_files::add_upstream_texts(files, &mut env_texts)?;
+        Ok(Self { layouts, env_texts, hash: crate::domain::hex(&hash.finalize()) })
     }
 
     /// Returns the layout of a method; methods without their own use ReAct's.
@@ -260,7 +260,7 @@ impl Templates {
     }
 }
 
-/// The text before exemplars.
+/// The heading above the exemplars.
 const EXEMPLARS_HEADING: &str =
     "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
 
@@ -296,12 +296,12 @@ impl Condition {
             "mentor" => run.mentor == self.value,
             "role" => {
                 let role = state.episode.as_ref().map(|e| e.role).unwrap_or_default();
-                let word = match role {
+                let name = match role {
                     EpisodeRole::Test => "test",
                     EpisodeRole::Calibrate => "calibrate",
                     EpisodeRole::Explore => "explore",
                 };
-                word == self.value
+                name == self.value
             }
             "outcome" => {
                 let outcome = match state.episode.as_ref().map(|e| &e.outcome) {
@@ -311,12 +311,12 @@ impl Condition {
                 };
                 outcome == self.value
             }
-            name => match run.settings.0.get(name).map(|s| &s.value) {
-                Some(serde_json::Value::String(word)) => *word == self.value,
+            setting => match run.settings.0.get(setting).map(|s| &s.value) {
+                Some(serde_json::Value::String(text)) => *text == self.value,
                 // Compared in its JSON form: `true`, `3`.
                 Some(other) => {
-                    let written = other.to_string();
-                    written == self.value
+                    let json = other.to_string();
+                    json == self.value
                 }
                 None => false,
             },

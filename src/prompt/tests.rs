@@ -1,4 +1,4 @@
-//! Drafting and rendering over whole episodes, the interfaces, and the reply parsers.
+//! Drafting and rendering in whole episodes, the interfaces, and the parser of actors' replies.
 
 use super::*;
 use crate::domain::{
@@ -46,7 +46,7 @@ fn check_all_hashes(play: &TestRun) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn a_react_prompt_is_instruction_examples_task_steps_cue() {
+fn a_react_prompt_has_instruction_examples_task_steps_and_cue() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
     let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.play_script(
@@ -76,7 +76,7 @@ fn a_react_prompt_is_instruction_examples_task_steps_cue() {
 }
 
 #[test]
-fn an_omnireflect_prompt_has_guidance_and_sections_only_where_lessons_are() {
+fn an_omnireflect_prompt_has_guidance_and_only_sections_with_lessons() {
     let mut play = TestRun::new(test_spec("omnireflect", &[TASK]));
     let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.command(add_lesson(
@@ -100,7 +100,7 @@ fn an_omnireflect_prompt_has_guidance_and_sections_only_where_lessons_are() {
 }
 
 #[test]
-fn a_lesson_of_a_person_enters_the_very_next_prompt_of_react() {
+fn a_persons_lesson_enters_the_next_react_prompt() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
     let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.play_script(&mut household, &["go to countertop 2"]);
@@ -113,8 +113,8 @@ fn a_lesson_of_a_person_enters_the_very_next_prompt_of_react() {
 }
 
 #[test]
-fn an_override_is_shown_as_asked() {
-    for (shown_as, fate, expected) in [
+fn an_override_is_shown_as_the_person_chose() {
+    for (shown_as, disposition, expected) in [
         (ShownAs::Own, ThoughtDisposition::Kept, "> think: hot stove\n> go to microwave 1\nYou arrive"),
         (ShownAs::Own, ThoughtDisposition::Dropped, "garbagecan.\n> go to microwave 1\nYou arrive"),
         (
@@ -135,7 +135,7 @@ fn an_override_is_shown_as_asked() {
         play.command(Command::Override {
             action: "go to microwave 1".to_owned(),
             shown_as,
-            thought_disposition: fate,
+            thought_disposition: disposition,
         });
         play.play_script(&mut household, &["look"]);
         let (state, record) = play.prompts.last().unwrap();
@@ -146,7 +146,7 @@ fn an_override_is_shown_as_asked() {
 }
 
 #[test]
-fn rejections_stand_before_the_cue_and_old_prompts_keep_theirs() {
+fn rejections_precede_the_cue_and_earlier_prompts_keep_theirs() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
     let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
@@ -164,7 +164,7 @@ fn rejections_stand_before_the_cue_and_old_prompts_keep_theirs() {
 }
 
 #[test]
-fn the_oldest_steps_go_first_and_the_lessons_stay() {
+fn the_oldest_steps_are_dropped_first_and_lessons_are_kept() {
     let mut run = test_spec("react", &[TASK]);
     run.settings.set("context_tokens", 700, crate::domain::SettingOrigin::Flag);
     run.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);
@@ -181,22 +181,22 @@ fn the_oldest_steps_go_first_and_the_lessons_stay() {
     let [dropped] = &record.dropped[..] else { panic!("one range is dropped") };
     let SegmentOrigin::Steps { from: 1, to } = dropped.origin else { panic!("steps are dropped") };
     assert!(record.segments.iter().any(|s| s.origin == SegmentOrigin::Steps { from: to + 1, to: 80 }));
-    let honest: u32 = (1..=to)
+    let expected: u32 = (1..=to)
         .flat_map(|n| forms::step_lines(state.episode.as_ref().unwrap().step(n).unwrap()))
         .map(|(_, line)| forms::estimate_tokens(&line))
         .sum();
-    assert_eq!(dropped.tokens, honest, "counting on from prompt to prompt comes to the same sum");
+    assert_eq!(dropped.tokens, expected, "the total carried from prompt to prompt is the sum");
     check_all_hashes(&play).unwrap();
 }
 
 #[test]
-fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
+fn examples_use_the_wording_of_the_game_once_it_is_known() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
     let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     household.old_wording = true;
     play.play_script(&mut household, &["go to countertop 2"]);
-    let example = |place: usize| {
-        let (state, record) = &play.prompts[place];
+    let example = |index: usize| {
+        let (state, record) = &play.prompts[index];
         let prompt = render(state, record);
         prompt
             .segments
@@ -213,37 +213,39 @@ fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
 }
 
 #[test]
-fn a_desk_is_not_taken_in_by_steps_and_lessons_of_the_same_number() {
+fn the_cache_distinguishes_steps_and_lessons_with_the_same_number() {
     let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
-    let ask = crate::engine::PromptRequest {
+    let request = crate::engine::PromptRequest {
         role: crate::domain::ModelRole::Actor,
         question: None,
         step: 3,
         retry: 0,
     };
     let mut bodies = Vec::new();
-    for (words, places) in [("Be quick.", ["1", "2"]), ("Be slow.", ["2", "1"]), ("Be slow.", ["2", "2"])] {
+    for (lesson, countertops) in
+        [("Be quick.", ["1", "2"]), ("Be slow.", ["2", "1"]), ("Be slow.", ["2", "2"])]
+    {
         let mut play = TestRun::new(test_spec("react", &[TASK]));
         let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
-        play.command(add_lesson(ReflectionKind::Abstract, LessonText::plain(words)));
+        play.command(add_lesson(ReflectionKind::Abstract, LessonText::plain(lesson)));
         play.play_script(
             &mut household,
-            &places.map(|n| format!("go to countertop {n}")).each_ref().map(String::as_str),
+            &countertops.map(|n| format!("go to countertop {n}")).each_ref().map(String::as_str),
         );
-        let draft = builder.draft(play.state(), &ask);
-        let empty = PromptBuilder::new(Arc::new(Templates::builtin())).draft(play.state(), &ask);
-        assert_eq!(draft.record, empty.record, "the other branches leave nothing");
-        let handed_out = builder.render(play.state(), &draft.record);
+        let draft = builder.draft(play.state(), &request);
+        let uncached = PromptBuilder::new(Arc::new(Templates::builtin())).draft(play.state(), &request);
+        assert_eq!(draft.record, uncached.record, "the cached text of other branches isn't used");
+        let rendered = builder.render(play.state(), &draft.record);
         let mut with_texts = play.state().clone();
-        let texts = draft.texts.iter().chain(&empty.texts);
+        let texts = draft.texts.iter().chain(&uncached.texts);
         texts.for_each(|(hash, text)| with_texts.texts.insert_mut(hash.clone(), text.as_str().into()));
-        assert_eq!(handed_out, render(&with_texts, &draft.record), "what is handed out is what was drafted");
+        assert_eq!(rendered, render(&with_texts, &draft.record), "the cached draft is the rendered record");
         assert_eq!(
             builder.render(&with_texts, &draft.record),
-            handed_out,
-            "and is written again when it is asked for again"
+            rendered,
+            "rendering it again gives the same text"
         );
-        bodies.push(handed_out.body());
+        bodies.push(rendered.body());
     }
     assert!(bodies[0].contains("- Be quick.\n") && bodies[1].contains("- Be slow.\n"));
     assert!(bodies[1].contains("> go to countertop 2\n") && bodies[1] != bodies[2]);
@@ -254,7 +256,7 @@ proptest! {
 
     #[test]
     fn every_prompt_of_a_random_episode_is_rebuilt_to_its_hash(
-        omni in any::<bool>(),
+        is_omnireflect in any::<bool>(),
         budget in 300_u64..3000,
         replies in proptest::collection::vec(
             prop_oneof![
@@ -266,7 +268,7 @@ proptest! {
             1..25,
         ),
     ) {
-        let mut run = test_spec(if omni { "omnireflect" } else { "react" }, &[TASK, ("kitchen-2", "")]);
+        let mut run = test_spec(if is_omnireflect { "omnireflect" } else { "react" }, &[TASK, ("kitchen-2", "")]);
         run.settings.set("context_tokens", budget, crate::domain::SettingOrigin::Flag);
         run.limits.steps = 12;
         let mut play = TestRun::new(run);
@@ -281,22 +283,22 @@ proptest! {
     }
 
     #[test]
-    fn reading_never_panics_and_invents_nothing(reply in "(\\PC|\n|:|>|`|think:|Action:|Thought:|</think>|OK\\.){0,30}") {
-        let reading = read_reply(&reply);
+    fn parsing_never_panics_and_invents_nothing(reply in "(\\PC|\n|:|>|`|think:|Action:|Thought:|</think>|OK\\.){0,30}") {
+        let parsed = read_reply(&reply);
         let mut rest = reply.as_str();
-        let words = [reading.thought.as_deref(), reading.action.as_deref()];
+        let words = [parsed.thought.as_deref(), parsed.action.as_deref()];
         for word in words.into_iter().flatten().flat_map(str::split_whitespace) {
-            let at = rest.find(word);
-            prop_assert!(at.is_some(), "{:?} is not in {:?}", word, reply);
-            rest = &rest[at.unwrap() + word.len()..];
+            let offset = rest.find(word);
+            prop_assert!(offset.is_some(), "{:?} is not in {:?}", word, reply);
+            rest = &rest[offset.unwrap() + word.len()..];
         }
-        let nothing = reading.thought.is_none() && reading.action.is_none();
-        prop_assert!(!nothing || !reading.complaints.is_empty());
+        let is_empty = parsed.thought.is_none() && parsed.action.is_none();
+        prop_assert!(!is_empty || !parsed.complaints.is_empty());
     }
 }
 
 #[test]
-fn replies_in_every_form_are_read() {
+fn replies_in_every_format_are_parsed() {
     let cases: &[(&str, Option<&str>, Option<&str>, usize)] = &[
         ("go to desk 1", None, Some("go to desk 1"), 0),
         (" > go to desk 1\n", None, Some("go to desk 1"), 0),
@@ -327,9 +329,9 @@ fn replies_in_every_form_are_read() {
         (" \n ", None, None, 1),
     ];
     for (reply, thought, action, complaints) in cases {
-        let reading = read_reply(reply);
-        assert_eq!((reading.thought.as_deref(), reading.action.as_deref()), (*thought, *action), "{reply:?}");
-        assert_eq!(reading.complaints.len(), *complaints, "{reply:?}: {:?}", reading.complaints);
+        let parsed = read_reply(reply);
+        assert_eq!((parsed.thought.as_deref(), parsed.action.as_deref()), (*thought, *action), "{reply:?}");
+        assert_eq!(parsed.complaints.len(), *complaints, "{reply:?}: {:?}", parsed.complaints);
     }
 }
 

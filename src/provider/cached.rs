@@ -88,7 +88,7 @@ impl CachedProvider {
 /// Reads a cached reply. Returns `None` if the file is missing or unreadable.
 fn read_entry(path: &Path) -> Option<CacheEntry> {
     let bytes = files::read(path, MAX_ENTRY_BYTES).ok()?;
-    serde_json::from_slice::<CacheEntry>(&bytes).ok().filter(|k| k.v == FORMAT_VERSION)
+    serde_json::from_slice::<CacheEntry>(&bytes).ok().filter(|entry| entry.v == FORMAT_VERSION)
 }
 
 /// Maximum size of a cache file, in bytes.
@@ -128,27 +128,27 @@ impl Provider for CachedProvider {
         }
         let path = self.entry_path(&request);
         // With `Only` there is no other source, even for a reply that was unusable.
-        let known =
+        let cached =
             if request.refresh_cache && self.mode != CacheMode::Only { None } else { read_entry(&path) };
-        if let Some(kept) = known {
-            let usage = Usage { cached: true, cost_nano: 0, ..kept.usage };
+        if let Some(entry) = cached {
+            let usage = Usage { cached: true, cost_nano: 0, ..entry.usage };
             let pieces = [
                 Some(Delta::Phase(Phase::Answering)),
-                (!kept.reasoning.is_empty()).then_some(Delta::Reasoning(kept.reasoning)),
-                Some(Delta::Text(kept.text)),
-                kept.truncated.map(Delta::Truncated),
+                (!entry.reasoning.is_empty()).then_some(Delta::Reasoning(entry.reasoning)),
+                Some(Delta::Text(entry.text)),
+                entry.truncated.map(Delta::Truncated),
                 Some(Delta::Usage(usage)),
             ];
             return stream::iter(pieces.into_iter().flatten().map(Ok)).boxed();
         }
         if self.mode == CacheMode::Only {
-            let what = format!(
+            let message = format!(
                 "no cached reply of {} to this request (prompt, seed and sampling) in {}",
                 self.inner.name(),
                 self.dir.display()
             );
             let error = ProviderError::new(
-                what,
+                message,
                 "call the model with --cache read-write, choose another actor (--actor), or enter the action yourself",
             );
             return stream::once(std::future::ready(Err(error))).boxed();
@@ -157,37 +157,37 @@ impl Provider for CachedProvider {
         if self.mode == CacheMode::Read {
             return reply;
         }
-        let kept = CacheEntry {
+        let entry = CacheEntry {
             v: FORMAT_VERSION,
             text: String::new(),
             reasoning: String::new(),
             truncated: None,
             usage: Usage::default(),
         };
-        stream::unfold((reply, kept, path, false), |(mut reply, mut kept, path, mut failed)| async move {
+        stream::unfold((reply, entry, path, false), |(mut reply, mut entry, path, mut failed)| async move {
             let Some(piece) = reply.next().await else {
                 if failed {
                     return None;
                 }
-                let error = write_entry(&path, &kept).err()?;
+                let error = write_entry(&path, &entry).err()?;
                 let notice = format!("could not cache the reply in {}: {error}", path.display());
-                return Some((Ok(Delta::Notice(notice)), (reply, kept, path, true)));
+                return Some((Ok(Delta::Notice(notice)), (reply, entry, path, true)));
             };
             match &piece {
-                Ok(Delta::Text(text)) => kept.text.push_str(text),
-                Ok(Delta::Reasoning(text)) => kept.reasoning.push_str(text),
-                Ok(Delta::WasReasoning) => kept.reasoning.push_str(&std::mem::take(&mut kept.text)),
+                Ok(Delta::Text(text)) => entry.text.push_str(text),
+                Ok(Delta::Reasoning(text)) => entry.reasoning.push_str(text),
+                Ok(Delta::WasReasoning) => entry.reasoning.push_str(&std::mem::take(&mut entry.text)),
                 Ok(Delta::Restarted) => {
-                    kept.text.clear();
-                    kept.reasoning.clear();
-                    kept.truncated = None;
+                    entry.text.clear();
+                    entry.reasoning.clear();
+                    entry.truncated = None;
                 }
-                Ok(Delta::Truncated(by)) => kept.truncated = Some(*by),
-                Ok(Delta::Usage(usage)) => kept.usage = *usage,
+                Ok(Delta::Truncated(reason)) => entry.truncated = Some(*reason),
+                Ok(Delta::Usage(usage)) => entry.usage = *usage,
                 Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::KeepAlive) => {}
                 Err(_) => failed = true,
             }
-            Some((piece, (reply, kept, path, failed)))
+            Some((piece, (reply, entry, path, failed)))
         })
         .boxed()
     }

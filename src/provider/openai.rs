@@ -3,7 +3,7 @@
 //! Takes one request and streams its reply, working around servers that deviate from their documentation (the tests
 //! simulate each of them). Every failure is a [`ProviderError`] in plain words. No key ever appears in a failure or in
 //! anything else that leaves this module.
-//! Not here: the content of prompts, the meaning of replies, the reaction to failures.
+//! Not part of this module: the content of prompts, the meaning of replies, the reaction to failures.
 //!
 //! - `endpoint` describes a server as data; `profile` reads such descriptions.
 //! - `call` performs a call with its retries; `reply_reader` reads one reply.

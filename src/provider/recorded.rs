@@ -28,7 +28,7 @@ struct Exchange {
 struct OpenCall {
     key: (ModelRole, Option<[u8; 32]>),
     seed: u64,
-    sent: Seq,
+    prompt_seq: Seq,
     /// Index of its exchange, once there is a reply.
     exchange_index: Option<usize>,
 }
@@ -50,35 +50,39 @@ impl RecordedProvider {
     ///
     /// # Errors
     /// Returns why the session's events cannot be read.
-    pub fn from_timeline(source: &str, events: Timeline, render: RenderPrompt) -> Result<Self, String> {
+    pub fn from_timeline(
+        session_name: &str,
+        timeline: Timeline,
+        render: RenderPrompt,
+    ) -> Result<Self, String> {
         let mut exchanges: HashMap<RequestKey, Vec<Exchange>> = HashMap::new();
         let mut open: HashMap<CallId, OpenCall> = HashMap::new();
-        for envelope in events.iter_after(Seq(0)) {
+        for envelope in timeline.iter_after(Seq(0)) {
             let envelope = envelope?;
             match &envelope.event {
                 Event::PromptSent { prompt } => {
                     let key = (prompt.role, parse_digest(&prompt.sha256));
-                    let (seed, sent) = (prompt.seed, envelope.seq);
-                    open.insert(prompt.call, OpenCall { key, seed, sent, exchange_index: None });
+                    let (seed, prompt_seq) = (prompt.seed, envelope.seq);
+                    open.insert(prompt.call, OpenCall { key, seed, prompt_seq, exchange_index: None });
                 }
                 Event::ReplyReceived { call, .. } => {
                     let Some(request) = open.get_mut(call) else { continue };
                     let (role, Some(hash)) = request.key else { continue };
-                    let (seed, sent, reply) = (request.seed, request.sent, envelope.seq);
+                    let (seed, prompt_seq, reply_seq) = (request.seed, request.prompt_seq, envelope.seq);
                     let all = exchanges.entry((role, hash)).or_default();
                     // An unusable reply was requested again: the last reply is the one that was used.
                     if let Some(before) = request.exchange_index.and_then(|index| all.get_mut(index)) {
-                        before.reply_seq = reply;
+                        before.reply_seq = reply_seq;
                     } else {
                         request.exchange_index = Some(all.len());
-                        all.push(Exchange { seed, prompt_seq: sent, reply_seq: reply });
+                        all.push(Exchange { seed, prompt_seq, reply_seq });
                     }
                 }
                 _ => {}
             }
         }
-        let (events, exchanges) = (Arc::new(events), Arc::new(exchanges));
-        Ok(Self { session_name: source.to_owned(), timeline: events, render, exchanges })
+        let (timeline, exchanges) = (Arc::new(timeline), Arc::new(exchanges));
+        Ok(Self { session_name: session_name.to_owned(), timeline, render, exchanges })
     }
 
     /// Returns the number of replies.
@@ -96,8 +100,8 @@ impl RecordedProvider {
     fn find_reply(&self, request: &Request) -> Option<Result<Vec<Delta>, ProviderError>> {
         let key = (request.role, Sha256::digest(request.prompt.body()).into());
         let found = self.exchanges.get(&key)?;
-        let exact = found.iter().find(|e| e.seed == request.seed).or(found.first())?;
-        let event = self.timeline.event(exact.reply_seq);
+        let exchange = found.iter().find(|e| e.seed == request.seed).or(found.first())?;
+        let event = self.timeline.event(exchange.reply_seq);
         if let Some(Event::ReplyReceived { text, truncated, usage, .. }) = event.as_ref().map(|e| &e.event) {
             let mut pieces = vec![Delta::Text(text.clone())];
             pieces.extend(truncated.map(Delta::Truncated));
@@ -111,14 +115,15 @@ impl RecordedProvider {
             return Some(Ok(pieces));
         }
         let why = self.timeline.take_fetch_error().unwrap_or_else(|| "the reply is missing".to_owned());
-        Some(Err(no_reply_error(format!("{}: event {}: {why}", self.session_name, exact.reply_seq))))
+        Some(Err(no_reply_error(format!("{}: event {}: {why}", self.session_name, exchange.reply_seq))))
     }
 
     /// Describes where the prompt first differs from the most similar recorded one. Reads the whole session.
     fn explain_mismatch(&self, request: &Request) -> String {
-        let now = &request.prompt.segments;
-        let of_role = self.exchanges.iter().filter(|((role, _), _)| *role == request.role);
-        let answered: HashSet<Seq> = of_role.flat_map(|(_, all)| all.iter().map(|e| e.prompt_seq)).collect();
+        let requested = &request.prompt.segments;
+        let exchanges = self.exchanges.iter().filter(|((role, _), _)| *role == request.role);
+        let answered: HashSet<Seq> =
+            exchanges.flat_map(|(_, all)| all.iter().map(|e| e.prompt_seq)).collect();
         let mut state = State::default();
         let mut nearest: Option<(usize, Prompt)> = None;
         for envelope in self.timeline.iter_after(Seq(0)) {
@@ -131,18 +136,18 @@ impl RecordedProvider {
                 && answered.contains(&envelope.seq)
             {
                 let recorded = (self.render)(&state, prompt);
-                let same = recorded.segments.iter().zip(now);
+                let same = recorded.segments.iter().zip(requested);
                 let shared = same.take_while(|(a, b)| a.label == b.label && a.text == b.text).count();
-                if nearest.as_ref().is_none_or(|(most, _)| shared >= *most) {
+                if nearest.as_ref().is_none_or(|(best, _)| shared >= *best) {
                     nearest = Some((shared, recorded));
                 }
             }
         }
-        let Some((at, nearest)) = nearest else {
+        let Some((first_difference, nearest)) = nearest else {
             return format!("{} has no replies for the {} role", self.session_name, request.role.name());
         };
         let describe = |prompt: &Prompt| {
-            prompt.segments.get(at).map_or_else(
+            prompt.segments.get(first_difference).map_or_else(
                 || "end of prompt".to_owned(),
                 |s| format!("[{}] {:?}", s.label.name(), s.text.chars().take(80).collect::<String>()),
             )
@@ -150,7 +155,7 @@ impl RecordedProvider {
         format!(
             "{} has no reply to this prompt; the first difference is in segment {}: recorded {}, now {}",
             self.session_name,
-            at + 1,
+            first_difference + 1,
             describe(&nearest),
             describe(&request.prompt)
         )

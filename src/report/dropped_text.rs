@@ -10,7 +10,7 @@ pub struct DroppedText<'a> {
     pub reflection: &'a Reflection,
     /// The text, in the form of a lesson.
     pub text: &'a LessonText,
-    /// Its position among the dropped texts of its step, from 1.
+    /// Its number among the dropped texts of its step, from 1.
     number: usize,
 }
 
@@ -45,8 +45,9 @@ impl DroppedText<'_> {
         Some(head.pool.all().find(is_from_text)?.number)
     }
 
-    /// Returns the kind for a lesson made from this text. A text without a solution doesn't describe a mistake, but an
-    /// Error lesson is introduced by "The mistake: ...", so `advice`, the method's kind for advice, is used instead.
+    /// Returns the kind for a lesson made from this text: usually the reflection's kind. But prompts introduce Error
+    /// lessons with "The mistake: ...", which doesn't fit a text without a solution; it gets the kind `advice`, if
+    /// given.
     pub fn kind(&self, advice: Option<ReflectionKind>) -> ReflectionKind {
         let kind = self.reflection.kind;
         let is_error_without_solution = kind == ReflectionKind::Error && self.text.solution.is_none();

@@ -1,7 +1,7 @@
 //! A single self-contained HTML file: no network, no script; light and dark; opened at the marked step; with the
 //! journal inside, so that it can be opened as a session again.
 //!
-//! The marked step carries `autofocus`: a browser scrolls to it unless the address names another place.
+//! The marked step has `autofocus`: browsers scroll to it unless the address has a fragment.
 
 use super::record::{enum_name, format_parents, format_times};
 use super::transcript::{PROMPT_EDITED, author_name, cancelled_reply_text, reply_source};
@@ -60,8 +60,8 @@ fn write_facts(out: &mut String, record: &SessionRecord, at: StepRef) {
     if let Some(branch) = &record.branch {
         row("branch", &branch.display_name());
     }
-    if let Some(began) = record.started_at {
-        row("began", &format!("{began:.0}"));
+    if let Some(started) = record.started_at {
+        row("started", &format!("{started:.0}"));
     }
     if let Some(spec) = &record.spec {
         row("method", &spec.method);
@@ -173,12 +173,12 @@ fn write_step_start(out: &mut String, here: StepRef, at: StepRef) {
 }
 
 fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &mut f64) {
-    for (proposal, why) in &step.rejections {
+    for (proposal, reason) in &step.rejections {
         let _ = writeln!(
             out,
             "<p class=\"soft\">rejected <code>{}</code>: {}</p>",
             escape(proposal),
-            escape(why)
+            escape(reason)
         );
     }
     for partial_reply in &step.partial_replies {
@@ -193,8 +193,8 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
             Some(ThoughtDisposition::Dropped) => {
                 (" <span class=\"soft\">(dropped from later prompts)</span>", None)
             }
-            Some(ThoughtDisposition::Rewritten(words)) => {
-                (" <span class=\"soft\">(replaced by the next line in later prompts)</span>", Some(words))
+            Some(ThoughtDisposition::Rewritten(text)) => {
+                (" <span class=\"soft\">(replaced by the next line in later prompts)</span>", Some(text))
             }
             _ if step.dropped_by.is_some() => {
                 (" <span class=\"soft\">(dropped from later prompts)</span>", None)
@@ -202,37 +202,37 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
             _ => ("", None),
         };
         let _ = writeln!(out, "<div class=\"think\">{}{note}</div>", escape(thought));
-        if let Some(words) = rewritten {
-            let _ = writeln!(out, "<div class=\"think\">{}</div>", escape(words));
+        if let Some(text) = rewritten {
+            let _ = writeln!(out, "<div class=\"think\">{}</div>", escape(text));
         }
     }
     if step.unusable_replies > 0 {
-        let again = format_times(step.unusable_replies);
-        let _ = writeln!(out, "<p class=\"soft\">asked again because a reply was unusable: {again}</p>");
+        let times = format_times(step.unusable_replies);
+        let _ = writeln!(out, "<p class=\"soft\">asked again because a reply was unusable: {times}</p>");
     }
     for warning in &step.warnings {
         let _ = writeln!(out, "<p class=\"soft\">warning: {}</p>", escape(warning));
     }
-    if let Some(from) = &step.reply_source {
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(&reply_source(from)));
+    if let Some(source) = &step.reply_source {
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(&reply_source(source)));
     }
     for complaint in &step.complaints {
         let _ = writeln!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
     }
-    if let Some(done) = &step.executed {
-        if !(done.action.starts_with("think:") && done.decided_by == DecidedBy::Actor) {
-            let _ = writeln!(out, "<div class=\"act\">{}</div>", escape(&done.action));
+    if let Some(executed) = &step.executed {
+        if !(executed.action.starts_with("think:") && executed.decided_by == DecidedBy::Actor) {
+            let _ = writeln!(out, "<div class=\"act\">{}</div>", escape(&executed.action));
         }
-        if done.decided_by == DecidedBy::Person {
+        if executed.decided_by == DecidedBy::Person {
             let proposal = step.proposal_text().map(|w| format!(" in place of <code>{}</code>", escape(&w)));
             let _ = writeln!(
                 out,
                 "<p class=\"soft\">override by a person{}, shown as {}</p>",
                 proposal.unwrap_or_default(),
-                if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" }
+                if executed.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" }
             );
         }
-        if let (Some(sent), Some(rule)) = (&done.sent, &done.rule) {
+        if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rule) {
             let _ = writeln!(
                 out,
                 "<p class=\"soft\">sent as <code>{}</code> (rule {})</p>",
@@ -294,8 +294,8 @@ fn write_reflection(out: &mut String, reflection: &Reflection) {
     if reflection.prompt_edited {
         let _ = write!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
     }
-    if let Some(from) = &reflection.reply_source {
-        let _ = write!(out, "<p class=\"soft\">{}</p>", escape(&reply_source(from)));
+    if let Some(source) = &reflection.reply_source {
+        let _ = write!(out, "<p class=\"soft\">{}</p>", escape(&reply_source(source)));
     }
     for complaint in &reflection.complaints {
         let _ = write!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));

@@ -25,7 +25,9 @@ struct Document<'a> {
     settings_changed: Vec<SettingChange<'a>>,
     episodes: Vec<EpisodeJson<'a>>,
     lessons: Vec<&'a Lesson>,
+    /// Calls, tokens and cost, by role.
     spent: &'a crate::engine::UsageTotals,
+    /// Totals and rates of the run's episodes.
     tally: super::Tally,
 }
 
@@ -50,6 +52,7 @@ struct EpisodeJson<'a> {
     steps: Vec<StepJson<'a>>,
     reflections: Vec<&'a Reflection>,
     failures: Vec<FailureJson<'a>>,
+    /// A person's comments on the episode.
     remarks: Vec<&'a str>,
     outcome: Option<&'a EpisodeSummary>,
 }
@@ -59,6 +62,7 @@ struct FailureJson<'a> {
     seq: Seq,
     #[serde(flatten)]
     failure: &'a crate::engine::Failure,
+    /// What the mentor was asked, if it was a mentor call.
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<crate::domain::Question>,
     given_up: bool,
@@ -76,17 +80,21 @@ struct StepJson<'a> {
     cancelled_replies: &'a [PartialReply],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     prompt_edited: bool,
+    /// The later step whose override removed the thought from prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped_by: Option<u32>,
     executed: Option<&'a ExecutedAction>,
     answer: Option<&'a Observation>,
+    /// The detectors' findings.
     notes: &'a [Note],
     rejections: Vec<RejectionJson<'a>>,
+    /// Parts of the reply that could not be parsed.
     complaints: &'a [String],
     #[serde(rename = "unusable")]
     unusable_replies: u32,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
+    /// A person's comments on the step.
     remarks: &'a [String],
     lessons_in_prompt: u32,
     usage: &'a Usage,
@@ -161,7 +169,7 @@ fn step_json(s: &Step) -> StepJson<'_> {
         step: s.number,
         thought: s.thought.as_deref(),
         thought_edited: s.thought_edited,
-        // The text that a person replaced, including a mere thought.
+        // If a person replaced the reply, the replaced text, even if it was only a thought.
         proposed: if s.is_person_action() {
             s.proposal_text()
         } else {

@@ -39,7 +39,7 @@ pub struct StepExtras {
     pub world: Value,
 }
 
-/// Returns a reply of `play --json`. The reset is step 0 without an action, with goal and task id in `start`.
+/// Returns a reply of `play --json`. The reset is step 0 without an action; `start` contains its goal and task id.
 pub fn step_fields<'a>(
     step: u32,
     action: Option<&'a str>,
@@ -83,7 +83,7 @@ struct HitLine<'a> {
 struct TaggedLine<'a> {
     #[serde(flatten)]
     line: RunLine<'a>,
-    /// Number of the event; the journal contains it and every earlier one.
+    /// Number of the event. By the time the line is printed, the journal contains this event and all before it.
     seq: Seq,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
@@ -186,7 +186,7 @@ enum RunLine<'a> {
 
 impl RunLines {
     /// Returns the line of an event, without line break, or `None` for events that are not printed. `load_extras` is
-    /// called only if the line includes its result; `path` is the session's folder.
+    /// called only if the line includes the extras; `path` is the session's folder.
     pub fn event_line(
         &self,
         envelope: &Envelope,

@@ -120,8 +120,8 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
             _ => "",
         };
         let _ = writeln!(out, "- thought{note}: {}", code(thought));
-        if let Some(ThoughtDisposition::Rewritten(words)) = disposition {
-            let _ = writeln!(out, "- thought as later prompts have it: {}", code(words));
+        if let Some(ThoughtDisposition::Rewritten(text)) = disposition {
+            let _ = writeln!(out, "- thought in later prompts: {}", code(text));
         }
     }
     if step.unusable_replies > 0 {

@@ -1,5 +1,5 @@
 //! Metrics of sessions: success, progress, grounding; by type, difficulty, trial and round; calls and steps; the
-//! aggregates of DORA's section 4.2; FCRF's measures of reflections. `docs/METRICS.md` defines each.
+//! aggregates of the paper DORA, section 4.2; the paper FCRF's measures of reflections. `docs/METRICS.md` defines each.
 //!
 //! Pure: the same sessions give the same numbers in any order. Assisted episodes are counted but excluded from every
 //! rate; calibration episodes are excluded from all task counts.
@@ -62,13 +62,13 @@ pub struct Metrics {
     pub by_difficulty: BTreeMap<String, Rates>,
     /// Number of tasks first solved in each trial.
     pub by_trial: Vec<TrialTotals>,
-    /// Number of tasks first solved after each number of reflection rounds about them.
+    /// Number of solved tasks by the number of reflection rounds before the success.
     pub by_round: BTreeMap<u32, usize>,
     /// IQM, mean, median and optimality gap of the scores.
     pub aggregate: Option<Aggregate>,
-    /// Length of reflections, recall and precision.
+    /// Length, recall and precision of the reflections.
     pub reflections: Option<ReflectionStats>,
-    /// Tokens of all episodes by source of the count, and the cost of the calls.
+    /// Tokens of all episodes by who counted them (server, proxy, estimate, ...), and the cost of the calls.
     pub counted: TokenCounts,
     /// Prefetches; the other counts exclude unused ones.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
@@ -80,7 +80,7 @@ pub struct Metrics {
     /// The sessions started with lessons from a file.
     #[serde(skip)]
     pub started_with_lessons: bool,
-    /// The counted attempts.
+    /// The unassisted attempts, on which all rates are based.
     #[serde(skip)]
     pub attempts: Vec<Attempts>,
 }
@@ -92,25 +92,25 @@ impl Metrics {
         for session in sessions {
             let key = session.spec.as_deref().map(group_key).unwrap_or_default()
                 + &session.started_with_lessons.to_string();
-            match groups.iter_mut().find(|w| w.0 == key) {
+            match groups.iter_mut().find(|g| g.0 == key) {
                 Some((_, group)) => group.push(session),
                 None => groups.push((key, vec![session])),
             }
         }
-        let mut all: Vec<Self> = groups.into_iter().map(|w| Self::from_group(w.1)).collect();
+        let mut all: Vec<Self> = groups.into_iter().map(|g| Self::from_group(g.1)).collect();
         disambiguate_labels(&mut all);
         all
     }
 
     fn from_group(mut sessions: Vec<SessionMetrics>) -> Self {
-        // The order in which sessions are named has no effect.
+        // The order of the input has no effect.
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         let spec = sessions.first().and_then(|s| s.spec.clone());
         let attempts: Vec<Attempts> = sessions.iter().flat_map(collect_attempts).collect();
-        let (assisted, counted): (Vec<_>, Vec<_>) = attempts.into_iter().partition(|a| a.assisted);
+        let (assisted, unassisted): (Vec<_>, Vec<_>) = attempts.into_iter().partition(|a| a.assisted);
         let grouped = |key: &dyn Fn(&Attempts) -> Option<String>| {
             let mut groups: BTreeMap<String, Vec<&Attempts>> = BTreeMap::new();
-            for attempt in &counted {
+            for attempt in &unassisted {
                 if let Some(key) = key(attempt) {
                     groups.entry(key).or_default().push(attempt);
                 }
@@ -121,7 +121,7 @@ impl Metrics {
         let calibration_count =
             |g: &SessionMetrics| g.episodes.iter().filter(|e| e.role == EpisodeRole::Calibrate).count();
         let mut by_round = BTreeMap::new();
-        for rounds in counted.iter().filter_map(|a| a.rounds_before_success) {
+        for rounds in unassisted.iter().filter_map(|a| a.rounds_before_success) {
             *by_round.entry(rounds).or_insert(0) += 1;
         }
         Self {
@@ -132,12 +132,12 @@ impl Metrics {
             open_sessions: sessions.iter().filter(|s| s.open).count(),
             assisted: assisted.len(),
             calibration: sessions.iter().map(calibration_count).sum(),
-            all: Rates::from_tasks(&counted.iter().collect::<Vec<_>>()),
+            all: Rates::from_tasks(&unassisted.iter().collect::<Vec<_>>()),
             by_type: grouped(&|a| Some(a.task_type.clone())),
             by_difficulty: grouped(&|a| difficulty(&a.task).map(str::to_owned)),
-            by_trial: TrialTotals::from_attempts(&counted),
+            by_trial: TrialTotals::from_attempts(&unassisted),
             by_round,
-            aggregate: Aggregate::from_attempts(&counted),
+            aggregate: Aggregate::from_attempts(&unassisted),
             reflections: ReflectionStats::from_sessions(&sessions),
             counted: sessions
                 .iter()
@@ -146,7 +146,7 @@ impl Metrics {
             prefetch: sessions.iter().fold(PrefetchStats::default(), |sum, s| sum.plus(s.prefetch)),
             started_with_lessons: sessions.iter().any(|s| s.started_with_lessons),
             spec,
-            attempts: counted,
+            attempts: unassisted,
         }
     }
 }

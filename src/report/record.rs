@@ -1,4 +1,4 @@
-//! The record of a whole session: every episode with all its steps, which the state alone doesn't keep.
+//! The record of a whole session: every episode with all its steps, of which the state keeps only the last.
 
 use super::lines::pluralize;
 use crate::domain::{BranchId, CallId, EpisodeSummary, Lesson, Question, Reflection, RunSpec, Seq, Step};
@@ -64,7 +64,7 @@ impl ShownBranch {
     }
 }
 
-/// Everything in a session, folded once from its events.
+/// Everything in one branch of a session, folded once from its events.
 #[derive(Clone, Debug)]
 pub struct SessionRecord {
     pub session: String,
@@ -213,7 +213,7 @@ impl SessionRecord {
 }
 
 impl FailedCall {
-    /// Describes whose call it was: the role, and the question if it was the mentor's.
+    /// Describes the call: its role, the question if it was the mentor's, and whether it was given up.
     pub fn description(&self) -> String {
         let question = self.question.map_or_else(String::new, |q| format!(", {}", q.name()));
         let given_up = if self.given_up { ", given up" } else { "" };

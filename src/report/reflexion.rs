@@ -80,17 +80,17 @@ struct TrialFiles {
 fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Option<TrialFiles> {
     let (mut rows, mut log, mut world) = (Vec::new(), String::new(), String::new());
     let (mut won, mut newly_won, mut played) = (0_usize, 0_usize, 0_usize);
-    for (z, task) in tasks.iter().enumerate() {
+    for (index, task) in tasks.iter().enumerate() {
         let is_of_task = |a: &&Attempt| a.episode.task.key() == task.key();
         let is_won = |a: &Attempt| a.episode.outcome.as_ref().is_some_and(|o| o.won);
         let won_earlier = attempts.iter().filter(is_of_task).any(|a| a.episode.trial <= trial && is_won(a));
         let attempt_now = attempts.iter().filter(is_of_task).find(|a| a.episode.trial == trial + 1);
         let success = won_earlier || attempt_now.is_some_and(is_won);
         let status = if success { "SUCCESS" } else { "FAIL" };
-        let _ = writeln!(world, "Environment #{z} Trial #{trial}: {status}");
+        let _ = writeln!(world, "Environment #{index} Trial #{trial}: {status}");
         match attempt_now {
             _ if won_earlier => {
-                let _ = write!(log, "\n#####\n\nEnvironment #{z}: Success\n\n#####\n");
+                let _ = write!(log, "\n#####\n\nEnvironment #{index}: Success\n\n#####\n");
             }
             Some(attempt) => {
                 played += 1;
@@ -99,13 +99,14 @@ fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) 
                 let shown = &memory[memory.len().saturating_sub(MAX_SHOWN_PLANS)..];
                 let history = attempt_history(attempt, shown);
                 let status = if success { "OK" } else { "FAIL" };
-                let _ = write!(log, "\n#####\n\nEnvironment #{z}:\n{history}\n\nSTATUS: {status}\n\n#####\n");
+                let _ =
+                    write!(log, "\n#####\n\nEnvironment #{index}:\n{history}\n\nSTATUS: {status}\n\n#####\n");
             }
             None => return None,
         }
         won += usize::from(success);
         let memory = plans_before_trial(state, task, trial + 1);
-        rows.push(ResultRow { name: format!("env_{z}"), memory, is_success: success, skip: false });
+        rows.push(ResultRow { name: format!("env_{index}"), memory, is_success: success, skip: false });
     }
     if played == 0 {
         return None;
@@ -124,16 +125,16 @@ fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) 
 /// Returns the plans about a task from its first `trials` trials, and those the run started with.
 fn plans_before_trial(state: &State, task: &Task, trials: u32) -> Vec<String> {
     let key = task.key();
-    let about = |lesson: &&Lesson| {
-        if let Some(about) = lesson.task_key.as_deref() {
-            return *about == *key;
+    let is_about_task = |lesson: &&Lesson| {
+        if let Some(task_key) = lesson.task_key.as_deref() {
+            return *task_key == *key;
         }
         let learnt_in = state.ended_episode(lesson.learnt_at.0);
-        learnt_in.is_some_and(|p| p.task.key() == key && p.trial <= trials)
+        learnt_in.is_some_and(|e| e.task.key() == key && e.trial <= trials)
     };
     let plans =
         state.pool.all().filter(|l| l.kind == ReflectionKind::Plan && l.status != LessonStatus::Retired);
-    plans.filter(about).map(|l| l.text().text.clone()).collect()
+    plans.filter(is_about_task).map(|l| l.text().text.clone()).collect()
 }
 
 /// Returns the prompt of an attempt followed by all its actions and observations.

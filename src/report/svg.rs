@@ -76,10 +76,10 @@ impl SvgColors {
         }
     }
 
-    fn resolve(&self, color: Color, or: (u8, u8, u8)) -> (u8, u8, u8) {
-        let ansi = |i: usize| self.ansi.get(i).copied().unwrap_or(or);
+    fn resolve(&self, color: Color, default: (u8, u8, u8)) -> (u8, u8, u8) {
+        let ansi = |i: usize| self.ansi.get(i).copied().unwrap_or(default);
         match color {
-            Color::Reset => or,
+            Color::Reset => default,
             Color::Black => ansi(0),
             Color::Red => ansi(1),
             Color::Green => ansi(2),
@@ -153,13 +153,13 @@ fn write_row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, colu
     write_backgrounds(out, &cells, colors, y);
     let mut x = 0;
     while let Some((style, symbol, width)) = cells.get(usize::from(x)) {
-        let same = |n: u16| cells.get(usize::from(x + n)).is_some_and(|c| c.0 == *style);
+        let has_same_style = |n: u16| cells.get(usize::from(x + n)).is_some_and(|c| c.0 == *style);
         let (left, top) = (f64::from(x) * CELL_WIDTH, f64::from(y) * CELL_HEIGHT);
         if let Some(mut shape) = cell_shape(symbol, left, top) {
             let mut n = 1;
             if symbol == "─" {
                 // A long line is one stroke rather than one per cell.
-                while same(n) && cells[usize::from(x + n)].1 == "─" {
+                while has_same_style(n) && cells[usize::from(x + n)].1 == "─" {
                     n += 1;
                 }
                 shape.path =
@@ -173,7 +173,7 @@ fn write_row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, colu
         } else {
             let mut run = symbol.clone();
             let mut n = 1;
-            while same(n)
+            while has_same_style(n)
                 && cells[usize::from(x + n)].2 == 1
                 && cell_shape(&cells[usize::from(x + n)].1, 0.0, 0.0).is_none()
             {
@@ -208,31 +208,31 @@ fn write_backgrounds(out: &mut String, cells: &[(CellStyle, String, u16)], color
 }
 
 fn cell_style(cell: &Cell, colors: &SvgColors) -> CellStyle {
-    let (mut ink, mut paper) =
+    let (mut foreground, mut background) =
         (colors.resolve(cell.fg, colors.foreground), colors.resolve(cell.bg, colors.background));
     if cell.modifier.contains(Modifier::REVERSED) {
-        std::mem::swap(&mut ink, &mut paper);
+        std::mem::swap(&mut foreground, &mut background);
     }
     if cell.modifier.contains(Modifier::HIDDEN) {
-        ink = paper;
+        foreground = background;
     }
-    let kept =
+    let supported =
         Modifier::BOLD | Modifier::DIM | Modifier::ITALIC | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
-    CellStyle { foreground: ink, background: paper, modifier: cell.modifier & kept }
+    CellStyle { foreground, background, modifier: cell.modifier & supported }
 }
 
 fn write_text(out: &mut String, run: &str, start: u16, y: u16, style: CellStyle, colors: &SvgColors) {
-    let lead = run.len() - run.trim_start_matches(' ').len();
-    let words = run.trim_matches(' ');
-    if words.is_empty() {
+    let leading_spaces = run.len() - run.trim_start_matches(' ').len();
+    let text = run.trim_matches(' ');
+    if text.is_empty() {
         return;
     }
     let _ = write!(
         out,
         "<text x=\"{:.1}\" y=\"{:.1}\" textLength=\"{:.1}\" xml:space=\"preserve\"",
-        (f64::from(start) + lead as f64) * CELL_WIDTH,
+        (f64::from(start) + leading_spaces as f64) * CELL_WIDTH,
         f64::from(y) * CELL_HEIGHT + BASELINE,
-        words.width() as f64 * CELL_WIDTH
+        text.width() as f64 * CELL_WIDTH
     );
     if style.foreground != colors.foreground {
         let _ = write!(out, " fill=\"{}\"", hex_color(style.foreground));
@@ -246,16 +246,16 @@ fn write_text(out: &mut String, run: &str, start: u16, y: u16, style: CellStyle,
             out.push_str(attribute);
         }
     }
-    let lines = [(Modifier::UNDERLINED, "underline"), (Modifier::CROSSED_OUT, "line-through")]
+    let decorations = [(Modifier::UNDERLINED, "underline"), (Modifier::CROSSED_OUT, "line-through")]
         .iter()
         .filter(|(m, _)| style.modifier.contains(*m))
         .map(|l| l.1)
         .collect::<Vec<_>>()
         .join(" ");
-    if !lines.is_empty() {
-        let _ = write!(out, " text-decoration=\"{lines}\"");
+    if !decorations.is_empty() {
+        let _ = write!(out, " text-decoration=\"{decorations}\"");
     }
-    let _ = write!(out, ">{}</text>", escape_html(words));
+    let _ = write!(out, ">{}</text>", escape_html(text));
 }
 
 /// A character that is drawn as a shape instead of text.
@@ -320,10 +320,10 @@ fn cell_shape(symbol: &str, x: f64, y: f64) -> Option<Shape> {
 /// Draws block elements as rectangles.
 fn block_path(symbol: char, x: f64, y: f64) -> Option<String> {
     let eighths = |row: &str| row.chars().position(|b| b == symbol).map(|n| (n as f64 + 1.0) / 8.0);
-    let (left, top, width, height) = if let Some(part) = eighths("▁▂▃▄▅▆▇█") {
-        (x, y + CELL_HEIGHT * (1.0 - part), CELL_WIDTH, CELL_HEIGHT * part)
-    } else if let Some(part) = eighths("▏▎▍▌▋▊▉") {
-        (x, y, CELL_WIDTH * part, CELL_HEIGHT)
+    let (left, top, width, height) = if let Some(share) = eighths("▁▂▃▄▅▆▇█") {
+        (x, y + CELL_HEIGHT * (1.0 - share), CELL_WIDTH, CELL_HEIGHT * share)
+    } else if let Some(share) = eighths("▏▎▍▌▋▊▉") {
+        (x, y, CELL_WIDTH * share, CELL_HEIGHT)
     } else if symbol == '▀' {
         (x, y, CELL_WIDTH, CELL_HEIGHT / 2.0)
     } else if symbol == '▐' {

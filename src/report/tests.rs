@@ -48,7 +48,7 @@ fn files() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_transcript_tells_every_word_once_and_no_control_sequence() {
+fn a_transcript_contains_no_control_sequences() {
     let output = render_transcript(&events());
     insta::assert_snapshot!(output);
     assert!(!output.contains('\u{1b}'));
@@ -98,7 +98,11 @@ fn episode_headings_show_goal_and_task_id() {
         2,
         "in the heading and in the observation: {output}"
     );
-    assert_eq!(output, render_transcript(&self::events()), "it makes no difference when the goal is known");
+    assert_eq!(
+        output,
+        render_transcript(&self::events()),
+        "the result is the same if the goal is known only from the first observation"
+    );
     let page = render_markdown(&SessionRecord::from_events(&events));
     assert!(
         page.contains("\n## Episode 1: heat &lt;b>apple&lt;/b> (household `easy/heat/23`), trial 1\n"),
@@ -138,13 +142,13 @@ fn json_has_the_whole_trajectory() {
 }
 
 #[test]
-fn a_page_is_whole_without_network_or_script_and_gives_its_session_back() {
+fn an_html_report_is_self_contained_and_embeds_its_session() {
     let page = render_html(&SessionRecord::from_events(&events()), StepRef { episode: 1, step: 1 }, &files());
     insta::assert_snapshot!(page.split("</style>").nth(1).unwrap().split("<script").next().unwrap());
     for outside in ["http://", "https://", "src=", "@import", "url(", "<link"] {
         assert!(!page.contains(outside), "{outside}");
     }
-    assert_eq!(page.matches("<script").count(), 1, "one block of data, and nothing that runs");
+    assert_eq!(page.matches("<script").count(), 1, "one data block, no executable script");
     assert_eq!(page.matches("</script>").count(), 1, "hostile text cannot end the block");
     assert!(page.contains("prefers-color-scheme: dark"));
     assert_eq!(page.matches("autofocus").count(), 1, "one marked step");
@@ -190,7 +194,7 @@ fn run_lines_keep_their_fields_in_order() {
 
 /// Regression: the summary of a stopped run ignored the open episode.
 #[test]
-fn a_stopped_run_counts_the_episode_that_is_open() {
+fn the_summary_of_a_stopped_run_includes_the_open_episode() {
     let mut state = State::default();
     let open = format!(
         "{}{}",
@@ -219,7 +223,7 @@ fn a_stopped_run_counts_the_episode_that_is_open() {
     assert_eq!(tally.describe(), format!("0 episodes and 1 in progress, 1 step; {prefetched}"));
     let line: serde_json::Value = serde_json::from_str(&summary_line(&tally, "interrupted", &[])).unwrap();
     assert_eq!((&line["open"], &line["steps"], &line["calls"]), (&1.into(), &1.into(), &2.into()));
-    // A killed session that has not been resumed.
+    // The session was killed and has not been resumed.
     assert_eq!(collector.finish().prefetch.pending.tokens(), 30);
 }
 
@@ -234,7 +238,7 @@ fn step_refs_are_parsed() {
 
 #[cfg(feature = "tui")]
 #[test]
-fn a_picture_joins_runs_and_draws_frames() {
+fn a_picture_merges_runs_and_draws_frames() {
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;
     use ratatui::style::{Color, Modifier, Style};
@@ -245,7 +249,6 @@ fn a_picture_joins_runs_and_draws_frames() {
     insta::assert_snapshot!(render_svg(&buffer, &SvgColors::dark(), "a test"));
 }
 
-/// Exports show the mentor's questions, failed calls, complaints and the parents of lessons.
 #[test]
 fn exports_show_questions_complaints_failed_calls_and_parents() {
     let session = r#"

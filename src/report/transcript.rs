@@ -34,19 +34,19 @@ pub fn render_transcript(events: &[Arc<Envelope>]) -> String {
 }
 
 impl Transcript {
-    /// Creates a transcript that continues from a state, omitting everything before it.
+    /// Creates a transcript that continues from `state`, omitting everything before it.
     pub fn from_state(state: &State) -> Self {
         let open = state.open_episode();
-        let fresh = open.is_some_and(|e| e.first_observation.is_none());
+        let has_no_observation = open.is_some_and(|e| e.first_observation.is_none());
         Self {
-            has_started: state.ended_episodes.len() + usize::from(open.is_some() && !fresh) > 0,
+            has_started: state.ended_episodes.len() + usize::from(open.is_some() && !has_no_observation) > 0,
             progress: state.unchanged_result().progress,
-            heading_pending: fresh,
+            heading_pending: has_no_observation,
         }
     }
 
-    /// Returns the lines of an event; `after` is the state after it. Empty for events that readers don't need,
-    /// otherwise complete lines, each with its line break.
+    /// Returns the lines of an event, each with its line break; empty for events that readers don't need. `after` is
+    /// the state after the event.
     pub fn event_lines(&mut self, envelope: &Envelope, after: &State) -> String {
         let mut lines = String::new();
         self.write_event(&mut lines, envelope, after);
@@ -343,7 +343,7 @@ fn write_lesson(out: &mut String, op: &LessonOp, author: Author, after: &State) 
         LessonOp::Rescope { scope, .. } => {
             format!("lesson {number} now has scope {}", super::record::enum_name(scope))
         }
-        LessonOp::Move { to, .. } => format!("lesson {number} moved to place {}", to + 1),
+        LessonOp::Move { to, .. } => format!("lesson {number} moved to position {}", to + 1),
         LessonOp::Recur { .. } => format!("lesson {number} recurred"),
     };
     write_line(out, "      ", &line);
@@ -365,7 +365,7 @@ pub fn reply_source(from: &str) -> String {
     }
 }
 
-/// The remark on a step or reflection whose prompt a person edited.
+/// The note on a step or reflection whose prompt a person edited.
 pub(super) const PROMPT_EDITED: &str = "a person edited its prompt";
 
 /// Describes the partial reply of a call that a person cancelled; `quote` makes its text safe to show.

@@ -1,54 +1,55 @@
 //! Why an episode was lost, as far as its detectors show, for lists that group many episodes.
 
 /// Returns the mistake that best explains an episode: the one noted most often, ties broken by name. "Nothing happened"
-/// counts only if no note says why.
+/// counts only if no note gives a reason.
 pub fn main_cause(mistakes: &[(String, u32)]) -> Option<&str> {
-    let most = |plain: bool| {
-        let of = mistakes.iter().filter(|m| plain == matches!(m.0.as_str(), "nothing_happened" | "unclear"));
-        of.fold(None, |best: Option<&(String, u32)>, m| match best {
+    let most_frequent = |is_vague: bool| {
+        let candidates =
+            mistakes.iter().filter(|m| is_vague == matches!(m.0.as_str(), "nothing_happened" | "unclear"));
+        candidates.fold(None, |best: Option<&(String, u32)>, m| match best {
             Some(b) if b.1 >= m.1 => Some(b),
             _ => Some(m),
         })
     };
-    most(false).or_else(|| most(true)).map(|m| m.0.as_str())
+    most_frequent(false).or_else(|| most_frequent(true)).map(|m| m.0.as_str())
 }
 
 /// Describes a detector's finding as a phrase that follows "n episodes"; falls back to the detector's name.
 pub fn cause_text(detector: &str) -> String {
-    let words = match detector {
-        "already_closed" => "closed what was closed",
-        "already_open" => "opened what was open",
-        "already_there" => "went where they were",
-        "cannot_take" => "took what cannot be taken",
-        "cannot_treat" => "heated, cooled or cleaned what cannot be",
+    let phrase = match detector {
+        "already_closed" => "closed something already closed",
+        "already_open" => "opened something already open",
+        "already_there" => "went to the place where they already were",
+        "cannot_take" => "tried to take something that cannot be taken",
+        "cannot_treat" => "tried to heat, cool or clean an unsuitable object",
         "container_closed" => "never opened the container",
-        "does_not_fit" => "put it where it does not fit",
+        "does_not_fit" => "put an object where it does not fit",
         "examined_without_lamp" => "examined without the lamp",
         "hand_full" => "took with a full hand",
         "lamp_without_object" => "used the lamp without the object",
         "left_closed" => "left a container closed",
         "left_target" => "left the place without using it",
-        "no_door" => "opened what has no door",
-        "not_at_place" => "acted on a place they were not at",
-        "not_holding" => "used what they did not hold",
+        "no_door" => "tried to open something without a door",
+        "not_at_place" => "acted on a place without being there",
+        "not_holding" => "used an object without holding it",
         "nothing_happened" | "unclear" => "did what changes nothing",
         "number_missing" => "named things without their number",
-        "object_not_here" => "took what was not there",
+        "object_not_here" => "tried to take an object that was not there",
         "only_thoughts" => "only thought",
-        "placed_untreated" => "put it down untreated",
+        "placed_untreated" => "put the object down untreated",
         "circling" => "went in circles",
-        "repeat" => "repeated what did nothing",
+        "repeat" => "repeated an action that did nothing",
         "searched_again" => "searched the same places again",
-        "took_back" => "took back what was in place",
-        "unknown_action" => "used words the world does not know",
-        "unknown_place" => "went to places that are not there",
+        "took_back" => "took an object away from its destination",
+        "unknown_action" => "used an unknown action",
+        "unknown_place" => "tried to go to an unknown place",
         "wrong_appliance" => "used the wrong appliance",
         "wrong_form" => "worded the action wrongly",
         "wrong_object" => "took the wrong object",
         "wrong_treatment" => "treated the object wrongly",
         other => return other.replace('_', " "),
     };
-    words.to_owned()
+    phrase.to_owned()
 }
 
 #[cfg(test)]
@@ -56,15 +57,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cause_is_what_says_why() {
-        let of = |all: &[(&str, u32)]| {
-            let all: Vec<_> = all.iter().map(|(n, c)| ((*n).to_owned(), *c)).collect();
-            main_cause(&all).map(str::to_owned)
+    fn main_cause_prefers_specific_mistakes_over_nothing_happened() {
+        let cause_of = |mistakes: &[(&str, u32)]| {
+            let mistakes: Vec<_> = mistakes.iter().map(|(n, c)| ((*n).to_owned(), *c)).collect();
+            main_cause(&mistakes).map(str::to_owned)
         };
-        assert_eq!(of(&[]), None);
-        assert_eq!(of(&[("nothing_happened", 9)]).as_deref(), Some("nothing_happened"));
-        let cause = of(&[("container_closed", 2), ("nothing_happened", 9), ("wrong_object", 2)]);
-        assert_eq!(cause.as_deref(), Some("container_closed"), "of equal ones the first by name");
+        assert_eq!(cause_of(&[]), None);
+        assert_eq!(cause_of(&[("nothing_happened", 9)]).as_deref(), Some("nothing_happened"));
+        let cause = cause_of(&[("container_closed", 2), ("nothing_happened", 9), ("wrong_object", 2)]);
+        assert_eq!(cause.as_deref(), Some("container_closed"), "ties are broken by name");
         assert_eq!(cause_text("went_mad"), "went mad");
     }
 }

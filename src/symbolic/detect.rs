@@ -1,5 +1,5 @@
 //! The detectors. Each examines the last step, what was known before it ([`Situation`]) and the tallies of earlier
-//! notes. The work is bounded by the texts of the step, not by the length of the episode. No detector reads `truth`.
+//! notes. The cost depends on the texts of the step, not on the length of the episode. No detector reads `truth`.
 
 use super::evidence::{evidence_text, shorten};
 use super::failure;
@@ -143,8 +143,9 @@ impl StepDetector<'_> {
             }
             is_move_counted |= matches!(subgoal, Subgoal::Taken | Subgoal::Placed);
             reached += 1;
-            let (at, of) = (reached.to_string(), subgoals.len().to_string());
-            let parts = [("name", subgoal.name()), ("reached", &at), ("of", &of), ("object", goal.object())];
+            let (position, total) = (reached.to_string(), subgoals.len().to_string());
+            let parts =
+                [("name", subgoal.name()), ("reached", &position), ("of", &total), ("object", goal.object())];
             self.add_note("subgoal", NoteKind::Progress, &parts);
         }
     }
@@ -188,8 +189,8 @@ impl StepDetector<'_> {
                 [("how", how.verb()), ("object", type_of_name(object)), ("place", type_of_name(place))];
             self.add_mistake("placed_untreated", &parts);
         }
-        if let (ParsedAction::Examine(what), Some(_)) = (&self.parsed_action, goal.lamp())
-            && type_of_name(what) == goal.object()
+        if let (ParsedAction::Examine(object), Some(_)) = (&self.parsed_action, goal.lamp())
+            && type_of_name(object) == goal.object()
             && !now.is_examining(goal)
         {
             self.add_mistake("examined_without_lamp", &[("object", goal.object())]);
@@ -198,7 +199,7 @@ impl StepDetector<'_> {
             && goal.lamp() == Some(type_of_name(lamp))
         {
             if type_of_name(&now.held) == goal.object() {
-                // "In hand" refers to the goal's object, not to the lamp.
+                // Despite its name, this detector notes that the goal's object is in hand, not the lamp.
                 self.add_note("lamp_in_hand", NoteKind::Fact, &[("lamp", type_of_name(lamp))]);
             } else {
                 self.add_mistake(
@@ -264,12 +265,15 @@ impl StepDetector<'_> {
             return;
         }
         let made_progress = self.notes.iter().any(|n| n.kind == NoteKind::Progress);
-        let step_of = |name: &str| self.episode.note_tallies.get(name).map_or(0, |t| t.last_step);
-        let steps_without_progress =
-            number - step_of("subgoal").max(step_of("progress")).max(self.episode.progress_step).min(number);
+        let last_step_of = |name: &str| self.episode.note_tallies.get(name).map_or(0, |t| t.last_step);
+        let steps_without_progress = number
+            - last_step_of("subgoal")
+                .max(last_step_of("progress"))
+                .max(self.episode.progress_step)
+                .min(number);
         let window = self.state.setting_number("circle_window", CIRCLE_WINDOW);
         let visits = self.state.setting_number("circle_visits", CIRCLE_VISITS);
-        let last_circling = step_of("circling");
+        let last_circling = last_step_of("circling");
         let can_note_circling = last_circling == 0 || u64::from(number - last_circling.min(number)) >= window;
         if !made_progress
             && can_note_circling
@@ -290,11 +294,11 @@ pub(super) fn reached_subgoals(episode: &Episode) -> usize {
 
 /// Detects three thoughts in a row, after which AgentBoard's agent prompts the model to act (methods.md 3.1).
 fn detect_only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
-    let thinks = |back: u32| {
+    let is_thought = |back: u32| {
         step.number.checked_sub(back).and_then(|n| episode.step(n)).is_some_and(Step::is_thought_only)
     };
-    let already_noted = thinks(3);
-    if !(thinks(1) && thinks(2)) || already_noted {
+    let already_noted = is_thought(3);
+    if !(is_thought(1) && is_thought(2)) || already_noted {
         return Vec::new();
     }
     let action = step.action().unwrap_or_default();

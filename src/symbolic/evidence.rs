@@ -2,8 +2,8 @@
 
 /// Returns the text that proves a finding: action and answer, short enough for a line.
 pub(super) fn evidence_text(action: &str, text: &str) -> String {
-    let first = text.lines().next().unwrap_or_default();
-    format!("{} -> {}", shorten(action), shorten(first))
+    let first_line = text.lines().next().unwrap_or_default();
+    format!("{} -> {}", shorten(action), shorten(first_line))
 }
 
 /// Shortens a text to at most 100 characters, at a space if there is one.

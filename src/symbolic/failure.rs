@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) fn failure_reason(
     episode: &Episode,
     action: &ParsedAction,
-    known: &Situation,
+    situation: &Situation,
 ) -> (&'static str, BTreeMap<String, String>) {
     let mut parts = BTreeMap::new();
     let mut part = |name: &str, value: &str| {
@@ -40,14 +40,14 @@ pub(super) fn failure_reason(
         ParsedAction::AlwaysAccepted => "unclear",
         ParsedAction::Slice { object, knife } => {
             part("object", type_of_name(object));
-            if known.held == *knife { "object_not_here" } else { "not_holding" }
+            if situation.held == *knife { "object_not_here" } else { "not_holding" }
         }
         ParsedAction::GoTo(place) => {
             part("place", type_of_name(place));
-            if *place == known.location {
+            if *place == situation.location {
                 "already_there"
             } else if is_listed(episode, place) {
-                // An existing place that cannot be gone to is at the same location as the agent's place.
+                // A listed place that `go to` rejects is at the agent's current location.
                 "already_there"
             } else {
                 "unknown_place"
@@ -55,8 +55,8 @@ pub(super) fn failure_reason(
         }
         ParsedAction::Open(place) | ParsedAction::Close(place) => {
             part("place", type_of_name(place));
-            match (action, known.door) {
-                _ if *place != known.location => "not_at_place",
+            match (action, situation.door) {
+                _ if *place != situation.location => "not_at_place",
                 (_, Door::None) => "no_door",
                 (ParsedAction::Open(_), Door::Open) => "already_open",
                 (ParsedAction::Close(_), Door::Closed) => "already_closed",
@@ -66,14 +66,14 @@ pub(super) fn failure_reason(
         ParsedAction::Take { object, place } => {
             part("object", type_of_name(object));
             part("place", type_of_name(place));
-            if !known.held.is_empty() {
-                part("holding", type_of_name(&known.held));
+            if !situation.held.is_empty() {
+                part("holding", type_of_name(&situation.held));
                 "hand_full"
-            } else if *place != known.location {
+            } else if *place != situation.location {
                 "not_at_place"
-            } else if known.door == Door::Closed {
+            } else if situation.door == Door::Closed {
                 "container_closed"
-            } else if objects_here(episode, known).iter().any(|t| t == object) {
+            } else if objects_here(episode, situation).iter().any(|t| t == object) {
                 "cannot_take"
             } else {
                 "object_not_here"
@@ -82,13 +82,13 @@ pub(super) fn failure_reason(
         ParsedAction::Put { object, place, old_wording: old } => {
             part("object", type_of_name(object));
             part("place", type_of_name(place));
-            if known.held != *object {
+            if situation.held != *object {
                 "not_holding"
-            } else if *place != known.location {
+            } else if *place != situation.location {
                 "not_at_place"
-            } else if known.door == Door::Closed {
+            } else if situation.door == Door::Closed {
                 "container_closed"
-            } else if known.old_wording.is_some_and(|game_uses_old| game_uses_old != *old) {
+            } else if situation.old_wording.is_some_and(|game_uses_old| game_uses_old != *old) {
                 part("said", if *old { "put" } else { "move" });
                 "wrong_form"
             } else {
@@ -99,30 +99,34 @@ pub(super) fn failure_reason(
             part("object", type_of_name(object));
             part("place", type_of_name(place));
             part("how", treatment.verb());
-            treatment_failure(*treatment, object, place, known)
+            treatment_failure(*treatment, object, place, situation)
         }
         ParsedAction::Use(lamp) => {
             part("object", type_of_name(lamp));
-            if known.lamp.as_ref().is_some_and(|(l, place)| l == lamp && *place != known.location) {
+            if situation.lamp.as_ref().is_some_and(|(l, place)| l == lamp && *place != situation.location) {
                 "not_at_place"
             } else {
                 "object_not_here"
             }
         }
-        ParsedAction::Examine(what) => {
-            part("object", type_of_name(what));
-            if is_listed(episode, what) && *what != known.location { "not_at_place" } else { "not_holding" }
+        ParsedAction::Examine(name) => {
+            part("object", type_of_name(name));
+            if is_listed(episode, name) && *name != situation.location {
+                "not_at_place"
+            } else {
+                "not_holding"
+            }
         }
     };
     (detector, parts)
 }
 
-fn treatment_failure(treatment: Treatment, object: &str, place: &str, known: &Situation) -> &'static str {
+fn treatment_failure(treatment: Treatment, object: &str, place: &str, situation: &Situation) -> &'static str {
     if type_of_name(place) != treatment.appliance() {
         "wrong_appliance"
-    } else if known.held != object {
+    } else if situation.held != object {
         "not_holding"
-    } else if place != known.location {
+    } else if place != situation.location {
         "not_at_place"
     } else {
         "cannot_treat"
@@ -135,10 +139,10 @@ fn is_listed(episode: &Episode, place: &str) -> bool {
     places.is_empty() || places.contains(&place)
 }
 
-/// Returns the objects seen in the last view of this place.
-fn objects_here(episode: &Episode, known: &Situation) -> Vec<String> {
+/// Returns the objects in the last view of the agent's current place.
+fn objects_here(episode: &Episode, situation: &Situation) -> Vec<String> {
     episode
-        .step(known.last_view_step)
+        .step(situation.last_view_step)
         .and_then(|s| s.answer.as_ref())
         .map(|a| parse_observation(&a.raw).objects)
         .unwrap_or_default()

@@ -50,7 +50,7 @@ pub enum Subgoal {
     Placed,
     /// The lamp was seen.
     LampSeen,
-    /// The lamp is on while the object is held at its place (it may have been switched on before).
+    /// The lamp is on while the object is held at the lamp's place (it may have been switched on before).
     LampUsed,
 }
 

@@ -82,19 +82,19 @@ impl GridDetector<'_> {
             }
         }
         let Some((colour, kind)) = view.carrying else { return };
-        let held = format!("{colour} {kind}");
+        let carried = format!("{colour} {kind}");
         if kind == "key" && self.action.starts_with("pickup") {
-            self.add_note("took_key", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
+            self.add_note("took_key", NoteKind::Fact, &[("thing", &carried), ("colour", colour)]);
         } else if self.action.contains("go through")
             && self.action.contains(" locked ")
             // If the walk was interrupted before the door, the door is still locked.
             && !view.objects.iter().any(|object| object.door_state == "locked" && object.colour == colour)
         {
-            self.add_note("unlocked", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
+            self.add_note("unlocked", NoteKind::Fact, &[("thing", &carried), ("colour", colour)]);
         }
-        let other = !wanted.iter().any(|wanted| wanted.matches_kind(colour, kind)) && kind != "key";
-        if other && self.action.starts_with("pickup") {
-            self.add_note("must_drop", NoteKind::Mistake, &[("thing", &held)]);
+        let is_unrelated = !wanted.iter().any(|wanted| wanted.matches_kind(colour, kind)) && kind != "key";
+        if is_unrelated && self.action.starts_with("pickup") {
+            self.add_note("must_drop", NoteKind::Mistake, &[("thing", &carried)]);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The names of all detectors, for code that waits for one by name.
+//! The names of all detectors, for code that refers to one by name.
 
 /// Every detector name that a note can have, sorted. `docs/SYMBOLIC.md` and `docs/PDDL.md` explain them.
 pub const DETECTORS: &[&str] = &[
@@ -101,12 +101,12 @@ mod tests {
     use regex::Regex;
     use std::collections::BTreeSet;
 
-    /// Quoted names in the detectors' sources that are not detectors: settings, parts of evidence, and words of
-    /// environments.
-    const OTHERS: &[&str] = &["circle_turns", "circle_visits", "circle_window", "repeat_after", "shown_in"];
+    /// Quoted names in the detectors' sources that are not detectors: settings, and a field of the situation note.
+    const NOT_DETECTORS: &[&str] =
+        &["circle_turns", "circle_visits", "circle_window", "repeat_after", "shown_in"];
 
     #[test]
-    fn the_list_is_what_the_detectors_say() {
+    fn list_names_every_detector_in_the_sources() {
         let sources = [
             include_str!("detect.rs"),
             include_str!("failure.rs"),
@@ -129,7 +129,7 @@ mod tests {
                 }),
             );
         }
-        found.retain(|name| !OTHERS.contains(&name.as_str()));
+        found.retain(|name| !NOT_DETECTORS.contains(&name.as_str()));
         let listed: BTreeSet<String> = DETECTORS.iter().map(|d| (*d).to_owned()).collect();
         assert_eq!(listed, found);
         assert!(DETECTORS.is_sorted());

@@ -188,9 +188,9 @@ pub(super) fn parse_observation(text: &str) -> ParsedObservation {
 
 /// Returns the places that a first observation lists.
 pub(super) fn listed_places(text: &str) -> Vec<&str> {
-    let room = text.lines().find(|l| l.contains(" you see ")).unwrap_or_default();
+    let line = text.lines().find(|l| l.contains(" you see ")).unwrap_or_default();
     let Some(patterns) = PATTERNS.as_ref() else { return Vec::new() };
-    patterns.thing.captures_iter(room).filter_map(|c| Some(c.get(1)?.as_str())).collect()
+    patterns.thing.captures_iter(line).filter_map(|c| Some(c.get(1)?.as_str())).collect()
 }
 
 /// Returns the type in a name: `apple` for `apple 1`.

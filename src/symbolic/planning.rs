@@ -1,5 +1,5 @@
-//! Detectors for planning problems (methods.md 2.3; OmniReflect's appendix F): what the action achieved, which parts of
-//! the goal are open, and for each of the four domains the actions that don't help. They may read all true facts
+//! Detectors for planning problems (methods.md 2.3; OmniReflect's appendix F): what the action achieved, which goal
+//! conditions are unmet, and for each of the four domains the actions that don't help. They may read all true facts
 //! (`Episode::shown`), which the agent can know: the first observation states every fact, and the agent is given the
 //! effects of actions.
 
@@ -23,7 +23,7 @@ pub(super) struct DomainAction<'a> {
     pub(super) objects: Vec<&'a str>,
 }
 
-/// The facts that hold and the goal after the last step.
+/// The true facts and the goal after the last step.
 pub(super) struct Facts<'a> {
     shown: &'a Value,
 }
@@ -64,8 +64,8 @@ impl<'a> Facts<'a> {
     /// Returns how many goal conditions hold, and how many there are.
     fn goal_counts(&self) -> (usize, usize) {
         let parts = self.shown["subgoals"].as_object();
-        let held = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true).count();
-        (held, parts.map_or(0, serde_json::Map::len))
+        let satisfied = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true).count();
+        (satisfied, parts.map_or(0, serde_json::Map::len))
     }
 
     /// Returns whether an action may have made a goal condition true: in the first two domains if it is an action that
@@ -85,10 +85,10 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns the sentences of the goal conditions that don't hold.
-    fn open_conditions(&self) -> Vec<&'a str> {
+    fn unmet_conditions(&self) -> Vec<&'a str> {
         let parts = self.shown["subgoals"].as_object();
-        let open = parts.into_iter().flatten().filter(|(_, part)| part["held"] != true);
-        open.filter_map(|(_, part)| Some(part["text"].as_str()?.trim_end_matches(['.', ' ']))).collect()
+        let unmet = parts.into_iter().flatten().filter(|(_, part)| part["held"] != true);
+        unmet.filter_map(|(_, part)| Some(part["text"].as_str()?.trim_end_matches(['.', ' ']))).collect()
     }
 }
 
@@ -121,24 +121,28 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
         }
         return notes;
     }
-    // The previous number of satisfied conditions is stored in a note, so that the work of a step does not grow with
+    // The previous number of satisfied conditions is stored in a note, so that the cost of a step does not grow with
     // the episode.
-    let (held, total) = facts.goal_counts();
+    let (satisfied, total) = facts.goal_counts();
     let last = episode.note_tallies.get("standing").and_then(|t| t.last.parts.get("held"));
-    let before = last.and_then(|n| n.parse::<usize>().ok());
-    if before != Some(held) {
-        note("standing", NoteKind::Fact, &[("held", &held.to_string())]);
+    let satisfied_before = last.and_then(|n| n.parse::<usize>().ok());
+    if satisfied_before != Some(satisfied) {
+        note("standing", NoteKind::Fact, &[("held", &satisfied.to_string())]);
     }
     let has_progressed = episode.progress_step == step.number && episode.progress > 0.0;
     // Progress at the first effective action may come only from conditions that held at the start. It counts only if
     // the action may have satisfied one itself.
-    let is_own_progress = before.is_some()
+    let is_own_progress = satisfied_before.is_some()
         || parsed
             .as_ref()
             .is_some_and(|parsed| facts.may_have_satisfied_condition(domain, parsed, &answer.raw));
     if has_progressed && is_own_progress {
-        note("subgoal", NoteKind::Progress, &[("reached", &held.to_string()), ("of", &total.to_string())]);
-    } else if before.is_some_and(|before| held < before) {
+        note(
+            "subgoal",
+            NoteKind::Progress,
+            &[("reached", &satisfied.to_string()), ("of", &total.to_string())],
+        );
+    } else if satisfied_before.is_some_and(|satisfied_before| satisfied < satisfied_before) {
         // Towers are taken apart and boots are opened along the way; undoing a delivered ball or drink is a loss.
         match domain {
             "blocksworld-4ops" | "tyreworld" => note("set_back", NoteKind::Fact, &[]),
@@ -157,30 +161,30 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     notes
 }
 
-/// Lists the open parts of the goal. Returns `None` if there are none.
+/// Lists the unmet goal conditions. Returns `None` if there are none.
 pub(super) fn progress_text(episode: &Episode) -> Option<String> {
     let facts = Facts { shown: &episode.shown };
-    let (held, total) = facts.goal_counts();
-    let open = facts.open_conditions();
-    if open.is_empty() {
+    let (satisfied, total) = facts.goal_counts();
+    let unmet = facts.unmet_conditions();
+    if unmet.is_empty() {
         return None;
     }
-    let so_far = if held == 0 {
+    let so_far = if satisfied == 0 {
         "No condition of the goal holds yet.".to_owned()
     } else {
-        format!("{held} of {total} goal conditions hold.")
+        format!("{satisfied} of {total} goal conditions hold.")
     };
-    Some(format!("{so_far} Still open: {}.", open.join("; ")))
+    Some(format!("{so_far} Still open: {}.", unmet.join("; ")))
 }
 
-/// Finds the action of the four domains and the objects of this problem that a text names.
+/// Parses the action and the objects that a text names. Returns `None` if it names no action of the four domains.
 fn parse_domain_action<'a>(facts: &Facts<'_>, text: &'a str) -> Option<DomainAction<'a>> {
     let words = || {
         text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).filter(|w| !w.is_empty())
     };
-    let verb = words().find(|word| moves::ACTION_NAMES.contains(word))?;
+    let name = words().find(|word| moves::ACTION_NAMES.contains(word))?;
     let is_object = |word: &&str| facts.shown["objects"].get(*word).is_some();
-    Some(DomainAction { name: verb, objects: words().filter(is_object).collect() })
+    Some(DomainAction { name, objects: words().filter(is_object).collect() })
 }
 
 #[cfg(test)]

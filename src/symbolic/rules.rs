@@ -19,7 +19,7 @@ use crate::domain::{
 };
 use crate::engine::{Episode, Intent, LessonCommand, State};
 
-/// The rule behind a Progress lesson.
+/// The rule id of Progress lessons.
 const PROGRESS_RULE: &str = "progress";
 
 /// Which notes a reflection considers.
@@ -45,34 +45,34 @@ struct RuleLesson {
 /// Returns the symbolic rules' reflections of these kinds after the last step, with the lesson commands that store
 /// them. Leaves out kinds already reflected on after this step, so that nothing is returned again once the intents have
 /// been executed.
-pub fn reflect(state: &State, since: NoteRange, kinds: &[ReflectionKind]) -> Vec<Intent> {
+pub fn reflect(state: &State, range: NoteRange, kinds: &[ReflectionKind]) -> Vec<Intent> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
-    let notes = notes_in_range(episode, since);
+    let notes = notes_in_range(episode, range);
     let mut intents = Vec::new();
     for kind in kinds {
-        if since != NoteRange::WholeEpisode && state.has_reflected(*kind) {
+        if range != NoteRange::WholeEpisode && state.has_reflected(*kind) {
             continue;
         }
         let lessons = match kind {
             ReflectionKind::Abstract | ReflectionKind::Error => rule_lessons(episode, *kind, &notes),
-            ReflectionKind::Progress => progress_lesson(state, episode, &notes, since).into_iter().collect(),
+            ReflectionKind::Progress => progress_lesson(state, episode, &notes, range).into_iter().collect(),
             _ => Vec::new(),
         };
         let repeated_rules =
-            if since == NoteRange::LastStep { rules_of_previous_step(episode, *kind) } else { Vec::new() };
-        intents.extend(reflection_intents(state, episode, *kind, lessons, since, &repeated_rules));
+            if range == NoteRange::LastStep { rules_of_previous_step(episode, *kind) } else { Vec::new() };
+        intents.extend(reflection_intents(state, episode, *kind, lessons, range, &repeated_rules));
     }
     intents
 }
 
-fn notes_in_range(episode: &Episode, since: NoteRange) -> Vec<Note> {
-    let after = match since {
+fn notes_in_range(episode: &Episode, range: NoteRange) -> Vec<Note> {
+    let after_step = match range {
         NoteRange::LastStep => return episode.last_step().map(|s| s.notes.clone()).unwrap_or_default(),
         NoteRange::AfterStep(step) => step,
         NoteRange::WholeEpisode => 0,
     };
     // Indexed by step number, so that the work depends on the range and not on the length of the episode.
-    let steps = (after + 1..=episode.steps.len() as u32).filter_map(|number| episode.step(number));
+    let steps = (after_step + 1..=episode.steps.len() as u32).filter_map(|number| episode.step(number));
     steps.flat_map(|step| step.notes.iter().cloned()).collect()
 }
 
@@ -91,7 +91,7 @@ fn apply_rule(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, Lesson
     let mut lessons: Vec<RuleLesson> = Vec::new();
     for note in notes {
         for (rule, scope, text) in rule(note) {
-            if !lessons.iter().any(|d| d.rule == rule || d.text == text) {
+            if !lessons.iter().any(|lesson| lesson.rule == rule || lesson.text == text) {
                 lessons.push(RuleLesson { rule, scope, text, evidence: note.evidence.clone() });
             }
         }
@@ -103,12 +103,12 @@ fn apply_rule(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, Lesson
 fn rules_of_previous_step(episode: &Episode, kind: ReflectionKind) -> Vec<String> {
     let previous = episode.last_step().and_then(|s| episode.step(s.number.checked_sub(1)?));
     let notes = previous.map_or(&[][..], |s| &s.notes);
-    rule_lessons(episode, kind, notes).into_iter().map(|d| d.rule).collect()
+    rule_lessons(episode, kind, notes).into_iter().map(|lesson| lesson.rule).collect()
 }
 
 /// Returns a lesson about the current progress if it changed: a sub-goal was reached, something useful was
 /// found, or the agent was set back.
-fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], since: NoteRange) -> Option<RuleLesson> {
+fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], range: NoteRange) -> Option<RuleLesson> {
     let is_relevant = |n: &&Note| {
         n.kind == NoteKind::Progress
             || matches!(
@@ -120,7 +120,7 @@ fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], since: Note
     let cause = notes.iter().rfind(is_relevant);
     // After the goal is reached, nothing comes next.
     let won = episode.last_step().and_then(|s| s.answer.as_ref()).is_some_and(|answer| answer.won);
-    if won || (cause.is_none() && since == NoteRange::LastStep) {
+    if won || (cause.is_none() && range == NoteRange::LastStep) {
         return None;
     }
     let text = if grid::is_grid(episode) {
@@ -146,14 +146,14 @@ fn reflection_intents(
     episode: &Episode,
     kind: ReflectionKind,
     lessons: Vec<RuleLesson>,
-    since: NoteRange,
+    range: NoteRange,
     repeated_rules: &[String],
 ) -> Vec<Intent> {
     let (mut items, mut commands) = (Vec::new(), Vec::new());
     for lesson in lessons {
         let Some(command) = lesson_command(state, kind, &lesson) else { continue };
         let recurs = matches!(command, LessonCommand::Recur { .. });
-        if recurs && (since == NoteRange::WholeEpisode || repeated_rules.contains(&lesson.rule)) {
+        if recurs && (range == NoteRange::WholeEpisode || repeated_rules.contains(&lesson.rule)) {
             continue;
         }
         items.push(ReflectionItem {

@@ -119,16 +119,17 @@ impl Situation {
             && (goal.treatment().is_none() || self.treated.iter().any(|t| t == object))
     }
 
-    /// Returns a known target that is neither held nor in its place yet.
+    /// Returns a target object that was seen but is neither held nor placed yet, and its current place.
     pub(super) fn unplaced_target(&self) -> Option<(&str, &str)> {
-        let open = |(object, place): &(&String, &String)| *place != IN_HAND && !self.placed.contains(object);
-        self.seen_objects.iter().find(open).map(|(o, p)| (o.as_str(), p.as_str()))
+        let is_unplaced =
+            |(object, place): &(&String, &String)| *place != IN_HAND && !self.placed.contains(object);
+        self.seen_objects.iter().find(is_unplaced).map(|(o, p)| (o.as_str(), p.as_str()))
     }
 
     /// Returns whether the object is held at the lamp's place and the lamp is on.
     pub(super) fn is_examining(&self, goal: &Goal) -> bool {
-        let here = self.lamp.as_ref().is_some_and(|(_, place)| *place == self.location);
-        self.lamp_on && here && type_of_name(&self.held) == goal.object()
+        let is_at_lamp = self.lamp.as_ref().is_some_and(|(_, place)| *place == self.location);
+        self.lamp_on && is_at_lamp && type_of_name(&self.held) == goal.object()
     }
 
     /// Returns whether the agent is searching: for a target that it neither holds nor has seen, or, holding the target,
@@ -197,7 +198,7 @@ impl Situation {
     }
 }
 
-/// The place of a held target.
+/// The place recorded for a held target.
 const IN_HAND: &str = "hand";
 
 fn door_name(door: Door) -> &'static str {

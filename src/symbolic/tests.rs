@@ -70,11 +70,15 @@ fn every_goal_template_is_parsed() {
 #[test]
 fn accepted_actions_can_be_mistakes() {
     let take = ["go to countertop 2", "take apple 1 from countertop 2"];
-    let with = |more: &[&'static str]| [&take[..], more].concat();
+    let after_taking = |more: &[&'static str]| [&take[..], more].concat();
     let cases: Vec<(&str, Vec<&str>, &[&str])> = vec![
         (HEAT_TASK, vec!["go to countertop 1", "take bread 1 from countertop 1"], &["wrong_object"]),
-        (HEAT_TASK, with(&["go to garbagecan 1", "move apple 1 to garbagecan 1"]), &["placed_untreated"]),
-        (HEAT_TASK, with(&["go to fridge 1", "cool apple 1 with fridge 1"]), &["wrong_treatment"]),
+        (
+            HEAT_TASK,
+            after_taking(&["go to garbagecan 1", "move apple 1 to garbagecan 1"]),
+            &["placed_untreated"],
+        ),
+        (HEAT_TASK, after_taking(&["go to fridge 1", "cool apple 1 with fridge 1"]), &["wrong_treatment"]),
         (HEAT_TASK, vec!["go to fridge 1", "go to countertop 1"], &["left_closed"]),
         (HEAT_TASK, vec!["go to countertop 2", "go to countertop 1"], &["left_target"]),
         (
@@ -86,7 +90,11 @@ fn accepted_actions_can_be_mistakes() {
         (HEAT_TASK, vec!["open fridge 1", "open fridge 1"], &["nothing_happened", "not_at_place", "repeat"]),
         (
             "put a apple in garbagecan",
-            with(&["go to garbagecan 1", "move apple 1 to garbagecan 1", "take apple 1 from garbagecan 1"]),
+            after_taking(&[
+                "go to garbagecan 1",
+                "move apple 1 to garbagecan 1",
+                "take apple 1 from garbagecan 1",
+            ]),
             &["took_back"],
         ),
         (
@@ -101,7 +109,7 @@ fn accepted_actions_can_be_mistakes() {
         ),
         (HEAT_TASK, vec!["think: a", "think: b", "think: c"], &["only_thoughts"]),
         (HEAT_TASK, vec!["think: a", "think: b", "think: c", "think: d"], &[]),
-        ("an unknown wish", vec!["go to countertop 1", "take bread 1 from countertop 1"], &[]),
+        ("an unknown goal", vec!["go to countertop 1", "take bread 1 from countertop 1"], &[]),
     ];
     for (goal, actions, expected) in cases {
         let play = play_kitchen(goal, &actions);
@@ -125,7 +133,7 @@ fn all_subgoals_are_reached_in_both_wordings() {
         ];
         let play = play_in(household, "omnireflect", &actions);
         let episode = play.state().episode.as_deref().unwrap();
-        let rungs: Vec<(u32, String)> = episode
+        let subgoals: Vec<(u32, String)> = episode
             .steps
             .iter()
             .flat_map(|s| s.notes.iter().map(move |n| (s.number, n)))
@@ -133,7 +141,7 @@ fn all_subgoals_are_reached_in_both_wordings() {
             .map(|(step, n)| (step, n.parts["name"].clone()))
             .collect();
         let expected = [(1, "seen"), (2, "taken"), (4, "heated"), (6, "placed")];
-        assert_eq!(rungs, expected.map(|(s, n)| (s, n.to_owned())));
+        assert_eq!(subgoals, expected.map(|(s, n)| (s, n.to_owned())));
     }
 }
 
@@ -169,12 +177,12 @@ fn two_object_goals_have_six_subgoals_and_lamp_goals_four() {
     assert_eq!(
         (tally.count, tally.last_step),
         (4, 5),
-        "the lamp was seen before, its rung counts when its turn comes"
+        "the lamp was seen before, but counts only when its sub-goal is next"
     );
 }
 
 #[test]
-fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
+fn symbolic_lessons_have_evidence_and_name_only_types() {
     let play = play_kitchen(
         HEAT_TASK,
         &[
@@ -237,7 +245,7 @@ fn equal_lessons_recur_and_deleted_ones_are_not_added_again() {
 }
 
 #[test]
-fn lessons_a_person_typed_are_not_duplicated() {
+fn a_lesson_that_a_person_typed_is_not_duplicated() {
     let mut household = FakeHousehold::kitchen(HEAT_TASK);
     let mut run = TestRun::new(test_spec("omnireflect", &[("kitchen-1", "")]));
     run.command(Command::Lesson(LessonCommand::add(
@@ -254,7 +262,7 @@ fn lessons_a_person_typed_are_not_duplicated() {
 }
 
 #[test]
-fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() {
+fn progress_lesson_is_replaced_or_appended_and_ends_with_its_episode() {
     let actions = ["go to countertop 2", "take apple 1 from countertop 2"];
     for (setting, expected) in [("replace", 1), ("append", 2)] {
         let mut run = test_spec("omnireflect", &[("kitchen-1", ""), ("kitchen-2", "")]);
@@ -270,11 +278,11 @@ fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() 
             "You are holding apple 1. Next: heat it with a microwave."
         );
         play.play_script(&mut household, &["look"]);
-        assert_eq!(play.state().ended_episodes.len(), 1, "the first episode ran into its cap");
+        assert_eq!(play.state().ended_episodes.len(), 1, "the first episode reached the step limit");
         assert_eq!(
             play.state().pool.all().filter(|l| l.kind == ReflectionKind::Progress).count(),
             0,
-            "the next one has begun"
+            "the next episode starts without Progress lessons"
         );
         assert_eq!(
             lesson_texts(play.state(), ReflectionKind::Abstract),
@@ -301,7 +309,7 @@ fn periodic_reflection_fires_only_at_its_interval() {
 }
 
 #[test]
-fn a_person_may_ask_for_a_reflection_under_react_too() {
+fn a_person_can_request_a_reflection_under_react() {
     let mut play = play_in(FakeHousehold::kitchen(HEAT_TASK), "react", &["open fridge 1"]);
     assert!(play.state().pool.is_empty());
     play.command(Command::Reflect(ReflectionKind::Error));
@@ -311,10 +319,10 @@ fn a_person_may_ask_for_a_reflection_under_react_too() {
 }
 
 #[test]
-fn going_in_circles_is_noted_once_a_window() {
+fn going_in_circles_is_noted_once_per_window() {
     let actions: Vec<&str> =
         ["go to countertop 1", "go to sinkbasin 1"].into_iter().cycle().take(16).collect();
-    let play = play_kitchen("an unknown wish", &actions);
+    let play = play_kitchen("an unknown goal", &actions);
     let tally = &play.state().episode.as_ref().unwrap().note_tallies["circling"];
     assert_eq!((tally.count, tally.last_step), (2, 12));
     assert_eq!(tally.last.kind, NoteKind::Mistake);
@@ -328,7 +336,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn arbitrary_goals_and_actions_never_stop_the_run(
+    fn a_run_survives_arbitrary_goals_and_actions(
         goal in "(put a hot apple in garbagecan|put two apple in fridge|look at mug under the desklamp|\\PC{0,30})",
         actions in proptest::collection::vec(
             prop_oneof![
@@ -349,9 +357,9 @@ proptest! {
         let progress = state.pool.visible_of_kind(ReflectionKind::Progress).filter(|l| l.is_active()).count();
         prop_assert!(progress <= 1);
         let mut rules: Vec<_> = state.pool.all().filter(|l| l.kind != ReflectionKind::Progress).map(|l| &l.rule).collect();
-        let all = rules.len();
+        let rule_count = rules.len();
         rules.sort();
         rules.dedup();
-        prop_assert_eq!(rules.len(), all, "a rule has one lesson");
+        prop_assert_eq!(rules.len(), rule_count, "each rule has at most one lesson");
     }
 }

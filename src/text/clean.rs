@@ -14,12 +14,12 @@ const MAX_JOINED: u32 = 8;
 /// controls, carriage returns, bidirectional controls and invisible characters; replaces tabs with spaces and line
 /// separators with newlines; keeps newlines.
 ///
-/// Of an unterminated string sequence (OSC and similar) only the introducer is removed, so that it cannot hide the text
-/// after it. Takes linear time. Returns the text itself if there is nothing to change.
+/// If a string sequence (OSC and similar) is unterminated, only its introducer is removed, so that it cannot hide the
+/// text after it. Takes linear time. Returns the text itself if there is nothing to change.
 pub fn clean(text: &str) -> Cow<'_, str> {
     match text
         .chars()
-        .scan(JoinContext::default(), |past, c| Some((past.advance(c), c)))
+        .scan(JoinContext::default(), |context, c| Some((context.advance(c), c)))
         .position(needs_rewrite)
     {
         None => Cow::Borrowed(text),
@@ -63,8 +63,11 @@ enum CharAction {
 /// What must be known about the preceding characters to decide whether a joiner or mark is kept.
 #[derive(Clone, Copy, Default)]
 struct JoinContext {
+    /// The last character that was kept.
     previous: Option<char>,
+    /// Zero-width marks kept since the last wider character.
     marks: u32,
+    /// Joiners kept in the current displayed character.
     joined: u32,
 }
 
@@ -98,9 +101,9 @@ impl JoinContext {
             _ if c.is_control() || is_misleading(c) => CharAction::Drop,
             // Emoji and several scripts need joiners; elsewhere they can only make different texts look the same.
             '\u{200c}' | '\u{200d}' => {
-                let fits =
+                let joins_text =
                     self.previous.is_some_and(|b| !b.is_ascii() && !matches!(b, '\u{200c}' | '\u{200d}'));
-                if fits && self.joined < MAX_JOINED && self.marks < MAX_MARKS {
+                if joins_text && self.joined < MAX_JOINED && self.marks < MAX_MARKS {
                     CharAction::Keep
                 } else {
                     CharAction::Drop
@@ -155,7 +158,7 @@ fn rewrite(text: &str) -> String {
 /// Returns the length in bytes of the control sequence at the start of a text, or 0 if there is none.
 fn control_sequence_len(text: &str) -> usize {
     let mut chars = text.chars();
-    let (introducer_len, after) = match chars.next() {
+    let (introducer_len, body) = match chars.next() {
         Some('\u{1b}') => match chars.as_str().bytes().next() {
             Some(b'[') => return 2 + csi_len(&text[2..]),
             Some(b']' | b'P' | b'_' | b'^' | b'X') => (2, &text[2..]),
@@ -165,7 +168,7 @@ fn control_sequence_len(text: &str) -> usize {
         Some('\u{9d}' | '\u{90}' | '\u{9f}' | '\u{9e}' | '\u{98}') => (2, &text[2..]),
         _ => return 0,
     };
-    introducer_len + string_sequence_len(after)
+    introducer_len + string_sequence_len(body)
 }
 
 /// Returns the length of parameters, intermediates and final byte after `ESC [`.
@@ -185,11 +188,11 @@ fn escape_len(text: &str) -> usize {
 /// Returns the length of the body and terminator of a string sequence, or 0 if another control character comes first.
 /// Reads only up to the next control character, so that a text full of introducers still takes linear time in total.
 fn string_sequence_len(text: &str) -> usize {
-    let Some((at, control)) = text.char_indices().find(|(_, c)| c.is_control()) else { return 0 };
+    let Some((end, control)) = text.char_indices().find(|(_, c)| c.is_control()) else { return 0 };
     match control {
-        '\u{7}' => at + 1,
-        '\u{9c}' => at + 2,
-        '\u{1b}' if text[at + 1..].starts_with('\\') => at + 2,
+        '\u{7}' => end + 1,
+        '\u{9c}' => end + 2,
+        '\u{1b}' if text[end + 1..].starts_with('\\') => end + 2,
         _ => 0,
     }
 }

@@ -1,8 +1,8 @@
 //! Escapes untrusted text for Markdown, HTML, SVG and JSON documents, so that it is never interpreted as markup. Used
 //! by every exporter.
 
+use super::clean::is_misleading;
 use super::{clean, one_line};
-use crate::text::clean::is_misleading;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -28,13 +28,13 @@ pub fn escape_html(text: &str) -> String {
 pub fn escape_markdown(text: &str) -> String {
     let line = one_line(text);
     let mut out = String::with_capacity(line.len() + 8);
-    for (at, c) in line.char_indices() {
+    for (index, c) in line.char_indices() {
         match c {
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
             '*' | '_' | '`' | '[' | ']' | '|' | '\\' | '#' | '~' | '$' => out.extend(['\\', c]),
             // At the start of a line these begin a list, a quotation or a heading.
-            '>' | '-' | '+' | '=' if at == 0 => out.extend(['\\', c]),
+            '>' | '-' | '+' | '=' if index == 0 => out.extend(['\\', c]),
             c => out.push(c),
         }
     }
@@ -105,11 +105,11 @@ pub fn redact_url(url: &str) -> String {
         None => (host.to_owned(), path),
     };
     let query = query.map_or_else(String::new, |query| {
-        let hidden = |pair: &str| match pair.split_once('=') {
+        let redact_pair = |pair: &str| match pair.split_once('=') {
             Some((name, _)) => format!("{name}={HIDDEN}"),
             None => HIDDEN.to_owned(),
         };
-        format!("?{}", query.split('&').map(hidden).collect::<Vec<_>>().join("&"))
+        format!("?{}", query.split('&').map(redact_pair).collect::<Vec<_>>().join("&"))
     });
     format!("{scheme}{host}{path}{query}{fragment}")
 }
@@ -128,7 +128,7 @@ mod tests {
         let line = escape_markdown(HOSTILE);
         assert!(!line.contains(['<', '\n']), "{line}");
         for c in ['|', '`', '[', ']', '*', '_', '#', '~', '$'] {
-            assert!(line.match_indices(c).all(|(at, _)| line[..at].ends_with('\\')), "{c}: {line}");
+            assert!(line.match_indices(c).all(|(index, _)| line[..index].ends_with('\\')), "{c}: {line}");
         }
         let code = markdown_code(HOSTILE);
         assert!(code.starts_with("````") && code.ends_with("````") && !code.contains('\n'), "{code}");
@@ -137,8 +137,10 @@ mod tests {
             let is_unsafe = |c: char| (c.is_control() && c != '\n') || is_misleading(c) || c == '\u{2028}';
             assert!(!text.contains(is_unsafe), "{text:?}");
         }
-        for (text, want) in [("- item", "\\- item"), ("> said", "\\> said"), ("a -> b", "a -> b"), ("", "")] {
-            assert_eq!(escape_markdown(text), want);
+        for (text, expected) in
+            [("- item", "\\- item"), ("> said", "\\> said"), ("a -> b", "a -> b"), ("", "")]
+        {
+            assert_eq!(escape_markdown(text), expected);
         }
     }
 
@@ -159,7 +161,7 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_without_its_secrets() {
-        for (url, want) in [
+        for (url, expected) in [
             ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
             ("https://me:pa/ss@host:1/v1", "https://[hidden]@host:1/v1"),
             ("https://user@host", "https://[hidden]@host"),
@@ -170,7 +172,7 @@ mod tests {
             ("me:pass@host/v1", "[hidden]@host/v1"),
             ("", ""),
         ] {
-            assert_eq!(redact_url(url), want);
+            assert_eq!(redact_url(url), expected);
         }
     }
 }

@@ -2,30 +2,30 @@
 
 use std::ops::Range;
 
-/// Returns the byte ranges of `text` that match `wanted`, from left to right and not overlapping, ignoring case. An
-/// empty `wanted` matches nothing.
-pub fn search(text: &str, wanted: &str) -> Vec<Range<usize>> {
-    if wanted.is_empty() {
+/// Returns the byte ranges of `text` that match `pattern`, from left to right and not overlapping, ignoring case. An
+/// empty `pattern` matches nothing.
+pub fn search(text: &str, pattern: &str) -> Vec<Range<usize>> {
+    if pattern.is_empty() {
         return Vec::new();
     }
-    let wanted: String = wanted.chars().map(fold_case).collect();
+    let pattern: String = pattern.chars().map(fold_case).collect();
     if text.is_ascii() {
         let folded = text.to_ascii_lowercase();
-        return folded.match_indices(&wanted).map(|(at, found)| at..at + found.len()).collect();
+        return folded.match_indices(&pattern).map(|(start, found)| start..start + found.len()).collect();
     }
     let mut folded = String::with_capacity(text.len());
     // Folding changes the length of some characters, so pairs of offsets in both texts are recorded.
     let mut offsets = Vec::new();
-    for (at, c) in text.char_indices() {
-        offsets.push((folded.len(), at));
+    for (offset, c) in text.char_indices() {
+        offsets.push((folded.len(), offset));
         folded.push(fold_case(c));
     }
     offsets.push((folded.len(), text.len()));
     let original_offset =
         |offset: usize| offsets.binary_search_by_key(&offset, |p| p.0).ok().map(|i| offsets[i].1);
     folded
-        .match_indices(&wanted)
-        .filter_map(|(at, found)| Some(original_offset(at)?..original_offset(at + found.len())?))
+        .match_indices(&pattern)
+        .filter_map(|(start, found)| Some(original_offset(start)?..original_offset(start + found.len())?))
         .collect()
 }
 

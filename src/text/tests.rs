@@ -75,23 +75,23 @@ fn removes_terminal_control_sequences() {
         ("漢字", "漢字"),
         ("tag\u{e0041}", "tag"),
     ];
-    for (text, want) in cases {
-        assert_eq!(clean(text), want, "{text:?}");
+    for (text, expected) in cases {
+        assert_eq!(clean(text), expected, "{text:?}");
     }
 }
 
 #[test]
-fn an_unterminated_sequence_hides_nothing() {
+fn an_unterminated_sequence_hides_no_text() {
     assert_eq!(clean("\u{1b}]0;all of this stays"), "0;all of this stays");
     assert_eq!(clean("\u{1b}P first\nsecond"), " first\nsecond");
 }
 
 #[test]
-fn combining_marks_cannot_pile_up() {
-    let pile = format!("z{}", "\u{301}".repeat(10_000));
-    assert_eq!(clean(&pile).chars().count(), 9);
-    let chain = "👨\u{200d}".repeat(10_000);
-    assert!(clean(&chain).graphemes(true).all(|g| g.len() < 100));
+fn the_number_of_marks_on_a_character_is_limited() {
+    let marks = format!("z{}", "\u{301}".repeat(10_000));
+    assert_eq!(clean(&marks).chars().count(), 9);
+    let joined = "👨\u{200d}".repeat(10_000);
+    assert!(clean(&joined).graphemes(true).all(|g| g.len() < 100));
 }
 
 #[test]
@@ -131,8 +131,8 @@ fn wraps_at_words() {
         ("trailing blanks   kept in the middle", 19, &["trailing blanks", "kept in the middle"]),
         ("x", 0, &[]),
     ];
-    for (text, columns, want) in cases {
-        assert_eq!(wrap(text, columns), want, "{text:?} at {columns}");
+    for (text, columns, expected) in cases {
+        assert_eq!(wrap(text, columns), expected, "{text:?} at {columns}");
     }
 }
 
@@ -154,13 +154,13 @@ fn truncation_never_splits_a_character() {
         ("x", 0, ""),
         ("xy", 1, "…"),
     ];
-    for (text, columns, want) in cases {
-        assert_eq!(truncate(text, columns, "…"), want, "{text:?} at {columns}");
+    for (text, columns, expected) in cases {
+        assert_eq!(truncate(text, columns, "…"), expected, "{text:?} at {columns}");
     }
 }
 
 #[test]
-fn finds_words_in_any_case() {
+fn finds_text_in_any_case() {
     let cases: [(&str, &str, &[std::ops::Range<usize>]); 6] = [
         ("Apple and apple", "APPLE", &[0..5, 10..15]),
         ("aaaa", "aa", &[0..2, 2..4]),
@@ -184,16 +184,16 @@ fn a_bounded_width_reads_no_more_than_necessary() {
     }
     // Reading the whole text 5000 times would take more than ten seconds on any machine.
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
-    for (text, max_columns, want) in
+    for (text, max_columns, expected) in
         [("ab", 2, 2), ("a\u{301}b", 1, 1), ("ab\u{301}c", 2, 2), ("é", 1, 1), ("ab", 0, 0), ("a宽", 2, 2)]
     {
-        assert_eq!(width_within(text, max_columns), want, "{text}");
+        assert_eq!(width_within(text, max_columns), expected, "{text}");
     }
 }
 
 proptest! {
     #[test]
-    fn clean_text_holds_no_control(text in hostile_text()) {
+    fn clean_text_has_no_control_characters(text in hostile_text()) {
         let cleaned = clean(&text);
         prop_assert!(!cleaned.chars().any(|c| c.is_control() && c != '\n'));
         let hidden = cleaned.contains(['\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}']);
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn cut_text_fits(text in hostile_text(), columns in 0..30_usize) {
+    fn truncated_text_fits(text in hostile_text(), columns in 0..30_usize) {
         prop_assert!(width(&truncate(&text, columns, "…")) <= columns);
     }
 

@@ -13,14 +13,14 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrap_at_most(text, columns, usize::MAX).0
 }
 
-/// Wraps text like [`wrap`], but returns at most `rows` rows, and whether rows were left out.
-pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bool) {
+/// Wraps text like [`wrap`], but returns at most `max_rows` rows, and whether rows were left out.
+pub fn wrap_at_most(text: &str, columns: usize, max_rows: usize) -> (Vec<String>, bool) {
     if columns == 0 {
         return (Vec::new(), !text.is_empty());
     }
     let mut builder = RowBuilder {
         columns,
-        max_rows: rows,
+        max_rows,
         rows: Vec::new(),
         row: String::new(),
         used_columns: 0,
@@ -28,25 +28,25 @@ pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bo
         is_first_row: true,
     };
     for line in text.split('\n') {
-        // 16 bytes per cell suffice, unless cleaning removes most of the line. Reading no more than that keeps the work
-        // proportional to the number of rows.
+        // Reading at most 16 bytes per cell keeps the work proportional to the number of rows. If cleaning removes most
+        // of a longer line, fewer rows are returned and the text counts as cut.
         let max_bytes =
-            rows.saturating_sub(builder.rows.len()).saturating_mul(columns).saturating_mul(16).max(4096);
+            max_rows.saturating_sub(builder.rows.len()).saturating_mul(columns).saturating_mul(16).max(4096);
         let part = if line.len() > max_bytes { prefix(line, max_bytes) } else { line };
         for line in clean(part).split('\n') {
-            if builder.rows.len() >= rows {
-                builder.rows.truncate(rows);
+            if builder.rows.len() >= max_rows {
+                builder.rows.truncate(max_rows);
                 return (builder.rows, true);
             }
             builder.push_line(line);
         }
         if part.len() < line.len() {
-            builder.rows.truncate(rows);
+            builder.rows.truncate(max_rows);
             return (builder.rows, true);
         }
     }
-    let is_cut = builder.rows.len() > rows;
-    builder.rows.truncate(rows);
+    let is_cut = builder.rows.len() > max_rows;
+    builder.rows.truncate(max_rows);
     (builder.rows, is_cut)
 }
 
@@ -68,7 +68,7 @@ impl RowBuilder {
         // The byte range of the current word, and its width.
         let mut word = (0, 0);
         let mut cells = 0;
-        for (at, piece) in line.grapheme_indices(true) {
+        for (start, piece) in line.grapheme_indices(true) {
             let piece_width = piece.width();
             let is_break = piece == " " || piece_width > 1;
             if is_break {
@@ -78,10 +78,10 @@ impl RowBuilder {
                 } else {
                     self.push_word(piece, piece_width);
                 }
-                word = (at + piece.len(), at + piece.len());
+                word = (start + piece.len(), start + piece.len());
                 cells = 0;
             } else {
-                word.1 = at + piece.len();
+                word.1 = start + piece.len();
                 cells += piece_width;
             }
             if self.rows.len() > self.max_rows {

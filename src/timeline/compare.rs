@@ -50,7 +50,7 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// Index of the first row that differs; `None` if none does.
     pub first_difference: Option<usize>,
-    /// The differences just before it.
+    /// The differences just before that row.
     pub prior: Option<PriorDifferences>,
     /// Differences between the runs before the first step: method, models, seed, sampling, settings.
     pub initial_differences: Vec<Difference>,
@@ -72,17 +72,17 @@ impl Side {
         let episode = if number == last.number {
             last.clone()
         } else {
-            let past = head.ended_episodes.iter().find(|p| p.number == number);
-            let past = past.ok_or_else(|| {
-                let all = last.number;
-                format!("{name}: no episode {number}; it has {all}")
+            let summary = head.ended_episodes.iter().find(|e| e.number == number);
+            let summary = summary.ok_or_else(|| {
+                let count = last.number;
+                format!("{name}: no episode {number}; it has {count}")
             })?;
-            let state = load_state(name, &states, Seq(past.seq_range.1))?;
+            let state = load_state(name, &states, Seq(summary.seq_range.1))?;
             run.clone_from(&state.run);
             state.episode.clone().filter(|e| e.number == number).ok_or_else(|| {
                 format!(
                     "{name}: episode {number} doesn't end at event {}, where its summary says it does",
-                    past.seq_range.1
+                    summary.seq_range.1
                 )
             })?
         };
@@ -116,41 +116,41 @@ fn load_state(name: &str, states: &StateLoader, at: Seq) -> Result<Arc<State>, S
 }
 
 impl Comparison {
-    /// Compares two episodes. Every step is compared, including those of a common past: a person may have edited there
-    /// what one branch shows.
+    /// Compares two episodes. Every step is compared, even those of a common past, because a person may have edited
+    /// them on one of the branches.
     ///
     /// # Errors
     /// Returns a message if events cannot be read again.
     pub fn new(a: Side, b: Side, render: Render) -> Result<Self, String> {
         let rows = align(&a.episode, &b.episode);
-        let first = rows.iter().position(|r| r.kind() != RowKind::Same);
-        let steps = first
+        let first_difference = rows.iter().position(|r| r.kind() != RowKind::Same);
+        let steps = first_difference
             .map(|at| (next_step_of_side(&rows, at, |r| r.left), next_step_of_side(&rows, at, |r| r.right)));
         let outcome = |e: &Episode, from: Option<Option<u32>>| Outcome::from_episode(e, from.flatten());
         let outcomes = (outcome(&a.episode, steps.map(|s| s.0)), outcome(&b.episode, steps.map(|s| s.1)));
-        let beforehand =
+        let initial_differences =
             differences::diff_runs(a.run_at_first_prompt()?.as_deref(), b.run_at_first_prompt()?.as_deref());
-        let mut meanwhile = differences::diff_runs(a.run(), b.run());
-        meanwhile.retain(|d| !beforehand.contains(d));
+        let mut later_differences = differences::diff_runs(a.run(), b.run());
+        later_differences.retain(|d| !initial_differences.contains(d));
         let mut comparison = Self {
             left: a,
             right: b,
             rows,
-            first_difference: first,
+            first_difference,
             prior: None,
-            initial_differences: beforehand,
-            later_differences: meanwhile,
+            initial_differences,
+            later_differences,
             outcomes,
         };
-        if let Some(at) = first {
+        if let Some(at) = first_difference {
             comparison.prior = Some(comparison.prior_differences(at, render)?);
         }
         Ok(comparison)
     }
 
     /// Returns the differences just before a row. A side without a step in it is represented by its next one. If it has
-    /// none left, the differences before the last row in which both sides have a step are returned: how far one side
-    /// has got doesn't explain what the other does next.
+    /// none left, the differences before the last row in which both sides have a step are returned,
+    /// because how far one side has got doesn't explain what the other does next.
     ///
     /// # Errors
     /// Returns a message if events cannot be read again.
@@ -174,7 +174,7 @@ impl Comparison {
 
     /// Returns the index of the next row after `from` that differs, or of the previous one if `backwards` is set.
     pub fn next_difference(&self, from: usize, backwards: bool) -> Option<usize> {
-        let differs = |at: &usize| self.rows.get(*at).is_some_and(|r| r.kind() != RowKind::Same);
+        let differs = |row: &usize| self.rows.get(*row).is_some_and(|r| r.kind() != RowKind::Same);
         if backwards { (0..from).rev().find(differs) } else { (from + 1..self.rows.len()).find(differs) }
     }
 

@@ -42,8 +42,8 @@ impl EventFetcher {
         (self.all)(after, to)
     }
 
-    /// Fetches the events whose journal line matches the pattern, possibly with others. Returns `None` if they cannot
-    /// be selected.
+    /// Fetches the events whose journal line matches the pattern, possibly with others. Returns `None` if this fetcher
+    /// can only fetch all events.
     pub fn fetch_matching(&self, after: Seq, to: Seq, pattern: &Regex) -> Option<Events> {
         self.matching.as_ref().map(|fetch| fetch(after, to, pattern))
     }

@@ -17,8 +17,9 @@ const MAX_CACHED_FOLDS: usize = 4;
 /// the timeline.
 pub struct FoldPlan {
     pub(super) start_state: Arc<State>,
-    /// A later start, if it can be loaded.
+    /// Loads a stored checkpoint, which may be a later start.
     pub(super) load_checkpoint: Option<LoadCheckpoint>,
+    /// The last event to fetch; `recent_events` follow it.
     pub(super) target: Seq,
     pub(super) recent_events: Vec<Arc<Envelope>>,
     pub(super) fetcher: Option<EventFetcher>,
@@ -53,10 +54,10 @@ impl FoldPlan {
     /// [`super::Timeline::take_fetch_error`] then returns the cause.
     pub fn execute(self) -> Arc<State> {
         let checkpoint = self.stored_checkpoint();
-        let mut passed_states = Vec::new();
+        let mut states_to_cache = Vec::new();
         let mut state = match checkpoint {
             Some(state) => {
-                passed_states.push(Arc::new(state.clone()));
+                states_to_cache.push(Arc::new(state.clone()));
                 state
             }
             None if self.fetcher.is_none() && self.recent_events.is_empty() => return self.start_state,
@@ -74,7 +75,7 @@ impl FoldPlan {
             let all_folded = fold_events(&mut state, &chunk, |state| {
                 if is_long && state.head.0 >= last_cached + CACHE_EVERY {
                     last_cached = state.head.0;
-                    passed_states.push(Arc::new(state.clone()));
+                    states_to_cache.push(Arc::new(state.clone()));
                 }
             });
             if chunk.is_empty() || !all_folded {
@@ -82,7 +83,7 @@ impl FoldPlan {
             }
         }
         fold_events(&mut state, &self.recent_events, |_| ());
-        self.fold_cache.store(passed_states);
+        self.fold_cache.store(states_to_cache);
         Arc::new(state)
     }
 }

@@ -16,13 +16,13 @@ fn remark(seq: u64) -> Arc<Envelope> {
 }
 
 /// Returns a timeline of `events` events in batches of seven.
-fn timeline_of(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
+fn timeline_of(events: u64, fetch_count: Option<Arc<Mutex<u64>>>) -> Timeline {
     let all: Arc<Vec<_>> = Arc::new((1..=events).map(remark).collect());
-    let mut timeline = match fetched {
+    let mut timeline = match fetch_count {
         Some(count) => {
-            let kept = all.clone();
+            let source = all.clone();
             let fetch = EventFetcher::new(move |after, to| {
-                let events = &kept[after.0 as usize..to.0 as usize];
+                let events = &source[after.0 as usize..to.0 as usize];
                 *count.lock().unwrap() += events.len() as u64;
                 Ok(events.to_vec())
             });
@@ -43,7 +43,7 @@ fn timeline_of(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
 }
 
 #[test]
-fn every_state_is_found_again() {
+fn every_state_can_be_restored() {
     let timeline = timeline_of(1000, None);
     for seq in 0..=1000 {
         assert_eq!(timeline.state_at(Seq(seq)).head, Seq(seq));
@@ -80,9 +80,8 @@ fn the_number_of_checkpoints_is_bounded() {
     assert_eq!(timeline.state_at(Seq(123_456)).head, Seq(123_456));
 }
 
-/// A reader's clone doesn't change while the branch grows.
 #[test]
-fn a_clone_does_not_change() {
+fn a_clone_does_not_change_while_the_branch_grows() {
     let mut timeline = timeline_of(300, None);
     let before = timeline.clone();
     let state = State { head: Seq(301), ..State::clone(timeline.head()) };

@@ -40,9 +40,9 @@ impl MarkKind {
         match self {
             Self::Reflection => "reflections",
             Self::Override => "overrides",
-            Self::Error => "errors",
+            Self::Error => "mistakes",
             Self::Progress => "progress",
-            Self::Bookmark => "bookmarks",
+            Self::Bookmark => "remarks",
             Self::Breakpoint => "breakpoints",
         }
     }

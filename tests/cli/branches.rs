@@ -21,7 +21,7 @@ fn session_with_fork(home: &Home) -> String {
 }
 
 #[test]
-fn every_verb_reads_a_branch_as_its_parent_and_then_itself() {
+fn every_verb_reads_a_branch_with_its_inherited_events() {
     let home = Home::new();
     let session = session_with_fork(&home);
     let at = |branch: &str| format!("{session}@{branch}");
@@ -76,9 +76,9 @@ fn every_verb_reads_a_branch_as_its_parent_and_then_itself() {
     );
 }
 
-/// Once, `diff` accepted only ids of branches.
+/// Regression: `diff` accepted only ids of branches.
 #[test]
-fn a_comparison_takes_the_name_of_a_branch() {
+fn diff_accepts_branch_names() {
     let home = Home::new();
     let session = session_with_fork(&home);
     let printed = |branch: &str| {
@@ -97,29 +97,29 @@ fn a_comparison_takes_the_name_of_a_branch() {
     );
 }
 
-/// Once, the error for an unknown name listed only ids, and the exit code was 1 instead of 2.
+/// Regression: the error for an unknown name listed only ids, and the exit code was 1 instead of 2.
 #[test]
 fn an_unknown_branch_is_a_usage_error_that_lists_the_branches() {
     let home = Home::new();
     let session = session_with_fork(&home);
     let page = home.path("page.html").display().to_string();
     home.run(&["export", &session, "--format", "html", "--out", &page]).assert_success();
-    let verbs = |place: &str| -> Vec<Vec<String>> {
-        let of = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
+    let verbs = |target: &str| -> Vec<Vec<String>> {
+        let args = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
         vec![
-            of(&["diff", place, &session]),
-            of(&["diff", &session, place]),
-            of(&["diff", &format!("{place}#1"), &session]),
-            of(&["open", place, "--json"]),
-            of(&["open", &format!("{place}#1.2"), "--json"]),
-            of(&["resume", place, "--headless"]),
-            of(&["verify", place]),
-            of(&["verify", place, "--json"]),
-            of(&["export", place, "--format", "text"]),
-            of(&["report", place]),
-            of(&["rerun", &format!("{place}#1"), "--headless"]),
-            of(&["lessons", "promote", place]),
-            of(&["run", "--actor", &format!("recorded:{place}"), "--headless"]),
+            args(&["diff", target, &session]),
+            args(&["diff", &session, target]),
+            args(&["diff", &format!("{target}#1"), &session]),
+            args(&["open", target, "--json"]),
+            args(&["open", &format!("{target}#1.2"), "--json"]),
+            args(&["resume", target, "--headless"]),
+            args(&["verify", target]),
+            args(&["verify", target, "--json"]),
+            args(&["export", target, "--format", "text"]),
+            args(&["report", target]),
+            args(&["rerun", &format!("{target}#1"), "--headless"]),
+            args(&["lessons", "promote", target]),
+            args(&["run", "--actor", &format!("recorded:{target}"), "--headless"]),
         ]
     };
     let all = ["trunk", "b1 (shelf first)"].join(", ");
@@ -128,10 +128,10 @@ fn an_unknown_branch_is_a_usage_error_that_lists_the_branches() {
         ("trnk", "did you mean \"trunk\"?"),
         ("nowhere", ""),
     ] {
-        for of in [&session, &page] {
-            for args in verbs(&format!("{of}@{word}")) {
+        for source in [&session, &page] {
+            for args in verbs(&format!("{source}@{word}")) {
                 // A session from a report cannot be resumed.
-                if of == &page && args[0] == "resume" {
+                if source == &page && args[0] == "resume" {
                     continue;
                 }
                 let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -150,10 +150,14 @@ fn an_unknown_branch_is_a_usage_error_that_lists_the_branches() {
     let mut lines = std::fs::read_to_string(&labels).unwrap();
     lines.push_str("{\"branch\":\"trunk\",\"name\":\"shelf first\"}\n");
     std::fs::write(&labels, lines).unwrap();
-    let two = home.run(&["open", &format!("{session}@shelf first"), "--json"]);
-    assert_eq!(two.code, 2, "{}", two.stdout);
+    let output = home.run(&["open", &format!("{session}@shelf first"), "--json"]);
+    assert_eq!(output.code, 2, "{}", output.stdout);
     let expected = "use an id: trunk (shelf first), b1 (shelf first)";
-    assert!(two.stdout.contains("2 branches are named") && two.stdout.contains(expected), "{}", two.stdout);
+    assert!(
+        output.stdout.contains("2 branches are named") && output.stdout.contains(expected),
+        "{}",
+        output.stdout
+    );
 }
 
 #[test]
@@ -172,7 +176,7 @@ fn verify_names_a_changed_fork() {
     assert!(output.code == 1 && output.stdout.contains("PROBLEM branch b1, event"), "{}", output.stdout);
 }
 
-/// Once, exports did not name their branch.
+/// Regression: exports did not name their branch.
 #[test]
 fn an_export_names_its_branch() {
     let home = Home::new();
@@ -190,7 +194,7 @@ fn an_export_names_its_branch() {
     }
 }
 
-/// Once, a report was always compared by its trunk, whatever branch it showed.
+/// Regression: a report was always compared by its trunk, whatever branch it showed.
 #[test]
 fn a_report_opens_the_branch_on_its_page() {
     let home = Home::new();
@@ -250,20 +254,21 @@ fn a_summary_names_the_tasks_and_an_old_one_is_rebuilt() {
     let home = Home::new();
     let session = std::path::PathBuf::from(session_with_fork(&home));
     home.run(&["sessions"]).assert_success();
-    let kept = session.join("index/summary.json");
-    let read = || serde_json::from_slice::<serde_json::Value>(&std::fs::read(&kept).unwrap()).unwrap();
+    let summary_file = session.join("index/summary.json");
+    let read =
+        || serde_json::from_slice::<serde_json::Value>(&std::fs::read(&summary_file).unwrap()).unwrap();
     let new = read();
     assert_eq!(new["tasks"].as_array().map(Vec::len), Some(1), "{new}");
     let mut old = new.clone();
     old.as_object_mut().unwrap().remove("tasks");
-    std::fs::write(&kept, old.to_string()).unwrap();
+    std::fs::write(&summary_file, old.to_string()).unwrap();
     let trunk = std::fs::read(session.join("branches/trunk.jsonl")).unwrap();
     home.run(&["sessions"]).assert_success();
     assert_eq!(read()["tasks"], new["tasks"]);
     assert_eq!(std::fs::read(session.join("branches/trunk.jsonl")).unwrap(), trunk);
 }
 
-/// Once, after a branch was renamed, undo silently undid the lesson before it and kept the name.
+/// Regression: after a branch was renamed, undo silently undid the lesson before it and kept the name.
 #[test]
 fn a_branch_rename_is_undone_before_earlier_changes() {
     let home = Home::new();

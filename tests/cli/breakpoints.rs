@@ -28,37 +28,40 @@ fn configured_breakpoints_apply_and_errors_name_file_and_line() {
     assert!(output.stderr.lines().count() <= 3 && output.stderr.len() < 600, "{}", output.stderr);
 }
 
-/// Once, one bad line of `breaks` stopped every verb, even those that run nothing.
+/// Regression: one invalid line of `breaks` stopped every verb, even those that start no run.
 #[test]
 fn a_bad_configured_condition_stops_only_runs() {
     let home = Home::new();
     let file = home.path("config.toml");
     std::fs::write(&file, "[run]\nbreaks = [\n  \"step 2\",\n  \"note zzz\",\n  7,\n]\n").unwrap();
     let config = file.display().to_string();
-    let with = |args: &[&str]| home.run(&[args, &["--config", &config]].concat());
+    let run_with_config = |args: &[&str]| home.run(&[args, &["--config", &config]].concat());
     let bad = "config.toml:4: run.breaks: \"note zzz\": unknown detector `zzz`";
     for verb in [&["sessions"][..], &["config", "show"], &["tasks", "--env", "household"]] {
-        let output = with(verb).assert_success();
+        let output = run_with_config(verb).assert_success();
         assert!(
             output.stderr.contains("warning: ") && output.stderr.contains(bad),
             "{verb:?}: {}",
             output.stderr
         );
         assert!(
-            output.stderr.contains("config.toml:5: run.breaks: expected each condition as a text"),
+            output.stderr.contains("config.toml:5: run.breaks: expected each condition to be a string"),
             "{}",
             output.stderr
         );
     }
     for verb in [&["run", "--task", "easy/heat/23", "--headless"][..], &[]] {
-        let output = with(verb);
+        let output = run_with_config(verb);
         assert_eq!(output.code, 1, "{}", output.stderr);
         assert!(output.stderr.contains(bad) && !output.stderr.contains("warning"), "{}", output.stderr);
         assert!(!home.path("sessions").exists(), "nothing was written");
     }
     // A flag replaces all of them.
-    assert_eq!(with(&["run", "--task", "easy/heat/23", "--headless", "--break", "step 1"]).code, 3);
-    let doctor = with(&["doctor"]);
+    assert_eq!(
+        run_with_config(&["run", "--task", "easy/heat/23", "--headless", "--break", "step 1"]).code,
+        3
+    );
+    let doctor = run_with_config(&["doctor"]);
     assert!(
         doctor.code == 1 && doctor.stdout.contains("BROKEN   breaks") && doctor.stdout.contains(bad),
         "{}",
@@ -91,7 +94,7 @@ fn an_old_condition_with_an_unknown_detector_still_opens() {
     home.run(&["resume", "--last", "--headless", "-q"]).assert_success();
 }
 
-/// Once, a bad address was found only at the first call, after the session was created.
+/// Regression: a bad address was found only at the first call, after the session was created.
 #[test]
 fn invalid_address_is_rejected_before_anything_is_written() {
     let home = Home::new();

@@ -61,13 +61,14 @@ fn two_runs_are_compared_side_by_side() {
 fn reversed_arguments_swap_the_sides() {
     let home = Home::new();
     let (a, b) = two_runs(&home);
-    let one = |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).assert_success().json_lines().remove(0);
-    let (there, back) = (one(&a, &b), one(&b, &a));
-    assert_eq!((&there["a"], &there["b"]), (&back["b"], &back["a"]));
-    assert_eq!(there["reasons"], back["reasons"]);
+    let compare =
+        |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).assert_success().json_lines().remove(0);
+    let (forward, reversed) = (compare(&a, &b), compare(&b, &a));
+    assert_eq!((&forward["a"], &forward["b"]), (&reversed["b"], &reversed["a"]));
+    assert_eq!(forward["reasons"], reversed["reasons"]);
     let rows = |printed: &Value| printed["rows"].as_array().unwrap().len();
-    assert_eq!(rows(&there), rows(&back));
-    for (x, y) in there["rows"].as_array().unwrap().iter().zip(back["rows"].as_array().unwrap()) {
+    assert_eq!(rows(&forward), rows(&reversed));
+    for (x, y) in forward["rows"].as_array().unwrap().iter().zip(reversed["rows"].as_array().unwrap()) {
         assert_eq!((&x["a"], &x["b"], &x["parts"]), (&y["b"], &y["a"], &y["parts"]));
     }
     let different =
@@ -114,16 +115,19 @@ fn branches_of_one_session_share_their_past() {
     let at = Seq(third["seq"].as_u64().unwrap());
     let session = Session::open(&path).unwrap();
     drop(session.fork(&BranchId::trunk(), at, "a test", jiff::Timestamp::UNIX_EPOCH).unwrap());
-    let place = |branch: &str| format!("{}@{branch}", path.display());
-    let printed =
-        home.run(&["diff", &place("trunk"), &place("b1"), "--json"]).assert_success().json_lines().remove(0);
+    let branch_path = |branch: &str| format!("{}@{branch}", path.display());
+    let printed = home
+        .run(&["diff", &branch_path("trunk"), &branch_path("b1"), "--json"])
+        .assert_success()
+        .json_lines()
+        .remove(0);
     let kinds: Vec<&str> =
         printed["rows"].as_array().unwrap().iter().map(|r| r["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds[..4], ["same"; 4], "the first observation and three steps");
     assert!(kinds[4..].iter().all(|k| *k == "only_a"), "{kinds:?}");
     assert_eq!((&printed["a"]["branch"], &printed["b"]["branch"]), (&"trunk".into(), &"b1".into()));
     assert_eq!(printed["reasons"], serde_json::json!(["end"]));
-    let missing = home.run(&["diff", &place("trunk"), &place("b9")]);
+    let missing = home.run(&["diff", &branch_path("trunk"), &branch_path("b9")]);
     assert!(missing.code == 2 && missing.stderr.contains("b9"), "{}", missing.stderr);
 }
 
@@ -148,27 +152,27 @@ fn impossible_comparisons_are_reported() {
             output.stderr
         );
     }
-    for (place, words) in
+    for (suffix, words) in
         [("#9", "no episode 9"), ("#x", "not an episode number"), ("#1.3", "whole episodes")]
     {
-        let bad = format!("{a}{place}");
+        let bad = format!("{a}{suffix}");
         for sides in [[&bad, &a], [&a, &bad], [&bad, &bad]] {
             let output = home.run(&["diff", sides[0], sides[1]]);
             assert!(
                 output.code == 2 && output.stderr.contains(words),
-                "{place}: {} {}",
+                "{suffix}: {} {}",
                 output.code,
                 output.stderr
             );
         }
     }
-    for (verb, place) in [("rerun", "#9"), ("open", "#9.1"), ("export", "#9.1")] {
-        let output = home.run(&[verb, &format!("{a}{place}")]);
+    for (verb, suffix) in [("rerun", "#9"), ("open", "#9.1"), ("export", "#9.1")] {
+        let output = home.run(&[verb, &format!("{a}{suffix}")]);
         assert!(output.code == 2, "{verb}: {} {}", output.code, output.stderr);
     }
 }
 
-/// Once, a pending proposal counted as a step in text and JSON, but not in the list of branches.
+/// Regression: a pending proposal counted as a step in text and JSON, but not in the list of branches.
 #[test]
 fn a_pending_proposal_is_shown_as_not_taken_and_not_counted() {
     let home = Home::new();
@@ -198,7 +202,7 @@ fn a_pending_proposal_is_shown_as_not_taken_and_not_counted() {
     }
 }
 
-/// Once, two runs with the same steps had "no difference", even if their settings differed.
+/// Regression: two runs with the same steps had "no difference", even if their settings differed.
 #[test]
 fn differences_before_the_first_step_come_first() {
     let home = Home::new();

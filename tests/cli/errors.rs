@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 
 #[test]
-fn every_error_has_place_and_hint() {
+fn every_error_says_where_and_what_to_do() {
     // Arguments, exit code, kind, and words of message and hint.
     let cases: &[(&[&str], i32, &str, &[&str])] = &[
         (&["frob"], 2, "usage", &["frob", "retrospect --help"]),
@@ -240,9 +240,9 @@ fn broken_game(home: &Home) -> (String, String, String) {
     };
     let (good, broken) = (write("easy/put/2"), write("easy/put/1"));
     let game = Path::new(&broken).join("game.tw-pddl");
-    let whole = std::fs::read_to_string(&game).unwrap();
-    std::fs::write(&game, whole.replace("(:goal", "(:gaol")).unwrap();
-    (good, broken, whole)
+    let original = std::fs::read_to_string(&game).unwrap();
+    std::fs::write(&game, original.replace("(:goal", "(:gaol")).unwrap();
+    (good, broken, original)
 }
 
 #[test]
@@ -254,21 +254,21 @@ fn broken_game_leaves_no_session() {
         assert_eq!(output.code, 1, "{flags:?}: {}", output.stderr);
         let all = format!("{}{}", output.stdout, output.stderr);
         assert!(all.contains("game.tw-pddl") && all.contains("gaol"), "{flags:?}: {all}");
-        let left = std::fs::read_dir(home.path("sessions")).map_or(0, Iterator::count);
-        assert_eq!(left, 0, "{flags:?}: an empty session is left");
+        let session_count = std::fs::read_dir(home.path("sessions")).map_or(0, Iterator::count);
+        assert_eq!(session_count, 0, "{flags:?}: an empty session is left");
     }
 }
 
 #[test]
 fn a_run_stopped_by_a_failed_call_resumes_once_the_cause_is_fixed() {
     let home = Home::new();
-    let (good, broken, whole) = broken_game(&home);
+    let (good, broken, original) = broken_game(&home);
     let games = ["--task", &good, "--task", &broken, "--max-steps", "3", "--headless"];
     let run = home.run(&[&["run", "--env", "alfworld"], &games[..]].concat());
     assert_eq!(run.code, 3, "{}", run.stderr);
-    let still = home.run(&["resume", "--last", "-q"]);
-    assert_eq!(still.code, 3, "one retry and no more: {}", still.stderr);
-    std::fs::write(Path::new(&broken).join("game.tw-pddl"), whole).unwrap();
+    let retried = home.run(&["resume", "--last", "-q"]);
+    assert_eq!(retried.code, 3, "one retry and no more: {}", retried.stderr);
+    std::fs::write(Path::new(&broken).join("game.tw-pddl"), original).unwrap();
     let resumed = home.run(&["resume", "--last", "-q"]).assert_success();
     assert!(resumed.stdout.starts_with("2 episodes"), "{}", resumed.stdout);
 }
@@ -298,15 +298,15 @@ fn unplayable_tasks_are_skipped_on_request() {
 #[test]
 fn templates_and_settings_are_size_limited() {
     let home = Home::new();
-    let endless = |name: &str| {
+    let huge_file = |name: &str| {
         let path = home.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         // A sparse file: it uses no disk blocks.
         std::fs::File::create(&path).unwrap().set_len(100 << 30).unwrap();
         path.display().to_string()
     };
-    let (config, prompt) = (endless("big.toml"), endless("prompts/react.toml"));
-    let game = endless("game/game.tw-pddl");
+    let (config, prompt) = (huge_file("big.toml"), huge_file("prompts/react.toml"));
+    let game = huge_file("game/game.tw-pddl");
     let prompts = Path::new(&prompt).parent().unwrap().display().to_string();
     let cases: [(&[&str], &str); 4] = [
         (&["config", "show", "--config", &config], "big.toml"),

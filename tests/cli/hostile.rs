@@ -18,13 +18,13 @@ fn first_control_char(text: &str) -> Option<char> {
     })
 }
 
-fn assert_harmless(what: &str, output: &ProgramOutput) {
+fn assert_harmless(command: &str, output: &ProgramOutput) {
     for (stream, text) in [("standard output", &output.stdout), ("standard error", &output.stderr)] {
         if let Some(c) = first_control_char(text) {
             let at = text.find(c).unwrap();
-            let near: String =
+            let before: String =
                 text[..at].chars().rev().take(80).collect::<Vec<_>>().into_iter().rev().collect();
-            panic!("{what}: {c:?} in {stream} after {near:?}");
+            panic!("{command}: {c:?} in {stream} after {before:?}");
         }
     }
 }
@@ -76,36 +76,36 @@ fn hostile_session(home: &Home, name: &str) -> String {
     name.to_owned()
 }
 
-/// Once, a piped report contained the escapes of a task's name, and piped JSON the C1 controls.
+/// Regression: a piped report contained the escapes of a task's name, and piped JSON the C1 controls.
 #[test]
 fn every_verb_prints_hostile_sessions_harmlessly() {
     let home = Home::new();
     let names = ["household-interventions", "household-omnireflect-neural", "household-reflexion-two-trials"];
     let sessions: Vec<String> = names.iter().map(|name| hostile_session(&home, name)).collect();
-    let runs = |args: &[&str]| {
+    let run_checked = |args: &[&str]| {
         let output = home.run(args);
         assert_harmless(&format!("{args:?}"), &output);
         assert!([0, 1, 2].contains(&output.code), "{args:?}: {} {}", output.code, output.stderr);
         output
     };
-    let listed = runs(&["sessions"]).assert_success();
+    let listed = run_checked(&["sessions"]).assert_success();
     assert_eq!(listed.stdout.lines().count(), sessions.len(), "one row per session: {}", listed.stdout);
-    runs(&["sessions", "--json"]).assert_success().json_lines();
-    runs(&["doctor"]);
+    run_checked(&["sessions", "--json"]).assert_success().json_lines();
+    run_checked(&["doctor"]);
     for s in &sessions {
         let s = s.as_str();
-        runs(&["open", s]).assert_success();
-        runs(&["open", s, "--json"]).assert_success().json_lines();
-        runs(&["verify", s]);
-        runs(&["verify", s, "--json"]).json_lines();
-        runs(&["report", s]).assert_success();
-        runs(&["report", s, "--json"]).assert_success().json_lines();
-        let sheet = runs(&["report", s, "-f", "markdown"]).assert_success();
-        assert!(!sheet.stdout.contains('<'), "no HTML: {}", sheet.stdout);
-        let rows = sheet.stdout.lines().filter(|l| l.starts_with('|'));
-        assert!(rows.clone().count() > 3 && rows.clone().all(|l| l.ends_with('|')), "{}", sheet.stdout);
+        run_checked(&["open", s]).assert_success();
+        run_checked(&["open", s, "--json"]).assert_success().json_lines();
+        run_checked(&["verify", s]);
+        run_checked(&["verify", s, "--json"]).json_lines();
+        run_checked(&["report", s]).assert_success();
+        run_checked(&["report", s, "--json"]).assert_success().json_lines();
+        let markdown = run_checked(&["report", s, "-f", "markdown"]).assert_success();
+        assert!(!markdown.stdout.contains('<'), "no HTML: {}", markdown.stdout);
+        let rows = markdown.stdout.lines().filter(|l| l.starts_with('|'));
+        assert!(rows.clone().count() > 3 && rows.clone().all(|l| l.ends_with('|')), "{}", markdown.stdout);
         for format in ["text", "markdown", "json", "html", "svg"] {
-            let output = runs(&["export", s, "--format", format]).assert_success();
+            let output = run_checked(&["export", s, "--format", format]).assert_success();
             match format {
                 "json" => drop(serde_json::from_str::<Value>(&output.stdout).unwrap()),
                 "html" | "svg" => {
@@ -118,31 +118,31 @@ fn every_verb_prints_hostile_sessions_harmlessly() {
                 _ => {}
             }
         }
-        let lessons = runs(&["lessons", "list", s, "--all"]).assert_success();
-        let known = runs(&["lessons", "list", s, "--all", "--json"]).assert_success();
+        let lessons = run_checked(&["lessons", "list", s, "--all"]).assert_success();
+        let as_json = run_checked(&["lessons", "list", s, "--all", "--json"]).assert_success();
         assert_eq!(
             lessons.stdout.lines().count(),
-            known.json_lines().len(),
+            as_json.json_lines().len(),
             "one row per lesson: {}",
             lessons.stdout
         );
         for format in ["text", "markdown", "pool"] {
-            let output = runs(&["lessons", "export", s, "--format", format]).assert_success();
+            let output = run_checked(&["lessons", "export", s, "--format", format]).assert_success();
             assert!(format != "markdown" || !output.stdout.contains('<'), "no HTML: {}", output.stdout);
         }
-        runs(&["lessons", "promote", s]);
-        runs(&["rerun", &format!("{s}#1"), "--headless"]);
-        runs(&["diff", s, &sessions[0]]);
-        runs(&["diff", s, &sessions[1], "--json"]);
+        run_checked(&["lessons", "promote", s]);
+        run_checked(&["rerun", &format!("{s}#1"), "--headless"]);
+        run_checked(&["diff", s, &sessions[0]]);
+        run_checked(&["diff", s, &sessions[1], "--json"]);
     }
-    runs(&["lessons", "list"]).assert_success();
-    runs(&["lessons", "export"]).assert_success();
+    run_checked(&["lessons", "list"]).assert_success();
+    run_checked(&["lessons", "export"]).assert_success();
     let page = home.path("page.html");
     let page = page.to_str().unwrap();
-    runs(&["export", &sessions[0], "--format", "html", "--out", page]).assert_success();
+    run_checked(&["export", &sessions[0], "--format", "html", "--out", page]).assert_success();
     let text = std::fs::read_to_string(page).unwrap();
     assert_eq!(first_control_char(&text), None, "the page");
-    runs(&["open", page]).assert_success();
+    run_checked(&["open", page]).assert_success();
 }
 
 #[test]
@@ -150,23 +150,23 @@ fn every_verb_prints_hostile_input_harmlessly() {
     let home = Home::new();
     // Command lines cannot contain zero bytes, and each line of `--plain` ends at a line break.
     let word = HOSTILE;
-    let runs = |args: &[&str], input: &str| {
+    let run_checked = |args: &[&str], input: &str| {
         let output = home.run_with_input(args, input);
         assert_harmless(&format!("{args:?}"), &output);
         output
     };
-    runs(&["lessons", "add", word], "").assert_success();
-    runs(&["lessons", "edit", "1", &format!("{word} {word}")], "").assert_success();
+    run_checked(&["lessons", "add", word], "").assert_success();
+    run_checked(&["lessons", "edit", "1", &format!("{word} {word}")], "").assert_success();
     let line = word.replace(['\n', '\r'], " ");
     let inputs = format!("go to fridge 1 {line}\n{line}\nlook\n");
-    runs(&["play", "--task", "easy/put/1"], &inputs).assert_success();
-    runs(&["play", "--task", "easy/put/1", "--json"], &inputs).assert_success().json_lines();
+    run_checked(&["play", "--task", "easy/put/1"], &inputs).assert_success();
+    run_checked(&["play", "--task", "easy/put/1", "--json"], &inputs).assert_success().json_lines();
     let human =
         ["run", "--task", "easy/put/1", "--mentor", "none", "--max-steps", "3", "--pool", "pool.jsonl"];
     let person = format!("override {line}\nlesson {line} -> {line}\nnote {line}\nn\nn\nquit\n");
-    runs(&[&human[..], &["--plain"]].concat(), &person);
-    runs(&[&human[..], &["--json"]].concat(), "");
-    runs(&[&human[..], &["--headless", "--set", &format!("{line}=1")]].concat(), "");
+    run_checked(&[&human[..], &["--plain"]].concat(), &person);
+    run_checked(&[&human[..], &["--json"]].concat(), "");
+    run_checked(&[&human[..], &["--headless", "--set", &format!("{line}=1")]].concat(), "");
     for args in [
         vec!["open", word],
         vec!["export", word],
@@ -193,9 +193,9 @@ fn every_verb_prints_hostile_input_harmlessly() {
         vec!["config", "show", "--set", word],
         vec!["demo", word],
     ] {
-        let output = runs(&args, "");
+        let output = run_checked(&args, "");
         assert_ne!(output.code, 0, "{args:?}");
-        runs(&[&args[..], &["--json"]].concat(), "");
+        run_checked(&[&args[..], &["--json"]].concat(), "");
     }
     std::fs::create_dir_all(home.path("config")).unwrap();
     let escaped = toml_text();
@@ -215,12 +215,12 @@ fn every_verb_prints_hostile_input_harmlessly() {
             &["doctor", "--json"],
             &["tasks"],
         ] {
-            runs(args, "");
+            run_checked(args, "");
         }
     }
 }
 
-/// Once, `config show` and other messages showed a password inside an address.
+/// Regression: `config show` and other messages showed a password inside an address.
 #[test]
 fn a_password_in_a_base_url_is_shown_nowhere() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! Files that are pipes, devices, links or much too long, and files that change while they are written.
+//! Files that are pipes, devices, links or much too long, and files that are changed while the program writes them.
 #![cfg(unix)]
 
 use crate::{Home, ProgramOutput};
@@ -28,11 +28,11 @@ fn run_with_timeout(mut command: Command) -> ProgramOutput {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let done = child.wait_with_output().unwrap();
+    let output = child.wait_with_output().unwrap();
     ProgramOutput {
-        code: done.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(done.stdout).unwrap(),
-        stderr: String::from_utf8(done.stderr).unwrap(),
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }
 
@@ -44,35 +44,35 @@ fn finished_session(home: &Home) -> PathBuf {
 
 /// Regression: `sessions` hung on a pipe, and read `/dev/zero` until memory was exhausted.
 #[test]
-fn one_session_of_pipes_and_devices_hides_no_other() {
+fn sessions_made_of_pipes_and_devices_hide_no_other_session() {
     let home = Home::new();
-    let sound = finished_session(&home);
-    let copied = |name: &str| {
+    let intact = finished_session(&home);
+    let copy_session = |name: &str| {
         let dir = home.path("sessions").join(name);
         fs::create_dir_all(dir.join("branches")).unwrap();
         fs::create_dir_all(dir.join("index")).unwrap();
         for file in ["meta.toml", "branches/trunk.jsonl"] {
-            fs::copy(sound.join(file), dir.join(file)).unwrap();
+            fs::copy(intact.join(file), dir.join(file)).unwrap();
         }
         dir
     };
-    make_pipe(&copied("20200101T000001Z-fork").join("branches/b1.jsonl"));
-    symlink("/dev/zero", copied("20200101T000002Z-zero").join("branches/b1.jsonl")).unwrap();
-    make_pipe(&copied("20200101T000003Z-labels").join("branches/labels.jsonl"));
-    make_pipe(&copied("20200101T000004Z-index").join("index/summary.json"));
+    make_pipe(&copy_session("20200101T000001Z-fork").join("branches/b1.jsonl"));
+    symlink("/dev/zero", copy_session("20200101T000002Z-zero").join("branches/b1.jsonl")).unwrap();
+    make_pipe(&copy_session("20200101T000003Z-labels").join("branches/labels.jsonl"));
+    make_pipe(&copy_session("20200101T000004Z-index").join("index/summary.json"));
     for (name, file) in [("5-trunk", "branches/trunk.jsonl"), ("6-meta", "meta.toml")] {
-        let path = copied(&format!("20200101T00000{name}")).join(file);
+        let path = copy_session(&format!("20200101T00000{name}")).join(file);
         fs::remove_file(&path).unwrap();
         make_pipe(&path);
     }
-    let zero = copied("20200101T000007Z-meta-zero").join("meta.toml");
+    let zero = copy_session("20200101T000007Z-meta-zero").join("meta.toml");
     fs::remove_file(&zero).unwrap();
     symlink("/dev/zero", &zero).unwrap();
     for args in [&["sessions"][..], &["sessions", "--json"], &["doctor"], &["report", "--last"]] {
         let output = run_with_timeout(home.command(args));
         if args[0] == "sessions" {
             assert_eq!(output.code, 0, "{}", output.stderr);
-            let name = sound.file_name().unwrap().to_str().unwrap();
+            let name = intact.file_name().unwrap().to_str().unwrap();
             assert!(output.stdout.contains(name), "{}", output.stdout);
             assert!(output.stdout.contains("a pipe, a socket or a device"), "{}", output.stdout);
         }
@@ -165,8 +165,8 @@ fn export_follows_no_links() {
         command = wrapped;
         let output = run_with_timeout(command);
         assert_eq!(output.code, 0, "{umask}: {}", output.stderr);
-        let there = fs::symlink_metadata(&page).unwrap();
-        assert!(there.is_file() && there.permissions().mode() & 0o777 == 0o600, "{umask}");
+        let metadata = fs::symlink_metadata(&page).unwrap();
+        assert!(metadata.is_file() && metadata.permissions().mode() & 0o777 == 0o600, "{umask}");
         assert!(!fs::read_to_string(&page).unwrap().contains("do-not-carry-me"));
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     }
@@ -198,7 +198,7 @@ fn killed_export_leaves_no_partial_file() {
 }
 
 #[test]
-fn picture_of_any_size_is_written_or_rejected() {
+fn svg_of_any_size_is_written_or_rejected() {
     let home = Home::new();
     let session = finished_session(&home);
     let export = ["export", session.to_str().unwrap(), "--format", "svg", "--size"];
@@ -242,8 +242,8 @@ fn breakpoints_are_part_of_the_batch_that_starts_the_run() {
     }
 }
 
-/// Regression: after `git reset --hard` in the folder of a running session, 400 steps were printed, 337 saved, and `verify`
-/// passed.
+/// Regression: after `git reset --hard` in the folder of a running session, 400 steps were printed, 337 saved, and
+/// `verify` passed.
 #[test]
 fn a_replaced_journal_ends_the_run_and_loses_nothing() {
     let home = Home::new();
@@ -278,15 +278,15 @@ fn a_replaced_journal_ends_the_run_and_loses_nothing() {
     for _ in 0..2 {
         let output = home.run(&["verify", old]);
         assert_eq!(output.code, 1, "{}", output.stdout);
-        assert!(output.stdout.contains("were acknowledged and are missing"), "{}", output.stdout);
+        assert!(output.stdout.contains("were saved but are missing"), "{}", output.stdout);
         home.run(&["sessions"]).assert_success();
     }
 }
 
-/// Regression: `sessions`, `open`, `report` and `resume` did not report that the journal of a finished run was cut, and after
-/// `resume`, `verify` passed.
+/// Regression: `sessions`, `open`, `report` and `resume` did not report that the journal of a finished run was
+/// truncated, and after `resume`, `verify` passed.
 #[test]
-fn cut_journal_is_reported_by_every_verb_and_after_resume() {
+fn truncated_journal_is_reported_by_every_verb_and_after_resume() {
     let home = Home::new();
     let session = finished_session(&home);
     let (path, trunk) = (session.to_str().unwrap(), session.join("branches/trunk.jsonl"));
@@ -296,7 +296,7 @@ fn cut_journal_is_reported_by_every_verb_and_after_resume() {
         (lines.len() - 1, (2..lines.len() / 2).rev().find(|n| !lines[n - 1].contains("\"more\":true")));
     let kept = end.unwrap();
     fs::write(&trunk, lines[..kept].concat()).unwrap();
-    let missing = format!("events {kept} to {all} were acknowledged and are missing");
+    let missing = format!("events {kept} to {all} were saved but are missing");
     for _ in 0..2 {
         let listed = home.run(&["sessions"]).assert_success().stdout;
         assert!(listed.contains(&format!("truncated: events {kept} to {all} are missing")), "{listed}");
@@ -308,7 +308,7 @@ fn cut_journal_is_reported_by_every_verb_and_after_resume() {
         {
             let output = home.run(args).assert_success();
             assert!(output.stderr.contains(&missing), "{args:?}: {}", output.stderr);
-            assert!(!output.stderr.contains("never acknowledged"), "{args:?}: {}", output.stderr);
+            assert!(!output.stderr.contains("unfinished batch"), "{args:?}: {}", output.stderr);
         }
         let output = home.run(&["verify", path]);
         assert!(output.code == 1 && output.stdout.contains(&missing), "{}", output.stdout);

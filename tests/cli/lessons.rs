@@ -76,7 +76,7 @@ fn concurrent_programs_lose_no_lesson() {
 
 /// Regression: adding after an incomplete line made the whole pool unreadable.
 #[test]
-fn a_torn_pool_line_is_cut_before_more_is_added() {
+fn a_torn_pool_line_is_removed_before_lines_are_added() {
     let home = Home::new();
     home.run(&["lessons", "add", "Look around."]).assert_success();
     home.run(&["lessons", "add", "Look twice."]).assert_success();
@@ -135,9 +135,9 @@ fn edited_lessons_are_promoted_with_status_and_origin() {
     let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
     home.run_with_input(&args, "edit 2 Look thrice.\nquit\n").assert_success();
     let session = home.session().display().to_string();
-    let printed = |which: &[&str]| -> Vec<(String, String, u64)> {
+    let printed = |source: &[&str]| -> Vec<(String, String, u64)> {
         let word = |l: &Value, f: &str| l[f].as_str().unwrap().to_owned();
-        let args = [&["lessons", "list", "--json"], which].concat();
+        let args = [&["lessons", "list", "--json"], source].concat();
         home.run(&args)
             .assert_success()
             .json_lines()

@@ -1,5 +1,5 @@
 //! Tests of the real program: its text and JSON output and its exit codes.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail anywhere")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
 
 mod branches;
 mod breakpoints;
@@ -75,7 +75,7 @@ impl Home {
         self.run_with_input(args, "")
     }
 
-    /// The folder of the only session.
+    /// Returns the folder of the only session.
     fn session(&self) -> PathBuf {
         let mut found: Vec<_> =
             std::fs::read_dir(self.path("sessions")).unwrap().map(|e| e.unwrap().path()).collect();
@@ -98,15 +98,15 @@ impl ProgramOutput {
 /// Returns the names of a JSON object's fields in the order in which they are printed.
 fn field_names(line: &str) -> Vec<String> {
     let (mut names, mut depth, mut rest) = (Vec::new(), 0, line.char_indices());
-    let mut name_due = false;
+    let mut expects_name = false;
     while let Some((at, c)) = rest.next() {
         match c {
             '{' | '[' => {
                 depth += 1;
-                name_due = depth == 1;
+                expects_name = depth == 1;
             }
             '}' | ']' => depth -= 1,
-            ',' => name_due = depth == 1,
+            ',' => expects_name = depth == 1,
             '"' => {
                 let start = at + 1;
                 let mut end = start;
@@ -122,7 +122,7 @@ fn field_names(line: &str) -> Vec<String> {
                         _ => {}
                     }
                 }
-                if std::mem::take(&mut name_due) {
+                if std::mem::take(&mut expects_name) {
                     names.push(line[start..end].to_owned());
                 }
             }

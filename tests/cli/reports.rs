@@ -66,11 +66,11 @@ fn a_rerun_starts_with_the_same_lessons_and_repeats_the_episode() {
 fn prompts_and_actions(session: &std::path::Path, episode: u64) -> Vec<Value> {
     let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
     let events = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let own = events.skip_while(|e| e["type"] != "episode_started" || e["episode"] != episode);
-    let mut begun = 0;
-    let own = own.take_while(|e| {
-        begun += usize::from(e["type"] == "episode_started");
-        begun < 2
+    let episode_events = events.skip_while(|e| e["type"] != "episode_started" || e["episode"] != episode);
+    let mut started = 0;
+    let episode_events = episode_events.take_while(|e| {
+        started += usize::from(e["type"] == "episode_started");
+        started < 2
     });
     let part = |e: Value| match e["type"].as_str() {
         Some("episode_started") => Some(serde_json::json!([e["episode"], e["trial"], e["role"]])),
@@ -79,7 +79,7 @@ fn prompts_and_actions(session: &std::path::Path, episode: u64) -> Vec<Value> {
         Some("reflected") => Some(e["reflection"]["items"].clone()),
         _ => None,
     };
-    own.filter_map(part).collect()
+    episode_events.filter_map(part).collect()
 }
 
 /// Regression: a rerun started at trial 1, without the last attempt and with the plans of other tasks.

@@ -88,7 +88,7 @@ fn run_json_prints_a_run() {
 #[test]
 fn a_stopped_run_is_resumed_to_the_same_end() {
     let whole = Home::new();
-    let unbroken = whole.run(&["run", "--task", "easy/heat/23", "--json"]).assert_success();
+    let uninterrupted = whole.run(&["run", "--task", "easy/heat/23", "--json"]).assert_success();
     let home = Home::new();
     let stopped = home.run(&["run", "--task", "easy/heat/23", "--break", "step=5", "--headless"]);
     assert_eq!(stopped.code, 3, "{}", stopped.stderr);
@@ -104,14 +104,14 @@ fn a_stopped_run_is_resumed_to_the_same_end() {
     let rest = home.run(&["resume", &name[name.len() - 6..], "--json"]).assert_success();
     // Pauses and resumes are events too, so event numbers may differ, but nothing else.
     let steps = |output: &ProgramOutput| -> Vec<Value> {
-        let late = |l: &Value| l["type"] == "step" && l["step"].as_u64() > Some(5);
-        let mut lines: Vec<Value> = output.json_lines().into_iter().filter(late).collect();
+        let is_after_stop = |l: &Value| l["type"] == "step" && l["step"].as_u64() > Some(5);
+        let mut lines: Vec<Value> = output.json_lines().into_iter().filter(is_after_stop).collect();
         for line in &mut lines {
             line["seq"] = Value::Null;
         }
         lines
     };
-    assert_eq!(steps(&rest), steps(&unbroken));
+    assert_eq!(steps(&rest), steps(&uninterrupted));
     assert_eq!(rest.json_lines()[0]["type"], "run");
     assert!(
         home.run(&["verify", &name]).assert_success().stdout.contains("OK: journal, prompts and world agree")
@@ -125,21 +125,28 @@ fn a_breakpoint_ends_a_headless_run_and_resume_continues_after_it() {
     let breaks = ["--break", "action ~ heat", "--break", "warn progress changed", "--json"];
     let output = home.run(&[&task[..], &breaks].concat());
     assert_eq!(output.code, 3, "{}", output.stderr);
-    let of = |output: &ProgramOutput, kind: &str| -> Vec<Value> {
+    let lines_of_type = |output: &ProgramOutput, kind: &str| -> Vec<Value> {
         output.json_lines().into_iter().filter(|l| l["type"] == kind).collect()
     };
-    let stopped = of(&output, "stopped");
+    let stopped = lines_of_type(&output, "stopped");
     assert_eq!(stopped.len(), 1);
     let line = output.stdout.lines().find(|l| l.contains("\"type\":\"stopped\"")).unwrap();
     assert_eq!(field_names(line), ["type", "episode", "step", "breakpoint", "condition", "why", "seq"]);
     assert_eq!((&stopped[0]["step"], &stopped[0]["condition"]), (&6.into(), &"action ~ heat".into()));
-    assert_eq!((of(&output, "warned").len(), &of(&output, "warned")[0]["step"]), (1, &5.into()));
+    assert_eq!(
+        (lines_of_type(&output, "warned").len(), &lines_of_type(&output, "warned")[0]["step"]),
+        (1, &5.into())
+    );
     let last = output.json_lines().pop().unwrap();
     assert!(last["error"]["message"].as_str().unwrap().contains("breakpoint 1 `action ~ heat`"), "{last}");
     // The proposal at which it stopped runs now; only a later one may stop it again.
     let rest = home.run(&["resume", "--last", "--json"]);
-    assert!(of(&rest, "step")[0]["action"].as_str().unwrap().starts_with("heat"), "{}", rest.stdout);
-    assert!(of(&rest, "stopped").iter().all(|l| l["step"].as_u64() > Some(6)), "{}", rest.stdout);
+    assert!(
+        lines_of_type(&rest, "step")[0]["action"].as_str().unwrap().starts_with("heat"),
+        "{}",
+        rest.stdout
+    );
+    assert!(lines_of_type(&rest, "stopped").iter().all(|l| l["step"].as_u64() > Some(6)), "{}", rest.stdout);
     let end = home.run(&["resume", "--last", "--no-breaks", "--headless"]).assert_success();
     assert!(end.stdout.contains("Run over") || end.stdout.contains("1 episode"), "{}", end.stdout);
     assert!(!end.stdout.contains("WATCH"));
@@ -202,7 +209,7 @@ fn a_recording_replays_without_inventing_replies() {
 }
 
 #[test]
-fn independent_runs_mark_their_lines() {
+fn parallel_runs_name_their_session_in_every_line() {
     let home = Home::new();
     let args = [
         "run",
@@ -228,7 +235,7 @@ fn independent_runs_mark_their_lines() {
 }
 
 #[test]
-fn plain_is_a_conversation_without_cursor_movement() {
+fn plain_mode_prints_text_without_cursor_movement() {
     let home = Home::new();
     let input = "help\nn\noverride go to countertop 1\nnote here\nlessons\nprompt\nworld\nactions\nstory 1\nxyzzy\nhuman\nact look\nset max_steps 9\nquit\n";
     let output = home
@@ -269,9 +276,14 @@ fn closed_pipe_is_not_an_error() {
         let mut stdout = child.stdout.take().unwrap();
         stdout.read_exact(&mut first).unwrap();
         drop(stdout);
-        let done = child.wait_with_output().unwrap();
-        assert_eq!(done.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
-        assert!(!String::from_utf8_lossy(&done.stderr).contains("panic"), "{args:?}");
+        let finished = child.wait_with_output().unwrap();
+        assert_eq!(
+            finished.status.code(),
+            Some(0),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&finished.stderr)
+        );
+        assert!(!String::from_utf8_lossy(&finished.stderr).contains("panic"), "{args:?}");
     }
 }
 
@@ -330,7 +342,7 @@ fn the_limits_of_an_episode_are_settings() {
 }
 
 #[test]
-fn every_actor_is_created_in_one_place() {
+fn an_error_names_the_unknown_actor_or_mentor() {
     use retrospect::driver::{OpenWorld, RunConfig};
     use retrospect::env::EnvError;
     let home = Home::new();
@@ -363,7 +375,7 @@ fn every_actor_is_created_in_one_place() {
     }
 }
 
-/// Once, the step that won said "Next: go to red ball 1." below "The task is completed."
+/// Regression: the step that won said "Next: go to red ball 1." below "The task is completed."
 #[test]
 fn after_the_goal_is_reached_no_reflection_names_a_next_step() {
     let home = Home::new();
@@ -376,16 +388,16 @@ fn after_the_goal_is_reached_no_reflection_names_a_next_step() {
     assert!(reflected.filter(|l| l.to_string().contains("Next")).count() == 0, "{printed:?}");
 }
 
-/// Once, a nonexistent position was ignored and the last episode shown.
+/// Regression: a nonexistent position was ignored and the last episode shown.
 #[test]
 fn nonexistent_position_is_rejected() {
     let home = Home::new();
     home.run(&["run", "--task", "easy/heat/23", "--max-steps", "3", "--headless"]);
     let name = home.session().display().to_string();
-    for (place, words) in [("#9.1", "1 episode"), ("#1.99", "episode 1 has 3 steps")] {
-        let output = home.run(&["open", &format!("{name}{place}")]);
-        assert_eq!(output.code, 2, "{place}: {}", output.stderr);
-        assert!(output.stderr.contains(words), "{place}: {}", output.stderr);
+    for (position, words) in [("#9.1", "1 episode"), ("#1.99", "episode 1 has 3 steps")] {
+        let output = home.run(&["open", &format!("{name}{position}")]);
+        assert_eq!(output.code, 2, "{position}: {}", output.stderr);
+        assert!(output.stderr.contains(words), "{position}: {}", output.stderr);
     }
     assert_eq!(home.run(&["open", &format!("{name}#1.2")]).code, 0);
 }

@@ -23,8 +23,8 @@ fn exported_session_can_be_opened() {
     assert!(home.run(&["export", "--last", "-f", "markdown"]).assert_success().stdout.contains("### Step 1"));
     let text = home.run(&["export", "--last", "-f", "text"]).assert_success().stdout;
     assert_eq!(text, direct.stdout);
-    let far = home.run(&["export", "--last", "--at", "1.999"]);
-    assert!(far.code == 2 && far.stderr.contains("steps"), "{}", far.stderr);
+    let out_of_range = home.run(&["export", "--last", "--at", "1.999"]);
+    assert!(out_of_range.code == 2 && out_of_range.stderr.contains("steps"), "{}", out_of_range.stderr);
     let size = home.run(&["export", "--last", "-f", "svg", "--size", "big"]);
     assert!(size.code == 2 && size.stderr.contains("120x36"), "{}", size.stderr);
 }
@@ -103,7 +103,7 @@ fn config_is_written_and_shown_with_its_origins() {
 }
 
 #[test]
-fn completions_and_manual() {
+fn completions_and_manual_pages_are_generated() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(home.run(&["completions", shell]).assert_success().stdout.contains("retrospect"), "{shell}");

@@ -1,7 +1,7 @@
-//! Replies of real servers: their usage and their reasoning.
+//! Replies of real servers, their usage and their reasoning.
 
-use crate::Expected::{Failure, Reply as Says};
-use crate::asking::{ask, endpoint, provider, request};
+use crate::Expected::{Failure, Reply};
+use crate::client::{ask, endpoint, provider, request};
 use crate::server::{
     Server, chunked, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
 };
@@ -12,7 +12,7 @@ use serde_json::json;
 
 /// Streams captured from real servers.
 #[test]
-fn replies_of_real_servers() {
+fn replies_of_real_servers_are_read() {
     let llama = concat!(
         r#"data: {"id": "chatcmpl-02f0", "model": "tiny", "created": 1795169320, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"role": "assistant"}, "logprobs": null, "finish_reason": null}]}"#,
         "\n\n",
@@ -39,7 +39,7 @@ fn replies_of_real_servers() {
         "\n\n",
         "data: [DONE]\n\n",
     );
-    let whole = r#"{"id":"chatcmpl-284df61e","object":"chat.completion","created":1795169320,"model":"tiny","choices":[{"index":0,"message":{"content":"iheIinalS\u0010 sameut {\"=","role":"assistant"},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":12,"completion_tokens":13,"total_tokens":25}}"#;
+    let unstreamed = r#"{"id":"chatcmpl-284df61e","object":"chat.completion","created":1795169320,"model":"tiny","choices":[{"index":0,"message":{"content":"iheIinalS\u0010 sameut {\"=","role":"assistant"},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":12,"completion_tokens":13,"total_tokens":25}}"#;
     let azure = concat!(
         r#"data: {"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":{}}]}"#,
         "\n\n",
@@ -58,22 +58,22 @@ fn replies_of_real_servers() {
     let overflow = format!("{}data: [DONE]\n\n", end_event("stop"));
     run_cases(vec![
         // The token limit truncated the reply, so it is requested once more with a larger limit.
-        case("llama_cpp.server", chunked(&[llama.as_bytes()], true), Says("i", "", 2)),
-        case("transformers serve: no [DONE]", chunked(&[transformers.as_bytes()], true), Says("{\"", "", 2)),
-        case("litellm", chunked(&[proxy.as_bytes()], true), Says("go", "", 1)),
+        case("llama_cpp.server", chunked(&[llama.as_bytes()], true), Reply("i", "", 2)),
+        case("transformers serve: no [DONE]", chunked(&[transformers.as_bytes()], true), Reply("{\"", "", 2)),
+        case("litellm", chunked(&[proxy.as_bytes()], true), Reply("go", "", 1)),
         case(
             "an unstreamed reply instead of a stream",
-            plain_response(200, "", whole),
-            Says("iheIinalS\u{10} sameut {\"=", "", 2),
+            plain_response(200, "", unstreamed),
+            Reply("iheIinalS\u{10} sameut {\"=", "", 2),
         ),
-        case("azure: empty choices", chunked(&[azure.as_bytes()], true), Says("go", "", 1)),
-        case("openrouter: comments", chunked(&[router.as_bytes()], true), Says("go", "", 1)),
+        case("azure: empty choices", chunked(&[azure.as_bytes()], true), Reply("go", "", 1)),
+        case("openrouter: comments", chunked(&[router.as_bytes()], true), Reply("go", "", 1)),
         Case {
-            scripts: vec![chunked(&[], true), plain_response(200, "", &whole.replace("length", "stop"))],
+            scripts: vec![chunked(&[], true), plain_response(200, "", &unstreamed.replace("length", "stop"))],
             ..case(
                 "no event, then a reply without streaming",
                 Vec::new(),
-                Says("iheIinalS\u{10} sameut {\"=", "", 2),
+                Reply("iheIinalS\u{10} sameut {\"=", "", 2),
             )
         },
         Case {
@@ -92,7 +92,7 @@ fn replies_of_real_servers() {
         case(
             "overflow behind litellm: an end without text",
             chunked(&[overflow.as_bytes()], true),
-            Says("", "", 2),
+            Reply("", "", 2),
         ),
         case(
             "overflow with an error message",
@@ -143,11 +143,11 @@ fn usage_is_reported_by_a_proxy_or_estimated() {
         for _ in 0..4 {
             usages.push(ask(&provider, request()).await.usage.unwrap());
         }
-        let who: Vec<(bool, bool)> = usages.iter().map(|u| (u.estimated, u.counted_by_proxy)).collect();
-        assert_eq!(who, [(false, false), (false, true), (true, false), (true, false)]);
+        let sources: Vec<(bool, bool)> = usages.iter().map(|u| (u.estimated, u.counted_by_proxy)).collect();
+        assert_eq!(sources, [(false, false), (false, true), (true, false), (true, false)]);
         assert_eq!((usages[0].prompt_tokens, usages[0].reply_tokens, usages[0].reasoning_tokens), (40, 9, 5));
         assert_eq!(usages[0].cost_nano, 40 * 500 + 9 * 2000);
-        // The first count calibrates the estimates; that of a proxy, which doesn't run the model, doesn't.
+        // The first count calibrates the estimates. The count of a proxy doesn't: it doesn't run the model.
         assert_eq!(usages[3].prompt_tokens, 40);
         assert_eq!(usages[3].reply_tokens, 4);
     });
@@ -164,35 +164,39 @@ fn reasoning_is_never_text() {
     let no_stop = |e: &mut Endpoint| e.sampling.stop = Some(Vec::new());
     let opened = |e: &mut Endpoint| e.reasoning.opened = true;
     run_cases(vec![
-        case("reasoning_content", field("reasoning_content"), Says("go", "let me see\n", 1)),
-        case("reasoning", field("reasoning"), Says("go", "let me see\n", 1)),
-        case("tags", all(&[text_event("<think>let me see\n</think>\n\ngo")]), Says("go", "let me see\n", 1)),
+        case("reasoning_content", field("reasoning_content"), Reply("go", "let me see\n", 1)),
+        case("reasoning", field("reasoning"), Reply("go", "let me see\n", 1)),
+        case("tags", all(&[text_event("<think>let me see\n</think>\n\ngo")]), Reply("go", "let me see\n", 1)),
         case(
             "tags, letter by letter",
             letters("<think>let me see\n</think>\n\ngo"),
-            Says("go", "let me see\n", 1),
+            Reply("go", "let me see\n", 1),
         ),
         Case {
             configure: no_stop,
-            ..case("no opening tag", letters("let me see\n</think>\n\ngo"), Says("go", "let me see\n", 1))
+            ..case("no opening tag", letters("let me see\n</think>\n\ngo"), Reply("go", "let me see\n", 1))
         },
         Case {
             configure: opened,
             ..case(
                 "no opening tag, as configured",
                 letters("let me see\n</think>\n\ngo"),
-                Says("go", "let me see\n", 1),
+                Reply("go", "let me see\n", 1),
             )
         },
-        case("only reasoning", all(&[reasoning_event("reasoning_content", "hm")]), Says("", "hm", 2)),
+        case("only reasoning", all(&[reasoning_event("reasoning_content", "hm")]), Reply("", "hm", 2)),
         case(
             "truncated within a tag",
             stream(format!("{}{}", text_event("<think>hm</thi"), end_event("length")).as_bytes()),
-            Says("", "hm</thi", 3),
+            Reply("", "hm</thi", 3),
         ),
         Case {
             scripts: vec![all(&[text_event("<think>")]), all(&[text_event("<think>a\nb</think>go")])],
-            ..case("a stop text that ends the reasoning is not sent again", Vec::new(), Says("go", "a\nb", 2))
+            ..case(
+                "a stop text that ends the reasoning is not sent again",
+                Vec::new(),
+                Reply("go", "a\nb", 2),
+            )
         },
     ]);
 }

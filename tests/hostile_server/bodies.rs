@@ -1,6 +1,6 @@
 //! Malformed and unexpected response bodies.
 
-use crate::Expected::{Failure, Reply as Says};
+use crate::Expected::{Failure, Reply};
 use crate::server::{ScriptStep, chunked, end_event, head, plain_response, stream, text_event};
 use crate::{case, chunk, run_cases, send_bytes};
 use retrospect::provider::FailureKind;
@@ -8,7 +8,7 @@ use serde_json::json;
 use std::time::Duration;
 
 #[test]
-fn bodies() {
+fn unexpected_bodies_are_read_or_reported() {
     let stream_end = format!("{}data: [DONE]\n\n", end_event("stop"));
     let complete_stream = |text: &str| stream(format!("{}{stream_end}", text_event(text)).as_bytes());
     let error_event = |json: &str| format!("data: {json}\n\n");
@@ -53,16 +53,16 @@ fn bodies() {
         case(
             "multi-byte characters, one byte per chunk",
             chunked(&single_bytes, true),
-            Says("é€𝄞 go", "", 1),
+            Reply("é€𝄞 go", "", 1),
         ),
-        case("invalid UTF-8", raw_utf8(b"\xff\xc3"), Says("a\u{fffd}\u{fffd}b", "", 1)),
-        case("U+FFFD in the text", complete_stream("a\u{fffd}b"), Says("a\u{fffd}b", "", 1)),
+        case("invalid UTF-8", raw_utf8(b"\xff\xc3"), Reply("a\u{fffd}\u{fffd}b", "", 1)),
+        case("U+FFFD in the text", complete_stream("a\u{fffd}b"), Reply("a\u{fffd}b", "", 1)),
         case(
             "control characters",
             complete_stream("go \u{10}\u{14}\u{1b}[31m"),
-            Says("go \u{10}\u{14}\u{1b}[31m", "", 1),
+            Reply("go \u{10}\u{14}\u{1b}[31m", "", 1),
         ),
-        case("leading whitespace", complete_stream("\n\n go\nmore"), Says("go", "", 1)),
+        case("leading whitespace", complete_stream("\n\n go\nmore"), Reply("go", "", 1)),
         case(
             "a line of 10 MB",
             stream(long_event.as_bytes()),
@@ -79,23 +79,23 @@ fn bodies() {
         case(
             "keep-alive comments between chunks",
             stream(format!(": x\n\n{}: y\n\n{stream_end}", text_event("go")).as_bytes()),
-            Says("go", "", 1),
+            Reply("go", "", 1),
         ),
         case(
             "no blank lines",
             stream(format!("{go_event}{stream_end}").replace("\n\n", "\n").as_bytes()),
-            Says("go", "", 1),
+            Reply("go", "", 1),
         ),
         case(
             "carriage returns",
             stream(format!("{go_event}{stream_end}").replace('\n', "\r\n").as_bytes()),
-            Says("go", "", 1),
+            Reply("go", "", 1),
         ),
-        case("no [DONE]", stream(format!("{go_event}{}", end_event("stop")).as_bytes()), Says("go", "", 1)),
+        case("no [DONE]", stream(format!("{go_event}{}", end_event("stop")).as_bytes()), Reply("go", "", 1)),
         case(
             "[DONE] and no finish_reason, every time",
             stream(format!("{go_event}data: [DONE]\n\n").as_bytes()),
-            Says("go", "", 4),
+            Reply("go", "", 4),
         ),
         case(
             "only [DONE]",
@@ -113,7 +113,7 @@ fn bodies() {
                 .into_iter()
                 .chain([ScriptStep::Reset])
                 .collect(),
-            Says("go", "", 1),
+            Reply("go", "", 1),
         ),
         case(
             "connection left open after the last event",
@@ -121,7 +121,7 @@ fn bodies() {
                 .into_iter()
                 .chain([ScriptStep::Hang])
                 .collect(),
-            Says("go", "", 1),
+            Reply("go", "", 1),
         ),
         case(
             "more text after [DONE]",
@@ -129,21 +129,21 @@ fn bodies() {
                 .into_iter()
                 .chain([ScriptStep::Forever(chunk(&text_event("more")), Duration::ZERO)])
                 .collect(),
-            Says("go", "", 1),
+            Reply("go", "", 1),
         ),
         case(
             "garbage after [DONE]",
             stream(format!("{go_event}{stream_end}data: {{\"cho\n\n").as_bytes()),
-            Says("go", "", 1),
+            Reply("go", "", 1),
         ),
         case(
             "an HTML page with status 200",
             vec![send_bytes(&html)],
             Failure(FailureKind::InvalidResponse, "an HTML page, not JSON: Log in", 1, ""),
         ),
-        case("wrong content type", vec![send_bytes(&wrong_type)], Says("go", "", 1)),
-        case("JSON lines", stream(json_lines.as_bytes()), Says("go", "", 1)),
-        case("an unstreamed reply over several lines", stream(pretty.as_bytes()), Says("go", "", 1)),
+        case("wrong content type", vec![send_bytes(&wrong_type)], Reply("go", "", 1)),
+        case("JSON lines", stream(json_lines.as_bytes()), Reply("go", "", 1)),
+        case("an unstreamed reply over several lines", stream(pretty.as_bytes()), Reply("go", "", 1)),
         case(
             "other JSON",
             plain_response(200, "", r#"{"hello":"world"}"#),
@@ -207,7 +207,7 @@ fn bodies() {
         case(
             "a server that ignores stop",
             complete_stream("go to desk 1\n> look\n"),
-            Says("go to desk 1", "", 1),
+            Reply("go to desk 1", "", 1),
         ),
         case(
             "two choices",
@@ -218,7 +218,7 @@ fn bodies() {
                 )
                 .as_bytes(),
             ),
-            Says("go", "", 1),
+            Reply("go", "", 1),
         ),
     ]);
 }

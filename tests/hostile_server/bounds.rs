@@ -1,8 +1,8 @@
 //! Replies that a stop text or the token limit ended too early: models that reason, and models that don't stop.
 
-use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::block_on;
-use crate::cut::CUT;
+use crate::client::{Answer, ask, endpoint, provider, request};
+use crate::cut::NEWLINE_STOP_CHECK;
 use crate::server::{
     ScriptStep, Server, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
 };
@@ -11,10 +11,10 @@ use retrospect::provider::openai::{OpenAi, TokenLimit};
 use retrospect::provider::{FailureKind, NewlineStopCheck, Provider as _, Request};
 use serde_json::{Value, json};
 
-/// Returns a stream of these chunks with a finish reason and a usage of 100 prompt and `tokens` reply tokens.
-fn reply_script(pieces: &[String], finish: &str, tokens: u32) -> Vec<ScriptStep> {
+/// Returns a stream of these events with a finish reason and a usage of 100 prompt and `tokens` reply tokens.
+fn reply_script(events: &[String], finish: &str, tokens: u32) -> Vec<ScriptStep> {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": tokens}});
-    stream(format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", pieces.concat(), end_event(finish)).as_bytes())
+    stream(format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", events.concat(), end_event(finish)).as_bytes())
 }
 
 fn text_script(text: &str, finish: &str) -> Vec<ScriptStep> {
@@ -27,7 +27,7 @@ fn error_script(message: &str, param: &str) -> Vec<ScriptStep> {
 }
 
 fn actor_request() -> Request {
-    Request { newline_stop_check: Some(CUT), ..request() }
+    Request { newline_stop_check: Some(NEWLINE_STOP_CHECK), ..request() }
 }
 
 fn mentor_request() -> Request {
@@ -35,16 +35,16 @@ fn mentor_request() -> Request {
 }
 
 /// Returns for each request whether it had a stop text, and its token limit.
-fn sent_stops_and_bounds(server: &Server) -> Vec<(bool, Value)> {
-    let of = |body: &Value| {
-        let bound = body.get("max_tokens").or_else(|| body.get("max_completion_tokens"));
-        (body.get("stop").is_some(), bound.cloned().unwrap_or(Value::Null))
+fn sent_stops_and_limits(server: &Server) -> Vec<(bool, Value)> {
+    let stop_and_limit = |body: &Value| {
+        let limit = body.get("max_tokens").or_else(|| body.get("max_completion_tokens"));
+        (body.get("stop").is_some(), limit.cloned().unwrap_or(Value::Null))
     };
-    server.requests().iter().map(|asked| of(&asked.body)).collect()
+    server.requests().iter().map(|received| stop_and_limit(&received.body)).collect()
 }
 
-fn sent_bounds(server: &Server) -> Vec<Value> {
-    sent_stops_and_bounds(server).into_iter().map(|(_, bound)| bound).collect()
+fn sent_limits(server: &Server) -> Vec<Value> {
+    sent_stops_and_limits(server).into_iter().map(|(_, limit)| limit).collect()
 }
 
 fn has_notice(answer: &Answer, words: &str) -> bool {
@@ -54,9 +54,9 @@ fn has_notice(answer: &Answer, words: &str) -> bool {
 /// Sends one request with a new provider.
 async fn ask_once(scripts: Vec<Vec<ScriptStep>>, request: Request) -> (Answer, Server, OpenAi) {
     let server = Server::start(scripts).await;
-    let of = provider(endpoint(&server.base));
-    let answer = ask(&of, request).await;
-    (answer, server, of)
+    let client = provider(endpoint(&server.base));
+    let answer = ask(&client, request).await;
+    (answer, server, client)
 }
 
 /// A server's name and scripts; whether each request had a stop text, and its token limit; the last reply's reasoning.
@@ -65,7 +65,7 @@ type ReasoningCase = (&'static str, Vec<Vec<ScriptStep>>, Vec<(bool, Value)>, &'
 /// Regression: such a model's reply at the first step was empty, three times, which ended the run.
 #[test]
 fn reasoning_models_get_past_their_first_step() {
-    let hm = || reasoning_event("reasoning", "hm\nhm");
+    let thought = || reasoning_event("reasoning", "hm\nhm");
     let content = |field: &str| reasoning_event(field, "hm\nhm");
     let hosted = [
         error_script(
@@ -76,56 +76,57 @@ fn reasoning_models_get_past_their_first_step() {
         error_script("Unsupported parameter: 'top_p' is not supported with this model.", "top_p"),
         error_script("Unsupported parameter: 'stop' is not supported with this model.", "stop"),
     ];
-    let (n256, n4096) = (json!(256), json!(4096));
-    let stop = |bound: &Value| (true, bound.clone());
-    let none = |bound: &Value| (false, bound.clone());
+    let (limit_256, limit_4096) = (json!(256), json!(4096));
+    let stop = |limit: &Value| (true, limit.clone());
+    let none = |limit: &Value| (false, limit.clone());
     #[rustfmt::skip]
     let cases: Vec<ReasoningCase> = vec![
         // The stop text is applied to the raw text, right after the tag that the server removes: nothing is left.
-        ("Ollama", vec![reply_script(&[], "stop", 2), reply_script(&[hm()], "length", 256), reply_script(&[hm(), text_event("look")], "stop", 400)],
-            vec![stop(&n256), none(&n256), none(&n4096)], "hm\nhm"),
-        ("Ollama, a short thought", vec![reply_script(&[], "stop", 2), reply_script(&[hm(), text_event("look")], "stop", 90)],
-            vec![stop(&n256), none(&n256)], "hm\nhm"),
+        ("Ollama", vec![reply_script(&[], "stop", 2), reply_script(&[thought()], "length", 256), reply_script(&[thought(), text_event("look")], "stop", 400)],
+            vec![stop(&limit_256), none(&limit_256), none(&limit_4096)], "hm\nhm"),
+        ("Ollama, a short thought", vec![reply_script(&[], "stop", 2), reply_script(&[thought(), text_event("look")], "stop", 90)],
+            vec![stop(&limit_256), none(&limit_256)], "hm\nhm"),
         // The stop text is applied to the text after the closing tag, which starts with a newline.
         ("vLLM with a reasoning parser", vec![reply_script(&[content("reasoning_content")], "stop", 90), reply_script(&[content("reasoning_content"), text_event("\n\nlook\nand more")], "stop", 90)],
-            vec![stop(&n256), none(&n256)], "hm\nhm"),
+            vec![stop(&limit_256), none(&limit_256)], "hm\nhm"),
         ("vLLM with a reasoning parser, a long thought", vec![reply_script(&[content("reasoning_content")], "length", 256), reply_script(&[content("reasoning_content")], "stop", 300), reply_script(&[content("reasoning_content"), text_event("\n\nlook\nand more")], "stop", 90)],
-            vec![stop(&n256), stop(&n4096), none(&n4096)], "hm\nhm"),
+            vec![stop(&limit_256), stop(&limit_4096), none(&limit_4096)], "hm\nhm"),
         ("vLLM without a parser", vec![text_script("<think>", "stop"), text_script("<think>\nhm\nhm", "length"), text_script("<think>\nhm\nhm</think>\n\nlook\nand more", "stop")],
-            vec![stop(&n256), none(&n256), none(&n4096)], "\nhm\nhm"),
+            vec![stop(&limit_256), none(&limit_256), none(&limit_4096)], "\nhm\nhm"),
         ("gpt-5-mini", hosted.into_iter().chain([reply_script(&[], "length", 256), reply_script(&[text_event("look")], "stop", 700)]).collect(),
-            vec![stop(&n256), stop(&n256), stop(&n256), stop(&n256), none(&n256), none(&n4096)], ""),
-        ("no bound but its own is enough", vec![reply_script(&[hm()], "length", 256), reply_script(&[hm()], "length", 4096), reply_script(&[hm(), text_event("look")], "stop", 9000)],
-            vec![stop(&n256), stop(&n4096), stop(&Value::Null)], "hm\nhm"),
+            vec![stop(&limit_256), stop(&limit_256), stop(&limit_256), stop(&limit_256), none(&limit_256), none(&limit_4096)], ""),
+        ("only the server's own limit is enough", vec![reply_script(&[thought()], "length", 256), reply_script(&[thought()], "length", 4096), reply_script(&[thought(), text_event("look")], "stop", 9000)],
+            vec![stop(&limit_256), stop(&limit_4096), stop(&Value::Null)], "hm\nhm"),
         // 4,096 tokens and the prompt exceed its context.
-        ("a small context", vec![reply_script(&[hm()], "length", 256), error_script("This model's maximum context length is 4096 tokens. However, you requested 4196 tokens.", "max_tokens"), reply_script(&[hm(), text_event("look")], "stop", 900)],
-            vec![stop(&n256), stop(&n4096), stop(&Value::Null)], "hm\nhm"),
+        ("a small context", vec![reply_script(&[thought()], "length", 256), error_script("This model's maximum context length is 4096 tokens. However, you requested 4196 tokens.", "max_tokens"), reply_script(&[thought(), text_event("look")], "stop", 900)],
+            vec![stop(&limit_256), stop(&limit_4096), stop(&Value::Null)], "hm\nhm"),
     ];
     block_on(async {
-        for (name, scripts, want, reasoning) in cases {
+        for (name, scripts, expected, reasoning) in cases {
             let last = scripts.last().cloned().unwrap_or_default();
             let server = Server::start(scripts.into_iter().chain([last]).collect()).await;
-            let of = provider(endpoint(&server.base));
-            let answer = ask(&of, actor_request()).await;
+            let client = provider(endpoint(&server.base));
+            let answer = ask(&client, actor_request()).await;
             assert_eq!((answer.text.as_str(), answer.error.as_ref()), ("look", None), "{name}: {answer:?}");
             assert_eq!(answer.reasoning, reasoning, "{name}");
             assert_eq!(answer.truncated, None, "{name}");
-            assert_eq!(sent_stops_and_bounds(&server), want, "{name}");
+            assert_eq!(sent_stops_and_limits(&server), expected, "{name}");
             assert!(!has_notice(&answer, "exceeds their context"), "{name}: {:?}", answer.notices);
             // The next step needs no extra request, nor does that of a new process that reads the journal.
-            let known = want.last().cloned().unwrap_or_default();
+            let learned_request = expected.last().cloned().unwrap_or_default();
             let later = provider(endpoint(&server.base));
-            later.restore_quirks(&of.setting_deviations());
-            assert_eq!(later.learned().min_limit, of.learned().min_limit, "{name}");
-            for other in [&of, &later] {
+            later.restore_quirks(&client.setting_deviations());
+            assert_eq!(later.learned().min_limit, client.learned().min_limit, "{name}");
+            for other in [&client, &later] {
                 let before = server.requests().len();
                 assert_eq!(ask(other, actor_request()).await.text, "look", "{name}");
-                let asked = &sent_stops_and_bounds(&server)[before..];
-                let [(stop, bound)] = asked else { panic!("{name}: {asked:?}") };
+                let sent = &sent_stops_and_limits(&server)[before..];
+                let [(stop, limit)] = sent else { panic!("{name}: {sent:?}") };
                 // A rejected stop text is rejected again, at no cost.
                 assert!(
-                    (stop, bound) == (&known.0, &known.1) || name == "gpt-5-mini" && *bound == known.1,
-                    "{name}: {asked:?}"
+                    (stop, limit) == (&learned_request.0, &learned_request.1)
+                        || name == "gpt-5-mini" && *limit == learned_request.1,
+                    "{name}: {sent:?}"
                 );
             }
         }
@@ -136,19 +137,19 @@ fn reasoning_models_get_past_their_first_step() {
 #[test]
 fn a_truncated_reply_is_not_treated_as_complete() {
     let list = "1. Look first.\n2. Never put the mug in the coff";
-    let whole = "1. Look first.\n2. Never put the mug in the coffeemachine before it is clean.";
+    let complete = "1. Look first.\n2. Never put the mug in the coffeemachine before it is clean.";
     block_on(async {
         // A reply that is complete at twice the limit; that is remembered only for this limit.
         let scripts = vec![
             text_script(list, "length"),
-            text_script(whole, "stop"),
-            text_script(whole, "stop"),
+            text_script(complete, "stop"),
+            text_script(complete, "stop"),
             complete_reply("look"),
         ];
         let server = Server::start(scripts).await;
-        let of = provider(endpoint(&server.base));
-        let answer = ask(&of, mentor_request()).await;
-        assert_eq!((answer.text.as_str(), answer.truncated), (whole, None));
+        let client = provider(endpoint(&server.base));
+        let answer = ask(&client, mentor_request()).await;
+        assert_eq!((answer.text.as_str(), answer.truncated), (complete, None));
         let usage = answer.usage.unwrap();
         assert_eq!((usage.prompt_tokens, usage.reply_tokens), (200, 20));
         assert_eq!(
@@ -162,14 +163,14 @@ fn a_truncated_reply_is_not_treated_as_complete() {
         );
         assert!(has_notice(&answer, "--set mentor.max_tokens=2048"), "{:?}", answer.notices);
         let later = provider(endpoint(&server.base));
-        later.restore_quirks(&of.setting_deviations());
+        later.restore_quirks(&client.setting_deviations());
         ask(&later, mentor_request()).await;
         ask(&later, actor_request()).await;
-        assert_eq!(sent_bounds(&server), [json!(1024), json!(2048), json!(2048), json!(256)]);
+        assert_eq!(sent_limits(&server), [json!(1024), json!(2048), json!(2048), json!(256)]);
     });
     block_on(async {
         // A reply that is truncated again is returned with the reason, and nothing is remembered.
-        let (answer, server, of) =
+        let (answer, server, client) =
             ask_once(vec![text_script("1. Look", "length"), text_script(list, "length")], mentor_request())
                 .await;
         assert_eq!((answer.text.as_str(), answer.truncated), (list, Some(Truncation::Length)));
@@ -177,15 +178,15 @@ fn a_truncated_reply_is_not_treated_as_complete() {
             has_notice(&answer, "cut off again at max_tokens 2048; --set mentor.max_tokens=4096"),
             "{answer:?}"
         );
-        ask(&of, mentor_request()).await;
-        assert_eq!(sent_bounds(&server), [json!(1024), json!(2048), json!(1024), json!(2048)]);
+        ask(&client, mentor_request()).await;
+        assert_eq!(sent_limits(&server), [json!(1024), json!(2048), json!(1024), json!(2048)]);
     });
     block_on(async {
         // The public code uses the truncated reply.
         let request = Request { accept_truncated: true, ..mentor_request() };
         let (answer, server, _) = ask_once(vec![text_script(list, "length")], request).await;
         assert_eq!((answer.text.as_str(), answer.truncated), (list, Some(Truncation::Length)));
-        assert_eq!(sent_bounds(&server), [json!(1024)]);
+        assert_eq!(sent_limits(&server), [json!(1024)]);
         assert!(answer.notices.is_empty(), "{:?}", answer.notices);
     });
 }
@@ -193,7 +194,7 @@ fn a_truncated_reply_is_not_treated_as_complete() {
 #[test]
 fn a_reply_with_a_complete_action_line_is_not_truncated() {
     let rambles = "Thought: it is near.\nAction: look\nObservation: I see a mu";
-    let two = || vec![text_script("Thought: it is near.", "stop"), text_script(rambles, "length")];
+    let two_replies = || vec![text_script("Thought: it is near.", "stop"), text_script(rambles, "length")];
     let json = json!({"choices": [{"message": {"content": "look\nThen I"}, "finish_reason": "length"}]});
     let filtered = || vec![text_script("take the", "content_filter")];
     block_on(async {
@@ -206,7 +207,7 @@ fn a_reply_with_a_complete_action_line_is_not_truncated() {
                 None,
                 1,
             ),
-            ("the action stands before the line that is cut", two(), rambles, None, 2),
+            ("the action is before the truncated line", two_replies(), rambles, None, 2),
             ("a filter ended it", filtered(), "take the", Some(Truncation::Filter), 1),
         ];
         for (name, scripts, text, truncated, requests) in cases {
@@ -219,7 +220,7 @@ fn a_reply_with_a_complete_action_line_is_not_truncated() {
 
 /// A truncated reply must not be lost if the server rejects a larger limit.
 #[test]
-fn a_truncated_reply_is_kept_if_the_server_refuses_a_larger_bound() {
+fn a_truncated_reply_is_kept_if_the_server_rejects_a_larger_limit() {
     let too_long = "This model's maximum context length is 512 tokens. However, you requested 2065 tokens.";
     let too_large = "max_tokens is too large: 512. This model supports at most 256 completion tokens.";
     block_on(async {
@@ -228,30 +229,26 @@ fn a_truncated_reply_is_kept_if_the_server_refuses_a_larger_bound() {
                 reply_script(&[reasoning_event("reasoning", "hm"), text_event("take the")], "length", 256),
                 error_script(message, param),
             ];
-            let (answer, server, of) = ask_once(scripts, actor_request()).await;
+            let (answer, server, client) = ask_once(scripts, actor_request()).await;
             assert_eq!((answer.text.as_str(), answer.reasoning.as_str()), ("take the", "hm"), "{message}");
             assert_eq!(
                 (answer.truncated, answer.error.as_ref()),
                 (Some(Truncation::Length), None),
                 "{message}"
             );
-            assert_eq!(sent_bounds(&server), [json!(256), json!(512)], "{message}");
+            assert_eq!(sent_limits(&server), [json!(256), json!(512)], "{message}");
             assert!(
                 has_notice(&answer, "rejected max_tokens 512; using the truncated reply"),
                 "{:?}",
                 answer.notices
             );
             let usage = answer.usage.unwrap();
-            assert_eq!(
-                (usage.tokens(), usage.earlier),
-                (356, EarlierUsage::default()),
-                "it was paid for once"
-            );
-            let learnt = of.learned();
+            assert_eq!((usage.tokens(), usage.earlier), (356, EarlierUsage::default()), "it is counted once");
+            let learned = client.learned();
             assert!(
-                !learnt.uses_other_max_field
-                    && learnt.dropped_fields.is_empty()
-                    && learnt.raised_limits.is_empty()
+                !learned.uses_other_max_field
+                    && learned.dropped_fields.is_empty()
+                    && learned.raised_limits.is_empty()
             );
         }
     });
@@ -259,7 +256,7 @@ fn a_truncated_reply_is_kept_if_the_server_refuses_a_larger_bound() {
 
 /// A limit learned from a short prompt must not end the run at a longer one.
 #[test]
-fn a_learned_bound_shrinks_for_a_longer_prompt() {
+fn a_learned_limit_is_not_used_for_a_longer_prompt() {
     let too_long = || {
         error_script(
             "This model's maximum context length is 8192 tokens. However, you requested 8300 tokens.",
@@ -267,27 +264,29 @@ fn a_learned_bound_shrinks_for_a_longer_prompt() {
         )
     };
     block_on(async {
-        let hm = || reply_script(&[reasoning_event("reasoning", "hm")], "length", 256);
+        let reasoning_only = || reply_script(&[reasoning_event("reasoning", "hm")], "length", 256);
         let server =
-            Server::start(vec![hm(), complete_reply("look"), too_long(), complete_reply("look")]).await;
-        let of = provider(endpoint(&server.base));
+            Server::start(vec![reasoning_only(), complete_reply("look"), too_long(), complete_reply("look")])
+                .await;
+        let client = provider(endpoint(&server.base));
         for _ in 0..2 {
-            assert_eq!(ask(&of, actor_request()).await.text, "look");
+            assert_eq!(ask(&client, actor_request()).await.text, "look");
         }
-        assert_eq!(sent_bounds(&server), [json!(256), json!(4096), json!(4096), Value::Null]);
+        assert_eq!(sent_limits(&server), [json!(256), json!(4096), json!(4096), Value::Null]);
     });
     block_on(async {
-        let cut = || text_script("1. Look", "length");
+        let truncated_list = || text_script("1. Look", "length");
         // A limit rejected for this prompt isn't tried for it again.
-        let scripts = vec![cut(), complete_reply("1. Look."), too_long(), cut(), too_long()];
+        let scripts =
+            vec![truncated_list(), complete_reply("1. Look."), too_long(), truncated_list(), too_long()];
         let server = Server::start(scripts).await;
-        let of = provider(endpoint(&server.base));
-        assert_eq!(ask(&of, mentor_request()).await.text, "1. Look.");
-        let answer = ask(&of, mentor_request()).await;
+        let client = provider(endpoint(&server.base));
+        assert_eq!(ask(&client, mentor_request()).await.text, "1. Look.");
+        let answer = ask(&client, mentor_request()).await;
         assert_eq!((answer.text.as_str(), answer.truncated), ("1. Look", Some(Truncation::Length)));
-        assert_eq!(sent_bounds(&server), [1024, 2048, 2048, 1024].map(|n| json!(n)));
+        assert_eq!(sent_limits(&server), [1024, 2048, 2048, 1024].map(|n| json!(n)));
         // A prompt that is too long with any limit is a failure.
-        let answer = ask(&of, mentor_request()).await;
+        let answer = ask(&client, mentor_request()).await;
         assert_eq!(answer.error.map(|e| e.kind), Some(FailureKind::TooLong));
     });
 }
@@ -298,9 +297,9 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
     block_on(async {
         let used = [256, 4096, 9000, 256, 4096, 256];
         let server = Server::start(used.map(|tokens| reply_script(&[], "length", tokens)).to_vec()).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         for requests in [3, 5, 6, 7] {
-            let answer = ask(&of, actor_request()).await;
+            let answer = ask(&client, actor_request()).await;
             assert_eq!((answer.text.as_str(), answer.truncated), ("", Some(Truncation::Length)));
             assert!(!has_notice(&answer, "exceeds their context"), "{:?}", answer.notices);
             assert!(has_notice(&answer, "the reply is empty: all"), "{:?}", answer.notices);
@@ -310,8 +309,8 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
             assert!(tried, "{:?}", answer.notices);
             assert_eq!(server.requests().len(), requests);
         }
-        assert_eq!(sent_bounds(&server)[..4], [json!(256), json!(4096), Value::Null, json!(256)]);
-        assert_eq!(of.learned().min_limit, None, "nothing has helped");
+        assert_eq!(sent_limits(&server)[..4], [json!(256), json!(4096), Value::Null, json!(256)]);
+        assert_eq!(client.learned().min_limit, None, "nothing has helped");
     });
     block_on(async {
         // A full context ends a reply before its limit.
@@ -330,14 +329,14 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
     block_on(async {
         // A model that returns nothing by itself is called twice without the stop text, which then stays.
         let server = Server::start(vec![reply_script(&[], "stop", 2)]).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         for requests in [2, 4, 5, 6] {
-            assert_eq!(ask(&of, actor_request()).await.text, "");
+            assert_eq!(ask(&client, actor_request()).await.text, "");
             assert_eq!(server.requests().len(), requests);
         }
         assert!(
-            !of.learned().match_stops_locally
-                && of.setting_deviations().iter().all(|text| !text.starts_with("stop"))
+            !client.learned().match_stops_locally
+                && client.setting_deviations().iter().all(|text| !text.starts_with("stop"))
         );
     });
 }
@@ -345,7 +344,7 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
 /// Regression: with reasoning opened by the template, its first line was treated as a reply with a valid stop.
 #[test]
 fn a_stop_that_cuts_reasoning_without_an_opening_tag_is_not_sent_again() {
-    let prose = NewlineStopCheck { is_cut_short: |text| !text.starts_with("look"), ..CUT };
+    let prose = NewlineStopCheck { is_cut_short: |text| !text.starts_with("look"), ..NEWLINE_STOP_CHECK };
     block_on(async {
         let scripts = vec![
             text_script("Okay, let me see.", "stop"),
@@ -353,19 +352,19 @@ fn a_stop_that_cuts_reasoning_without_an_opening_tag_is_not_sent_again() {
             text_script("Okay.\nNear.\n</think>\n\nlook\nand more", "stop"),
         ];
         let server = Server::start(scripts).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         let request = || Request { newline_stop_check: Some(prose), ..request() };
-        let first = ask(&of, request()).await;
+        let first = ask(&client, request()).await;
         assert!(first.text.starts_with("look"), "{first:?}");
         assert!(first.notices.iter().all(|n| !n.contains("the stop stays")), "{:?}", first.notices);
         let later = provider(endpoint(&server.base));
-        later.restore_quirks(&of.setting_deviations());
+        later.restore_quirks(&client.setting_deviations());
         assert!(later.learned().starts_in_reasoning && later.learned().match_stops_locally);
-        for of in [of, later] {
-            let next = ask(&of, request()).await;
+        for client in [client, later] {
+            let next = ask(&client, request()).await;
             assert_eq!((next.text.as_str(), next.reasoning.as_str()), ("look", "Okay.\nNear.\n"));
         }
-        let stops: Vec<bool> = sent_stops_and_bounds(&server).into_iter().map(|(stop, _)| stop).collect();
+        let stops: Vec<bool> = sent_stops_and_limits(&server).into_iter().map(|(stop, _)| stop).collect();
         assert_eq!(stops, [true, false, false, false]);
     });
 }
@@ -383,11 +382,11 @@ fn prose_that_exhausts_its_limit_is_retried_like_reasoning() {
             text_script("Okay.\n</think>\n\nlook\nand more", "stop"),
         ];
         let server = Server::start(scripts).await;
-        let of = provider(endpoint(&server.base));
-        assert_eq!(ask(&of, actor_request()).await.text, "look");
-        assert_eq!(ask(&of, actor_request()).await.text, "look");
+        let client = provider(endpoint(&server.base));
+        assert_eq!(ask(&client, actor_request()).await.text, "look");
+        assert_eq!(ask(&client, actor_request()).await.text, "look");
         assert_eq!(
-            sent_stops_and_bounds(&server),
+            sent_stops_and_limits(&server),
             [(true, json!(256)), (false, json!(256)), (false, json!(4096)), (false, json!(4096))]
         );
     });
@@ -397,12 +396,12 @@ fn prose_that_exhausts_its_limit_is_retried_like_reasoning() {
         let rambles = || text_script(reasoning, "length");
         let scripts = vec![line.clone(), rambles(), rambles(), line.clone(), rambles(), rambles(), line];
         let server = Server::start(scripts).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         for requests in [3, 6, 7, 8] {
-            assert!(!ask(&of, actor_request()).await.text.is_empty());
-            assert_eq!(sent_stops_and_bounds(&server).len(), requests);
+            assert!(!ask(&client, actor_request()).await.text.is_empty());
+            assert_eq!(sent_stops_and_limits(&server).len(), requests);
         }
-        assert_eq!(sent_stops_and_bounds(&server)[7], (true, json!(256)));
+        assert_eq!(sent_stops_and_limits(&server)[7], (true, json!(256)));
     });
 }
 
@@ -413,13 +412,13 @@ fn a_limit_set_by_a_person_is_raised_for_a_truncated_reply() {
         let scripts =
             vec![reply_script(&[reasoning_event("reasoning", "hm")], "length", 64), complete_reply("look")];
         let server = Server::start(scripts).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         let mut request = actor_request();
         request.sampling.user_fields = json!({"max_tokens": 64}).as_object().unwrap().clone();
-        assert_eq!(ask(&of, request.clone()).await.text, "look");
-        assert_eq!(of.learned().min_limit, Some(TokenLimit::Tokens(4096)));
+        assert_eq!(ask(&client, request.clone()).await.text, "look");
+        assert_eq!(client.learned().min_limit, Some(TokenLimit::Tokens(4096)));
         request.sampling.user_fields = json!({"max_tokens": false}).as_object().unwrap().clone();
-        assert_eq!(ask(&of, request).await.text, "look");
-        assert_eq!(sent_bounds(&server), [json!(64), json!(4096), Value::Null]);
+        assert_eq!(ask(&client, request).await.text, "look");
+        assert_eq!(sent_limits(&server), [json!(64), json!(4096), Value::Null]);
     });
 }

@@ -1,7 +1,7 @@
-//! Connections that fail, end and are reopened.
+//! Connections that fail, that are closed, and that are reopened.
 
-use crate::Expected::{Failure, Reply as Says};
-use crate::asking::{ask, endpoint, provider, request};
+use crate::Expected::{Failure, Reply};
+use crate::client::{ask, endpoint, provider, request};
 use crate::server::{ScriptStep, Server, chunked, complete_reply, reasoning_event, stream, text_event};
 use crate::{Case, MS, block_on, case, run_cases, send_bytes};
 use futures_util::StreamExt as _;
@@ -9,17 +9,18 @@ use retrospect::provider::openai::{Endpoint, Secret};
 use retrospect::provider::{Delta, FailureKind, Phase, Provider};
 
 #[test]
-fn connections_that_fail() {
-    let hangs = |begin: Vec<ScriptStep>| begin.into_iter().chain([ScriptStep::Hang]).collect::<Vec<_>>();
-    let cut = |begin: Vec<ScriptStep>| begin.into_iter().chain([ScriptStep::Reset]).collect::<Vec<_>>();
+fn failed_connections_are_reported_or_retried() {
+    let then_hang = |begin: Vec<ScriptStep>| begin.into_iter().chain([ScriptStep::Hang]).collect::<Vec<_>>();
+    let then_reset =
+        |begin: Vec<ScriptStep>| begin.into_iter().chain([ScriptStep::Reset]).collect::<Vec<_>>();
     let go = text_event("go to");
-    let begun = || chunked(&[go.as_bytes()], false);
+    let partial_reply = || chunked(&[go.as_bytes()], false);
     let thought = reasoning_event("reasoning_content", "hm");
-    let quick_first = |e: &mut Endpoint| e.timeouts.first_piece = 60 * MS;
-    let quick_idle = |e: &mut Endpoint| e.timeouts.idle = 60 * MS;
+    let short_first_timeout = |e: &mut Endpoint| e.timeouts.first_piece = 60 * MS;
+    let short_idle_timeout = |e: &mut Endpoint| e.timeouts.idle = 60 * MS;
     run_cases(vec![
         Case {
-            configure: quick_first,
+            configure: short_first_timeout,
             ..case(
                 "hangs before the response head",
                 vec![ScriptStep::Hang],
@@ -27,34 +28,34 @@ fn connections_that_fail() {
             )
         },
         Case {
-            configure: quick_first,
+            configure: short_first_timeout,
             ..case(
                 "hangs within the response head",
-                hangs(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
+                then_hang(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
                 Failure(FailureKind::TimedOut, "did not start to reply", 1, ""),
             )
         },
         Case {
-            configure: quick_first,
+            configure: short_first_timeout,
             ..case(
                 "hangs after the response head",
-                hangs(chunked(&[], false)),
+                then_hang(chunked(&[], false)),
                 Failure(FailureKind::TimedOut, "", 1, ""),
             )
         },
         Case {
-            configure: quick_idle,
+            configure: short_idle_timeout,
             ..case(
                 "hangs in the middle",
-                hangs(begun()),
+                then_hang(partial_reply()),
                 Failure(FailureKind::TimedOut, "sent nothing for", 1, "go to"),
             )
         },
         Case {
-            configure: quick_idle,
+            configure: short_idle_timeout,
             ..case(
                 "hangs within a line",
-                hangs(chunked(&[go.as_bytes(), b"data: {\"cho"], false)),
+                then_hang(chunked(&[go.as_bytes(), b"data: {\"cho"], false)),
                 Failure(FailureKind::TimedOut, "sent nothing for", 1, "go to"),
             )
         },
@@ -70,7 +71,7 @@ fn connections_that_fail() {
             )
         },
         Case {
-            configure: quick_first,
+            configure: short_first_timeout,
             ..case(
                 "sends keep-alive comments forever",
                 chunked(&[], false)
@@ -81,15 +82,18 @@ fn connections_that_fail() {
             )
         },
         Case {
-            configure: quick_first,
+            configure: short_first_timeout,
             ..case(
                 "starts to reply, then sends keep-alive comments forever",
-                begun().into_iter().chain([ScriptStep::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
+                partial_reply()
+                    .into_iter()
+                    .chain([ScriptStep::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)])
+                    .collect(),
                 Failure(FailureKind::TimedOut, "is alive but has sent no text", 1, "go to"),
             )
         },
         Case {
-            configure: quick_first,
+            configure: short_first_timeout,
             ..case(
                 "sends single bytes but never a complete event",
                 chunked(&[b"data: {"], false)
@@ -106,27 +110,27 @@ fn connections_that_fail() {
         ),
         case(
             "resets the connection within the response head",
-            cut(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
+            then_reset(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
             Failure(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
         case(
             "resets the connection after the response head",
-            cut(chunked(&[], false)),
+            then_reset(chunked(&[], false)),
             Failure(FailureKind::Unreachable, "before it replied", 5, ""),
         ),
         case(
             "killed in the middle",
-            cut(begun()),
+            then_reset(partial_reply()),
             Failure(FailureKind::Interrupted, "was cut off", 1, "go to"),
         ),
         case(
             "a truncated chunk",
-            cut(vec![begun()[0].clone(), send_bytes(format!("ff\r\n{go}").as_bytes())]),
+            then_reset(vec![partial_reply()[0].clone(), send_bytes(format!("ff\r\n{go}").as_bytes())]),
             Failure(FailureKind::Interrupted, "was cut off", 1, "go to"),
         ),
         case(
             "reset during the reasoning",
-            cut(chunked(&[thought.as_bytes()], false)),
+            then_reset(chunked(&[thought.as_bytes()], false)),
             Failure(FailureKind::Interrupted, "was cut off", 1, ""),
         ),
         case(
@@ -160,13 +164,13 @@ fn connections_that_fail() {
                 vec![ScriptStep::Read, ScriptStep::Reset],
                 complete_reply("go"),
             ],
-            ..case("available again at the third attempt", Vec::new(), Says("go", "", 3))
+            ..case("available again at the third attempt", Vec::new(), Reply("go", "", 3))
         },
     ]);
 }
 
 #[test]
-fn no_server_listens() {
+fn an_unreachable_or_invalid_address_is_reported() {
     block_on(async {
         let base = {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -181,12 +185,12 @@ fn no_server_listens() {
             error.message
         );
         assert_eq!(answer.notices.len(), 4, "every retry is reported: {:?}", answer.notices);
-        let bad = [
+        let invalid_addresses = [
             ("ftp://h/v1", "must start with http"),
             ("", "base URL"),
             ("http://me:sekretpass@h/v1", "name or password"),
         ];
-        for (base, words) in bad {
+        for (base, words) in invalid_addresses {
             let error = ask(&provider(endpoint(base)), request()).await.error.unwrap();
             assert!(
                 error.kind == FailureKind::Misconfigured && error.message.contains(words),
@@ -194,9 +198,9 @@ fn no_server_listens() {
             );
             assert!(!format!("{error:?}").contains("sekretpass"));
         }
-        let mut strange = endpoint(&base);
-        strange.key = Some(Secret::new("two\nlines-of-a-key"));
-        let error = ask(&provider(strange), request()).await.error.unwrap();
+        let mut bad_key = endpoint(&base);
+        bad_key.key = Some(Secret::new("two\nlines-of-a-key"));
+        let error = ask(&provider(bad_key), request()).await.error.unwrap();
         assert!(
             error.kind == FailureKind::Misconfigured && !format!("{error:?}").contains("lines-of"),
             "{error:?}"
@@ -219,9 +223,9 @@ fn dropping_the_stream_closes_the_connection() {
         ];
         let server = Server::start(scripts).await;
         let provider = provider(endpoint(&server.base));
-        for wanted in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned()), Delta::KeepAlive] {
+        for delta in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned()), Delta::KeepAlive] {
             let mut stream = provider.stream(request());
-            while stream.next().await.unwrap().unwrap() != wanted {}
+            while stream.next().await.unwrap().unwrap() != delta {}
         }
         for _ in 0..2000 {
             if server.disconnects() == 3 {
@@ -234,19 +238,19 @@ fn dropping_the_stream_closes_the_connection() {
     });
 }
 
-/// A connection that the server closed between two requests only costs a new connection.
+/// If the server closed the connection between two requests, the client opens a new one.
 #[test]
 fn a_closed_keep_alive_connection_is_reopened() {
     block_on(async {
         let server =
             Server::start(vec![complete_reply("one"), complete_reply("two"), complete_reply("three")]).await;
         let provider = provider(endpoint(&server.base));
-        for want in ["one", "two", "three"] {
-            assert_eq!(ask(&provider, request()).await.text, want);
+        for expected in ["one", "two", "three"] {
+            assert_eq!(ask(&provider, request()).await.text, expected);
             tokio::time::sleep(5 * MS).await;
         }
-        let twice = [complete_reply("one"), vec![ScriptStep::Read], complete_reply("two")].concat();
-        let server = Server::start(vec![[vec![ScriptStep::Read], twice].concat()]).await;
+        let two_replies = [complete_reply("one"), vec![ScriptStep::Read], complete_reply("two")].concat();
+        let server = Server::start(vec![[vec![ScriptStep::Read], two_replies].concat()]).await;
         let provider = self::provider(endpoint(&server.base));
         assert_eq!(ask(&provider, request()).await.text, "one");
         assert_eq!(ask(&provider, request()).await.text, "two", "over the same connection");
@@ -255,18 +259,18 @@ fn a_closed_keep_alive_connection_is_reopened() {
 
 #[test]
 fn a_provider_outlives_the_runtime_it_was_first_used_in() {
-    let mut kept = None;
+    let mut first_provider = None;
     for text in ["one", "two"] {
         block_on(async {
             let server = Server::start(vec![complete_reply(text)]).await;
-            let provider = kept.take().unwrap_or_else(|| provider(endpoint(&server.base)));
+            let provider = first_provider.take().unwrap_or_else(|| provider(endpoint(&server.base)));
             if text == "one" {
                 assert_eq!(ask(&provider, request()).await.text, "one");
             } else {
                 // The first server ended with its runtime.
                 assert_eq!(ask(&provider, request()).await.error.unwrap().kind, FailureKind::Unreachable);
             }
-            kept = Some(provider);
+            first_provider = Some(provider);
         });
     }
 }

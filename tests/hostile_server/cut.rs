@@ -1,7 +1,7 @@
 //! Replies that end at a newline: which of them were cut off there, which are requested again, and what that costs.
 
-use crate::asking::{ask, endpoint, provider, request};
 use crate::block_on;
+use crate::client::{ask, endpoint, provider, request};
 use crate::server::{
     ScriptStep, Server, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
 };
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// How the actor checks whether the newline stop truncated a reply.
-pub(crate) const CUT: NewlineStopCheck = NewlineStopCheck {
+pub(crate) const NEWLINE_STOP_CHECK: NewlineStopCheck = NewlineStopCheck {
     is_cut_short,
     action: |reply| read_reply(reply).action,
     may_be_reasoning: can_be_reasoning,
@@ -24,7 +24,7 @@ const WHOLE_TEXT: &str = "Thought: it is near.\nAction: look";
 const STOP_NOTICE: &str = "the newline stop cut off the action; it is no longer sent to this server";
 
 fn actor_request(seed: u64) -> Request {
-    Request { newline_stop_check: Some(CUT), seed, ..request() }
+    Request { newline_stop_check: Some(NEWLINE_STOP_CHECK), seed, ..request() }
 }
 
 /// Returns a complete reply with a usage of 100 prompt and 10 reply tokens.
@@ -37,23 +37,25 @@ fn sent_stops(server: &Server) -> Vec<bool> {
     server.requests().iter().map(|a| a.body.get("stop").is_some()).collect()
 }
 
-fn has_stop(of: &OpenAi) -> bool {
-    !of.learned().skip_newline_stop && !of.setting_deviations().iter().any(|text| text.contains("newline"))
+fn has_stop(client: &OpenAi) -> bool {
+    !client.learned().skip_newline_stop
+        && !client.setting_deviations().iter().any(|text| text.contains("newline"))
 }
 
 /// Regression: of two concurrent calls with the stop text, the second saw that it had been dropped meanwhile and
 /// treated its half reply as complete.
 #[test]
 fn a_truncated_reply_is_not_used_after_a_concurrent_call_dropped_the_stop() {
-    let after = |millis| {
-        let mut acts = vec![ScriptStep::Read, ScriptStep::Wait(Duration::from_millis(millis))];
-        acts.extend(complete_reply(PARTIAL_TEXT));
-        acts
+    let delayed_partial = |millis| {
+        let mut steps = vec![ScriptStep::Read, ScriptStep::Wait(Duration::from_millis(millis))];
+        steps.extend(complete_reply(PARTIAL_TEXT));
+        steps
     };
     block_on(async {
-        let server = Server::start(vec![after(20), after(400), complete_reply(WHOLE_TEXT)]).await;
-        let of = provider(endpoint(&server.base));
-        let (first, second) = tokio::join!(ask(&of, actor_request(1)), ask(&of, actor_request(2)));
+        let server =
+            Server::start(vec![delayed_partial(20), delayed_partial(400), complete_reply(WHOLE_TEXT)]).await;
+        let client = provider(endpoint(&server.base));
+        let (first, second) = tokio::join!(ask(&client, actor_request(1)), ask(&client, actor_request(2)));
         assert_eq!((first.text.as_str(), second.text.as_str()), (WHOLE_TEXT, WHOLE_TEXT));
         assert_eq!(sent_stops(&server), [true, true, false, false]);
         assert_eq!([first.notices, second.notices].concat(), [STOP_NOTICE], "reported once");
@@ -71,22 +73,22 @@ fn the_cost_of_an_unusable_reply_is_counted_separately() {
             counted_reply(WHOLE_TEXT),
         ])
         .await;
-        let of = provider(endpoint(&server.base));
-        let usage = ask(&of, actor_request(1)).await.usage.unwrap();
+        let client = provider(endpoint(&server.base));
+        let usage = ask(&client, actor_request(1)).await.usage.unwrap();
         assert_eq!((usage.prompt_tokens, usage.reply_tokens, usage.last_prompt_tokens()), (200, 20, 100));
         assert_eq!(
             usage.earlier,
             EarlierUsage { prompt_tokens: 100, reported: 110, ..EarlierUsage::default() }
         );
-        assert!(ask(&of, actor_request(2)).await.usage.unwrap().earlier.is_empty());
+        assert!(ask(&client, actor_request(2)).await.usage.unwrap().earlier.is_empty());
     });
     block_on(async {
         let server = Server::start(vec![counted_reply(PARTIAL_TEXT), complete_reply(WHOLE_TEXT)]).await;
         let usage = ask(&provider(endpoint(&server.base)), actor_request(1)).await.usage.unwrap();
-        let mut apart = retrospect::domain::TokenCounts::default();
-        apart.add(&usage);
-        assert!(usage.estimated && apart.reported == 110 && apart.estimated > 0, "{apart:?}");
-        assert_eq!(apart.tokens(), usage.tokens());
+        let mut counts = retrospect::domain::TokenCounts::default();
+        counts.add(&usage);
+        assert!(usage.estimated && counts.reported == 110 && counts.estimated > 0, "{counts:?}");
+        assert_eq!(counts.tokens(), usage.tokens());
     });
 }
 
@@ -99,15 +101,15 @@ fn an_unusable_reply_is_counted_even_if_the_retry_fails() {
             plain_response(402, "", r#"{"detail":"no credit"}"#),
         ])
         .await;
-        let of = provider(endpoint(&server.base));
-        let answer = ask(&of, actor_request(1)).await;
+        let client = provider(endpoint(&server.base));
+        let answer = ask(&client, actor_request(1)).await;
         assert!(answer.error.is_some());
         let usage = answer.usage.unwrap();
         assert!(
             usage.has_only_earlier() && usage.tokens() == 110 && usage.last_prompt_tokens() == 0,
             "{usage:?}"
         );
-        assert!(has_stop(&of), "nothing is known yet");
+        assert!(has_stop(&client), "nothing is known yet");
     });
 }
 
@@ -116,13 +118,13 @@ fn an_unusable_reply_is_counted_even_if_the_retry_fails() {
 fn a_model_that_ends_by_itself_keeps_the_stop_text() {
     block_on(async {
         let server = Server::start(vec![complete_reply(PARTIAL_TEXT)]).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         for (seed, requests) in [(1, 2), (2, 4), (3, 5), (4, 6)] {
-            let answer = ask(&of, actor_request(seed)).await;
+            let answer = ask(&client, actor_request(seed)).await;
             assert_eq!((answer.text.as_str(), server.requests().len()), (PARTIAL_TEXT, requests));
             let notices: Vec<bool> = answer.notices.iter().map(|n| n.contains("the stop stays")).collect();
             assert_eq!(notices, if seed < 3 { vec![true] } else { vec![] });
-            assert!(has_stop(&of));
+            assert!(has_stop(&client));
         }
         assert_eq!(sent_stops(&server), [true, false, true, false, true, true]);
     });
@@ -135,12 +137,12 @@ fn a_model_that_ends_by_itself_keeps_the_stop_text() {
             complete_reply(WHOLE_TEXT),
         ])
         .await;
-        let of = provider(endpoint(&server.base));
-        assert_eq!(ask(&of, actor_request(1)).await.text, "look");
-        assert!(has_stop(&of));
-        let answer = ask(&of, actor_request(2)).await;
+        let client = provider(endpoint(&server.base));
+        assert_eq!(ask(&client, actor_request(1)).await.text, "look");
+        assert!(has_stop(&client));
+        let answer = ask(&client, actor_request(2)).await;
         assert_eq!((answer.text.as_str(), answer.notices), (WHOLE_TEXT, vec![STOP_NOTICE.to_owned()]));
-        assert!(!has_stop(&of));
+        assert!(!has_stop(&client));
     });
 }
 
@@ -175,25 +177,26 @@ fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
             "where it ended the model's reasoning",
         ),
     ];
-    for (name, scripts, calls, sent, expected) in cases {
+    for (name, scripts, calls, stops, expected) in cases {
         block_on(async {
             let server = Server::start(scripts).await;
-            let of = provider(endpoint(&server.base));
+            let client = provider(endpoint(&server.base));
             let mut notices = Vec::new();
             for seed in 0..calls {
-                let answer = ask(&of, actor_request(seed)).await;
+                let answer = ask(&client, actor_request(seed)).await;
                 assert_eq!((answer.text.as_str(), answer.error), ("look", None), "{name}");
                 notices.extend(answer.notices);
             }
-            assert_eq!(sent_stops(&server), sent, "{name}");
-            let unsent = of.setting_deviations().join("\n");
+            assert_eq!(sent_stops(&server), stops, "{name}");
+            let unsent = client.setting_deviations().join("\n");
             assert_eq!(unsent.contains("stop: left out"), !expected.is_empty(), "{name}: {unsent}");
             assert!(unsent.contains(expected), "{name}: {unsent}");
             assert_eq!(notices.len(), usize::from(!expected.is_empty()), "{name}: {notices:?}");
-            let untrue = notices.iter().any(|n| n.contains("reasoning")) && !expected.contains("reasoning");
-            assert!(!untrue, "{name}: {notices:?}");
+            let misleading =
+                notices.iter().any(|n| n.contains("reasoning")) && !expected.contains("reasoning");
+            assert!(!misleading, "{name}: {notices:?}");
             let next = provider(endpoint(&server.base));
-            next.restore_quirks(&of.setting_deviations());
+            next.restore_quirks(&client.setting_deviations());
             assert_eq!(next.learned().match_stops_locally, !expected.is_empty(), "{name}");
         });
     }
@@ -201,13 +204,14 @@ fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
 
 #[test]
 fn a_reply_without_a_stream_is_checked() {
-    let whole = |text: &str| {
+    let unstreamed = |text: &str| {
         let choice = json!({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
         plain_response(200, "", &json!({"object": "chat.completion", "choices": [choice]}).to_string())
     };
     block_on(async {
         let server =
-            Server::start(vec![stream(b""), whole(PARTIAL_TEXT), stream(b""), whole(WHOLE_TEXT)]).await;
+            Server::start(vec![stream(b""), unstreamed(PARTIAL_TEXT), stream(b""), unstreamed(WHOLE_TEXT)])
+                .await;
         let answer = ask(&provider(endpoint(&server.base)), actor_request(1)).await;
         assert_eq!((answer.text.as_str(), answer.error), (WHOLE_TEXT, None));
         assert_eq!(sent_stops(&server), [true, true, false, false]);
@@ -221,9 +225,9 @@ fn a_reply_without_a_stream_is_checked() {
 fn quirks_of_one_server_are_not_applied_to_another() {
     block_on(async {
         let server = Server::start(vec![complete_reply(PARTIAL_TEXT), complete_reply(WHOLE_TEXT)]).await;
-        let of = provider(endpoint(&server.base));
-        ask(&of, actor_request(1)).await;
-        let settings = of.setting_deviations();
+        let client = provider(endpoint(&server.base));
+        ask(&client, actor_request(1)).await;
+        let settings = client.setting_deviations();
         let elsewhere = provider(endpoint("http://127.0.0.1:9/v1"));
         let mut model = endpoint(&server.base);
         model.model = "another".to_owned();

@@ -1,8 +1,8 @@
 //! How servers report the end of a reply (`finish_reason`, `refusal`), and how incomplete replies are handled.
 
-use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::block_on;
-use crate::cut::CUT;
+use crate::client::{Answer, ask, endpoint, provider, request};
+use crate::cut::NEWLINE_STOP_CHECK;
 use crate::server::{ScriptStep, Server, complete_reply, end_event, plain_response, stream, text_event};
 use retrospect::domain::{ModelRole, Truncation};
 use retrospect::provider::{FailureKind, Request};
@@ -21,18 +21,18 @@ fn error_script(message: &str) -> Vec<ScriptStep> {
 }
 
 fn actor_request() -> Request {
-    Request { newline_stop_check: Some(CUT), ..request() }
+    Request { newline_stop_check: Some(NEWLINE_STOP_CHECK), ..request() }
 }
 
 fn mentor_request() -> Request {
     Request { role: ModelRole::Mentor, stop: Vec::new(), ..request() }
 }
 
-fn bounds(server: &Server) -> Vec<Value> {
+fn sent_limits(server: &Server) -> Vec<Value> {
     server
         .requests()
         .iter()
-        .map(|asked| asked.body.get("max_tokens").cloned().unwrap_or(Value::Null))
+        .map(|request| request.body.get("max_tokens").cloned().unwrap_or(Value::Null))
         .collect()
 }
 
@@ -46,15 +46,15 @@ fn notice_count(answer: &Answer, words: &str) -> usize {
 fn a_reply_that_ended_for_another_reason_is_not_complete() {
     block_on(async {
         for reason in ["insufficient_system_resource", "error", "abort", "ERROR"] {
-            let half = || text_script("go to counterto", reason, 4);
-            let server = Server::start(vec![half(), complete_reply("look")]).await;
+            let partial = || text_script("go to counterto", reason, 4);
+            let server = Server::start(vec![partial(), complete_reply("look")]).await;
             let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
             assert_eq!((answer.text.as_str(), answer.truncated, answer.error.as_ref()), ("look", None, None));
-            let words = format!("interrupted the reply: finish_reason {reason}; retrying (1 of 2)");
-            assert_eq!(notice_count(&answer, &words), 1, "{:?}", answer.notices);
+            let notice = format!("interrupted the reply: finish_reason {reason}; retrying (1 of 2)");
+            assert_eq!(notice_count(&answer, &notice), 1, "{:?}", answer.notices);
             assert_eq!(answer.usage.unwrap().earlier.reported, 104, "{reason}");
-            // In every case, a failed call that keeps the partial reply.
-            let server = Server::start(vec![half()]).await;
+            // After three attempts, the call fails and keeps the partial reply.
+            let server = Server::start(vec![partial()]).await;
             let error = ask(&provider(endpoint(&server.base)), actor_request()).await.error.unwrap();
             assert_eq!(
                 (error.kind, error.partial_reply.as_str()),
@@ -85,9 +85,9 @@ fn a_reply_that_ended_for_another_reason_is_not_complete() {
         }
         // An unknown finish reason is reported once.
         let server = Server::start(vec![text_script("go to desk 1", "OTHER", 4)]).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         for times in [1, 0] {
-            let answer = ask(&of, actor_request()).await;
+            let answer = ask(&client, actor_request()).await;
             assert_eq!(notice_count(&answer, "unknown finish_reason OTHER"), times);
             assert_eq!(answer.truncated, Some(Truncation::Other));
         }
@@ -97,23 +97,23 @@ fn a_reply_that_ended_for_another_reason_is_not_complete() {
 /// Regression: "This request was blocked by the usage policy." became three lessons and an action.
 #[test]
 fn a_refusal_beside_the_content_is_not_a_reply() {
-    let words = "This request was blocked by the usage policy.";
-    let delta = json!({"choices": [{"index": 0, "delta": {"content": null, "refusal": words}}]});
-    let whole =
-        json!({"choices": [{"message": {"content": null, "refusal": words}, "finish_reason": "stop"}]});
+    let refusal = "This request was blocked by the usage policy.";
+    let delta = json!({"choices": [{"index": 0, "delta": {"content": null, "refusal": refusal}}]});
+    let unstreamed =
+        json!({"choices": [{"message": {"content": null, "refusal": refusal}, "finish_reason": "stop"}]});
     block_on(async {
         for script in [
             stream(format!("data: {delta}\n\n{}", end_event("stop")).as_bytes()),
             stream(format!("data: {delta}\n\n{}", end_event("length")).as_bytes()),
-            plain_response(200, "", &whole.to_string()),
+            plain_response(200, "", &unstreamed.to_string()),
         ] {
             for request in
                 [actor_request(), mentor_request(), Request { accept_truncated: true, ..mentor_request() }]
             {
                 let server = Server::start(vec![script.clone()]).await;
                 let answer = ask(&provider(endpoint(&server.base)), request).await;
-                assert_eq!((answer.text.as_str(), answer.truncated), (words, Some(Truncation::Refusal)));
-                assert_eq!(notice_count(&answer, &format!("the model refused to answer: {words}")), 1);
+                assert_eq!((answer.text.as_str(), answer.truncated), (refusal, Some(Truncation::Refusal)));
+                assert_eq!(notice_count(&answer, &format!("the model refused to answer: {refusal}")), 1);
                 assert_eq!(server.requests().len(), 1);
             }
         }
@@ -157,7 +157,7 @@ fn a_truncated_reply_is_kept_if_the_second_request_fails() {
     let broken = || stream(text_event("1. Look first.\n2. Nev").as_bytes());
     let busy = |more: &str| plain_response(429, more, r#"{"error":{"message":"slow down"}}"#);
     block_on(async {
-        let seconds = [
+        let cases = [
             ("retry-after: 600", busy("retry-after: 600\r\n"), "slow down"),
             ("busy", plain_response(503, "", r#"{"error":{"message":"overloaded"}}"#), "overloaded"),
             ("a stream that breaks off", broken(), "was cut off"),
@@ -165,18 +165,18 @@ fn a_truncated_reply_is_kept_if_the_second_request_fails() {
             ("an empty reply", text_script("", "stop", 1), "the reply was empty (finish_reason stop)"),
             ("no time", vec![ScriptStep::Read, ScriptStep::Hang], "was not complete after"),
         ];
-        for (name, second, why) in seconds {
+        for (name, second, why) in cases {
             let server = Server::start(vec![text_script(list, "length", 1024), second]).await;
             let mut endpoint = endpoint(&server.base);
             endpoint.timeouts.total = (name == "no time").then_some(Duration::from_secs(1));
             let answer = ask(&provider(endpoint), mentor_request()).await;
             assert_eq!(answer.error, None, "{name}");
             assert_eq!((answer.text.as_str(), answer.truncated), (list, Some(Truncation::Length)), "{name}");
-            let kept = "the retry with max_tokens 2048 failed; using the truncated reply";
+            let expected = "the retry with max_tokens 2048 failed; using the truncated reply";
             let notice = answer
                 .notices
                 .iter()
-                .find(|n| n.contains(kept))
+                .find(|n| n.contains(expected))
                 .unwrap_or_else(|| panic!("{name}: {answer:?}"));
             assert!(notice.contains(why), "{name}: {notice}");
         }
@@ -190,14 +190,14 @@ fn a_rejected_doubled_limit_is_not_tried_again() {
     let too_large = "max_tokens is too large: 2048. This model supports at most 1024 completion tokens.";
     block_on(async {
         for message in [too_long, too_large] {
-            let cut = || text_script("1. Look", "length", 1024);
-            let server = Server::start(vec![cut(), error_script(message), cut()]).await;
-            let of = provider(endpoint(&server.base));
+            let truncated = || text_script("1. Look", "length", 1024);
+            let server = Server::start(vec![truncated(), error_script(message), truncated()]).await;
+            let client = provider(endpoint(&server.base));
             for _ in 0..3 {
-                let answer = ask(&of, mentor_request()).await;
+                let answer = ask(&client, mentor_request()).await;
                 assert_eq!((answer.text.as_str(), answer.truncated), ("1. Look", Some(Truncation::Length)));
             }
-            assert_eq!(bounds(&server), [1024, 2048, 1024, 1024], "{message}");
+            assert_eq!(sent_limits(&server), [1024, 2048, 1024, 1024], "{message}");
         }
         // A shorter prompt may leave room for it.
         let scripts = vec![
@@ -207,13 +207,13 @@ fn a_rejected_doubled_limit_is_not_tried_again() {
             complete_reply("1. Look."),
         ];
         let server = Server::start(scripts).await;
-        let of = provider(endpoint(&server.base));
-        ask(&of, mentor_request()).await;
+        let client = provider(endpoint(&server.base));
+        ask(&client, mentor_request()).await;
         let mut short = mentor_request();
         let mut prompt = (*short.prompt).clone();
         prompt.segments.truncate(1);
         short.prompt = std::sync::Arc::new(prompt);
-        assert_eq!(ask(&of, short).await.text, "1. Look.");
+        assert_eq!(ask(&client, short).await.text, "1. Look.");
     });
 }
 
@@ -230,7 +230,7 @@ fn requests_between_a_truncated_reply_and_a_rejected_limit_are_counted() {
         let server = Server::start(scripts).await;
         let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
         assert_eq!((answer.text.as_str(), answer.truncated), ("take the", Some(Truncation::Length)));
-        assert_eq!(bounds(&server), [256, 512, 4096]);
+        assert_eq!(sent_limits(&server), [256, 512, 4096]);
         let usage = answer.usage.unwrap();
         assert_eq!((usage.tokens(), usage.earlier.reported), (968, 612));
         assert_eq!(

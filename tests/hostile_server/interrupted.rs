@@ -1,7 +1,7 @@
 //! Replies that a server interrupts because another request arrives: `[DONE]` without a finish reason.
 
-use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::block_on;
+use crate::client::{Answer, ask, endpoint, provider, request};
 use crate::server::{ScriptStep, Server, chunked, complete_reply, plain_response, text_event};
 use retrospect::provider::openai::{OpenAi, QuirkStore};
 use retrospect::provider::{FailureKind, Provider as _, Request};
@@ -18,19 +18,19 @@ fn reply_without_finish(text: &str) -> Vec<ScriptStep> {
     chunked(&[format!("{role}{}data: [DONE]\n\n", text_event(text)).as_bytes()], true)
 }
 
-/// Returns the same, sent once this many requests have arrived in all.
+/// Returns the same reply, sent once this many requests have arrived in total.
 fn interrupted_reply(text: &str, requests: usize) -> Vec<ScriptStep> {
-    let mut acts = reply_without_finish(text);
-    acts.splice(1..1, [ScriptStep::Requests(requests)]);
-    acts.insert(0, ScriptStep::Read);
-    acts
+    let mut steps = reply_without_finish(text);
+    steps.splice(1..1, [ScriptStep::Requests(requests)]);
+    steps.insert(0, ScriptStep::Read);
+    steps
 }
 
 /// Returns a complete reply after a delay.
 fn slow_reply(text: &str) -> Vec<ScriptStep> {
-    let mut acts = vec![ScriptStep::Read, ScriptStep::Wait(Duration::from_millis(20))];
-    acts.extend(complete_reply(text));
-    acts
+    let mut steps = vec![ScriptStep::Read, ScriptStep::Wait(Duration::from_millis(20))];
+    steps.extend(complete_reply(text));
+    steps
 }
 
 fn request_with_seed(seed: u64) -> Request {
@@ -51,19 +51,24 @@ fn an_interrupted_reply_is_not_treated_as_complete() {
             slow_reply("go to desk 1"),
         ])
         .await;
-        let of = provider(endpoint(&server.base));
-        let (first, second) = tokio::join!(ask(&of, request_with_seed(1)), ask(&of, request_with_seed(2)));
+        let client = provider(endpoint(&server.base));
+        let (first, second) =
+            tokio::join!(ask(&client, request_with_seed(1)), ask(&client, request_with_seed(2)));
         assert_eq!((first.text.as_str(), second.text.as_str()), ("go to desk 1", "take mug 1"));
         assert_eq!((&first.error, &second.error), (&None, &None));
         let usage = first.usage.unwrap();
         assert!(usage.earlier.estimated > 0, "the interrupted reply is counted: {usage:?}");
         let (a, b, c) = tokio::join!(
-            ask(&of, request_with_seed(3)),
-            ask(&of, request_with_seed(4)),
-            ask(&of, request_with_seed(5))
+            ask(&client, request_with_seed(3)),
+            ask(&client, request_with_seed(4)),
+            ask(&client, request_with_seed(5))
         );
-        let beside: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
-        assert_eq!(beside, [0, 1, 0, 0, 0, 0], "one request at a time, from the interrupted one on");
+        let concurrent_requests: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
+        assert_eq!(
+            concurrent_requests,
+            [0, 1, 0, 0, 0, 0],
+            "one request at a time, from the interrupted one on"
+        );
         let answers = [first, second, a, b, c];
         assert_eq!(
             (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "retrying (1 of 2)")),
@@ -72,22 +77,22 @@ fn an_interrupted_reply_is_not_treated_as_complete() {
     });
 }
 
-/// For a server known to interrupt replies, the first call is protected as well.
+/// This applies to the first call as well.
 #[test]
-fn serial_requests_are_not_repeated() {
+fn a_server_known_to_interrupt_gets_one_request_at_a_time() {
     block_on(async {
         let server = Server::start(vec![slow_reply("look")]).await;
         let mut endpoint = endpoint(&server.base);
         endpoint.one_at_a_time = true;
-        let of = provider(endpoint);
+        let client = provider(endpoint);
         let (a, b, c) = tokio::join!(
-            ask(&of, request_with_seed(1)),
-            ask(&of, request_with_seed(2)),
-            ask(&of, request_with_seed(3))
+            ask(&client, request_with_seed(1)),
+            ask(&client, request_with_seed(2)),
+            ask(&client, request_with_seed(3))
         );
         assert_eq!([&a.text, &b.text, &c.text], ["look"; 3]);
-        let beside: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
-        assert_eq!(beside, [0, 0, 0]);
+        let concurrent_requests: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
+        assert_eq!(concurrent_requests, [0, 0, 0]);
     });
 }
 
@@ -101,27 +106,27 @@ fn all_models_of_a_server_wait_for_each_other_once_it_is_known() {
             slow_reply("go to desk 1"),
         ])
         .await;
-        let of = |model: &str| {
+        let client_for = |model: &str| {
             let mut endpoint = endpoint(&server.base);
             model.clone_into(&mut endpoint.model);
             OpenAi::with_quirks(endpoint.clone(), QuirkStore::for_endpoint(&endpoint))
         };
-        let (actor, mentor) = (of("actor"), of("mentor"));
+        let (actor, mentor) = (client_for("actor"), client_for("mentor"));
         let (first, second) =
             tokio::join!(ask(&actor, request_with_seed(1)), ask(&mentor, request_with_seed(2)));
         assert_eq!((first.text.as_str(), second.text.as_str()), ("go to desk 1", "take mug 1"));
         tokio::join!(ask(&actor, request_with_seed(3)), ask(&mentor, request_with_seed(4)));
-        let beside: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
-        assert_eq!(beside, [0, 1, 0, 0, 0]);
+        let concurrent_requests: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
+        assert_eq!(concurrent_requests, [0, 1, 0, 0, 0]);
         assert!(Arc::ptr_eq(
             &QuirkStore::for_endpoint(actor.endpoint()),
-            &QuirkStore::for_endpoint(of("actor").endpoint())
+            &QuirkStore::for_endpoint(client_for("actor").endpoint())
         ));
     });
 }
 
-/// Returns a whole reply, from a server that honours `stream: false`.
-fn in_one_piece(text: &str) -> Vec<ScriptStep> {
+/// Returns an unstreamed reply, from a server that honours `stream: false`.
+fn unstreamed_reply(text: &str) -> Vec<ScriptStep> {
     let message = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]});
     plain_response(200, "", &message.to_string())
 }
@@ -129,29 +134,29 @@ fn in_one_piece(text: &str) -> Vec<ScriptStep> {
 /// Some servers never send a finish reason in streams: the same text without a stream shows that or, if the server
 /// streams regardless, the same text four times.
 #[test]
-fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
-    let heeds = vec![
+fn a_server_that_never_sends_a_finish_reason_is_recognized_once() {
+    let honours_stream_false = vec![
         reply_without_finish("go"),
         reply_without_finish("go"),
-        in_one_piece("go"),
+        unstreamed_reply("go"),
         reply_without_finish("go"),
     ];
-    for (scripts, first_requests) in [(heeds, 3), (vec![reply_without_finish("go")], 4)] {
+    for (scripts, first_requests) in [(honours_stream_false, 3), (vec![reply_without_finish("go")], 4)] {
         block_on(async {
             let server = Server::start(scripts).await;
-            let of = provider(endpoint(&server.base));
-            let first = ask(&of, request_with_seed(1)).await;
-            let second = ask(&of, request_with_seed(2)).await;
-            let asked = server.requests();
+            let client = provider(endpoint(&server.base));
+            let first = ask(&client, request_with_seed(1)).await;
+            let second = ask(&client, request_with_seed(2)).await;
+            let requests = server.requests();
             assert_eq!((first.text.as_str(), second.text.as_str()), ("go", "go"));
             assert_eq!((first.error.clone(), second.error.clone()), (None, None));
-            let streams: Vec<bool> = asked.iter().map(|a| a.body["stream"].as_bool().unwrap()).collect();
-            let want = (0..=first_requests).map(|n| n < 2 || n == first_requests);
-            assert_eq!(streams, want.collect::<Vec<_>>());
+            let streams: Vec<bool> = requests.iter().map(|a| a.body["stream"].as_bool().unwrap()).collect();
+            let expected = (0..=first_requests).map(|n| n < 2 || n == first_requests);
+            assert_eq!(streams, expected.collect::<Vec<_>>());
             assert_eq!(notice_count(&[first, second], "never sends a finish_reason"), 1);
-            // Two of its replies at once show nothing about other requests.
-            let (a, b) = tokio::join!(ask(&of, request_with_seed(3)), ask(&of, request_with_seed(4)));
-            assert_eq!((server.requests().len(), notice_count(&[a, b], "")), (asked.len() + 2, 0));
+            // Two concurrent replies of this kind don't show that requests interrupt each other.
+            let (a, b) = tokio::join!(ask(&client, request_with_seed(3)), ask(&client, request_with_seed(4)));
+            assert_eq!((server.requests().len(), notice_count(&[a, b], "")), (requests.len() + 2, 0));
         });
     }
 }
@@ -187,7 +192,7 @@ fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
         ),
         (
             "then a complete unstreamed reply",
-            vec![reply_without_finish("lo"), reply_without_finish("lo"), in_one_piece("look")],
+            vec![reply_without_finish("lo"), reply_without_finish("lo"), unstreamed_reply("look")],
             3,
         ),
     ];
@@ -195,8 +200,8 @@ fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
         block_on(async {
             let server = Server::start(scripts).await;
             let answer = ask(&provider(endpoint(&server.base)), request_with_seed(1)).await;
-            let got = (answer.text.as_str(), answer.error.as_ref(), server.requests().len());
-            assert_eq!(got, ("look", None, requests), "{name}: {:?}", answer.notices);
+            let actual = (answer.text.as_str(), answer.error.as_ref(), server.requests().len());
+            assert_eq!(actual, ("look", None, requests), "{name}: {:?}", answer.notices);
             assert_eq!(notice_count(&[answer], "never sends a finish_reason"), 0, "{name}");
         });
     }
@@ -216,12 +221,12 @@ fn half_replies_do_not_show_that_a_server_never_sends_a_finish_reason() {
 #[test]
 fn a_server_whose_streams_have_no_finish_reason_is_called_without_streaming() {
     block_on(async {
-        let call = [reply_without_finish("open it"), reply_without_finish("go on"), in_one_piece("look")];
-        let server = Server::start([&call[..], &call[..], &[in_one_piece("look")]].concat()).await;
-        let of = provider(endpoint(&server.base));
+        let call = [reply_without_finish("open it"), reply_without_finish("go on"), unstreamed_reply("look")];
+        let server = Server::start([&call[..], &call[..], &[unstreamed_reply("look")]].concat()).await;
+        let client = provider(endpoint(&server.base));
         let mut answers = Vec::new();
         for seed in 0..4 {
-            answers.push(ask(&of, request_with_seed(seed)).await);
+            answers.push(ask(&client, request_with_seed(seed)).await);
             assert_eq!(
                 (answers[seed as usize].text.as_str(), &answers[seed as usize].error),
                 ("look", &None)
@@ -238,13 +243,18 @@ fn a_server_whose_streams_have_no_finish_reason_is_called_without_streaming() {
 #[test]
 fn a_server_with_empty_streams_is_called_without_streaming() {
     block_on(async {
-        let silent = || chunked(&[b"data: [DONE]\n\n"], true);
-        let server =
-            Server::start(vec![silent(), in_one_piece("look"), silent(), in_one_piece("look")]).await;
-        let of = provider(endpoint(&server.base));
+        let empty_stream = || chunked(&[b"data: [DONE]\n\n"], true);
+        let server = Server::start(vec![
+            empty_stream(),
+            unstreamed_reply("look"),
+            empty_stream(),
+            unstreamed_reply("look"),
+        ])
+        .await;
+        let client = provider(endpoint(&server.base));
         let mut answers = Vec::new();
         for seed in 0..5 {
-            answers.push(ask(&of, request_with_seed(seed)).await);
+            answers.push(ask(&client, request_with_seed(seed)).await);
         }
         assert!(answers.iter().all(|a| a.text == "look" && a.error.is_none()), "{answers:?}");
         assert_eq!(
@@ -252,9 +262,9 @@ fn a_server_with_empty_streams_is_called_without_streaming() {
             (7, 2),
             "{answers:?}"
         );
-        let again = provider(endpoint(&server.base));
-        again.restore_quirks(&of.setting_deviations());
-        assert_eq!(ask(&again, request_with_seed(9)).await.text, "look");
+        let next_process = provider(endpoint(&server.base));
+        next_process.restore_quirks(&client.setting_deviations());
+        assert_eq!(ask(&next_process, request_with_seed(9)).await.text, "look");
         assert_eq!(server.requests().len(), 8, "the next process knows it");
     });
 }
@@ -264,44 +274,50 @@ fn a_server_with_empty_streams_is_called_without_streaming() {
 #[test]
 fn a_stream_that_ended_beside_another_request_is_retried() {
     let role = b"data: {\"choices\": [{\"index\": 0, \"delta\": {\"role\": \"assistant\"}}]}\n\n";
-    let half = text_event("go t");
-    let forms: [(&str, Vec<ScriptStep>); 5] = [
+    let partial = text_event("go t");
+    let endings: [(&str, Vec<ScriptStep>); 5] = [
         ("[DONE] alone", chunked(&[b"data: [DONE]\n\n"], true)),
         ("a clean end", chunked(&[], true)),
-        ("a clean end after some words", chunked(&[half.as_bytes()], true)),
+        ("a clean end after some words", chunked(&[partial.as_bytes()], true)),
         ("a cut connection", chunked(&[role], false)),
-        ("a cut connection after some words", chunked(&[half.as_bytes()], false)),
+        ("a cut connection after some words", chunked(&[partial.as_bytes()], false)),
     ];
-    for (name, form) in forms {
+    for (name, ending) in endings {
         block_on(async {
             // It ends as soon as the other request arrives.
-            let breaks = |requests| {
-                let mut acts = form.clone();
-                acts.splice(1..1, [ScriptStep::Requests(requests)]);
-                [vec![ScriptStep::Read], acts].concat()
+            let interrupted = |requests| {
+                let mut steps = ending.clone();
+                steps.splice(1..1, [ScriptStep::Requests(requests)]);
+                [vec![ScriptStep::Read], steps].concat()
             };
             let scripts = vec![
-                breaks(2),
+                interrupted(2),
                 slow_reply("take mug 1"),
                 slow_reply("look"),
-                breaks(5),
+                interrupted(5),
                 slow_reply("take mug 1"),
             ];
             let server = Server::start(scripts).await;
-            let of = provider(endpoint(&server.base));
+            let client = provider(endpoint(&server.base));
             let mut answers = Vec::new();
             for seed in [1, 3] {
-                let (a, b) =
-                    tokio::join!(ask(&of, request_with_seed(seed)), ask(&of, request_with_seed(seed + 1)));
+                let (a, b) = tokio::join!(
+                    ask(&client, request_with_seed(seed)),
+                    ask(&client, request_with_seed(seed + 1))
+                );
                 answers.extend([a, b]);
             }
-            let (a, b) = tokio::join!(ask(&of, request_with_seed(5)), ask(&of, request_with_seed(6)));
+            let (a, b) = tokio::join!(ask(&client, request_with_seed(5)), ask(&client, request_with_seed(6)));
             answers.extend([a, b]);
             let texts: Vec<&str> = answers.iter().map(|a| a.text.as_str()).collect();
             assert_eq!(texts[..2], ["look", "take mug 1"], "{name}: {answers:?}");
             assert!(answers.iter().all(|a| a.error.is_none() && !a.text.is_empty()), "{name}: {answers:?}");
-            let beside: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
-            assert_eq!(beside, [0, 1, 0, 0, 1, 0, 0, 0], "{name}: one at a time from the second one on");
+            let concurrent_requests: Vec<usize> = server.requests().iter().map(|a| a.concurrent).collect();
+            assert_eq!(
+                concurrent_requests,
+                [0, 1, 0, 0, 1, 0, 0, 0],
+                "{name}: one at a time from the second one on"
+            );
             assert_eq!(
                 (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "exceeds their context")),
                 (1, 0)
@@ -313,55 +329,59 @@ fn a_stream_that_ended_beside_another_request_is_retried() {
 /// Regression: llama-cpp-python interrupts streams by default, and its first replies were requested twice.
 #[test]
 fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once() {
-    let uvicorn = |acts: Vec<ScriptStep>| -> Vec<ScriptStep> {
-        let serve = |act| match act {
+    let uvicorn = |steps: Vec<ScriptStep>| -> Vec<ScriptStep> {
+        let add_header = |step| match step {
             ScriptStep::Send(bytes) if bytes.starts_with(b"HTTP/1.1") => {
                 let text = String::from_utf8(bytes).unwrap();
                 ScriptStep::Send(text.replacen("\r\n", "\r\nserver: uvicorn\r\n", 1).into_bytes())
             }
-            act => act,
+            step => step,
         };
-        acts.into_iter().map(serve).collect()
+        steps.into_iter().map(add_header).collect()
     };
     let list = |owner: &str| {
         let list = json!({"object": "list", "data": [{"id": "tiny", "object": "model", "owned_by": owner}]});
         uvicorn(plain_response(200, "", &list.to_string()))
     };
-    let refused = uvicorn(plain_response(404, "", "{}"));
-    for (models, one) in [(list("me"), true), (list("vllm"), false), (refused, false)] {
+    let not_found = uvicorn(plain_response(404, "", "{}"));
+    for (models, is_serialized) in [(list("me"), true), (list("vllm"), false), (not_found, false)] {
         block_on(async {
             let server =
                 Server::start(vec![uvicorn(slow_reply("look")), models, uvicorn(slow_reply("look"))]).await;
-            let of = provider(endpoint(&server.base));
-            let asked = (0..4).map(|seed| ask(&of, request_with_seed(seed)));
-            let answers = futures_util::future::join_all(asked).await;
+            let client = provider(endpoint(&server.base));
+            let requests = (0..4).map(|seed| ask(&client, request_with_seed(seed)));
+            let answers = futures_util::future::join_all(requests).await;
             assert!(answers.iter().all(|a| a.text == "look"), "{answers:?}");
-            let asked = server.requests();
-            let beside: Vec<usize> = asked.iter().map(|a| a.concurrent).collect();
-            assert_eq!((beside[..3] == [0; 3], beside[3..] == [0; 2]), (true, one), "{beside:?}");
-            assert_eq!((asked.len(), asked[1].line.starts_with("GET /v1/models ")), (5, true));
-            assert_eq!(notice_count(&answers, ONE_AT_A_TIME), usize::from(one));
+            let requests = server.requests();
+            let concurrent_requests: Vec<usize> = requests.iter().map(|a| a.concurrent).collect();
+            assert_eq!(
+                (concurrent_requests[..3] == [0; 3], concurrent_requests[3..] == [0; 2]),
+                (true, is_serialized),
+                "{concurrent_requests:?}"
+            );
+            assert_eq!((requests.len(), requests[1].line.starts_with("GET /v1/models ")), (5, true));
+            assert_eq!(notice_count(&answers, ONE_AT_A_TIME), usize::from(is_serialized));
         });
     }
     // No request is waiting, so the server isn't checked.
     block_on(async {
         let server = Server::start(vec![uvicorn(slow_reply("look"))]).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         for seed in 0..3 {
-            assert_eq!(ask(&of, request_with_seed(seed)).await.text, "look");
+            assert_eq!(ask(&client, request_with_seed(seed)).await.text, "look");
         }
         assert!(server.requests().iter().all(|a| a.line.starts_with("POST ")));
     });
 }
 
-/// Whatever interrupts it every time, such as other programs that use the server.
+/// The cause may be another program that uses the server.
 #[test]
 fn a_reply_interrupted_repeatedly_is_a_failed_call() {
     block_on(async {
         let server = Server::start(vec![complete_reply("look"), reply_without_finish("go to")]).await;
-        let of = provider(endpoint(&server.base));
-        assert_eq!(ask(&of, request_with_seed(1)).await.text, "look");
-        let answer = ask(&of, request_with_seed(2)).await;
+        let client = provider(endpoint(&server.base));
+        assert_eq!(ask(&client, request_with_seed(1)).await.text, "look");
+        let answer = ask(&client, request_with_seed(2)).await;
         let error = answer.error.clone().unwrap();
         assert_eq!(
             (error.kind, error.partial_reply.as_str()),

@@ -1,22 +1,22 @@
 //! Usage that arrives after a stop text has ended the reply on our side: it is waited for, but not for long if it
 //! doesn't arrive.
 
-use crate::asking::{ask, endpoint, provider, request};
+use crate::client::{ask, endpoint, provider, request};
 use crate::server::{ScriptStep, Server, chunked, end_event, text_event};
 use crate::{MS, block_on, chunk};
 use serde_json::json;
 use std::time::Duration;
 
 /// Returns a reply of a server that ignores stop texts: it continues to its own end, followed by these events.
-fn reply_past_stop(last: &str) -> Vec<ScriptStep> {
-    let pieces = [
+fn reply_past_stop(last_events: &str) -> Vec<ScriptStep> {
+    let events = [
         text_event("look\nObs"),
         text_event("ervation: made "),
         text_event("up\n> inventory"),
         end_event("length"),
     ];
-    let mut bodies: Vec<&[u8]> = pieces.iter().map(String::as_bytes).collect();
-    bodies.extend([last.as_bytes(), b"data: [DONE]\n\n"]);
+    let mut bodies: Vec<&[u8]> = events.iter().map(String::as_bytes).collect();
+    bodies.extend([last_events.as_bytes(), b"data: [DONE]\n\n"]);
     chunked(&bodies, true)
 }
 
@@ -27,14 +27,17 @@ fn usage_after_a_stop_text_is_received() {
     block_on(async {
         let usage = json!({"choices": [], "usage": {"prompt_tokens": 150, "completion_tokens": 18}});
         let server = Server::start(vec![reply_past_stop(&format!("data: {usage}\n\n"))]).await;
-        let of = provider(endpoint(&server.base));
-        let answer = ask(&of, request()).await;
+        let client = provider(endpoint(&server.base));
+        let answer = ask(&client, request()).await;
         assert_eq!((answer.text.as_str(), answer.error), ("look", None));
         let usage = answer.usage.unwrap();
         assert_eq!((usage.estimated, usage.prompt_tokens, usage.reply_tokens), (false, 150, 18));
-        let learnt = of.learned();
-        assert!(learnt.token_ratio.is_some_and(|ratio| ratio > 5.0), "the budget goes by it: {learnt:?}");
-        assert_eq!((learnt.sends_finish_reason, learnt.usage_misses), (Some(true), 0));
+        let learned = client.learned();
+        assert!(
+            learned.token_ratio.is_some_and(|ratio| ratio > 5.0),
+            "the budget is based on it: {learned:?}"
+        );
+        assert_eq!((learned.sends_finish_reason, learned.usage_misses), (Some(true), 0));
         assert_eq!(answer.truncated, None, "the answer ended at its stop text, whatever ended the rest");
     });
 }
@@ -44,12 +47,12 @@ fn usage_after_a_stop_text_is_received() {
 fn a_server_that_counts_nothing_is_not_waited_for() {
     block_on(async {
         let server = Server::start(vec![reply_past_stop(": nothing more\n\n")]).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         for _ in 0..3 {
-            let answer = ask(&of, request()).await;
+            let answer = ask(&client, request()).await;
             assert!(answer.text == "look" && answer.usage.unwrap().estimated, "{answer:?}");
         }
-        assert_eq!(of.learned().usage_misses, 0);
+        assert_eq!(client.learned().usage_misses, 0);
     });
 }
 
@@ -57,18 +60,21 @@ fn a_server_that_counts_nothing_is_not_waited_for() {
 /// once, except for every eighth reply.
 #[test]
 fn a_server_that_does_not_end_is_disconnected_and_then_rarely_waited_for() {
-    let begun = || chunked(&[text_event("look\n").as_bytes()], false);
-    let writes = |pause| [begun(), vec![ScriptStep::Forever(chunk(&text_event("more ")), pause)]].concat();
-    for script in [writes(MS), writes(Duration::ZERO), [begun(), vec![ScriptStep::Hang]].concat()] {
+    let partial_reply = || chunked(&[text_event("look\n").as_bytes()], false);
+    let continues =
+        |pause| [partial_reply(), vec![ScriptStep::Forever(chunk(&text_event("more ")), pause)]].concat();
+    for script in
+        [continues(MS), continues(Duration::ZERO), [partial_reply(), vec![ScriptStep::Hang]].concat()]
+    {
         block_on(async {
             let server = Server::start(vec![script]).await;
-            let of = provider(endpoint(&server.base));
+            let client = provider(endpoint(&server.base));
             let waits = [1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3];
             for misses in waits {
-                let answer = ask(&of, request()).await;
+                let answer = ask(&client, request()).await;
                 assert_eq!((answer.text.as_str(), answer.error), ("look", None));
                 assert!(answer.usage.unwrap().estimated);
-                assert_eq!(of.learned().usage_misses, misses);
+                assert_eq!(client.learned().usage_misses, misses);
             }
             while server.disconnects() < waits.len() as u32 {
                 tokio::time::sleep(MS).await;
@@ -85,12 +91,12 @@ fn a_server_that_was_late_twice_is_waited_for_again() {
         let usage = json!({"choices": [], "usage": {"prompt_tokens": 150, "completion_tokens": 18}});
         let server =
             Server::start(vec![late.clone(), late, reply_past_stop(&format!("data: {usage}\n\n"))]).await;
-        let of = provider(endpoint(&server.base));
+        let client = provider(endpoint(&server.base));
         let mut estimated = Vec::new();
         for _ in 0..11 {
-            estimated.push(ask(&of, request()).await.usage.unwrap().estimated);
+            estimated.push(ask(&client, request()).await.usage.unwrap().estimated);
         }
         assert_eq!(estimated, [vec![true; 9], vec![false; 2]].concat());
-        assert_eq!(of.learned().usage_misses, 0);
+        assert_eq!(client.learned().usage_misses, 0);
     });
 }

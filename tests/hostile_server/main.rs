@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test may panic")]
 
 mod answers;
-#[path = "../serving/asking.rs"]
-mod asking;
 mod bodies;
 mod bounds;
+#[path = "../serving/client.rs"]
+mod client;
 mod connections;
 mod cut;
 mod endings;
@@ -18,8 +18,8 @@ mod server;
 mod statuses;
 mod usage;
 
-use Expected::{Failure, Reply as Says};
-use asking::{ask, endpoint, provider, request};
+use Expected::{Failure, Reply};
+use client::{ask, endpoint, provider, request};
 use retrospect::provider::FailureKind;
 use retrospect::provider::openai::Endpoint;
 use server::{ScriptStep, Server};
@@ -47,30 +47,30 @@ struct Case {
     expected: Expected,
 }
 
-fn case(name: &'static str, script: Vec<ScriptStep>, want: Expected) -> Case {
-    Case { name, scripts: vec![script], configure: |_| {}, expected: want }
+fn case(name: &'static str, script: Vec<ScriptStep>, expected: Expected) -> Case {
+    Case { name, scripts: vec![script], configure: |_| {}, expected }
 }
 
-fn run_cases(all: Vec<Case>) {
+fn run_cases(cases: Vec<Case>) {
     block_on(async {
-        for case in all {
+        for case in cases {
             let server = Server::start(case.scripts).await;
             let mut endpoint = endpoint(&server.base);
             (case.configure)(&mut endpoint);
             let answer = ask(&provider(endpoint), request()).await;
-            let asked = server.requests().len();
+            let request_count = server.requests().len();
             let name = case.name;
             match case.expected {
-                Says(text, reasoning, times) => {
+                Reply(text, reasoning, times) => {
                     assert_eq!(answer.error, None, "{name}");
-                    let got = (answer.text.as_str(), answer.reasoning.as_str(), asked);
-                    assert_eq!(got, (text, reasoning, times), "{name}: {:?}", answer.notices);
+                    let actual = (answer.text.as_str(), answer.reasoning.as_str(), request_count);
+                    assert_eq!(actual, (text, reasoning, times), "{name}: {:?}", answer.notices);
                     assert!(answer.usage.is_some(), "{name}: a complete reply has a usage");
                 }
                 Failure(kind, words, times, partial) => {
                     let error =
                         answer.error.unwrap_or_else(|| panic!("{name}: unexpected reply {:?}", answer.text));
-                    assert_eq!((error.kind, asked), (kind, times), "{name}: {error:?}");
+                    assert_eq!((error.kind, request_count), (kind, times), "{name}: {error:?}");
                     assert!(error.message.contains(words), "{name}: {}", error.message);
                     if partial != "*" {
                         assert_eq!(answer.text, partial, "{name}");

@@ -1,8 +1,8 @@
 //! What is sent, what is never shown, and what is sent only once.
 
-use crate::asking::{Answer, KEY, ask, endpoint, provider, request};
 use crate::block_on;
-use crate::cut::CUT;
+use crate::client::{Answer, KEY, ask, endpoint, provider, request};
+use crate::cut::NEWLINE_STOP_CHECK;
 use crate::server::{
     ScriptStep, Server, complete_reply, end_event, plain_response, reasoning_event, stream, text_event,
 };
@@ -12,48 +12,48 @@ use serde_json::json;
 use std::sync::Arc;
 
 #[test]
-fn what_is_sent_and_how() {
+fn each_api_sends_its_fields_and_headers() {
     block_on(async {
         let server = Server::start(vec![complete_reply("go"), stream(b"data: {\"choices\":[{\"text\":\"go\"}]}\n\ndata: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\n"), complete_reply("go")]).await;
         let chat = endpoint(&server.base);
-        let mut raw = chat.clone();
-        raw.api = Api::Completions;
-        raw.auth = Auth::Header("api-key".to_owned());
-        raw.query = vec![("api-version".to_owned(), Secret::new("2024-10-21"))];
-        raw.headers = vec![("x-team".to_owned(), Secret::new("reflection"))];
-        let mut none = chat.clone();
-        none.auth = Auth::None;
-        none.max_tokens_field = MaxTokensField::MaxCompletionTokens;
-        for endpoint in [chat, raw, none] {
+        let mut completions = chat.clone();
+        completions.api = Api::Completions;
+        completions.auth = Auth::Header("api-key".to_owned());
+        completions.query = vec![("api-version".to_owned(), Secret::new("2024-10-21"))];
+        completions.headers = vec![("x-team".to_owned(), Secret::new("reflection"))];
+        let mut without_auth = chat.clone();
+        without_auth.auth = Auth::None;
+        without_auth.max_tokens_field = MaxTokensField::MaxCompletionTokens;
+        for endpoint in [chat, completions, without_auth] {
             let answer = ask(&provider(endpoint), request()).await;
             assert_eq!((answer.text.as_str(), answer.error), ("go", None));
             assert_eq!(answer.phases, [Phase::Connecting, Phase::Waiting, Phase::Answering]);
         }
-        let asked = server.requests();
-        let header = |n: usize, name: &str| asked[n].headers.get(name).map(String::as_str);
-        assert_eq!(asked[0].line, "POST /v1/chat/completions HTTP/1.1");
+        let requests = server.requests();
+        let header = |n: usize, name: &str| requests[n].headers.get(name).map(String::as_str);
+        assert_eq!(requests[0].line, "POST /v1/chat/completions HTTP/1.1");
         assert_eq!(header(0, "authorization").unwrap(), format!("Bearer {KEY}"));
         assert_eq!(header(0, "content-type"), Some("application/json"));
         assert_eq!(
-            asked[0].body["messages"][1],
+            requests[0].body["messages"][1],
             json!({"role": "user", "content": "Put a clean mug on the desk.\n>"})
         );
-        assert_eq!(asked[1].line, "POST /v1/completions?api-version=2024-10-21 HTTP/1.1");
+        assert_eq!(requests[1].line, "POST /v1/completions?api-version=2024-10-21 HTTP/1.1");
         assert_eq!(
             (header(1, "api-key"), header(1, "authorization"), header(1, "x-team")),
             (Some(KEY), None, Some("reflection"))
         );
-        assert_eq!(asked[1].body["prompt"], json!("You are in a kitchen.Put a clean mug on the desk.\n>"));
+        assert_eq!(requests[1].body["prompt"], json!("You are in a kitchen.Put a clean mug on the desk.\n>"));
         assert_eq!((header(2, "api-key"), header(2, "authorization")), (None, None));
-        assert!(asked[2].body.get("max_tokens").is_none());
+        assert!(requests[2].body.get("max_tokens").is_none());
     });
 }
 
-/// A server that echoes the key, in an error, in a page, in its reply, in chunks.
+/// The server echoes the key in an error, in an HTML page, in its reply, and split between chunks.
 #[test]
 fn an_echoed_key_is_not_shown() {
     let (front, back) = KEY.split_at(9);
-    let inside = format!(
+    let in_reply = format!(
         "{}{}{}",
         text_event(&format!("your key is {front}")),
         text_event(&format!("{back} ok")),
@@ -67,7 +67,7 @@ fn an_echoed_key_is_not_shown() {
             "",
             &json!({"error": {"message": format!("Incorrect API key provided: {KEY}")}}).to_string(),
         ),
-        stream(inside.as_bytes()),
+        stream(in_reply.as_bytes()),
         stream(error.as_bytes()),
         stream(
             format!("{}{}{}", reasoning_event("reasoning", KEY), text_event("look"), end_event("stop"))
@@ -116,24 +116,24 @@ fn the_cache_answers_only_identical_requests() {
         assert!(!identity.contains(KEY));
         let cached =
             |mode| CachedProvider::new(Arc::new(inner.clone()), identity.clone(), folder.path(), mode);
-        let both = cached(CacheMode::ReadWrite);
-        assert_eq!(ask(&both, request()).await.text, "one");
-        let again = ask(&both, request()).await;
+        let read_write = cached(CacheMode::ReadWrite);
+        assert_eq!(ask(&read_write, request()).await.text, "one");
+        let again = ask(&read_write, request()).await;
         assert_eq!((again.text.as_str(), again.usage.map(|u| u.cached)), ("one", Some(true)));
         let mut other = request();
         other.seed = 8;
         assert_eq!(
             ask(&cached(CacheMode::Read), other.clone()).await.text,
             "two",
-            "the seed is part of the question"
+            "the seed is part of the request"
         );
-        assert_eq!(ask(&both, other.clone()).await.text, "three", "and what was only read is not kept");
+        assert_eq!(ask(&read_write, other.clone()).await.text, "three", "a reply in read mode is not stored");
         other.sampling.temperature = Some(0.2);
-        assert!(ask(&both, other.clone()).await.error.is_some());
-        assert_eq!(ask(&both, other.clone()).await.text, "four", "a failure is not kept");
+        assert!(ask(&read_write, other.clone()).await.error.is_some());
+        assert_eq!(ask(&read_write, other.clone()).await.text, "four", "a failure is not stored");
         // A person's settings are part of the request as well.
         other.sampling.user_fields = json!({"top_p": 0.5}).as_object().unwrap().clone();
-        assert_eq!(ask(&both, other.clone()).await.text, "five");
+        assert_eq!(ask(&read_write, other.clone()).await.text, "five");
         assert_eq!(server.requests().last().unwrap().body["top_p"], json!(0.5));
         // A file that is not a reply is ignored.
         for file in files_in(folder.path()) {
@@ -150,23 +150,24 @@ fn the_cache_answers_only_identical_requests() {
 #[test]
 fn an_action_after_a_newline_is_retried_without_the_stop_text() {
     const WHOLE_TEXT: &str = "Thought: it is near.\nAction: look\nObservation: a desk.";
-    let cut = |text: &str| stream(format!("{}{}", text_event(text), end_event("stop")).as_bytes());
-    let asked_by = |server: &Server| -> Vec<bool> {
+    let reply_script = |text: &str| stream(format!("{}{}", text_event(text), end_event("stop")).as_bytes());
+    let sent_stops = |server: &Server| -> Vec<bool> {
         server.requests().iter().map(|a| a.body.get("stop").is_some()).collect()
     };
-    let actors = || Request { newline_stop_check: Some(CUT), ..request() };
+    let actor_request = || Request { newline_stop_check: Some(NEWLINE_STOP_CHECK), ..request() };
     block_on(async {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::start(vec![cut("Thought: it is near."), cut(WHOLE_TEXT)]).await;
+        let server =
+            Server::start(vec![reply_script("Thought: it is near."), reply_script(WHOLE_TEXT)]).await;
         let inner = provider(endpoint(&server.base));
         let identity = inner.endpoint().identity();
-        let kept = CachedProvider::new(
+        let cached = CachedProvider::new(
             Arc::new(inner.clone()),
             identity.clone(),
             folder.path(),
             CacheMode::ReadWrite,
         );
-        let first = ask(&kept, actors()).await;
+        let first = ask(&cached, actor_request()).await;
         assert_eq!((first.text.as_str(), &first.error), (WHOLE_TEXT, &None));
         assert_eq!(
             first.notices,
@@ -177,37 +178,37 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
             "{:?}",
             inner.setting_deviations()
         );
-        let other = Request { seed: 8, ..actors() };
-        let next = ask(&kept, other.clone()).await;
+        let other = Request { seed: 8, ..actor_request() };
+        let next = ask(&cached, other.clone()).await;
         assert_eq!((next.text.as_str(), next.notices.len()), (WHOLE_TEXT, 0));
-        assert_eq!(asked_by(&server), [true, false, false]);
+        assert_eq!(sent_stops(&server), [true, false, false]);
         // Both replies are counted.
         let (first, next) = (first.usage.unwrap(), next.usage.unwrap());
         assert!(first.reply_tokens > next.reply_tokens && first.prompt_tokens == 2 * next.prompt_tokens);
         // A new process with the journal: the same requests get the same replies, and none is sent with the stop text.
         let later = provider(endpoint(&server.base));
-        let kept =
+        let cached =
             CachedProvider::new(Arc::new(later.clone()), identity, folder.path(), CacheMode::ReadWrite);
-        kept.restore_quirks(&inner.setting_deviations());
+        cached.restore_quirks(&inner.setting_deviations());
         assert_eq!(later.setting_deviations(), inner.setting_deviations());
-        for asked in [actors(), other] {
-            assert_eq!(ask(&kept, asked).await.text, WHOLE_TEXT);
+        for repeated in [actor_request(), other] {
+            assert_eq!(ask(&cached, repeated).await.text, WHOLE_TEXT);
         }
-        assert_eq!(server.requests().len(), 3, "they were kept");
-        ask(&kept, Request { seed: 9, ..actors() }).await;
-        assert_eq!(asked_by(&server), [true, false, false, false]);
+        assert_eq!(server.requests().len(), 3, "they were cached");
+        ask(&cached, Request { seed: 9, ..actor_request() }).await;
+        assert_eq!(sent_stops(&server), [true, false, false, false]);
     });
     // For servers that ignore stop texts, our side cuts the reply, with the same effect.
     block_on(async {
-        let server = Server::start(vec![cut(WHOLE_TEXT)]).await;
-        let answer = ask(&provider(endpoint(&server.base)), actors()).await;
-        assert_eq!((answer.text.as_str(), asked_by(&server)), (WHOLE_TEXT, vec![true, false]));
+        let server = Server::start(vec![reply_script(WHOLE_TEXT)]).await;
+        let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
+        assert_eq!((answer.text.as_str(), sent_stops(&server)), (WHOLE_TEXT, vec![true, false]));
     });
     // Nothing is learned from a complete step, a mentor, a reply that is too long, or against a person's own stop text.
-    let mine = || {
-        let mut mine = actors();
-        mine.sampling.user_fields = json!({"stop": ["\n"]}).as_object().unwrap().clone();
-        mine
+    let with_own_stop = || {
+        let mut with_own_stop = actor_request();
+        with_own_stop.sampling.user_fields = json!({"stop": ["\n"]}).as_object().unwrap().clone();
+        with_own_stop
     };
     type EchoCase = (&'static str, fn(&str) -> Vec<ScriptStep>, fn() -> Request, &'static str);
     let ended: fn(&str) -> Vec<ScriptStep> =
@@ -216,37 +217,37 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
         (
             "think: it is near.",
             ended,
-            || Request { newline_stop_check: Some(CUT), ..request() },
+            || Request { newline_stop_check: Some(NEWLINE_STOP_CHECK), ..request() },
             "think: it is near.",
         ),
         ("Thought: it is near.", ended, request, "Thought: it is near."),
         (
             "look\nThought: it is near.",
             ended,
-            || Request { newline_stop_check: Some(CUT), ..request() },
+            || Request { newline_stop_check: Some(NEWLINE_STOP_CHECK), ..request() },
             "look",
         ),
     ];
-    for (text, script, asked, want) in cases {
+    for (text, script, make_request, expected) in cases {
         block_on(async {
             let server = Server::start(vec![script(text)]).await;
-            let of = provider(endpoint(&server.base));
-            assert_eq!(ask(&of, asked()).await.text, want);
-            assert_eq!((server.requests().len(), of.learned().skip_newline_stop), (1, false), "{text}");
+            let client = provider(endpoint(&server.base));
+            assert_eq!(ask(&client, make_request()).await.text, expected);
+            assert_eq!((server.requests().len(), client.learned().skip_newline_stop), (1, false), "{text}");
         });
     }
     block_on(async {
         let long = stream(format!("{}{}", text_event("Thought: it is ne"), end_event("length")).as_bytes());
         let server = Server::start(vec![long]).await;
-        let of = provider(endpoint(&server.base));
-        assert_eq!(ask(&of, actors()).await.text, "Thought: it is ne");
-        assert_eq!((asked_by(&server), of.learned().skip_newline_stop), (vec![true, true], false));
+        let client = provider(endpoint(&server.base));
+        assert_eq!(ask(&client, actor_request()).await.text, "Thought: it is ne");
+        assert_eq!((sent_stops(&server), client.learned().skip_newline_stop), (vec![true, true], false));
     });
     block_on(async {
-        let server = Server::start(vec![cut("Thought: it is near.")]).await;
-        let of = provider(endpoint(&server.base));
-        assert_eq!(ask(&of, mine()).await.text, "Thought: it is near.");
-        assert!(!of.learned().skip_newline_stop && asked_by(&server) == [true]);
+        let server = Server::start(vec![reply_script("Thought: it is near.")]).await;
+        let client = provider(endpoint(&server.base));
+        assert_eq!(ask(&client, with_own_stop()).await.text, "Thought: it is near.");
+        assert!(!client.learned().skip_newline_stop && sent_stops(&server) == [true]);
     });
 }
 

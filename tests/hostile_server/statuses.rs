@@ -1,7 +1,7 @@
 //! HTTP statuses, and parameters that a server rejects.
 
-use crate::Expected::{Failure, Reply as Says};
-use crate::asking::{ask, endpoint, provider, request};
+use crate::Expected::{Failure, Reply};
+use crate::client::{ask, endpoint, provider, request};
 use crate::server::{ScriptStep, Server, complete_reply, head, plain_response};
 use crate::{Case, block_on, case, run_cases, send_bytes};
 use retrospect::provider::{FailureKind, Provider};
@@ -12,9 +12,9 @@ const RETRY_INFO: &str = r#"[{"error":{"code":429,"message":"You exceeded your c
 const RETRY_INFO_SHORT: &str = r#"[{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"0.01s"}]}}]"#;
 
 #[test]
-fn statuses() {
-    let no = |status: u16, body: &'static str| plain_response(status, "", body);
-    let asks = |status: u16, headers: &'static str| {
+fn each_status_fails_or_is_retried() {
+    let error = |status: u16, body: &'static str| plain_response(status, "", body);
+    let slow_down = |status: u16, headers: &'static str| {
         plain_response(status, headers, r#"{"error":{"message":"slow down","code":"429"}}"#)
     };
     let page = |status: u16| {
@@ -28,57 +28,63 @@ fn statuses() {
     };
     let then_good = |name: &'static str, first: Vec<ScriptStep>| Case {
         scripts: vec![first, complete_reply("go")],
-        ..case(name, Vec::new(), Says("go", "", 2))
+        ..case(name, Vec::new(), Reply("go", "", 2))
     };
     run_cases(vec![
         case(
             "no key",
-            no(401, r#"{"detail":"Invalid API key"}"#),
+            error(401, r#"{"detail":"Invalid API key"}"#),
             Failure(FailureKind::Credentials, "401: Invalid API key", 1, ""),
         ),
         case(
             "no credit",
-            no(402, r#"{"error":{"message":"Insufficient credits","code":402}}"#),
+            error(402, r#"{"error":{"message":"Insufficient credits","code":402}}"#),
             Failure(FailureKind::OutOfCredit, "Insufficient credits", 1, ""),
         ),
         case(
             "forbidden",
-            no(403, r#"{"error":{"message":"flagged","code":403}}"#),
+            error(403, r#"{"error":{"message":"flagged","code":403}}"#),
             Failure(FailureKind::Forbidden, "flagged", 1, ""),
         ),
         case(
             "wrong path",
-            no(404, r#"{"detail":"Not Found"}"#),
+            error(404, r#"{"detail":"Not Found"}"#),
             Failure(FailureKind::NotFound, "Not Found", 1, ""),
         ),
         case(
             "wrong method",
-            no(405, r#"{"detail":"Method Not Allowed"}"#),
+            error(405, r#"{"detail":"Method Not Allowed"}"#),
             Failure(FailureKind::NotFound, "405", 1, ""),
         ),
         case(
             "invalid request",
-            no(422, r#"{"detail":[{"loc":["body","messages"],"msg":"field required"}]}"#),
+            error(422, r#"{"detail":[{"loc":["body","messages"],"msg":"field required"}]}"#),
             Failure(FailureKind::BadRequest, "body.messages: field required", 1, ""),
         ),
         case(
             "a list of errors",
-            no(400, r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#),
+            error(
+                400,
+                r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#,
+            ),
             Failure(FailureKind::BadRequest, "API key not valid", 1, ""),
         ),
         case(
             "teapot",
-            no(418, "short and stout"),
+            error(418, "short and stout"),
             Failure(FailureKind::BadRequest, "418: short and stout", 1, ""),
         ),
         case(
             "an error with an empty body",
-            no(400, ""),
+            error(400, ""),
             Failure(FailureKind::BadRequest, "400: no error message", 1, ""),
         ),
         case(
             "quota exceeded: not a rate limit",
-            no(429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#),
+            error(
+                429,
+                r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#,
+            ),
             Failure(FailureKind::OutOfCredit, "exceeded", 1, ""),
         ),
         case(
@@ -94,50 +100,50 @@ fn statuses() {
             )],
             Failure(FailureKind::ServerFault, "Internal Server Error (retried 2 times)", 3, ""),
         ),
-        case("always busy", asks(503, ""), Failure(FailureKind::Busy, "retried 4 times", 5, "")),
+        case("always busy", slow_down(503, ""), Failure(FailureKind::Busy, "retried 4 times", 5, "")),
         case(
             "busy, and the server forbids retries",
-            asks(429, "x-should-retry: false\r\n"),
+            slow_down(429, "x-should-retry: false\r\n"),
             Failure(FailureKind::Busy, "slow down", 1, ""),
         ),
         case(
             "a retry delay that is too long",
-            asks(429, "retry-after: 60\r\n"),
+            slow_down(429, "retry-after: 60\r\n"),
             Failure(FailureKind::Busy, "retry after 60 s", 1, ""),
         ),
         case(
             "a proxy's retry delay that is too long",
-            asks(429, "llm_provider-retry-after: 60\r\n"),
+            slow_down(429, "llm_provider-retry-after: 60\r\n"),
             Failure(FailureKind::Busy, "retry after 60 s", 1, ""),
         ),
         case(
             "a retry date too far in the future",
-            asks(
+            slow_down(
                 429,
                 "date: Sun, 06 Nov 1994 08:49:30 GMT\r\nretry-after: Sun, 06 Nov 1994 08:59:30 GMT\r\n",
             ),
             Failure(FailureKind::Busy, "retry after 600 s", 1, ""),
         ),
-        then_good("a retry delay in the body (Gemini)", no(429, RETRY_INFO_SHORT)),
+        then_good("a retry delay in the body (Gemini)", error(429, RETRY_INFO_SHORT)),
         case(
             "a retry delay in the body that is too long",
-            no(429, RETRY_INFO),
+            error(429, RETRY_INFO),
             Failure(FailureKind::Busy, "retry after 17 s", 1, ""),
         ),
-        then_good("a retry delay in seconds", asks(429, "retry-after: 0.01\r\n")),
-        then_good("a retry delay in milliseconds", asks(429, "retry-after-ms: 5\r\n")),
+        then_good("a retry delay in seconds", slow_down(429, "retry-after: 0.01\r\n")),
+        then_good("a retry delay in milliseconds", slow_down(429, "retry-after-ms: 5\r\n")),
         then_good(
             "a retry date in the past",
-            asks(
+            slow_down(
                 503,
                 "date: Sun, 06 Nov 1994 08:49:30 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:30 GMT\r\n",
             ),
         ),
-        then_good("an invalid retry delay", asks(429, "retry-after: soon\r\n")),
-        then_good("408", asks(408, "")),
-        then_good("409", asks(409, "")),
-        then_good("504", asks(504, "")),
-        then_good("500 once", asks(500, "")),
+        then_good("an invalid retry delay", slow_down(429, "retry-after: soon\r\n")),
+        then_good("408", slow_down(408, "")),
+        then_good("409", slow_down(409, "")),
+        then_good("504", slow_down(504, "")),
+        then_good("500 once", slow_down(500, "")),
         case(
             "a redirect to another host",
             plain_response(307, "location: https://evil.example/v1?key=x\r\n", ""),
@@ -169,25 +175,25 @@ fn statuses() {
 
 #[test]
 fn rejected_parameters_are_dropped_and_reported_once() {
-    let refusal = |status: u16, body: serde_json::Value| {
+    let rejection = |status: u16, body: serde_json::Value| {
         plain_response(status, "connection: close\r\n", &body.to_string())
     };
     block_on(async {
         let scripts = vec![
-            refusal(
+            rejection(
                 422,
                 json!({"detail": "Unexpected fields in the request: {'top_k', 'repetition_penalty'}"}),
             ),
-            refusal(422, json!({"detail": "Unexpected fields in the request: {'repetition_penalty'}"})),
-            refusal(
+            rejection(422, json!({"detail": "Unexpected fields in the request: {'repetition_penalty'}"})),
+            rejection(
                 400,
                 json!({"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "param": "max_tokens", "code": "unsupported_parameter"}}),
             ),
-            refusal(
+            rejection(
                 400,
                 json!({"error": {"message": "Unsupported value: 'temperature' does not support 0", "param": "temperature"}}),
             ),
-            refusal(400, json!({"error": {"message": "System role not supported"}})),
+            rejection(400, json!({"error": {"message": "System role not supported"}})),
             complete_reply("go"),
         ];
         let server = Server::start(scripts).await;
@@ -229,27 +235,28 @@ fn rejected_parameters_are_dropped_and_reported_once() {
 #[test]
 fn claude_behind_a_router_keeps_the_temperature_without_top_p() {
     block_on(async {
-        let words = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
-        let body = json!({"error": {"message": words, "type": "invalid_request_error", "param": null}});
+        let message =
+            "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
+        let body = json!({"error": {"message": message, "type": "invalid_request_error", "param": null}});
         let server = Server::start(vec![
             plain_response(400, "connection: close\r\n", &body.to_string()),
             complete_reply("go"),
         ])
         .await;
-        let of = provider(endpoint(&server.base));
-        let answer = ask(&of, request()).await;
+        let client = provider(endpoint(&server.base));
+        let answer = ask(&client, request()).await;
         assert_eq!((answer.text.as_str(), answer.notices.len()), ("go", 1));
-        let host = of.endpoint().host();
+        let host = client.endpoint().host();
         assert_eq!(answer.notices[0].matches(host).count(), 1, "the server once: {}", answer.notices[0]);
         assert!(answer.notices[0].contains("rejected top_p"), "{}", answer.notices[0]);
-        ask(&of, request()).await;
+        ask(&client, request()).await;
         let sent: Vec<(bool, bool)> = server
             .requests()
             .iter()
             .map(|a| (a.body.get("temperature").is_some(), a.body.get("top_p").is_some()))
             .collect();
         assert_eq!(sent, [(true, true), (true, false), (true, false)]);
-        assert!(of.setting_deviations().iter().any(|unsent| unsent.starts_with("top_p")));
+        assert!(client.setting_deviations().iter().any(|unsent| unsent.starts_with("top_p")));
     });
 }
 

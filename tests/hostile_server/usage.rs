@@ -1,6 +1,6 @@
 //! Implausible token counts, and the cost of failed calls.
 
-use crate::asking::{ask, endpoint, provider, request};
+use crate::client::{ask, endpoint, provider, request};
 use crate::server::{ScriptStep, Server, chunked, complete_reply, end_event, reasoning_event, text_event};
 use crate::{MS, block_on};
 use retrospect::domain::Usage;
@@ -40,11 +40,11 @@ fn implausible_counts_are_ignored_and_reported_once() {
 fn the_partial_reply_of_a_failed_call_is_counted() {
     type Case = (&'static str, Vec<ScriptStep>, fn(&mut Endpoint), FailureKind, (u64, u64));
     let reasoned = "x".repeat(400);
-    let begun = || reasoning_event("reasoning_content", &reasoned);
+    let partial_event = || reasoning_event("reasoning_content", &reasoned);
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 100}});
     let error = r#"data: {"error": {"message": "overloaded", "code": 503}}"#;
-    let counted = format!("{}data: {usage}\n\n{error}\n\n", begun());
-    let silent = [chunked(&[begun().as_bytes()], false), vec![ScriptStep::Hang]].concat();
+    let counted = format!("{}data: {usage}\n\n{error}\n\n", partial_event());
+    let silent = [chunked(&[partial_event().as_bytes()], false), vec![ScriptStep::Hang]].concat();
     // Estimates: 13 tokens for the prompt, 100 for the reasoning.
     let cases: Vec<Case> = vec![
         (
@@ -56,7 +56,7 @@ fn the_partial_reply_of_a_failed_call_is_counted() {
         ),
         (
             "a reset connection",
-            chunked(&[begun().as_bytes()], false),
+            chunked(&[partial_event().as_bytes()], false),
             |_| {},
             FailureKind::Interrupted,
             (13, 100),
@@ -70,12 +70,12 @@ fn the_partial_reply_of_a_failed_call_is_counted() {
             (13, 100),
         ),
     ];
-    for (name, script, set, kind, (prompt, reply)) in cases {
+    for (name, script, configure, kind, (prompt, reply)) in cases {
         block_on(async {
             let server = Server::start(vec![script]).await;
             let mut endpoint = endpoint(&server.base);
             endpoint.prices = Some(Prices { prompt_per_million: 1.0, reply_per_million: 1.0 });
-            set(&mut endpoint);
+            configure(&mut endpoint);
             let answer = ask(&provider(endpoint), request()).await;
             assert_eq!(answer.error.map(|e| e.kind), Some(kind), "{name}");
             let usage = answer.usage.unwrap_or_else(|| panic!("{name}: nothing was counted"));
@@ -102,7 +102,7 @@ fn a_failed_call_without_a_response_costs_nothing() {
 
 /// Regression: time spent in our own queue counted towards the total timeout, so calls failed before they were sent.
 #[test]
-fn total_seconds_leaves_out_the_wait_in_our_own_queue() {
+fn the_total_timeout_excludes_the_wait_in_our_own_queue() {
     block_on(async {
         let slow = [vec![ScriptStep::Read, ScriptStep::Wait(100 * MS)], complete_reply("look")].concat();
         let server = Server::start(vec![slow]).await;

@@ -35,9 +35,9 @@ impl<F: Fn() -> DeltaStream + Send + Sync> Provider for FailingProvider<F> {
     }
 }
 
-/// Returns a provider whose prefetched call continues with `then`.
-fn failing_provider(then: impl Fn() -> DeltaStream + Send + Sync + 'static) -> Arc<dyn Provider> {
-    Arc::new(FailingProvider(AtomicU32::new(0), then))
+/// Returns a provider whose prefetched call ends with the stream that `rest` returns.
+fn failing_provider(rest: impl Fn() -> DeltaStream + Send + Sync + 'static) -> Arc<dyn Provider> {
+    Arc::new(FailingProvider(AtomicU32::new(0), rest))
 }
 
 /// Returns a stream that panics, at once or after this many milliseconds.
@@ -50,27 +50,27 @@ fn panicking_stream(after: Option<u64>) -> DeltaStream {
     .boxed()
 }
 
-/// Half a reply is not a reply: whether the prefetch fails before or after it is needed, the call is made again.
+/// A partial reply is not a reply: whether the prefetch fails before or after it is needed, the call is made again.
 #[test]
 fn a_prefetch_that_panics_is_not_used_as_complete() {
-    for (after, known) in [(None, true), (Some(0), true), (Some(900), false)] {
+    for (after, fails_before_use) in [(None, true), (Some(0), true), (Some(900), false)] {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec("react", vec![task("household", "easy/put/3")]);
-        let mut launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
-        launch.actor = failing_provider(move || panicking_stream(after));
+        let mut config = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
+        config.actor = failing_provider(move || panicking_stream(after));
         let (handle, thread, session) =
-            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
+            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), config).unwrap();
         handle.send(Command::Step);
         wait_for_person(&handle, 1);
-        if known {
+        if fails_before_use {
             std::thread::sleep(Duration::from_millis(100));
         }
         handle.send(Command::Step);
         until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == 2));
         handle.quit();
         thread.join().unwrap();
-        let (ahead, events) = journaled_run(&handle, &session);
-        assert!(ahead.requested >= 1, "{ahead:?}");
+        let (stats, events) = journaled_run(&handle, &session);
+        assert!(stats.requested >= 1, "{stats:?}");
         for envelope in events {
             match &envelope.event {
                 Event::ReplyReceived { text, .. } => assert_eq!(text, "inventory", "{after:?}"),
@@ -88,21 +88,21 @@ fn a_failed_prefetch_is_dropped_and_its_cost_counted() {
     for (usage, tokens) in [(None, 0), (Some(counted), 42)] {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec("react", vec![task("household", "easy/put/3")]);
-        let mut launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
-        launch.actor = failing_provider(move || {
-            let refused = Err(ProviderError::new("no such model", "name another"));
-            stream::iter(usage.map(|usage| Ok(Delta::Usage(usage))).into_iter().chain([refused])).boxed()
+        let mut config = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
+        config.actor = failing_provider(move || {
+            let error = Err(ProviderError::new("no such model", "name another"));
+            stream::iter(usage.map(|usage| Ok(Delta::Usage(usage))).into_iter().chain([error])).boxed()
         });
         let (handle, thread, session) =
-            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
+            Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), config).unwrap();
         handle.send(Command::Step);
         // While the person is still reading.
         until(&handle, |s| s.usage.prefetch.dropped == 1);
         assert_eq!(handle.store.head().usage.prefetch.wasted.tokens(), tokens);
         handle.quit();
         thread.join().unwrap();
-        let (ahead, events) = journaled_run(&handle, &session);
-        assert_eq!((ahead.requested, ahead.used), (1, 0), "{ahead:?}");
+        let (stats, events) = journaled_run(&handle, &session);
+        assert_eq!((stats.requested, stats.used), (1, 0), "{stats:?}");
         let statuses = events.iter().filter_map(|e| match &e.event {
             Event::PrefetchChanged(change) => Some(change.status),
             _ => None,
@@ -117,28 +117,28 @@ fn a_failed_prefetch_is_dropped_and_its_cost_counted() {
 fn a_prefetch_that_fails_after_use_is_wasted() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec("react", vec![task("household", "easy/put/3")]);
-    let mut launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
-    let now = Arc::new(tokio::sync::Notify::new());
-    let notified = now.clone();
-    launch.actor = failing_provider(move || {
+    let mut config = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
+    let release = Arc::new(tokio::sync::Notify::new());
+    let notified = release.clone();
+    config.actor = failing_provider(move || {
         let (notified, counted) =
             (notified.clone(), Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() });
-        let goes = async move {
+        let delayed_failure = async move {
             notified.notified().await;
             stream::iter([Ok(Delta::Usage(counted)), Err(ProviderError::new("it is gone", "start it"))])
         };
-        stream::once(goes).flatten().boxed()
+        stream::once(delayed_failure).flatten().boxed()
     });
     let (handle, thread, session) =
-        Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
+        Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), config).unwrap();
     handle.send(Command::Step);
     wait_for_person(&handle, 1);
     handle.send(Command::Step);
     until(&handle, |s| s.prefetched.iter().any(|e| e.call.is_some()));
-    now.notify_one();
+    release.notify_one();
     until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == 2));
-    let ahead = handle.store.head().usage.prefetch;
-    assert_eq!((ahead.used, ahead.dropped, ahead.wasted.tokens()), (0, 1, 42), "{ahead:?}");
+    let stats = handle.store.head().usage.prefetch;
+    assert_eq!((stats.used, stats.dropped, stats.wasted.tokens()), (0, 1, 42), "{stats:?}");
     handle.quit();
     thread.join().unwrap();
     let (_, events) = journaled_run(&handle, &session);

@@ -19,14 +19,14 @@ const EXIT_TIMEOUT: Duration = Duration::from_millis(if cfg!(debug_assertions) {
 /// Number of attempts: a loaded machine may be slow once, but a real delay occurs every time.
 const TRIES: usize = 4;
 
-/// A model server that sends `begin` to every request, then `again` repeatedly until the client disconnects.
+/// A model server that sends `begin` to every request, then `repeated` again and again until the client disconnects.
 struct EndlessServer {
     url: String,
     bytes_sent: Arc<AtomicUsize>,
 }
 
 impl EndlessServer {
-    fn new(begin: String, again: String) -> Self {
+    fn new(begin: String, repeated: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let sent = Arc::new(AtomicUsize::new(0));
@@ -34,7 +34,7 @@ impl EndlessServer {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { return };
-                let (begin, again, count) = (begin.clone(), again.clone(), count.clone());
+                let (begin, repeated, count) = (begin.clone(), repeated.clone(), count.clone());
                 std::thread::spawn(move || {
                     let mut reader = BufReader::new(stream.try_clone().unwrap());
                     let (mut line, mut length) = (String::new(), 0);
@@ -50,7 +50,7 @@ impl EndlessServer {
                         count.fetch_add(n, Ordering::SeqCst);
                         next = &next[n..];
                         if next.is_empty() {
-                            next = again.as_bytes();
+                            next = repeated.as_bytes();
                         }
                     }
                     // Sends nothing more, and keeps the connection until the client disconnects.
@@ -61,13 +61,13 @@ impl EndlessServer {
         Self { url, bytes_sent: sent }
     }
 
-    /// A stream that starts with `begin`.
-    fn streaming(begin: &str, again: &str) -> Self {
+    /// Returns a server that streams `begin`, then `repeated` again and again.
+    fn streaming(begin: &str, repeated: &str) -> Self {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-        Self::new(format!("{head}{begin}"), again.to_owned())
+        Self::new(format!("{head}{begin}"), repeated.to_owned())
     }
 
-    /// A reply that stalls in the middle.
+    /// Returns a server whose reply stalls in the middle.
     fn stalling() -> Self {
         let chunk = r#"{"choices":[{"index":0,"delta":{"content":"unfinished words"}}]}"#;
         Self::streaming(&format!("data: {chunk}\n\n"), "")
@@ -88,11 +88,11 @@ fn find_journal(sessions: &Path) -> Option<PathBuf> {
 }
 
 /// Checks that the session was closed; returns the cost of the cancelled call, if there is one.
-fn assert_closed(sessions: &Path, how: &str) -> Option<Usage> {
+fn assert_closed(sessions: &Path, context: &str) -> Option<Usage> {
     let events = read_branch(&find_journal(sessions).unwrap()).unwrap().events;
-    assert!(matches!(events.last().unwrap().event, Event::Closed), "{how}: {:?}", events.last());
+    assert!(matches!(events.last().unwrap().event, Event::Closed), "{context}: {:?}", events.last());
     events.iter().find_map(|e| match &e.event {
-        Event::CallCancelled { partial_reply: came, .. } => came.usage,
+        Event::CallCancelled { partial_reply, .. } => partial_reply.usage,
         _ => None,
     })
 }
@@ -122,10 +122,10 @@ fn every_signal_restores_the_terminal_and_closes_the_session() {
     for (signal, status) in endings {
         let mut window = Terminal::start(command_with_server(&server), 80, 24, None);
         window.wait_for("unfinished words");
-        let asked = Instant::now();
+        let sent_at = Instant::now();
         window.signal(signal);
         assert_eq!(window.wait_for_exit(), status, "{signal:?}");
-        println!("{signal:?}: ended {:?} after it", asked.elapsed());
+        println!("{signal:?}: ended {:?} after it", sent_at.elapsed());
         window.assert_terminal_restored();
         let usage = assert_closed(window.sessions.path(), &format!("{signal:?}"));
         assert!(usage.is_some_and(|u| u.estimated && u.prompt_tokens > 0 && u.reply_tokens > 0), "{usage:?}");
@@ -174,7 +174,7 @@ fn closing_the_window_closes_the_session() {
 fn a_stalled_terminal_does_not_keep_the_program_from_ending() {
     let mut window = Terminal::open(200, 60);
     window.wait_for("PAUSED · your turn");
-    window.left.store(true, Ordering::SeqCst);
+    window.stop_reading.store(true, Ordering::SeqCst);
     window.press("?");
     window.reader.take().unwrap().join().unwrap();
     // Draw more than the terminal buffers without a reader.
@@ -202,7 +202,7 @@ fn a_full_disk_is_reported_and_ends_with_an_error() {
         for words in
             ["(trunk.jsonl) could not be written", "are saved", "wait in memory", "retry the write", "quit"]
         {
-            window.wait_for_folded(words);
+            window.wait_for_wrapped(words);
         }
         window.press("q");
         assert_eq!(window.wait_for_exit(), 1);
@@ -212,14 +212,14 @@ fn a_full_disk_is_reported_and_ends_with_an_error() {
     }
 }
 
-/// Before the screen opens, and after it has closed.
+/// The signal arrives before the screen opens, or after it has closed.
 #[test]
 fn a_signal_while_it_starts_or_ends_closes_the_session() {
     let mut window = Terminal::open(80, 24);
-    let began = Instant::now();
-    let begun = |path: PathBuf| read_branch(&path).is_ok_and(|b| !b.events.is_empty());
-    while !find_journal(window.sessions.path()).is_some_and(begun) {
-        assert!(began.elapsed() < TIMEOUT, "no session");
+    let start = Instant::now();
+    let has_started = |path: PathBuf| read_branch(&path).is_ok_and(|b| !b.events.is_empty());
+    while !find_journal(window.sessions.path()).is_some_and(has_started) {
+        assert!(start.elapsed() < TIMEOUT, "no session");
         std::thread::sleep(Duration::from_millis(1));
     }
     window.signal(Signal::TERM);
@@ -239,7 +239,7 @@ fn a_signal_while_it_starts_or_ends_closes_the_session() {
 
 /// Run in a separate process: takes over the terminal, then ends as `RETROSPECT_TEST_ENDING` says.
 #[test]
-fn takes_the_terminal_and_breaks() {
+fn enters_the_screen_and_crashes() {
     let Ok(how) = std::env::var("RETROSPECT_TEST_ENDING") else { return };
     let _guard = retrospect::signals::Guard::without_session().unwrap();
     let _screen = retrospect::ui::terminal::Screen::enter().unwrap();
@@ -254,11 +254,11 @@ fn takes_the_terminal_and_breaks() {
 fn an_abort_or_a_panic_in_the_program_restores_the_terminal() {
     for how in ["abort", "panic"] {
         let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "endings::takes_the_terminal_and_breaks", "--nocapture"]);
+        command.args(["--exact", "endings::enters_the_screen_and_crashes", "--nocapture"]);
         command.env("RETROSPECT_TEST_ENDING", how);
         let mut window = Terminal::start(command, 80, 24, None);
         assert_ne!(window.wait_for_exit(), 0, "{how}");
-        assert!(*window.written.lock().unwrap() > 100, "{how}: it took no terminal: {}", window.text());
+        assert!(*window.bytes_written.lock().unwrap() > 100, "{how}: it took no terminal: {}", window.text());
         window.assert_terminal_restored();
     }
 }
@@ -284,23 +284,23 @@ impl PipedProgram {
 
     /// Sends a signal; returns exit status and time until the exit.
     fn end_with_signal(&mut self, signal: Signal) -> (Option<i32>, Duration) {
-        let asked = Instant::now();
+        let sent_at = Instant::now();
         kill(signal, self.child.id());
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                return (status.code(), asked.elapsed());
+                return (status.code(), sent_at.elapsed());
             }
-            assert!(asked.elapsed() < TIMEOUT, "it does not end by {signal:?}");
+            assert!(sent_at.elapsed() < TIMEOUT, "it does not end by {signal:?}");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
     /// Waits until the pipe of its output is full and stays so.
     fn wait_for_a_full_pipe(&self) {
-        let began = Instant::now();
-        let (mut before, mut since) = (0, began);
+        let start = Instant::now();
+        let (mut before, mut since) = (0, start);
         while before < 20_000 || since.elapsed() < Duration::from_millis(500) {
-            assert!(began.elapsed() < TIMEOUT, "only {before} bytes of output");
+            assert!(start.elapsed() < TIMEOUT, "only {before} bytes of output");
             std::thread::sleep(Duration::from_millis(5));
             let now = rustix::io::ioctl_fionread(self.child.stdout.as_ref().unwrap()).unwrap();
             if now != before {
@@ -331,10 +331,10 @@ fn without_a_screen_every_signal_closes_the_session() {
             let mut args = run.to_vec();
             args.push(mode);
             let mut program = PipedProgram::start(&args, if input { Stdio::piped() } else { Stdio::null() });
-            let began = Instant::now();
+            let start = Instant::now();
             // Wait until a request has arrived.
             while server.bytes_sent.load(Ordering::SeqCst) == before {
-                assert!(began.elapsed() < TIMEOUT, "{mode}: nothing was asked");
+                assert!(start.elapsed() < TIMEOUT, "{mode}: no request arrived");
                 std::thread::sleep(Duration::from_millis(5));
             }
             let (ended, took) = program.end_with_signal(signal);
@@ -382,7 +382,7 @@ fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
         ("one line", EndlessServer::streaming("data: {\"a\": \"", &"x".repeat(1 << 16))),
         ("tiny events", EndlessServer::streaming("", &"data: {}\n\n".repeat(8000))),
         (
-            "tiny answers",
+            "tiny replies",
             EndlessServer::streaming("", &"data: {\"choices\":[{\"delta\":{}}]}\n\n".repeat(4000)),
         ),
         ("deep nesting", EndlessServer::streaming("data: ", &"[".repeat(100_000))),
@@ -405,7 +405,7 @@ fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
             ),
         ),
         ("lines of percent signs", EndlessServer::streaming("", &line("%", (1 << 20) - 100))),
-        ("an answer of percent signs", EndlessServer::streaming("", &line("%", 60_000))),
+        ("a reply of percent signs", EndlessServer::streaming("", &line("%", 60_000))),
         (
             "reasoning at full speed",
             EndlessServer::streaming(
@@ -419,23 +419,23 @@ fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
         ),
         ("words at full speed", EndlessServer::streaming("", &line("w ", 4).repeat(4000))),
     ];
-    let mut table = Vec::new();
-    for (what, server) in &servers {
+    let mut report = Vec::new();
+    for (name, server) in &servers {
         let mut slow = Vec::new();
         loop {
-            match ended_amid(what, server) {
+            match exit_time_during_reply(name, server) {
                 Some(took) if took > EXIT_TIMEOUT => slow.push(took),
-                Some(took) => break table.push(format!("{what}: ended {took:?} after SIGINT ({slow:?})")),
-                None => break table.push(format!("{what}: given up")),
+                Some(took) => break report.push(format!("{name}: ended {took:?} after SIGINT ({slow:?})")),
+                None => break report.push(format!("{name}: given up")),
             }
-            assert!(slow.len() < TRIES, "{what}: {slow:?}");
+            assert!(slow.len() < TRIES, "{name}: {slow:?}");
         }
     }
-    println!("{}", table.join("\n"));
+    println!("{}", report.join("\n"));
 }
 
 /// Returns how long the program takes to end while a server sends; `None` if the call had already failed by then.
-fn ended_amid(what: &str, server: &EndlessServer) -> Option<Duration> {
+fn exit_time_during_reply(name: &str, server: &EndlessServer) -> Option<Duration> {
     let args = ["run", "--env", "household", "--method", "react", "--headless", "--actor", "openai:m"];
     let args = [&args[..], &["--base-url", &server.url]].concat();
     let before = server.bytes_sent.load(Ordering::SeqCst);
@@ -443,24 +443,24 @@ fn ended_amid(what: &str, server: &EndlessServer) -> Option<Duration> {
     // With a key set, everything received is also searched for it.
     command.env("OPENAI_API_KEY", "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE");
     let mut program = PipedProgram::start_with(command, &args, Stdio::null());
-    let began = Instant::now();
+    let start = Instant::now();
     while server.bytes_sent.load(Ordering::SeqCst) < before + (1 << 19)
         && program.child.try_wait().unwrap().is_none()
     {
-        assert!(began.elapsed() < TIMEOUT, "{what}: only {:?} bytes were read", server.bytes_sent);
+        assert!(start.elapsed() < TIMEOUT, "{name}: only {:?} bytes were read", server.bytes_sent);
         std::thread::sleep(Duration::from_millis(1));
     }
     let took = if let Some(status) = program.child.try_wait().unwrap() {
         // An endless reply fails at once, which stops the run.
-        assert_eq!(status.code(), Some(3), "{what}");
+        assert_eq!(status.code(), Some(3), "{name}");
         None
     } else {
         // Much of the reply is in flight when the signal arrives.
         std::thread::sleep(Duration::from_millis(200));
         let (ended, took) = program.end_with_signal(Signal::INT);
-        assert!(matches!(ended, Some(130 | 3)), "{what}: {ended:?}");
+        assert!(matches!(ended, Some(130 | 3)), "{name}: {ended:?}");
         Some(took)
     };
-    assert_closed(program.home.path(), what);
+    assert_closed(program.home.path(), name);
     took
 }

@@ -1,6 +1,6 @@
 //! A session in a native environment with `--actor human`, for tests that go back to earlier steps.
 
-#![allow(dead_code, reason = "every target takes what it needs")]
+#![allow(dead_code, reason = "each target uses only part of it")]
 #![allow(clippy::unwrap_used)]
 
 use super::run;
@@ -16,22 +16,22 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Returns a task of every native environment; of ALFWorld if its games are available.
-pub(crate) fn worlds_here() -> Vec<(&'static str, String)> {
+pub(crate) fn available_tasks() -> Vec<(&'static str, String)> {
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
-    let mut real: Vec<_> =
+    let mut game_paths: Vec<_> =
         std::fs::read_dir(&games).into_iter().flatten().flatten().map(|e| e.path()).collect();
-    real.sort();
+    game_paths.sort();
     let mut tasks = vec![
         ("household", "hard/two/3".to_owned()),
         ("babyai", "BabyAI-UnlockToUnlock-v0".to_owned()),
         ("pddl", "barman/3".to_owned()),
     ];
-    tasks.extend(real.first().map(|game| ("alfworld", game.display().to_string())));
+    tasks.extend(game_paths.first().map(|game| ("alfworld", game.display().to_string())));
     tasks
 }
 
-/// A running session.
-pub(crate) struct Played {
+/// A running session that a person plays.
+pub(crate) struct PlayedSession {
     pub(crate) handle: Handle,
     pub(crate) thread: JoinHandle<()>,
     pub(crate) session: Session,
@@ -51,14 +51,14 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
-impl Played {
+impl PlayedSession {
     /// Starts a run without a step limit that a person plays.
     pub(crate) fn begin(root: &Path, env: &str, id: &str) -> Self {
-        Self::begin_in(root, env, id, open_world())
+        Self::begin_with(root, env, id, open_world())
     }
 
-    /// The same with a function that opens the environments.
-    pub(crate) fn begin_in(root: &Path, env: &str, id: &str, open: OpenWorld) -> Self {
+    /// Like [`PlayedSession::begin`], with a function that opens the environment.
+    pub(crate) fn begin_with(root: &Path, env: &str, id: &str, open: OpenWorld) -> Self {
         let task = worlds::find(env, id, &WorldOptions::default()).unwrap();
         let spec = RunSpec {
             autonomy: Autonomy::Human,
@@ -104,13 +104,13 @@ impl Played {
         }
     }
 
-    /// Goes back to before a step, in a branch of its own, and executes another action there. The environment is
-    /// restored when this returns.
-    pub(crate) fn back_to(&mut self, step: u32, action: Option<&str>) -> BranchId {
+    /// Opens a branch at the proposal of a step and executes another action there. The environment is restored when
+    /// this returns.
+    pub(crate) fn go_back_to(&mut self, step: u32, action: Option<&str>) -> BranchId {
         let at = retrospect::driver::decision_seq(&self.handle.store.timeline(), step).unwrap();
         let commands = action.map(|a| Command::Act(a.to_owned())).into_iter().collect();
         let branch = block_on(self.handle.fork(Fork { at_seq: at, commands, ..Fork::default() })).unwrap();
-        // Answered once the environment has been restored.
+        // The reply arrives once the environment has been restored.
         block_on(self.handle.hint());
         if action.is_some() {
             run::until(&self.handle, |s| {

@@ -1,7 +1,7 @@
-//! Helpers that start runs in tests and benchmarks: a run of the built-in actor, its session's meta, and waiting for
-//! the store.
+//! Helpers that start runs in tests and benchmarks: a run of the built-in actor, its session's metadata, and waiting
+//! for the store.
 
-#![allow(dead_code, reason = "every target takes what it needs")]
+#![allow(dead_code, reason = "each target uses only part of it")]
 #![allow(clippy::unwrap_used)]
 
 use retrospect::domain::{Autonomy, BranchId, RunSpec, Seq, Task};
@@ -41,7 +41,7 @@ pub(crate) fn spec(method: &str, tasks: Vec<Task>) -> RunSpec {
     }
 }
 
-/// Returns the meta of a session of this run.
+/// Returns the metadata of a session of this run.
 pub(crate) fn meta(session: &str, spec: &RunSpec) -> Meta {
     Meta {
         v: 1,
@@ -73,10 +73,10 @@ pub(crate) fn trunk() -> BranchHeader {
 pub(crate) fn until(handle: &Handle, mut ready: impl FnMut(&State) -> bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let waited = runtime.block_on(async {
-        let mut news = handle.store.changes();
+        let mut changes = handle.store.changes();
         tokio::time::timeout(Duration::from_secs(120), async {
             while !ready(&handle.store.head()) {
-                news.changed().await.unwrap();
+                changes.changed().await.unwrap();
             }
         })
         .await

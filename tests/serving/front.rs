@@ -1,6 +1,6 @@
-//! What runs in front of a test server: HTTPS, or a tunnelling proxy.
+//! Runs HTTPS or a tunnelling proxy in front of a test server.
 
-#![allow(dead_code, reason = "every target takes what it needs")]
+#![allow(dead_code, reason = "each target uses only part of it")]
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ pub(crate) struct TlsFront {
 }
 
 impl TlsFront {
-    /// Starts an HTTPS front with this certificate for the server at an address.
+    /// Starts an HTTPS front with this certificate for the server at `upstream`.
     pub(crate) async fn start(upstream: &str, certificate: &str) -> Self {
         let chain = vec![CertificateDer::from_pem_file(tls_file(certificate)).unwrap()];
         let key = PrivateKeyDer::from_pem_file(tls_file("server.key")).unwrap();
@@ -50,7 +50,7 @@ impl TlsFront {
         Self { base, received_heads: Arc::default(), task }
     }
 
-    /// Starts a proxy that connects every client that requests a tunnel with the server at an address.
+    /// Starts a proxy that connects every client that requests a tunnel to the server at `upstream`.
     pub(crate) async fn start_tunnel(upstream: &str) -> Self {
         let (listener, upstream) = (listen().await, host_and_port(upstream));
         let base = format!("http://{}", listener.local_addr().unwrap());

@@ -1,6 +1,6 @@
 //! A local model server that follows a script, byte by byte, and records its requests.
 
-#![allow(dead_code, reason = "every target takes what it needs")]
+#![allow(dead_code, reason = "each target uses only part of it")]
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -48,26 +48,26 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts a server whose n-th connection follows the n-th script, and later ones the last script. A script
-    /// without [`Act::Read`] begins with one.
+    /// without [`ScriptStep::Read`] begins with one.
     pub(crate) async fn start(scripts: Vec<Vec<ScriptStep>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
-        let (asked, gone) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
-        let (seen, left, busy) = (asked.clone(), gone.clone(), Arc::new(()));
+        let (received, disconnect_count) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
+        let (log, disconnects, busy) = (received.clone(), disconnect_count.clone(), Arc::new(()));
         let task = tokio::spawn(async move {
             let mut number = 0;
             while let Ok((stream, _)) = listener.accept().await {
                 let script = scripts[number.min(scripts.len() - 1)].clone();
                 number += 1;
-                let (seen, left, busy) = (seen.clone(), left.clone(), Arc::downgrade(&busy));
+                let (log, disconnects, busy) = (log.clone(), disconnects.clone(), Arc::downgrade(&busy));
                 tokio::spawn(async move {
-                    if !run_script(stream, script, &seen, &busy).await {
-                        *left.lock().unwrap() += 1;
+                    if !run_script(stream, script, &log, &busy).await {
+                        *disconnects.lock().unwrap() += 1;
                     }
                 });
             }
         });
-        Self { base, received: asked, disconnect_count: gone, task }
+        Self { base, received, disconnect_count, task }
     }
 
     /// Returns all requests so far.
@@ -91,22 +91,22 @@ impl Drop for Server {
 async fn run_script(
     mut stream: TcpStream,
     mut script: Vec<ScriptStep>,
-    seen: &Mutex<Vec<ReceivedRequest>>,
+    log: &Mutex<Vec<ReceivedRequest>>,
     busy: &Weak<()>,
 ) -> bool {
     let mut answering = None;
     if !script.iter().any(|a| matches!(a, ScriptStep::Read)) {
         script.insert(0, ScriptStep::Read);
     }
-    for act in script {
-        let done = match act {
+    for step in script {
+        let continues = match step {
             ScriptStep::Read => match read_request(&mut stream).await {
-                Some(asked) => {
+                Some(request) => {
                     drop(answering.take());
                     // One of them is the server's own.
-                    let beside = busy.strong_count().saturating_sub(1);
+                    let concurrent = busy.strong_count().saturating_sub(1);
                     answering = busy.upgrade();
-                    seen.lock().unwrap().push(ReceivedRequest { concurrent: beside, ..asked });
+                    log.lock().unwrap().push(ReceivedRequest { concurrent, ..request });
                     true
                 }
                 None => false,
@@ -123,7 +123,7 @@ async fn run_script(
                 true
             }
             ScriptStep::Requests(number) => {
-                while seen.lock().unwrap().len() < number {
+                while log.lock().unwrap().len() < number {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
                 true
@@ -139,7 +139,7 @@ async fn run_script(
                 return true;
             }
         };
-        if !done {
+        if !continues {
             return false;
         }
     }
@@ -155,9 +155,9 @@ async fn read_request(stream: &mut TcpStream) -> Option<ReceivedRequest> {
         if let Some(at) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
             break at;
         }
-        let mut piece = [0; 4096];
-        match stream.read(&mut piece).await {
-            Ok(n) if n > 0 => bytes.extend_from_slice(&piece[..n]),
+        let mut chunk = [0; 4096];
+        match stream.read(&mut chunk).await {
+            Ok(n) if n > 0 => bytes.extend_from_slice(&chunk[..n]),
             _ => return None,
         }
     };
@@ -172,9 +172,9 @@ async fn read_request(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let length: usize = headers.get("content-length").map_or(0, |l| l.parse().unwrap());
     let mut body = bytes.split_off(head + 4);
     while body.len() < length {
-        let mut piece = [0; 4096];
-        match stream.read(&mut piece).await {
-            Ok(n) if n > 0 => body.extend_from_slice(&piece[..n]),
+        let mut chunk = [0; 4096];
+        match stream.read(&mut chunk).await {
+            Ok(n) if n > 0 => body.extend_from_slice(&chunk[..n]),
             _ => return None,
         }
     }
@@ -196,21 +196,21 @@ pub(crate) fn plain_response(status: u16, headers: &str, body: &str) -> Vec<Scri
     vec![ScriptStep::Send(text.into_bytes())]
 }
 
-/// Returns an event stream in chunks, one per piece, with the final chunk if it is complete.
-pub(crate) fn chunked(pieces: &[&[u8]], whole: bool) -> Vec<ScriptStep> {
-    let mut acts = vec![ScriptStep::Send(
+/// Returns an event stream in these chunks, with the final chunk if `is_complete`.
+pub(crate) fn chunked(chunks: &[&[u8]], is_complete: bool) -> Vec<ScriptStep> {
+    let mut steps = vec![ScriptStep::Send(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n".to_vec(),
     )];
-    for piece in pieces {
-        let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
-        chunk.extend_from_slice(piece);
-        chunk.extend_from_slice(b"\r\n");
-        acts.push(ScriptStep::Send(chunk));
+    for chunk in chunks {
+        let mut framed = format!("{:x}\r\n", chunk.len()).into_bytes();
+        framed.extend_from_slice(chunk);
+        framed.extend_from_slice(b"\r\n");
+        steps.push(ScriptStep::Send(framed));
     }
-    if whole {
-        acts.push(ScriptStep::Send(b"0\r\n\r\n".to_vec()));
+    if is_complete {
+        steps.push(ScriptStep::Send(b"0\r\n\r\n".to_vec()));
     }
-    acts
+    steps
 }
 
 /// Returns an event stream that ends with the connection.

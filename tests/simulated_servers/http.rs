@@ -34,10 +34,10 @@ impl Listener {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let stopped = Arc::new(AtomicBool::new(false));
-        let (answer, ends) = (Arc::new(answer), stopped.clone());
+        let (answer, stop) = (Arc::new(answer), stopped.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                if ends.load(Ordering::Relaxed) {
+                if stop.load(Ordering::Relaxed) {
                     break;
                 }
                 let (Ok(stream), answer) = (stream, answer.clone()) else { continue };
@@ -77,13 +77,13 @@ fn write(stream: &mut TcpStream, response: Response) -> std::io::Result<()> {
             "HTTP/1.1 {status} Any\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
             body.len()
         ),
-        Response::Stream(headers, pieces) => {
+        Response::Stream(headers, chunks) => {
             write!(
                 stream,
                 "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{headers}transfer-encoding: chunked\r\n\r\n"
             )?;
-            for piece in pieces {
-                write!(stream, "{:x}\r\n{piece}\r\n", piece.len())?;
+            for chunk in chunks {
+                write!(stream, "{:x}\r\n{chunk}\r\n", chunk.len())?;
             }
             write!(stream, "0\r\n\r\n")
         }
@@ -93,13 +93,13 @@ fn write(stream: &mut TcpStream, response: Response) -> std::io::Result<()> {
 /// Reads a request with its body; returns `None` if the client has disconnected.
 fn read(stream: &mut TcpStream) -> Option<Request> {
     let mut bytes = Vec::new();
-    let mut piece = [0; 16 << 10];
+    let mut chunk = [0; 16 << 10];
     let head = loop {
         if let Some(at) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
             break at;
         }
-        let count = stream.read(&mut piece).ok().filter(|n| *n > 0)?;
-        bytes.extend_from_slice(&piece[..count]);
+        let count = stream.read(&mut chunk).ok().filter(|n| *n > 0)?;
+        bytes.extend_from_slice(&chunk[..count]);
     };
     let text = String::from_utf8_lossy(&bytes[..head]).into_owned();
     let header = |wanted: &str| {
@@ -112,8 +112,8 @@ fn read(stream: &mut TcpStream) -> Option<Request> {
     let length: usize = header("content-length").map_or(0, |l| l.parse().unwrap());
     let mut body = bytes.split_off(head + 4);
     while body.len() < length {
-        let count = stream.read(&mut piece).ok().filter(|n| *n > 0)?;
-        body.extend_from_slice(&piece[..count]);
+        let count = stream.read(&mut chunk).ok().filter(|n| *n > 0)?;
+        body.extend_from_slice(&chunk[..count]);
     }
     let mut first = text.lines().next()?.split(' ').map(str::to_owned);
     Some(Request {

@@ -1,12 +1,7 @@
 //! Whole episodes of the real program against simulated servers that behave like the real ones, with only the README's
 //! commands: every server, every method, no other settings.
 #![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::expect_used,
-    reason = "a test may stop where it is wrong"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a failing test may panic")]
 
 mod http;
 mod model;
@@ -73,33 +68,33 @@ impl Home {
         std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap()
     }
 
-    /// Returns a command of the README with the server's address, the key in its variable, and more arguments.
+    /// Runs a command of the README with the server's address, the key in its variable, and extra arguments.
     fn ask(
         &self,
         server: &Server,
         key: Option<&str>,
-        mut words: Vec<String>,
-        more: &[&str],
+        mut args: Vec<String>,
+        extra: &[&str],
     ) -> (i32, String, String) {
         let (address, key) = (server.base_url(), key.map(|name| (name, key_of(&server.behavior))));
-        match words.iter().position(|w| w == "--base-url") {
-            Some(at) => words[at + 1].clone_from(&address),
+        match args.iter().position(|w| w == "--base-url") {
+            Some(index) => args[index + 1].clone_from(&address),
             // The profile of a hosted server has its address; for a local server, the variable overrides the profile's.
-            None if key.is_some() => words.extend(["--base-url".to_owned(), address.clone()]),
+            None if key.is_some() => args.extend(["--base-url".to_owned(), address.clone()]),
             None => {}
         }
-        words.extend(more.iter().map(|w| (*w).to_owned()));
-        let mut command = self.command(&words);
+        args.extend(extra.iter().map(|w| (*w).to_owned()));
+        let mut command = self.command(&args);
         match key {
             Some((name, value)) => command.env(name, value),
             None => command.env("OPENAI_BASE_URL", address),
         };
-        outcome(command)
+        run_command(command)
     }
 }
 
 /// Runs a command; returns exit code, standard output and standard error.
-fn outcome(mut command: Command) -> (i32, String, String) {
+fn run_command(mut command: Command) -> (i32, String, String) {
     let done = command.output().unwrap();
     let [out, err] = [done.stdout, done.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     (done.status.code().unwrap_or(-1), out, err)
@@ -136,26 +131,26 @@ fn assert_plays(behavior: &Behavior) {
     assert!(faults_text.is_empty(), "{}:\n{faults_text}", behavior.name);
 }
 
-fn play_method(behavior: &Behavior, key: Option<&str>, words: Vec<String>, method: &str) -> Faults {
+fn play_method(behavior: &Behavior, key: Option<&str>, args: Vec<String>, method: &str) -> Faults {
     let (server, home, mut faults) = (Server::start(behavior.clone()), Home::new(), Faults::default());
     let (steps, mentor) = (STEPS.to_string(), format!("openai:{}", behavior.model));
     let trials = if matches!(method, "react" | "omnireflect") { 1 } else { 2 };
     let count = trials.to_string();
-    let mut more = vec!["--method", method, "--max-steps", &steps, "--headless", "--json"];
+    let mut extra_args = vec!["--method", method, "--max-steps", &steps, "--headless", "--json"];
     if method != "react" {
-        more.extend(["--mentor", &mentor]);
+        extra_args.extend(["--mentor", &mentor]);
     }
     if trials > 1 {
-        more.extend(["--trials", &count]);
+        extra_args.extend(["--trials", &count]);
     }
-    let (code, out, err) = home.ask(&server, key, words, &more);
+    let (code, out, err) = home.ask(&server, key, args, &extra_args);
     let exchanges = server.exchanges();
     faults.check(code == 0, || format!("exit {code}: {}", last_lines(&out, &err)));
     let lines: Vec<Value> = out.lines().map(|l| serde_json::from_str(l).unwrap_or(Value::Null)).collect();
-    let of = |kind: &str| lines.iter().filter(|l| l["type"] == kind).collect::<Vec<_>>();
-    check_actions(&mut faults, &of("step"), &exchanges, trials * STEPS);
+    let lines_of_type = |kind: &str| lines.iter().filter(|l| l["type"] == kind).collect::<Vec<_>>();
+    check_actions(&mut faults, &lines_of_type("step"), &exchanges, trials * STEPS);
     if method != "react" {
-        let reflections = of("reflection");
+        let reflections = lines_of_type("reflection");
         let written = |l: &&Value| {
             let text = l["items"].to_string();
             text.contains(LESSON) || text.contains(PROSE)
@@ -164,15 +159,19 @@ fn play_method(behavior: &Behavior, key: Option<&str>, words: Vec<String>, metho
         let empty = reflections.iter().filter(|l| !written(l) && l["kind"] != "progress").count();
         faults.check(empty == 0, || format!("{empty} reflections of {} without a lesson", reflections.len()));
     }
-    let Some(summary) = of("summary").first().copied() else {
+    let Some(summary) = lines_of_type("summary").first().copied() else {
         faults.check(false, || "no summary".to_owned());
         return faults;
     };
     // Reasoning is only in the journal.
-    let reasons = |text: &Value| SENTENCES.iter().any(|s| text.to_string().contains(s));
-    let sent = exchanges.iter().filter(|e| reasons(&e.sent)).count();
+    let has_reasoning = |text: &Value| SENTENCES.iter().any(|s| text.to_string().contains(s));
+    let sent = exchanges.iter().filter(|e| has_reasoning(&e.sent)).count();
     faults.check(sent == 0, || format!("{sent} prompts have reasoning in them"));
-    let shown = of("step").into_iter().chain(of("reflection")).filter(|l| reasons(l)).count();
+    let shown = lines_of_type("step")
+        .into_iter()
+        .chain(lines_of_type("reflection"))
+        .filter(|l| has_reasoning(l))
+        .count();
     faults.check(shown == 0, || format!("{shown} steps and reflections have reasoning in them"));
     let kept =
         home.journal().lines().filter(|l| l.contains("\"reasoning\":\"") && l.contains(SENTENCES[1])).count();
@@ -181,7 +180,7 @@ fn play_method(behavior: &Behavior, key: Option<&str>, words: Vec<String>, metho
         format!("{kept} replies in the journal have their reasoning")
     });
     let last = exchanges.iter().rfind(|e| is_action(e));
-    for field in behavior.keeps {
+    for field in behavior.kept_fields {
         let kept = last.is_none_or(|e| e.sent.get(field).is_some());
         faults.check(kept, || format!("{field} is no longer sent although it was not rejected"));
     }
@@ -195,7 +194,7 @@ fn play_method(behavior: &Behavior, key: Option<&str>, words: Vec<String>, metho
     });
     // The same code records the prompts of every method, so one method is enough; each check starts a process.
     if method == METHODS[1] {
-        let (code, out, err) = outcome(home.command(&["verify".to_owned(), "--last".to_owned()]));
+        let (code, out, err) = run_command(home.command(&["verify".to_owned(), "--last".to_owned()]));
         faults.check(code == 0, || format!("verify: {}", last_lines(&out, &err)));
     }
     faults
@@ -208,8 +207,9 @@ fn plans_are_read_and_executed_from_every_server() {
     for behavior in servers::all() {
         let (server, home) = (Server::start(behavior.clone()), Home::new());
         let mentor = format!("openai:{}", behavior.model);
-        let more = ["--method", "planning", "--mentor", &mentor, "--trials", "1", "--headless", "--json"];
-        let (code, out, err) = home.ask(&server, behavior.key, readme_command(&behavior), &more);
+        let extra_args =
+            ["--method", "planning", "--mentor", &mentor, "--trials", "1", "--headless", "--json"];
+        let (code, out, err) = home.ask(&server, behavior.key, readme_command(&behavior), &extra_args);
         let lines = out.lines().map(|l| serde_json::from_str::<Value>(l).unwrap_or(Value::Null));
         let actions: Vec<String> = lines
             .filter(|l| l["type"] == "step")
@@ -224,39 +224,40 @@ fn plans_are_read_and_executed_from_every_server() {
 }
 
 /// Checks that every step's action came from the model, in order, and that none is empty.
-fn check_actions(faults: &mut Faults, steps: &[&Value], exchanges: &[Exchange], wanted: usize) {
-    faults.check(steps.len() == wanted, || format!("{} steps of {wanted}", steps.len()));
-    let given: Vec<&str> =
+fn check_actions(faults: &mut Faults, steps: &[&Value], exchanges: &[Exchange], expected: usize) {
+    faults.check(steps.len() == expected, || format!("{} steps of {expected}", steps.len()));
+    let model_actions: Vec<&str> =
         exchanges.iter().filter_map(|e| e.completion.as_ref()).map(|c| c.action.as_str()).collect();
     let mut next = 0;
     for step in steps {
         let action = step["action"].as_str().unwrap_or("");
-        let found = given.iter().skip(next).position(|a| !a.is_empty() && *a == action);
-        next += found.map_or(0, |at| at + 1);
+        let found = model_actions.iter().skip(next).position(|a| !a.is_empty() && *a == action);
+        next += found.map_or(0, |index| index + 1);
         faults.check(found.is_some(), || {
-            format!("step {}: {action:?} is no action that the model gave", step["step"])
+            format!("step {}: {action:?} is not an action from the model", step["step"])
         });
     }
 }
 
-/// Checks that learned quirks are remembered: at most `most` more requests than calls, all of them at the start.
-fn check_requests(faults: &mut Faults, summary: &Value, exchanges: &[Exchange], most: usize) {
+/// Checks that learned quirks are remembered: at most `max_extra` more requests than calls, all of them at the start.
+fn check_requests(faults: &mut Faults, summary: &Value, exchanges: &[Exchange], max_extra: usize) {
     let calls = summary["calls"].as_u64().unwrap_or(0) as usize;
     let extra = exchanges.len().saturating_sub(calls);
-    faults.check(extra <= most, || format!("{} requests for {calls} calls", exchanges.len()));
-    for (who, mine) in [("actor", true), ("mentor", false)] {
-        let asked: Vec<&Exchange> =
-            exchanges.iter().filter(|e| e.completion.is_some() && is_action(e) == mine).collect();
-        let useless = asked.iter().enumerate().filter(|(_, e)| !e.is_whole()).map(|(at, _)| at).max();
+    faults.check(extra <= max_extra, || format!("{} requests for {calls} calls", exchanges.len()));
+    for (role, is_actor) in [("actor", true), ("mentor", false)] {
+        let answered: Vec<&Exchange> =
+            exchanges.iter().filter(|e| e.completion.is_some() && is_action(e) == is_actor).collect();
+        let last_useless =
+            answered.iter().enumerate().filter(|(_, e)| !e.is_complete()).map(|(index, _)| index).max();
         // Quirks learned from the actor's replies apply to the mentor's calls as well.
-        let late = useless.filter(|at| !mine || *at >= most);
+        let late = last_useless.filter(|index| !is_actor || *index >= max_extra);
         faults.check(late.is_none(), || {
-            format!("the {who}'s request {late:?} of {} was of no use", asked.len())
+            format!("the {role}'s request {late:?} of {} was useless", answered.len())
         });
     }
-    let refused = exchanges.iter().rposition(|e| e.status != 200);
-    let late = refused.filter(|at| *at >= most);
-    faults.check(late.is_none(), || format!("request {late:?} of {} was refused", exchanges.len()));
+    let last_rejected = exchanges.iter().rposition(|e| e.status != 200);
+    let late = last_rejected.filter(|index| *index >= max_extra);
+    faults.check(late.is_none(), || format!("request {late:?} of {} was rejected", exchanges.len()));
 }
 
 fn last_lines(out: &str, err: &str) -> String {
@@ -268,62 +269,62 @@ fn last_lines(out: &str, err: &str) -> String {
 }
 
 #[test]
-fn qwen3_on_ollama() {
+fn qwen3_on_ollama_plays_every_method() {
     assert_plays(&servers::ollama());
 }
 
 #[test]
-fn qwen3_on_vllm() {
+fn qwen3_on_vllm_plays_every_method() {
     assert_plays(&servers::vllm());
 }
 
 #[test]
-fn qwen3_on_vllm_with_stop_texts_only_after_the_reasoning() {
+fn qwen3_on_vllm_with_stop_texts_only_after_the_reasoning_plays_every_method() {
     assert_plays(&servers::vllm_content_stops());
 }
 
 #[test]
-fn qwen3_on_vllm_without_a_reasoning_parser() {
+fn qwen3_on_vllm_without_a_reasoning_parser_plays_every_method() {
     assert_plays(&servers::vllm_no_parser());
 }
 
 #[test]
-fn qwen3_on_vllm_whose_template_opens_the_reasoning_without_a_parser() {
+fn qwen3_on_vllm_whose_template_opens_the_reasoning_without_a_parser_plays_every_method() {
     assert_plays(&servers::vllm_no_parser_opened());
 }
 
 #[test]
-fn gpt_5_mini() {
+fn gpt_5_mini_plays_every_method() {
     assert_plays(&servers::openai());
 }
 
 #[test]
-fn claude_at_anthropic() {
+fn claude_at_anthropic_plays_every_method() {
     assert_plays(&servers::anthropic());
 }
 
 #[test]
-fn claude_behind_litellm() {
+fn claude_behind_litellm_plays_every_method() {
     assert_plays(&servers::litellm());
 }
 
 #[test]
-fn claude_on_openrouter() {
+fn claude_on_openrouter_plays_every_method() {
     assert_plays(&servers::openrouter_claude());
 }
 
 #[test]
-fn deepseek_r1_on_openrouter() {
+fn deepseek_r1_on_openrouter_plays_every_method() {
     assert_plays(&servers::openrouter());
 }
 
 #[test]
-fn gemini() {
+fn gemini_plays_every_method() {
     assert_plays(&servers::gemini());
 }
 
 #[test]
-fn deepseek() {
+fn deepseek_plays_every_method() {
     assert_plays(&servers::deepseek());
 }
 
@@ -339,9 +340,10 @@ fn doctor_reports_each_server_correctly() {
         let (code, out, err) = home.ask(&server, behavior.key, words, &["--json"]);
         faults.check(code == 0, || format!("exit {code}: {err}"));
         let report: Value = serde_json::from_str(out.lines().next().unwrap_or("")).unwrap_or(Value::Null);
-        let about = ["server", "one token", "streaming", "stop", "seed", "reply", "reasoning"];
+        let check_names = ["server", "one token", "streaming", "stop", "seed", "reply", "reasoning"];
         let checks = report["checks"].as_array().into_iter().flatten();
-        let checks: Vec<&Value> = checks.filter(|c| about.iter().any(|name| c["name"] == *name)).collect();
+        let checks: Vec<&Value> =
+            checks.filter(|c| check_names.iter().any(|name| c["name"] == *name)).collect();
         for check in checks.iter().filter(|c| c["state"] == "broken") {
             faults.check(false, || format!("called broken: {check}"));
         }
@@ -349,16 +351,16 @@ fn doctor_reports_each_server_correctly() {
         faults.check(state("server").is_some_and(|s| s == "ok"), || {
             "the server or its model is not reported as OK".to_owned()
         });
-        let seeded = state("seed").is_some_and(|s| s == "ok");
-        faults.check(seeded == behavior.seeds, || {
-            format!("seed: honoured {}, reported {seeded}", behavior.seeds)
+        let reports_seed = state("seed").is_some_and(|s| s == "ok");
+        faults.check(reports_seed == behavior.honours_seed, || {
+            format!("seed: honoured {}, reported {reports_seed}", behavior.honours_seed)
         });
         let streams = checks.iter().all(|c| {
             c["name"] != "streaming" || c["state"] == "ok" || !c["what"].to_string().contains("piece")
         });
         faults.check(streams, || "reported as not streaming".to_owned());
         let at_zero = checks.iter().any(|c| c["what"].to_string().contains("at temperature 0"));
-        faults.check(!at_zero || behavior.keeps.contains(&"temperature"), || {
+        faults.check(!at_zero || behavior.kept_fields.contains(&"temperature"), || {
             "reports a temperature that is not sent".to_owned()
         });
         for words in behavior.doctor {

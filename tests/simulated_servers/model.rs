@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-/// The kind of reply that a prompt asks for.
+/// The kind of reply that a prompt requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     /// The actor's next action.
@@ -121,8 +121,8 @@ fn reasoning_text(length: usize, variation: usize) -> String {
     text
 }
 
-/// Returns the next place of those that the first observation lists, and sometimes `look`. The same prompt gets the
-/// same action.
+/// Returns an action that goes to the next of the places that the first observation lists, and sometimes `look`. The
+/// same prompt gets the same action.
 fn next_action(prompt: &str) -> String {
     const LISTED: &str = "Looking quickly around you, you see ";
     let task = prompt.rfind(LISTED).map_or("", |at| &prompt[at + LISTED.len()..]);

@@ -1,7 +1,7 @@
 //! Runs every command of the README as written, with the data that it names, against servers on this machine.
 
 use crate::servers::{self, Server, key_of};
-use crate::{Home, outcome};
+use crate::{Home, run_command};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -44,49 +44,52 @@ fn commands(document: &str) -> Vec<String> {
 /// Writes the data that the README's commands need: an ALFWorld folder with a generated game under the name of a real
 /// task, a level file and a planning problem.
 fn write_data(home: &Home) {
-    let here = home.0.path();
-    let words = ["tasks", "--env", "household", "--only", "1", "--write", "written"].map(str::to_owned);
-    let (code, written, error) = outcome(home.command(&words));
+    let home_dir = home.0.path();
+    let args = ["tasks", "--env", "household", "--only", "1", "--write", "written"].map(str::to_owned);
+    let (code, written, error) = run_command(home.command(&args));
     assert_eq!(code, 0, "{error}");
     let task = "pick_heat_then_place_in_recep-Mug-None-Cabinet-10";
-    let target = here.join(".cache/alfworld/json_2.1.1/valid_unseen").join(task).join("trial_T1");
+    let target = home_dir.join(".cache/alfworld/json_2.1.1/valid_unseen").join(task).join("trial_T1");
     fs::create_dir_all(&target).unwrap();
-    for file in fs::read_dir(here.join(written.trim())).unwrap() {
+    for file in fs::read_dir(home_dir.join(written.trim())).unwrap() {
         let file = file.unwrap();
         fs::copy(file.path(), target.join(file.file_name())).unwrap();
     }
     let levels = include_str!("../../docs/BABYAI.md").split("## Level files").nth(1).unwrap();
     let level = levels.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
-    fs::write(here.join("level.json"), level).unwrap();
+    fs::write(home_dir.join("level.json"), level).unwrap();
     fs::write(
-        here.join("domain.pddl"),
+        home_dir.join("domain.pddl"),
         "(define (domain lamp) (:requirements :strips) (:predicates (off) (on))
          (:action press :parameters () :precondition (off) :effect (and (on) (not (off)))))",
     )
     .unwrap();
-    fs::write(here.join("problem.pddl"), "(define (problem one) (:domain lamp) (:init (off)) (:goal (on)))")
-        .unwrap();
+    fs::write(
+        home_dir.join("problem.pddl"),
+        "(define (problem one) (:domain lamp) (:init (off)) (:goal (on)))",
+    )
+    .unwrap();
 }
 
 /// Runs one command, against a simulated server if it needs one.
 fn run(home: &Home, line: &str) -> (i32, String, String) {
-    let mut words: Vec<String> =
+    let mut args: Vec<String> =
         line.split_whitespace().skip(1).map(|word| word.trim_matches('\'').to_owned()).collect();
     let mut command_env: Vec<(String, String)> = Vec::new();
     let mut server = None;
-    if let Some(at) = words.iter().position(|w| w.starts_with("openai:")) {
-        let profile = words.iter().position(|w| w == "--profile").map(|n| words[n + 1].clone());
+    if let Some(model_index) = args.iter().position(|w| w.starts_with("openai:")) {
+        let profile = args.iter().position(|w| w == "--profile").map(|n| args[n + 1].clone());
         let all = servers::all();
         // A profile without its own simulation is tested against a server that needs no profile.
         let behavior = all.iter().find(|b| b.profile == profile.as_deref());
         let behavior = behavior.or_else(|| all.iter().find(|b| b.profile.is_none())).unwrap().clone();
-        words[at] = format!("openai:{}", behavior.model);
+        args[model_index] = format!("openai:{}", behavior.model);
         let started = Server::start(behavior.clone());
-        if let Some(n) = words.iter().position(|w| w == "--base-url") {
-            words[n + 1] = started.base_url();
+        if let Some(n) = args.iter().position(|w| w == "--base-url") {
+            args[n + 1] = started.base_url();
         } else if behavior.key.is_some() && behavior.profile.is_some() {
             // A hosted server's profile sets its public URL; override it with the simulated server's.
-            words.extend(["--base-url".to_owned(), started.base_url()]);
+            args.extend(["--base-url".to_owned(), started.base_url()]);
         } else {
             command_env.push(("OPENAI_BASE_URL".to_owned(), started.base_url()));
         }
@@ -95,16 +98,16 @@ fn run(home: &Home, line: &str) -> (i32, String, String) {
         }
         server = Some(started);
     }
-    let plays = ["run", "resume", "rerun"].contains(&words[0].as_str());
-    if plays && words[0] != "rerun" && !words.iter().any(|w| w == "--env" || w == "--last") {
-        words.extend(["--max-steps", "3"].map(str::to_owned));
+    let runs_episodes = ["run", "resume", "rerun"].contains(&args[0].as_str());
+    if runs_episodes && args[0] != "rerun" && !args.iter().any(|w| w == "--env" || w == "--last") {
+        args.extend(["--max-steps", "3"].map(str::to_owned));
     }
-    let mut command: Command = home.command(&words);
+    let mut command: Command = home.command(&args);
     command.envs(command_env).env("ALFWORLD_DATA", home.0.path().join(".cache/alfworld"));
     command.stdin(Stdio::null());
-    let done = outcome(command);
+    let result = run_command(command);
     drop(server);
-    done
+    result
 }
 
 /// Regression: commands of the README failed, because an option had another name or a task didn't exist.
@@ -112,9 +115,9 @@ fn run(home: &Home, line: &str) -> (i32, String, String) {
 fn every_command_of_the_readme_runs() {
     let home = Home::new();
     write_data(&home);
-    let all = commands(include_str!("../../README.md"));
+    let lines = commands(include_str!("../../README.md"));
     let (mut ran, mut failed) = (0, String::new());
-    for line in &all {
+    for line in &lines {
         if NOT_RUN.iter().any(|(command, _)| command == line) || line.starts_with("export ") {
             continue;
         }
@@ -128,7 +131,7 @@ fn every_command_of_the_readme_runs() {
     assert!(ran >= 20, "only {ran} commands were found");
     assert!(failed.is_empty(), "{failed}");
     for (command, reason) in NOT_RUN {
-        assert!(all.iter().any(|line| line == command), "`{command}` ({reason}) is not in the README");
+        assert!(lines.iter().any(|line| line == command), "`{command}` ({reason}) is not in the README");
     }
 }
 

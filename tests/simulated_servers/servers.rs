@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 /// How a model reasons, and how its server handles that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thinking {
-    /// It does not.
+    /// It doesn't reason.
     No,
     /// It writes `<think>`, a line break, its reasoning, `</think>` and two line breaks before its reply (Qwen3's
     /// template: huggingface.co/Qwen/Qwen3-4B).
@@ -39,10 +39,10 @@ pub(crate) enum TagHandling {
     /// It leaves them in the content.
     Leaves,
     /// It removes them with the white space around them (ollama/ollama, thinking/parser.go).
-    Trims,
+    RemovesAndTrims,
     /// It removes them; the line breaks after `</think>` stay in the content (vLLM's qwen3 parser; QwenLM/Qwen3 issue
     /// 1755).
-    Keeps,
+    Removes,
 }
 
 /// Token counts of the server.
@@ -73,15 +73,15 @@ pub(crate) struct Behavior {
     pub(crate) key: Option<&'static str>,
     pub(crate) style: Style,
     /// Characters of reasoning before an action, and before any other reply.
-    pub(crate) reasons: (usize, usize),
+    pub(crate) reasoning_lengths: (usize, usize),
     pub(crate) thinking: Thinking,
-    pub(crate) stops: StopScope,
-    pub(crate) parser: TagHandling,
+    pub(crate) stop_scope: StopScope,
+    pub(crate) tag_handling: TagHandling,
     /// The field of a delta that has the reasoning; `None` if it is not shown.
-    pub(crate) field: Option<&'static str>,
+    pub(crate) reasoning_field: Option<&'static str>,
     /// Fields that limit the length of a reply.
     pub(crate) limit_fields: &'static [&'static str],
-    /// Context size in tokens, if longer prompts are silently cut at their beginning.
+    /// Context size in tokens, if longer prompts are silently truncated at their beginning.
     pub(crate) context_limit: Option<usize>,
     /// Returns status and body of the error if it rejects a request.
     pub(crate) rejection: fn(&Value) -> Option<(u16, String)>,
@@ -91,24 +91,24 @@ pub(crate) struct Behavior {
     pub(crate) comments: &'static str,
     pub(crate) headers: &'static str,
     pub(crate) usage: fn(Counts) -> Value,
-    pub(crate) tail: UsagePlacement,
+    pub(crate) usage_placement: UsagePlacement,
     /// The model's id in the list of models.
-    pub(crate) listed: &'static str,
+    pub(crate) listed_model: &'static str,
     /// Whether the same seed gives the same wording.
-    pub(crate) seeds: bool,
+    pub(crate) honours_seed: bool,
     /// Fields that it accepts, which a client must keep sending although it rejects another one.
-    pub(crate) keeps: &'static [&'static str],
+    pub(crate) kept_fields: &'static [&'static str],
     /// Number of additional requests without a profile: to learn what the server rejects and what its model needs, and
     /// after a single failure.
     pub(crate) extra_requests: usize,
-    /// Text that `doctor` must report in one check.
+    /// Texts that `doctor` must report, those of each group in one check.
     pub(crate) doctor: &'static [&'static [&'static str]],
 }
 
 impl Behavior {
     /// Returns whether the client sees the reasoning, in a separate field or between tags.
     pub(crate) fn shows_reasoning(&self) -> bool {
-        self.field.is_some() || matches!(self.thinking, Thinking::Tags | Thinking::Opened)
+        self.reasoning_field.is_some() || matches!(self.thinking, Thinking::Tags | Thinking::Opened)
     }
 }
 
@@ -137,7 +137,7 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// Returns whether the reply is complete and usable.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.completion.as_ref().is_some_and(|c| {
             let shown = self.content.trim();
             !shown.is_empty() && (shown.ends_with(c.answer.trim()) || shown == c.action)
@@ -155,8 +155,8 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn start(behavior: Behavior) -> Self {
         let exchanges = Arc::new(Mutex::new(Vec::new()));
-        let (log, serves) = (exchanges.clone(), behavior.clone());
-        let listener = Listener::start(move |request| answer(&serves, &request, &log));
+        let (log, served) = (exchanges.clone(), behavior.clone());
+        let listener = Listener::start(move |request| answer(&served, &request, &log));
         Self { behavior, listener, exchanges }
     }
 
@@ -177,7 +177,7 @@ fn answer(behavior: &Behavior, request: &Request, log: &Mutex<Vec<Exchange>>) ->
     let path = request.path.strip_prefix(behavior.path).unwrap_or("");
     match (request.method.as_str(), path) {
         ("GET", "/models") => {
-            let model = json!({"id": behavior.listed, "object": "model", "created": 1_763_000_000, "owned_by": "library"});
+            let model = json!({"id": behavior.listed_model, "object": "model", "created": 1_763_000_000, "owned_by": "library"});
             Response::Json(200, "", json!({"object": "list", "data": [model]}).to_string())
         }
         ("POST", "/chat/completions") => chat(behavior, request, log),
@@ -193,7 +193,7 @@ pub(crate) fn key_of(behavior: &Behavior) -> String {
 fn chat(behavior: &Behavior, request: &Request, log: &Mutex<Vec<Exchange>>) -> Response {
     let sent: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
     let mut log = log.lock().unwrap();
-    let note = |status, sent: &Value| Exchange {
+    let failed_exchange = |status, sent: &Value| Exchange {
         sent: sent.clone(),
         status,
         completion: None,
@@ -201,24 +201,24 @@ fn chat(behavior: &Behavior, request: &Request, log: &Mutex<Vec<Exchange>>) -> R
         counts: Counts::default(),
     };
     if let Some((status, body)) = malformed(behavior, &sent).or_else(|| (behavior.rejection)(&sent)) {
-        log.push(note(status, &sent));
+        log.push(failed_exchange(status, &sent));
         return Response::Json(status, behavior.headers, body);
     }
     let number = log.iter().filter(|e| e.status == 200 || e.status >= 429).count() + 1;
-    if let Some(mishap) = (behavior.failure)(number) {
-        log.push(note(if let Response::Json(status, ..) = mishap { status } else { 200 }, &sent));
-        return mishap;
+    if let Some(failure) = (behavior.failure)(number) {
+        log.push(failed_exchange(if let Response::Json(status, ..) = failure { status } else { 200 }, &sent));
+        return failure;
     }
-    let made = generate(behavior, &sent, number);
+    let generated = generate(behavior, &sent, number);
     log.push(Exchange {
         sent: sent.clone(),
         status: 200,
-        completion: Some(made.completion.clone()),
-        content: made.content.clone(),
-        counts: made.counts,
+        completion: Some(generated.completion.clone()),
+        content: generated.content.clone(),
+        counts: generated.counts,
     });
     drop(log);
-    to_response(behavior, &sent, &made)
+    to_response(behavior, &sent, &generated)
 }
 
 /// Returns the error for requests that every server rejects.
@@ -254,14 +254,14 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     let mut prompt: String = messages.iter().filter_map(|m| m["content"].as_str()).collect();
     // Templates add markers around every message.
     let mut prompt_tokens = token_count(&prompt) + 8 * messages.len() as u64;
-    if let Some(most) = behavior.context_limit.filter(|most| prompt_tokens > *most as u64) {
-        prompt = prompt.chars().skip((prompt_tokens as usize - most) * 4).collect();
-        prompt_tokens = most as u64;
+    if let Some(limit) = behavior.context_limit.filter(|limit| prompt_tokens > *limit as u64) {
+        prompt = prompt.chars().skip((prompt_tokens as usize - limit) * 4).collect();
+        prompt_tokens = limit as u64;
     }
-    let sampled = sent["temperature"].as_f64().is_none_or(|warm| warm > 0.0);
-    let seed = sent["seed"].as_u64().filter(|_| behavior.seeds).map_or(number, |seed| seed as usize);
+    let sampled = sent["temperature"].as_f64().is_none_or(|temperature| temperature > 0.0);
+    let seed = sent["seed"].as_u64().filter(|_| behavior.honours_seed).map_or(number, |seed| seed as usize);
     let completion =
-        model::complete(&prompt, behavior.style, behavior.reasons, if sampled { seed } else { 0 });
+        model::complete(&prompt, behavior.style, behavior.reasoning_lengths, if sampled { seed } else { 0 });
     let thinks = behavior.thinking != Thinking::No && !is_reasoning_off(sent);
     let (opening, closing) = match behavior.thinking {
         _ if !thinks => ("", ""),
@@ -273,21 +273,22 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     let written = format!("{opening}{reasoning}{closing}{}", completion.answer);
     // The end of the tag, followed by line breaks and the reply.
     let content_at = written.len() - completion.answer.len() - if closing.is_empty() { 0 } else { 2 };
-    let searched = match (behavior.thinking, behavior.stops) {
+    let search_start = match (behavior.thinking, behavior.stop_scope) {
         (Thinking::Tags | Thinking::Opened, StopScope::Everywhere) if thinks => 0,
         _ => content_at,
     };
-    let bound = behavior.limit_fields.iter().find_map(|name| sent[*name].as_u64()).unwrap_or(u64::MAX);
-    let bound =
-        written.char_indices().nth(bound.saturating_mul(4) as usize).map_or(written.len(), |(at, _)| at);
+    let max_len = behavior.limit_fields.iter().find_map(|name| sent[*name].as_u64()).unwrap_or(u64::MAX);
+    let max_len =
+        written.char_indices().nth(max_len.saturating_mul(4) as usize).map_or(written.len(), |(at, _)| at);
     let stops = sent["stop"].as_array().cloned().unwrap_or_else(|| vec![sent["stop"].clone()]);
     let stopped = stops.iter().filter_map(Value::as_str).filter(|s| !s.is_empty());
     // Anthropic accepts no stop text of white space, and proxies in front of it that don't reject one drop it.
     let stopped = stopped.filter(|s| !behavior.model.contains("claude") || !s.trim().is_empty());
-    let stopped = stopped.filter_map(|s| Some((searched + written[searched..].find(s)?, s.len()))).min();
+    let stopped =
+        stopped.filter_map(|s| Some((search_start + written[search_start..].find(s)?, s.len()))).min();
     let (end, used, finish) = match stopped {
-        Some((at, length)) if at + length <= bound => (at, at + length, "stop"),
-        _ if bound < written.len() => (bound, bound, "length"),
+        Some((at, length)) if at + length <= max_len => (at, at + length, "stop"),
+        _ if max_len < written.len() => (max_len, max_len, "length"),
         _ => (written.len(), written.len(), "stop"),
     };
     let split = content_at.min(end);
@@ -298,13 +299,13 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
         answer: token_count(&written[content_at.min(used)..used]),
     };
     let untagged = thought.trim_start_matches("<think>").trim_end_matches("</think>");
-    let (reasoning, content) = match behavior.parser {
+    let (reasoning, content) = match behavior.tag_handling {
         _ if !matches!(behavior.thinking, Thinking::Tags | Thinking::Opened) || !thinks => {
             (thought.to_owned(), content.to_owned())
         }
         TagHandling::Leaves => (String::new(), written[..end].to_owned()),
-        TagHandling::Trims => (untagged.trim().to_owned(), content.trim_start().to_owned()),
-        TagHandling::Keeps => (untagged.to_owned(), content.to_owned()),
+        TagHandling::RemovesAndTrims => (untagged.trim().to_owned(), content.trim_start().to_owned()),
+        TagHandling::Removes => (untagged.to_owned(), content.to_owned()),
     };
     Generated { completion, reasoning, content, finish, counts }
 }
@@ -316,14 +317,14 @@ fn is_reasoning_off(sent: &Value) -> bool {
 }
 
 /// Returns the response, as a stream if requested.
-fn to_response(behavior: &Behavior, sent: &Value, made: &Generated) -> Response {
-    let usage = (behavior.usage)(made.counts);
+fn to_response(behavior: &Behavior, sent: &Value, generated: &Generated) -> Response {
+    let usage = (behavior.usage)(generated.counts);
     if sent["stream"] != true {
-        let mut message = json!({"role": "assistant", "content": made.content});
-        if let Some(field) = behavior.field {
-            message[field] = json!(made.reasoning);
+        let mut message = json!({"role": "assistant", "content": generated.content});
+        if let Some(field) = behavior.reasoning_field {
+            message[field] = json!(generated.reasoning);
         }
-        let choice = json!({"index": 0, "message": message, "finish_reason": made.finish});
+        let choice = json!({"index": 0, "message": message, "finish_reason": generated.finish});
         let body = json!({"id": "chatcmpl-1", "object": "chat.completion", "model": behavior.model, "choices": [choice], "usage": usage});
         return Response::Json(200, behavior.headers, body.to_string());
     }
@@ -339,23 +340,23 @@ fn to_response(behavior: &Behavior, sent: &Value, made: &Generated) -> Response 
     };
     let choice =
         |delta: Value, finish: Option<&str>| json!([{"index": 0, "delta": delta, "finish_reason": finish}]);
-    let mut pieces = vec![format!(
+    let mut chunks = vec![format!(
         "{}{}",
         behavior.comments,
         chunk(choice(json!({"role": "assistant", "content": ""}), None), None)
     )];
-    if let Some(field) = behavior.field {
-        let deltas =
-            split_text(&made.reasoning, 40).map(|words| chunk(choice(json!({field: words}), None), None));
-        pieces.extend(deltas);
+    if let Some(field) = behavior.reasoning_field {
+        let deltas = split_text(&generated.reasoning, 40)
+            .map(|words| chunk(choice(json!({field: words}), None), None));
+        chunks.extend(deltas);
     }
-    pieces.extend(
-        split_text(&made.content, 10).map(|words| chunk(choice(json!({"content": words}), None), None)),
+    chunks.extend(
+        split_text(&generated.content, 10).map(|words| chunk(choice(json!({"content": words}), None), None)),
     );
     let mut end = String::new();
-    let finish_usage = (behavior.tail == UsagePlacement::FinishEvent).then_some(&usage);
-    let _ = write!(end, "{}", chunk(choice(json!({}), Some(made.finish)), finish_usage));
-    match behavior.tail {
+    let finish_usage = (behavior.usage_placement == UsagePlacement::FinishEvent).then_some(&usage);
+    let _ = write!(end, "{}", chunk(choice(json!({}), Some(generated.finish)), finish_usage));
+    match behavior.usage_placement {
         UsagePlacement::OwnEvent if sent["stream_options"]["include_usage"] == true => {
             end.push_str(&chunk(json!([]), Some(&usage)));
         }
@@ -367,13 +368,13 @@ fn to_response(behavior: &Behavior, sent: &Value, made: &Generated) -> Response 
     }
     end.push_str("data: [DONE]\n\n");
     // In two chunks: a client that has what it needs may disconnect before the usage arrives.
-    pieces.push(end);
-    Response::Stream(behavior.headers, pieces)
+    chunks.push(end);
+    Response::Stream(behavior.headers, chunks)
 }
 
 fn split_text(text: &str, size: usize) -> impl Iterator<Item = String> {
     let letters: Vec<char> = text.chars().collect();
-    letters.chunks(size).map(|piece| piece.iter().collect()).collect::<Vec<String>>().into_iter()
+    letters.chunks(size).map(|part| part.iter().collect()).collect::<Vec<String>>().into_iter()
 }
 
 /// Rejects nothing.
@@ -414,15 +415,15 @@ pub(crate) fn ollama() -> Behavior {
         name: "ollama",
         profile: Some("ollama"),
         model: "qwen3:4b",
-        listed: "qwen3:4b",
+        listed_model: "qwen3:4b",
         path: "/v1",
         key: None,
         style: Style::Line,
-        reasons: (1400, 2400),
+        reasoning_lengths: (1400, 2400),
         thinking: Thinking::Tags,
-        stops: StopScope::Everywhere,
-        parser: TagHandling::Trims,
-        field: Some("reasoning"),
+        stop_scope: StopScope::Everywhere,
+        tag_handling: TagHandling::RemovesAndTrims,
+        reasoning_field: Some("reasoning"),
         limit_fields: &["max_tokens"],
         context_limit: Some(4096),
         rejection: accept_all,
@@ -430,9 +431,9 @@ pub(crate) fn ollama() -> Behavior {
         comments: "",
         headers: "",
         usage: usage_without_reasoning,
-        tail: UsagePlacement::OwnEvent,
-        seeds: true,
-        keeps: &["temperature", "top_p", "seed"],
+        usage_placement: UsagePlacement::OwnEvent,
+        honours_seed: true,
+        kept_fields: &["temperature", "top_p", "seed"],
         extra_requests: 2,
         doctor: &[STOP_CUTS, &["max_tokens", "reason"]],
     }
@@ -453,13 +454,13 @@ pub(crate) fn vllm() -> Behavior {
         name: "vllm",
         profile: Some("vllm"),
         model: "Qwen/Qwen3-4B",
-        listed: "Qwen/Qwen3-4B",
+        listed_model: "Qwen/Qwen3-4B",
         thinking: Thinking::Opened,
-        parser: TagHandling::Keeps,
-        field: Some("reasoning_content"),
+        tag_handling: TagHandling::Removes,
+        reasoning_field: Some("reasoning_content"),
         limit_fields: &["max_completion_tokens", "max_tokens"],
         context_limit: None,
-        rejection: vllm_refuses,
+        rejection: vllm_rejection,
         ..ollama()
     }
 }
@@ -470,8 +471,8 @@ pub(crate) fn vllm_content_stops() -> Behavior {
     Behavior {
         name: "vllm-content-stops",
         thinking: Thinking::Tags,
-        stops: StopScope::AfterReasoning,
-        field: Some("reasoning"),
+        stop_scope: StopScope::AfterReasoning,
+        reasoning_field: Some("reasoning"),
         ..vllm()
     }
 }
@@ -481,8 +482,8 @@ pub(crate) fn vllm_no_parser() -> Behavior {
     Behavior {
         name: "vllm-no-parser",
         thinking: Thinking::Tags,
-        parser: TagHandling::Leaves,
-        field: None,
+        tag_handling: TagHandling::Leaves,
+        reasoning_field: None,
         ..vllm()
     }
 }
@@ -494,14 +495,14 @@ pub(crate) fn vllm_no_parser_opened() -> Behavior {
     Behavior {
         name: "vllm-no-parser-opened",
         model: "Qwen/Qwen3-4B-Thinking-2507",
-        listed: "Qwen/Qwen3-4B-Thinking-2507",
+        listed_model: "Qwen/Qwen3-4B-Thinking-2507",
         thinking: Thinking::Opened,
         doctor: &[],
         ..vllm_no_parser()
     }
 }
 
-fn vllm_refuses(sent: &Value) -> Option<(u16, String)> {
+fn vllm_rejection(sent: &Value) -> Option<(u16, String)> {
     const CONTEXT: u64 = 40_960;
     let prompt: u64 =
         sent["messages"].as_array()?.iter().filter_map(|m| m["content"].as_str()).map(token_count).sum();
@@ -521,25 +522,25 @@ fn vllm_refuses(sent: &Value) -> Option<(u16, String)> {
 /// - `max_tokens`, `top_p` and `stop` are rejected, and every temperature except 1 (vibrantlabsai/ragas issue 2440,
 ///   huggingface/smolagents issue 1671, crystal-autobot/autobot issue 40).
 /// - Reasoning is not shown, has multiples of 64 tokens, and counts towards `max_completion_tokens`: a 400-token reply
-///   is all reasoning, empty, with finish reason `length` (covan-ai/covan pull 112). A limit of a few tokens is an error
-///   (nextlevelbuilder/goclaw issue 245, BerriAI/litellm pull 30708).
+///   is all reasoning, empty, with finish reason `length` (covan-ai/covan pull 112). A limit of a few tokens is an
+///   error (nextlevelbuilder/goclaw issue 245, BerriAI/litellm pull 30708).
 pub(crate) fn openai() -> Behavior {
     Behavior {
         name: "openai",
         profile: Some("openai"),
         model: "gpt-5-mini",
-        listed: "gpt-5-mini",
+        listed_model: "gpt-5-mini",
         key: Some("OPENAI_API_KEY"),
-        reasons: (448 * 4, 1152 * 4),
+        reasoning_lengths: (448 * 4, 1152 * 4),
         style: Style::Remark,
         thinking: Thinking::Channel,
-        field: None,
+        reasoning_field: None,
         limit_fields: &["max_completion_tokens"],
         context_limit: None,
-        rejection: openai_refuses,
+        rejection: openai_rejection,
         usage: usage_with_reasoning,
-        seeds: false,
-        keeps: &["seed"],
+        honours_seed: false,
+        kept_fields: &["seed"],
         extra_requests: 5,
         doctor: &[
             &["rejected max_tokens"],
@@ -552,7 +553,7 @@ pub(crate) fn openai() -> Behavior {
     }
 }
 
-fn openai_refuses(sent: &Value) -> Option<(u16, String)> {
+fn openai_rejection(sent: &Value) -> Option<(u16, String)> {
     let error = |message: String, param: Value, code: Value| {
         let error =
             json!({"message": message, "type": "invalid_request_error", "param": param, "code": code});
@@ -562,9 +563,9 @@ fn openai_refuses(sent: &Value) -> Option<(u16, String)> {
         let message = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
         return error(message.to_owned(), json!("max_tokens"), json!("unsupported_parameter"));
     }
-    if let Some(warm) = sent.get("temperature").filter(|t| t.as_f64() != Some(1.0)) {
+    if let Some(temperature) = sent.get("temperature").filter(|t| t.as_f64() != Some(1.0)) {
         let message = format!(
-            "Unsupported value: 'temperature' does not support {warm} with this model. Only the default (1) value is supported."
+            "Unsupported value: 'temperature' does not support {temperature} with this model. Only the default (1) value is supported."
         );
         return error(message, json!("temperature"), json!("unsupported_value"));
     }
@@ -593,17 +594,17 @@ pub(crate) fn anthropic() -> Behavior {
         name: "anthropic",
         profile: Some("anthropic"),
         model: "claude-sonnet-5",
-        listed: "claude-sonnet-5",
+        listed_model: "claude-sonnet-5",
         key: Some("ANTHROPIC_API_KEY"),
         style: Style::Remark,
         thinking: Thinking::No,
-        reasons: (0, 0),
-        field: None,
+        reasoning_lengths: (0, 0),
+        reasoning_field: None,
         limit_fields: &["max_completion_tokens", "max_tokens"],
         context_limit: None,
-        rejection: anthropic_refuses,
-        seeds: false,
-        keeps: &[],
+        rejection: anthropic_rejection,
+        honours_seed: false,
+        kept_fields: &[],
         extra_requests: 2,
         doctor: &[&["rejected temperature"], &["seed", "ignores"]],
         ..ollama()
@@ -613,7 +614,7 @@ pub(crate) fn anthropic() -> Behavior {
 const TEMPERATURE_AND_TOP_P_ERROR: &str =
     "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
 
-fn anthropic_refuses(sent: &Value) -> Option<(u16, String)> {
+fn anthropic_rejection(sent: &Value) -> Option<(u16, String)> {
     let both = sent.get("temperature").is_some() && sent.get("top_p").is_some();
     let message = if both {
         TEMPERATURE_AND_TOP_P_ERROR
@@ -636,19 +637,19 @@ pub(crate) fn litellm() -> Behavior {
         name: "litellm",
         profile: None,
         model: "claude-sonnet-4-5",
-        listed: "claude-sonnet-4-5",
+        listed_model: "claude-sonnet-4-5",
         key: Some("OPENAI_API_KEY"),
-        rejection: litellm_refuses,
-        keeps: &["temperature"],
+        rejection: litellm_rejection,
+        kept_fields: &["temperature"],
         extra_requests: 3,
         doctor: &[&["rejected seed"], &["rejected top_p"]],
         headers: "x-litellm-model-id: 1\r\n",
-        tail: UsagePlacement::EmptyDelta,
+        usage_placement: UsagePlacement::EmptyDelta,
         ..anthropic()
     }
 }
 
-fn litellm_refuses(sent: &Value) -> Option<(u16, String)> {
+fn litellm_rejection(sent: &Value) -> Option<(u16, String)> {
     let upstream = |message: &str| {
         let error = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
         format!(
@@ -679,20 +680,20 @@ pub(crate) fn openrouter_claude() -> Behavior {
     Behavior {
         name: "openrouter-claude",
         model: "anthropic/claude-sonnet-4.5",
-        listed: "anthropic/claude-sonnet-4.5",
-        rejection: openrouter_claude_refuses,
-        keeps: &["temperature"],
+        listed_model: "anthropic/claude-sonnet-4.5",
+        rejection: openrouter_claude_rejection,
+        kept_fields: &["temperature"],
         extra_requests: 2,
         doctor: &[&["rejected top_p"]],
         thinking: Thinking::No,
         style: Style::Remark,
-        reasons: (0, 0),
-        field: None,
+        reasoning_lengths: (0, 0),
+        reasoning_field: None,
         ..openrouter()
     }
 }
 
-fn openrouter_claude_refuses(sent: &Value) -> Option<(u16, String)> {
+fn openrouter_claude_rejection(sent: &Value) -> Option<(u16, String)> {
     (sent.get("temperature").is_some() && sent.get("top_p").is_some()).then(|| {
         let raw = json!({"type": "error", "error": {"type": "invalid_request_error", "message": TEMPERATURE_AND_TOP_P_ERROR}, "request_id": "req_011CX"});
         let metadata = json!({"raw": raw.to_string(), "provider_name": "Anthropic"});
@@ -712,11 +713,11 @@ pub(crate) fn openrouter() -> Behavior {
         name: "openrouter",
         profile: Some("openrouter"),
         model: "deepseek/deepseek-r1",
-        listed: "deepseek/deepseek-r1",
+        listed_model: "deepseek/deepseek-r1",
         path: "/api/v1",
         key: Some("OPENROUTER_API_KEY"),
         style: Style::ThoughtAndAction,
-        field: Some("reasoning"),
+        reasoning_field: Some("reasoning"),
         limit_fields: &["max_completion_tokens", "max_tokens"],
         thinking: Thinking::Channel,
         context_limit: None,
@@ -729,7 +730,7 @@ pub(crate) fn openrouter() -> Behavior {
             usage["cost"] = json!(0.000_123);
             usage
         },
-        tail: UsagePlacement::EmptyDelta,
+        usage_placement: UsagePlacement::EmptyDelta,
         ..ollama()
     }
 }
@@ -749,34 +750,34 @@ fn openrouter_failure(number: usize) -> Option<Response> {
 ///   (Vali-98/ChatterUI issue 227), as is every other unknown field.
 /// - Too many requests: the retry delay is only in the details of the body (RooCodeInc/Roo-Code issue 3883). The first
 ///   request ends like that.
-/// - Thoughts are not shown, count towards `max_tokens` (googleapis/python-genai issue 811), and are only in `total_tokens`
-///   (router-for-me/CLIProxyAPI issue 5733).
+/// - Thoughts are not shown, count towards `max_tokens` (googleapis/python-genai issue 811), and are only in
+///   `total_tokens` (router-for-me/CLIProxyAPI issue 5733).
 /// - The list of models has `models/` before each name.
 pub(crate) fn gemini() -> Behavior {
     Behavior {
         name: "gemini",
         profile: Some("gemini"),
         model: "gemini-2.5-flash",
-        listed: "models/gemini-2.5-flash",
+        listed_model: "models/gemini-2.5-flash",
         path: "/v1beta/openai",
         key: Some("GEMINI_API_KEY"),
         thinking: Thinking::Channel,
-        field: None,
+        reasoning_field: None,
         limit_fields: &["max_completion_tokens", "max_tokens"],
         context_limit: None,
-        rejection: gemini_refuses,
+        rejection: gemini_rejection,
         failure: gemini_failure,
-        seeds: false,
-        keeps: &["temperature", "top_p", "stop"],
+        honours_seed: false,
+        kept_fields: &["temperature", "top_p", "stop"],
         extra_requests: 3,
         doctor: &[&["max_tokens"]],
         usage: |counts| json!({"prompt_tokens": counts.prompt, "completion_tokens": counts.answer, "total_tokens": counts.total()}),
-        tail: UsagePlacement::FinishEvent,
+        usage_placement: UsagePlacement::FinishEvent,
         ..ollama()
     }
 }
 
-fn gemini_refuses(sent: &Value) -> Option<(u16, String)> {
+fn gemini_rejection(sent: &Value) -> Option<(u16, String)> {
     const KNOWN: [&str; 9] = [
         "model",
         "messages",
@@ -831,18 +832,18 @@ pub(crate) fn deepseek() -> Behavior {
         name: "deepseek",
         profile: Some("deepseek"),
         model: "deepseek-flash",
-        listed: "deepseek-flash",
+        listed_model: "deepseek-flash",
         key: Some("DEEPSEEK_API_KEY"),
-        seeds: false,
+        honours_seed: false,
         extra_requests: 2,
         doctor: &[&["reason"]],
         style: Style::ThoughtAndAction,
         thinking: Thinking::Channel,
-        field: Some("reasoning_content"),
+        reasoning_field: Some("reasoning_content"),
         context_limit: None,
         comments: ": keep-alive\n\n: keep-alive\n\n",
         usage: usage_with_reasoning,
-        tail: UsagePlacement::FinishEvent,
+        usage_placement: UsagePlacement::FinishEvent,
         ..ollama()
     }
 }

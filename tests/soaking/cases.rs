@@ -1,4 +1,4 @@
-//! Runs a target on many cases, each derived from its own seed, and holds every case to the same limits.
+//! Runs a target on many cases, each derived from its own seed, with the same limits for every case.
 //!
 //! `RETROSPECT_SOAK=full` runs all cases, otherwise a hundredth; `RETROSPECT_SOAK_SEED` selects other cases (default
 //! 0); `RETROSPECT_SOAK_CASE=N` runs only case N.
@@ -9,7 +9,7 @@
 //! `/proc/self/clear_refs`); if that is missing, it is not measured and the last line says so. A case that takes a
 //! gigabyte, or more than a minute of wall time, ends the process with its number.
 
-#![allow(dead_code, reason = "every target takes what it needs")]
+#![allow(dead_code, reason = "each target uses only part of it")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `end`; 0 if there is none.
+    /// Returns a number below `end`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.next() % end as u64) as usize }
     }
@@ -56,8 +56,8 @@ impl Rng {
         self.below(times) == 0
     }
 
-    pub(crate) fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
-        of[self.below(of.len())]
+    pub(crate) fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
+        items[self.below(items.len())]
     }
 }
 
@@ -76,11 +76,11 @@ impl Soak {
     /// Creates a target; `full` is its number of cases in a full soak.
     pub(crate) fn new(name: &'static str, full: u64) -> Self {
         let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok());
-        let whole = std::env::var("RETROSPECT_SOAK").is_ok_and(|v| v == "full");
+        let is_full = std::env::var("RETROSPECT_SOAK").is_ok_and(|v| v == "full");
         Self {
             name,
             seed: number("RETROSPECT_SOAK_SEED").unwrap_or(0),
-            cases: if whole { full } else { full / 100 },
+            cases: if is_full { full } else { full / 100 },
             only_case: number("RETROSPECT_SOAK_CASE"),
             slowest: (Duration::ZERO, 0),
             largest: (0, 0),
@@ -95,7 +95,7 @@ impl Soak {
         let count = numbers.end - numbers.start;
         for number in numbers {
             let mut rng = Rng::new(self.seed.wrapping_mul(0x0100_0000_01b3).wrapping_add(number));
-            let base = peak_reset();
+            let base = reset_peak();
             watch.begin(number);
             let (cpu, wall) = (processor_time(), Instant::now());
             let outcome = catch_unwind(AssertUnwindSafe(|| case(&mut rng, number)));
@@ -110,15 +110,15 @@ impl Soak {
             }
             match (base, status_bytes("VmHWM:")) {
                 (Some(base), Some(peak)) => {
-                    let grew = peak.saturating_sub(base);
+                    let growth = peak.saturating_sub(base);
                     assert!(
-                        grew <= MAX_CASE_MEMORY,
+                        growth <= MAX_CASE_MEMORY,
                         "{}: case {number} of seed {} took {} MB",
                         self.name,
                         self.seed,
-                        grew >> 20
+                        growth >> 20
                     );
-                    self.largest = self.largest.max((grew, number));
+                    self.largest = self.largest.max((growth, number));
                 }
                 _ => self.measures_memory = false,
             }
@@ -144,8 +144,8 @@ impl Soak {
 
 /// Ends the process if a case hangs.
 struct Watch {
-    began: Instant,
-    /// When the running case began, in milliseconds since `began`; [`NO_CASE`] between cases.
+    start: Instant,
+    /// When the running case started, in milliseconds since `start`; [`NO_CASE`] between cases.
     since: Arc<AtomicU64>,
     case: Arc<AtomicU64>,
 }
@@ -153,12 +153,12 @@ struct Watch {
 impl Watch {
     fn start(name: &'static str, seed: u64) -> Self {
         let watch =
-            Self { began: Instant::now(), since: Arc::new(AtomicU64::new(NO_CASE)), case: Arc::default() };
-        let (began, since, case) = (watch.began, Arc::downgrade(&watch.since), watch.case.clone());
+            Self { start: Instant::now(), since: Arc::new(AtomicU64::new(NO_CASE)), case: Arc::default() };
+        let (start, since, case) = (watch.start, Arc::downgrade(&watch.since), watch.case.clone());
         std::thread::spawn(move || {
             while let Some(since) = since.upgrade() {
                 let since = since.load(Ordering::Relaxed);
-                let now = began.elapsed().as_millis() as u64;
+                let now = start.elapsed().as_millis() as u64;
                 if since != NO_CASE && now.saturating_sub(since) > HANG_MILLIS {
                     eprintln!("{name}: case {} of seed {seed} hangs", case.load(Ordering::Relaxed));
                     std::process::abort();
@@ -180,7 +180,7 @@ impl Watch {
 
     fn begin(&self, case: u64) {
         self.case.store(case, Ordering::Relaxed);
-        self.since.store(self.began.elapsed().as_millis() as u64, Ordering::Relaxed);
+        self.since.store(self.start.elapsed().as_millis() as u64, Ordering::Relaxed);
     }
 
     fn end(&self) {
@@ -195,7 +195,7 @@ fn processor_time() -> Option<Duration> {
 }
 
 /// Resets the peak of the resident set. Returns the resident memory in bytes.
-fn peak_reset() -> Option<u64> {
+fn reset_peak() -> Option<u64> {
     std::fs::write("/proc/self/clear_refs", "5").ok()?;
     status_bytes("VmRSS:")
 }

@@ -1,6 +1,6 @@
 //! Text that models, environments and files should not send.
 
-#![allow(dead_code, reason = "every target takes what it needs")]
+#![allow(dead_code, reason = "each target uses only part of it")]
 
 use crate::cases::Rng;
 
@@ -201,14 +201,14 @@ const HOUSEHOLD_WORDS: &[&str] = &[
 /// Returns a text of several pieces; once in `large` calls one of its pieces is a line of a megabyte.
 pub(crate) fn text(rng: &mut Rng, large: usize) -> String {
     let mut text = String::new();
-    let pieces = match rng.below(10) {
+    let count = match rng.below(10) {
         0 => 0,
         1..=6 => 1 + rng.below(8),
         _ => 1 + rng.below(60),
     };
-    let mostly_house = rng.once_in(2);
-    for _ in 0..pieces {
-        match rng.below(if mostly_house { 16 } else { 8 }) {
+    let mostly_household = rng.once_in(2);
+    for _ in 0..count {
+        match rng.below(if mostly_household { 16 } else { 8 }) {
             0 | 1 => text.push_str(rng.pick(CONTROL)),
             2 | 3 => text.push_str(rng.pick(UNICODE)),
             4 => text.push_str(rng.pick(STRUCTURED)),
@@ -229,9 +229,9 @@ pub(crate) fn text(rng: &mut Rng, large: usize) -> String {
             4 => "a b ",
             _ => rng.pick(HOUSEHOLD_WORDS),
         };
-        let at =
+        let position =
             (0..=text.len()).rev().find(|i| *i <= text.len() / 2 && text.is_char_boundary(*i)).unwrap_or(0);
-        text.insert_str(at, &piece.repeat((1 << 20) / piece.len()));
+        text.insert_str(position, &piece.repeat((1 << 20) / piece.len()));
     }
     text
 }
@@ -245,8 +245,8 @@ fn push_word(rng: &mut Rng, text: &mut String) {
     let long = rng.once_in(20);
     let letters = 1 + rng.below(if long { 5_000 } else { 12 });
     let letter = character(rng);
-    let own = rng.once_in(3);
+    let repeats_letter = rng.once_in(3);
     for _ in 0..letters {
-        text.push(if own { letter } else { char::from(b'a' + rng.below(26) as u8) });
+        text.push(if repeats_letter { letter } else { char::from(b'a' + rng.below(26) as u8) });
     }
 }

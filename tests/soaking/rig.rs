@@ -1,7 +1,7 @@
 //! A session without a driver: the engine, its journal in memory, and a store for a screen. Environments and actors
 //! answer at once, or a test answers for them.
 
-#![allow(dead_code, reason = "every target takes what it needs")]
+#![allow(dead_code, reason = "each target uses only part of it")]
 
 #[path = "../rig/run.rs"]
 mod run;
@@ -51,7 +51,7 @@ impl Rig {
             replay_seed: None,
             breakpoints: Vec::new(),
         };
-        rig.wish(&start).unwrap();
+        rig.send(&start).unwrap();
         rig
     }
 
@@ -60,7 +60,7 @@ impl Rig {
     }
 
     /// Executes a command. The calls it starts are not answered.
-    pub(crate) fn wish(&mut self, command: &Command) -> Result<(), CommandError> {
+    pub(crate) fn send(&mut self, command: &Command) -> Result<(), CommandError> {
         let events = self.engine.decide(&Input::Command(command.clone()))?;
         self.commit(events);
         self.advance();
@@ -75,9 +75,9 @@ impl Rig {
         }
     }
 
-    /// Answers at most `most` calls as the built-in environment and actor would.
-    pub(crate) fn answer(&mut self, most: usize) {
-        for _ in 0..most {
+    /// Answers at most `max_calls` calls as the built-in environment and actor would.
+    pub(crate) fn answer(&mut self, max_calls: usize) {
+        for _ in 0..max_calls {
             let Some(call) = self.engine.state.calls.values().next().cloned() else { break };
             let reply = self.reply_for(&call);
             self.reply(reply);
@@ -86,7 +86,7 @@ impl Rig {
 
     fn reply_for(&mut self, effect: &Effect) -> Reply {
         let call = effect.call();
-        let failed = |error: &EnvError| Reply::Failed {
+        let failed_reply = |error: &EnvError| Reply::Failed {
             call,
             failure: retrospect::engine::Failure {
                 message: error.to_string(),
@@ -97,7 +97,7 @@ impl Rig {
                 usage: None,
             },
         };
-        let gone = || EnvError::Died { what: "no environment is open".to_owned() };
+        let no_world = || EnvError::Died { what: "no environment is open".to_owned() };
         let result = match effect {
             Effect::ResetWorld { task, .. } => match open(task).and_then(|mut w| Ok((w.reset()?, w))) {
                 Ok((result, world)) => {
@@ -107,7 +107,7 @@ impl Rig {
                 Err(error) => Err(error),
             },
             Effect::StepWorld { action, .. } => {
-                self.world.as_mut().ok_or_else(gone).and_then(|w| w.step(action))
+                self.world.as_mut().ok_or_else(no_world).and_then(|w| w.step(action))
             }
             Effect::Ask { prompt, .. } => {
                 let seed = prompt.seed;
@@ -121,11 +121,11 @@ impl Rig {
                     usage: Usage::default(),
                 };
             }
-            Effect::Cancel { .. } => Err(gone()),
+            Effect::Cancel { .. } => Err(no_world()),
         };
         match result {
             Ok(result) => Reply::World { call, result: Box::new(result), admissible: Vec::new() },
-            Err(error) => failed(&error),
+            Err(error) => failed_reply(&error),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Corrupts the bytes of a branch file, by lines and by values.
 
-#![allow(dead_code, reason = "every target takes what it needs")]
+#![allow(dead_code, reason = "each target uses only part of it")]
 
 use crate::cases::Rng;
 use serde_json::{Map, Value, json};
@@ -17,22 +17,22 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<Vec<u8>> {
 /// Returns a window of a branch file's lines (header first) with one to four mutations. The events are often
 /// renumbered afterwards, so that the reader passes them on to the fold.
 pub(crate) fn mutate_branch(rng: &mut Rng, file: &[Vec<u8>], other: &[Vec<u8>]) -> Vec<u8> {
-    let keep = (2 + rng.below(60)).min(file.len());
-    let from = if rng.once_in(3) { 1 + rng.below(file.len() - 1) } else { 1 };
+    let line_count = (2 + rng.below(60)).min(file.len());
+    let first = if rng.once_in(3) { 1 + rng.below(file.len() - 1) } else { 1 };
     let mut lines: Vec<Vec<u8>> = vec![file[0].clone()];
-    lines.extend(file[from..].iter().take(keep).cloned());
-    let mut raw = false;
+    lines.extend(file[first..].iter().take(line_count).cloned());
+    let mut truncate = false;
     for _ in 0..[1, 1, 1, 2, 4][rng.below(5)] {
-        raw |= mutate_once(rng, &mut lines, other);
+        truncate |= mutate_once(rng, &mut lines, other);
     }
-    if (from > 1 || rng.once_in(2)) && !rng.once_in(5) {
+    if (first > 1 || rng.once_in(2)) && !rng.once_in(5) {
         renumber(&mut lines);
     }
     let mut bytes = lines.join(&b'\n');
     if !rng.once_in(10) {
         bytes.push(b'\n');
     }
-    if raw || rng.once_in(20) {
+    if truncate || rng.once_in(20) {
         bytes.truncate(rng.below(bytes.len() + 1));
     }
     if rng.once_in(20) {
@@ -44,32 +44,32 @@ pub(crate) fn mutate_branch(rng: &mut Rng, file: &[Vec<u8>], other: &[Vec<u8>]) 
     bytes
 }
 
-/// Applies one mutation. Returns true if the end should be cut off.
+/// Applies one mutation. Returns true if the file should also be truncated.
 fn mutate_once(rng: &mut Rng, lines: &mut Vec<Vec<u8>>, other: &[Vec<u8>]) -> bool {
-    let at = if rng.once_in(10) { 0 } else { rng.below(lines.len()) };
+    let index = if rng.once_in(10) { 0 } else { rng.below(lines.len()) };
     match rng.below(16) {
-        0 => mutate_bytes(rng, &mut lines[at]),
+        0 => mutate_bytes(rng, &mut lines[index]),
         1 => return true,
-        2 if lines.len() > 1 => drop(lines.remove(at)),
-        3 => lines.insert(at, lines[rng.below(lines.len())].clone()),
-        4 => lines.insert(at, other[rng.below(other.len())].clone()),
+        2 if lines.len() > 1 => drop(lines.remove(index)),
+        3 => lines.insert(index, lines[rng.below(lines.len())].clone()),
+        4 => lines.insert(index, other[rng.below(other.len())].clone()),
         5 => {
-            let with = rng.below(lines.len());
-            lines.swap(at, with);
+            let other_index = rng.below(lines.len());
+            lines.swap(index, other_index);
         }
         6 => {
             let text = crate::hostile::text(rng, 50);
-            lines.insert(at, text.into_bytes());
+            lines.insert(index, text.into_bytes());
         }
-        7 => lines[at] = nested_brackets(rng),
+        7 => lines[index] = nested_brackets(rng),
         8 => {
-            // Half a line, with its own line break.
-            let cut = rng.below(lines[at].len() + 1);
-            lines[at].truncate(cut);
+            // A part of a line, followed by a line break.
+            let length = rng.below(lines[index].len() + 1);
+            lines[index].truncate(length);
         }
         _ => {
             let donor = &other[rng.below(other.len())];
-            mutate_value(rng, &mut lines[at], donor);
+            mutate_value(rng, &mut lines[index], donor);
         }
     }
     false
@@ -81,12 +81,12 @@ pub(crate) fn mutate_bytes(rng: &mut Rng, line: &mut Vec<u8>) {
         if line.is_empty() {
             return;
         }
-        let at = rng.below(line.len());
+        let index = rng.below(line.len());
         match rng.below(4) {
-            0 => line[at] ^= 1 << rng.below(8),
-            1 => line[at] = rng.below(256) as u8,
-            2 => line.insert(at, b"{}[]\",:\\0-e\x00\xff\x1b"[rng.below(14)]),
-            _ => drop(line.remove(at)),
+            0 => line[index] ^= 1 << rng.below(8),
+            1 => line[index] = rng.below(256) as u8,
+            2 => line.insert(index, b"{}[]\",:\\0-e\x00\xff\x1b"[rng.below(14)]),
+            _ => drop(line.remove(index)),
         }
     }
 }
@@ -112,32 +112,32 @@ fn nested_brackets(rng: &mut Rng) -> Vec<u8> {
 
 /// Replaces a value inside a line's JSON with another one.
 fn mutate_value(rng: &mut Rng, line: &mut Vec<u8>, other: &[u8]) {
-    let Ok(mut whole) = serde_json::from_slice::<Value>(line) else { return mutate_bytes(rng, line) };
+    let Ok(mut json) = serde_json::from_slice::<Value>(line) else { return mutate_bytes(rng, line) };
     let donor: Value = serde_json::from_slice(other).unwrap_or(Value::Null);
     let new = random_value(rng, &donor);
-    let size = count_values(&whole);
-    let at = rng.below(size);
+    let size = count_values(&json);
+    let position = rng.below(size);
     let remove = rng.once_in(6);
-    edit_value_at(&mut whole, at, &mut |spot| {
-        if remove && let Value::Object(map) = spot {
-            let key = map.keys().nth(at % map.len().max(1)).cloned();
+    edit_value_at(&mut json, position, &mut |value| {
+        if remove && let Value::Object(map) = value {
+            let key = map.keys().nth(position % map.len().max(1)).cloned();
             key.map(|k| map.remove(&k));
         } else {
-            *spot = new.clone();
+            *value = new.clone();
         }
     });
-    if let Value::Object(map) = &mut whole
+    if let Value::Object(map) = &mut json
         && rng.once_in(6)
     {
         map.insert("type".to_owned(), random_kind(rng).into());
     }
-    let mut text = serde_json::to_string(&whole).unwrap();
-    for (mark, wild) in [
+    let mut text = serde_json::to_string(&json).unwrap();
+    for (placeholder, extreme) in [
         ("\"@big\"", "18446744073709551615"),
         ("\"@inf\"", "1e999"),
         ("\"@digits\"", "9999999999999999999999"),
     ] {
-        text = text.replace(mark, wild);
+        text = text.replace(placeholder, extreme);
     }
     *line = text.into_bytes();
 }
@@ -210,9 +210,9 @@ fn random_value(rng: &mut Rng, donor: &Value) -> Value {
         14 => Value::Object(Map::new()),
         15 => json!(f64::from_bits(rng.next() & 0x7fef_ffff_ffff_ffff)),
         _ => {
-            let at = rng.below(count_values(donor));
+            let position = rng.below(count_values(donor));
             let mut found = Value::Null;
-            edit_value_at(&mut donor.clone(), at, &mut |spot| found = spot.clone());
+            edit_value_at(&mut donor.clone(), position, &mut |value| found = value.clone());
             found
         }
     }
@@ -228,8 +228,8 @@ fn count_values(value: &Value) -> usize {
 
 /// Calls `edit` with the value at this position of a traversal. Returns the remaining positions if there are too few
 /// values.
-fn edit_value_at(value: &mut Value, at: usize, edit: &mut impl FnMut(&mut Value)) -> Option<usize> {
-    let Some(mut rest) = at.checked_sub(1) else {
+fn edit_value_at(value: &mut Value, position: usize, edit: &mut impl FnMut(&mut Value)) -> Option<usize> {
+    let Some(mut rest) = position.checked_sub(1) else {
         edit(value);
         return None;
     };
@@ -251,12 +251,12 @@ fn edit_value_at(value: &mut Value, at: usize, edit: &mut impl FnMut(&mut Value)
 
 /// Renumbers all lines that are objects.
 fn renumber(lines: &mut [Vec<u8>]) {
-    for (due, line) in lines.iter_mut().enumerate().skip(1) {
+    for (seq, line) in lines.iter_mut().enumerate().skip(1) {
         // As text, because parsing would lose extreme numbers.
         let Ok(text) = std::str::from_utf8(line) else { continue };
         let Some(start) = text.find("\"seq\":") else { continue };
         let rest = &text[start + 6..];
         let end = rest.find([',', '}']).unwrap_or(rest.len());
-        *line = format!("{}\"seq\":{due}{}", &text[..start], &rest[end..]).into_bytes();
+        *line = format!("{}\"seq\":{seq}{}", &text[..start], &rest[end..]).into_bytes();
     }
 }

@@ -1,4 +1,5 @@
-//! Collects facts about one module: every path in code and macros, and what the other rules need.
+//! Collects facts about one module: every path in code and macros, and the declarations and writes that the rules
+//! check.
 
 use crate::source_tree::{Module, is_for_tests};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -10,7 +11,7 @@ use syn::{Expr, FnArg, ImplItem, Item, Type, UseTree};
 /// A path as written in the source.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenPath {
-    pub(crate) words: Vec<String>,
+    pub(crate) segments: Vec<String>,
     pub(crate) line: usize,
 }
 
@@ -30,7 +31,7 @@ pub(crate) struct ModuleFacts {
     /// Fields assigned or borrowed mutably: `a.state.b = c` is `["a", "state", "b"]`.
     pub(crate) written: Vec<WrittenPath>,
     /// Every identifier with its line.
-    pub(crate) words: Vec<(String, usize)>,
+    pub(crate) idents: Vec<(String, usize)>,
     pub(crate) problems: Vec<String>,
 }
 
@@ -43,48 +44,49 @@ impl ModuleFacts {
         facts
     }
 
-    fn add_path(&mut self, words: Vec<String>, line: usize) {
-        self.paths.push(WrittenPath { words, line });
+    fn add_path(&mut self, segments: Vec<String>, line: usize) {
+        self.paths.push(WrittenPath { segments, line });
     }
 
-    fn add_alias(&mut self, name: String, words: Vec<String>) {
-        self.aliases.entry(name).or_default().push(words);
+    fn add_alias(&mut self, name: String, segments: Vec<String>) {
+        self.aliases.entry(name).or_default().push(segments);
     }
 
-    fn add_use_tree(&mut self, tree: &UseTree, before: &[String]) {
-        let with = |ident: &syn::Ident| before.iter().cloned().chain([ident.to_string()]).collect::<Vec<_>>();
+    fn add_use_tree(&mut self, tree: &UseTree, prefix: &[String]) {
+        let append =
+            |ident: &syn::Ident| prefix.iter().cloned().chain([ident.to_string()]).collect::<Vec<_>>();
         match tree {
-            UseTree::Path(path) => self.add_use_tree(&path.tree, &with(&path.ident)),
-            UseTree::Group(group) => group.items.iter().for_each(|tree| self.add_use_tree(tree, before)),
+            UseTree::Path(path) => self.add_use_tree(&path.tree, &append(&path.ident)),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.add_use_tree(tree, prefix)),
             UseTree::Glob(glob) => {
-                self.add_path(before.to_vec(), glob.span().start().line);
-                self.globs.push(before.to_vec());
+                self.add_path(prefix.to_vec(), glob.span().start().line);
+                self.globs.push(prefix.to_vec());
             }
             UseTree::Name(name) => {
-                let words = if name.ident == "self" { before.to_vec() } else { with(&name.ident) };
-                self.add_path(words.clone(), name.span().start().line);
-                if let Some(last) = words.last().filter(|_| words.len() > 1) {
-                    self.add_alias(last.clone(), words.clone());
+                let segments = if name.ident == "self" { prefix.to_vec() } else { append(&name.ident) };
+                self.add_path(segments.clone(), name.span().start().line);
+                if let Some(last) = segments.last().filter(|_| segments.len() > 1) {
+                    self.add_alias(last.clone(), segments.clone());
                 }
             }
             UseTree::Rename(rename) => {
-                let words = if rename.ident == "self" { before.to_vec() } else { with(&rename.ident) };
-                self.add_path(words.clone(), rename.span().start().line);
-                self.add_alias(rename.rename.to_string(), words);
+                let segments = if rename.ident == "self" { prefix.to_vec() } else { append(&rename.ident) };
+                self.add_path(segments.clone(), rename.span().start().line);
+                self.add_alias(rename.rename.to_string(), segments);
             }
         }
     }
 
-    /// Adds paths and words of unparsed tokens: macros and the contents of attributes.
-    fn add_tokens(&mut self, tokens: TokenStream, before: &[String]) {
-        let mut path: Vec<String> = before.to_vec();
-        let (mut open, mut line) = (!before.is_empty(), 0);
-        let mut all = tokens.into_iter().peekable();
-        while let Some(token) = all.next() {
+    /// Adds paths and identifiers of unparsed tokens: macros and the contents of attributes.
+    fn add_tokens(&mut self, tokens: TokenStream, outer_path: &[String]) {
+        let mut path: Vec<String> = outer_path.to_vec();
+        let (mut open, mut line) = (!outer_path.is_empty(), 0);
+        let mut rest = tokens.into_iter().peekable();
+        while let Some(token) = rest.next() {
             match token {
                 TokenTree::Ident(ident) => {
                     let word = ident.to_string();
-                    self.words.push((word.clone(), ident.span().start().line));
+                    self.idents.push((word.clone(), ident.span().start().line));
                     if !open {
                         self.end_path(&mut path, line);
                     }
@@ -93,7 +95,7 @@ impl ModuleFacts {
                     open = false;
                 }
                 TokenTree::Punct(p) if p.as_char() == ':' && p.spacing() == proc_macro2::Spacing::Joint => {
-                    all.next();
+                    rest.next();
                     if path.is_empty() {
                         path.push(String::new());
                     }
@@ -109,8 +111,8 @@ impl ModuleFacts {
                 }
                 TokenTree::Punct(p) if p.as_char() == ',' => {
                     self.end_path(&mut path, line);
-                    path = before.to_vec();
-                    open = !before.is_empty();
+                    path = outer_path.to_vec();
+                    open = !outer_path.is_empty();
                 }
                 TokenTree::Literal(literal) => {
                     // `#[serde(with = "...")]` holds a path in a string.
@@ -119,8 +121,8 @@ impl ModuleFacts {
                     if path.contains("::")
                         && path.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':')
                     {
-                        let words = path.split("::").map(str::to_owned).collect();
-                        self.add_path(words, literal.span().start().line);
+                        let segments = path.split("::").map(str::to_owned).collect();
+                        self.add_path(segments, literal.span().start().line);
                     }
                     open = false;
                 }
@@ -140,32 +142,34 @@ impl ModuleFacts {
     }
 
     fn add_mutating_impl(&mut self, item: &syn::ItemImpl) {
-        let changes = |arg: &FnArg| match arg {
-            FnArg::Receiver(own) => matches!(&*own.ty, Type::Reference(r) if r.mutability.is_some()),
+        let takes_mut_self = |arg: &FnArg| match arg {
+            FnArg::Receiver(receiver) => {
+                matches!(&*receiver.ty, Type::Reference(r) if r.mutability.is_some())
+            }
             FnArg::Typed(other) => matches!(&*other.ty, Type::Reference(r)
                 if r.mutability.is_some() && matches!(&*r.elem, Type::Path(p) if p.path.is_ident("Self"))),
         };
         let method = item.items.iter().find_map(|inner| match inner {
-            ImplItem::Fn(f) if !is_for_tests(&f.attrs) && f.sig.inputs.iter().any(changes) => Some(f),
+            ImplItem::Fn(f) if !is_for_tests(&f.attrs) && f.sig.inputs.iter().any(takes_mut_self) => Some(f),
             _ => None,
         });
-        if let (Some(method), Type::Path(own)) = (method, &*item.self_ty) {
+        if let (Some(method), Type::Path(self_path)) = (method, &*item.self_ty) {
             let line = method.sig.ident.span().start().line;
-            self.mutating_impls.push(WrittenPath { words: path_segments(&own.path), line });
+            self.mutating_impls.push(WrittenPath { segments: path_segments(&self_path.path), line });
         }
     }
 
-    fn add_write(&mut self, place: &Expr) {
+    fn add_write(&mut self, target: &Expr) {
         let mut path = Vec::new();
-        if field_path(place, &mut path) {
-            self.written.push(WrittenPath { words: path, line: place.span().start().line });
+        if field_path(target, &mut path) {
+            self.written.push(WrittenPath { segments: path, line: target.span().start().line });
         }
     }
 }
 
 /// Appends the names in an expression such as `a.b[i].c` to `path`; returns whether the expression is a field.
-fn field_path(place: &Expr, path: &mut Vec<String>) -> bool {
-    match place {
+fn field_path(expr: &Expr, path: &mut Vec<String>) -> bool {
+    match expr {
         Expr::Field(field) => {
             field_path(&field.base, path);
             if let syn::Member::Named(name) = &field.member {
@@ -221,9 +225,9 @@ impl<'a> Visit<'a> for ModuleFacts {
             }
             Item::ExternCrate(i) => {
                 let name = if i.ident == "self" { "crate".to_owned() } else { i.ident.to_string() };
-                let known = i.rename.as_ref().map_or_else(|| name.clone(), |(_, new)| new.to_string());
+                let alias = i.rename.as_ref().map_or_else(|| name.clone(), |(_, new)| new.to_string());
                 self.add_path(vec![name.clone()], i.span().start().line);
-                self.add_alias(known, vec![name]);
+                self.add_alias(alias, vec![name]);
             }
             Item::Type(i) => {
                 let mut parts = TypePaths(Vec::new());
@@ -251,7 +255,7 @@ impl<'a> Visit<'a> for ModuleFacts {
     }
 
     fn visit_ident(&mut self, ident: &'a syn::Ident) {
-        self.words.push((ident.to_string(), ident.span().start().line));
+        self.idents.push((ident.to_string(), ident.span().start().line));
     }
 
     fn visit_macro(&mut self, mac: &'a syn::Macro) {
@@ -276,7 +280,7 @@ impl<'a> Visit<'a> for ModuleFacts {
             let line = reference.span().start().line;
             let mut parts = TypePaths(Vec::new());
             parts.visit_type(&reference.elem);
-            self.mutably_taken.extend(parts.0.into_iter().map(|words| WrittenPath { words, line }));
+            self.mutably_taken.extend(parts.0.into_iter().map(|segments| WrittenPath { segments, line }));
         }
         visit::visit_type_reference(self, reference);
     }

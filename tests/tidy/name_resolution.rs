@@ -32,39 +32,39 @@ impl<'a> Resolver<'a> {
         self.tree.modules.iter().map(|m| (m, &self.facts[m.path.as_slice()]))
     }
 
-    /// Returns everything that a path may mean; empty for local names.
-    pub(crate) fn meanings(&self, module: &[String], words: &[String]) -> Meanings {
-        if let Some(known) = self.cache.borrow().get(module).and_then(|m| m.get(words)) {
+    /// Returns all items that a path may refer to; none for a local name.
+    pub(crate) fn meanings(&self, module: &[String], segments: &[String]) -> Meanings {
+        if let Some(known) = self.cache.borrow().get(module).and_then(|m| m.get(segments)) {
             return known.clone();
         }
         let mut found = Meanings::new();
-        self.resolve_lexically(module, words, 0, &mut found);
-        self.cache.borrow_mut().entry(module.to_vec()).or_default().insert(words.to_vec(), found.clone());
+        self.resolve_lexically(module, segments, 0, &mut found);
+        self.cache.borrow_mut().entry(module.to_vec()).or_default().insert(segments.to_vec(), found.clone());
         found
     }
 
-    fn resolve_lexically(&self, at: &[String], words: &[String], depth: u32, found: &mut Meanings) {
-        let Some(first) = words.first() else { return };
+    fn resolve_lexically(&self, module: &[String], segments: &[String], depth: u32, found: &mut Meanings) {
+        let Some(first) = segments.first() else { return };
         match first.as_str() {
             _ if depth > 24 => {}
-            "" => match words.get(1) {
-                Some(name) if name == OWN => self.follow_path(&[], &words[2..], depth, found),
-                _ => drop(found.insert(words[1..].to_vec())),
+            "" => match segments.get(1) {
+                Some(name) if name == OWN => self.follow_path(&[], &segments[2..], depth, found),
+                _ => drop(found.insert(segments[1..].to_vec())),
             },
-            "crate" => self.follow_path(&[], &words[1..], depth, found),
-            "self" if words.len() > 1 => self.follow_path(at, &words[1..], depth, found),
-            "super" => self.follow_path(parent(at), &words[1..], depth, found),
+            "crate" => self.follow_path(&[], &segments[1..], depth, found),
+            "self" if segments.len() > 1 => self.follow_path(module, &segments[1..], depth, found),
+            "super" => self.follow_path(parent(module), &segments[1..], depth, found),
             "Self" | "self" => {}
-            name if self.can_resolve(at, name, depth) => self.follow_path(at, words, depth, found),
-            name if name == OWN => self.follow_path(&[], &words[1..], depth, found),
-            name if self.tree.crates.contains(name) => drop(found.insert(words.to_vec())),
+            name if self.can_resolve(module, name, depth) => self.follow_path(module, segments, depth, found),
+            name if name == OWN => self.follow_path(&[], &segments[1..], depth, found),
+            name if self.tree.crates.contains(name) => drop(found.insert(segments.to_vec())),
             _ => {
                 // The names that a glob imports from another crate are unknown: assume that it imports this one.
-                for glob in self.facts.get(at).into_iter().flat_map(|l| &l.globs) {
-                    for mut far in self.meanings_deep(at, glob, depth + 1) {
-                        if far.first().is_some_and(|f| f != "crate") && words.len() > 1 {
-                            far.extend_from_slice(words);
-                            found.insert(far);
+                for glob in self.facts.get(module).into_iter().flat_map(|f| &f.globs) {
+                    for mut path in self.meanings_deep(module, glob, depth + 1) {
+                        if path.first().is_some_and(|f| f != "crate") && segments.len() > 1 {
+                            path.extend_from_slice(segments);
+                            found.insert(path);
                         }
                     }
                 }
@@ -72,39 +72,39 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn meanings_deep(&self, at: &[String], words: &[String], depth: u32) -> Meanings {
+    fn meanings_deep(&self, module: &[String], segments: &[String], depth: u32) -> Meanings {
         let mut found = Meanings::new();
-        self.resolve_lexically(at, words, depth, &mut found);
+        self.resolve_lexically(module, segments, depth, &mut found);
         found
     }
 
     /// Returns the modules of this crate that a module imports with a glob.
-    fn glob_imports(&self, at: &[String], depth: u32) -> Vec<Vec<String>> {
-        let globs = self.facts.get(at).into_iter().flat_map(|l| &l.globs);
+    fn glob_imports(&self, module: &[String], depth: u32) -> Vec<Vec<String>> {
+        let globs = self.facts.get(module).into_iter().flat_map(|f| &f.globs);
         globs
-            .flat_map(|glob| self.meanings_deep(at, glob, depth + 1))
+            .flat_map(|glob| self.meanings_deep(module, glob, depth + 1))
             .filter(|full| full.first().is_some_and(|f| f == "crate"))
             .map(|full| full[1..].to_vec())
-            .filter(|path| path != at && self.facts.contains_key(path.as_slice()))
+            .filter(|path| path != module && self.facts.contains_key(path.as_slice()))
             .collect()
     }
 
-    fn has_name(&self, at: &[String], name: &str) -> bool {
-        let facts = self.facts.get(at);
-        facts.is_some_and(|l| l.aliases.contains_key(name) || l.own_names.contains(name))
-            || self.facts.contains_key(child(at, name).as_slice())
+    fn has_name(&self, module: &[String], name: &str) -> bool {
+        let facts = self.facts.get(module);
+        facts.is_some_and(|f| f.aliases.contains_key(name) || f.own_names.contains(name))
+            || self.facts.contains_key(child(module, name).as_slice())
     }
 
-    fn can_resolve(&self, at: &[String], name: &str, depth: u32) -> bool {
-        self.has_name(at, name)
+    fn can_resolve(&self, module: &[String], name: &str, depth: u32) -> bool {
+        self.has_name(module, name)
             || depth <= 8
-                && self.glob_imports(at, depth + 1).iter().any(|g| self.can_resolve(g, name, depth + 4))
+                && self.glob_imports(module, depth + 1).iter().any(|g| self.can_resolve(g, name, depth + 4))
     }
 
-    /// Follows a path from a module, through its imports.
-    fn follow_path(&self, at: &[String], words: &[String], depth: u32, found: &mut Meanings) {
-        let full = || [&["crate".to_owned()], at, words].concat();
-        let Some(first) = words.first() else {
+    /// Follows a path from a module through its imports.
+    fn follow_path(&self, module: &[String], segments: &[String], depth: u32, found: &mut Meanings) {
+        let full = || [&["crate".to_owned()], module, segments].concat();
+        let Some(first) = segments.first() else {
             found.insert(full());
             return;
         };
@@ -112,42 +112,42 @@ impl<'a> Resolver<'a> {
             return;
         }
         if first == "super" {
-            return self.follow_path(parent(at), &words[1..], depth, found);
+            return self.follow_path(parent(module), &segments[1..], depth, found);
         }
         if first == "self" {
-            return self.follow_path(at, &words[1..], depth, found);
+            return self.follow_path(module, &segments[1..], depth, found);
         }
-        let inner = child(at, first);
+        let inner = child(module, first);
         if self.facts.contains_key(inner.as_slice()) {
-            return self.follow_path(&inner, &words[1..], depth + 1, found);
+            return self.follow_path(&inner, &segments[1..], depth + 1, found);
         }
-        let Some(facts) = self.facts.get(at) else {
+        let Some(facts) = self.facts.get(module) else {
             found.insert(full());
             return;
         };
         // `crate::a::B` names `a` even if `a` imports `B`.
         found.insert(full());
-        for other in facts.aliases.get(first).into_iter().flatten() {
-            let on = [other.as_slice(), &words[1..]].concat();
+        for alias in facts.aliases.get(first).into_iter().flatten() {
+            let target = [alias.as_slice(), &segments[1..]].concat();
             // Don't resolve an import of a name to itself again.
-            if other.len() > 1 || other.first() != Some(first) {
-                self.resolve_lexically(at, &on, depth + 1, found);
+            if alias.len() > 1 || alias.first() != Some(first) {
+                self.resolve_lexically(module, &target, depth + 1, found);
             }
         }
         if !facts.own_names.contains(first) && !facts.aliases.contains_key(first) {
-            for glob in self.glob_imports(at, depth + 1) {
+            for glob in self.glob_imports(module, depth + 1) {
                 if self.can_resolve(&glob, first, depth + 4) {
-                    self.follow_path(&glob, words, depth + 1, found);
+                    self.follow_path(&glob, segments, depth + 1, found);
                 }
             }
         }
     }
 }
 
-fn parent(at: &[String]) -> &[String] {
-    at.split_last().map_or(&[], |(_, rest)| rest)
+fn parent(module: &[String]) -> &[String] {
+    module.split_last().map_or(&[], |(_, rest)| rest)
 }
 
-fn child(at: &[String], name: &str) -> Vec<String> {
-    at.iter().cloned().chain([name.to_owned()]).collect()
+fn child(module: &[String], name: &str) -> Vec<String> {
+    module.iter().cloned().chain([name.to_owned()]).collect()
 }

@@ -207,7 +207,7 @@ impl Findings {
             found.check_paths(&names, module, facts);
             found.check_state_changes(&names, module, facts);
             let group = module_group(&module.path);
-            for (word, line) in facts.words.iter().filter(|(word, _)| word == "truth" || word == "origin") {
+            for (word, line) in facts.idents.iter().filter(|(word, _)| word == "truth" || word == "origin") {
                 let reads_truth = word == "truth" && AGENT_SIDE_MODULES.contains(&group.as_str());
                 // The rule-based actor reads labels and text of segments, as a model would, but not their origin.
                 if reads_truth || word == "origin" && group == "provider/rules" {
@@ -217,8 +217,8 @@ impl Findings {
         }
         if let Some(main) = &tree.main {
             for named in ModuleFacts::of_module(main).paths {
-                let is_own = named.words.first().is_some_and(|w| w == "retrospect");
-                if is_own && named.words.get(1).is_none_or(|w| w != "cli") {
+                let is_own = named.segments.first().is_some_and(|w| w == "retrospect");
+                if is_own && named.segments.get(1).is_none_or(|w| w != "cli") {
                     found
                         .dependencies
                         .push(format!("main.rs:{}: the program may use only `cli`", named.line));
@@ -234,13 +234,13 @@ impl Findings {
         if row.is_none() && !group.is_empty() {
             self.dependencies.push(format!("{}: {group} has no row in MODULE_DEPENDENCIES", module.file));
         }
-        for WrittenPath { words, line } in &facts.paths {
-            for full in names.meanings(&module.path, words) {
+        for WrittenPath { segments, line } in &facts.paths {
+            for full in names.meanings(&module.path, segments) {
                 let path = full.join("::");
-                let place = format!("{}:{line}", module.file);
+                let location = format!("{}:{line}", module.file);
                 if full[0] != "crate" {
                     if !can_use(&group, &path) {
-                        self.side_effects.push(format!("{place}: {group} must not use {path}"));
+                        self.side_effects.push(format!("{location}: {group} must not use {path}"));
                     }
                     continue;
                 }
@@ -248,12 +248,13 @@ impl Findings {
                 let allowed = target == group
                     || group.is_empty()
                     || full.len() < 3 && target.is_empty()
-                    || row.is_some_and(|(_, known)| known.iter().any(|k| has_path_prefix(&target.replace('/', "::"), k)))
+                    || row.is_some_and(|(_, listed)| listed.iter().any(|k| has_path_prefix(&target.replace('/', "::"), k)))
                     || is_parent_item(&group, &full[1..])
                     // A parent module may use its nested modules.
                     || target.starts_with(&format!("{group}/"));
                 if !allowed {
-                    self.dependencies.push(format!("{place}: {group} must not depend on {target} ({path})"));
+                    self.dependencies
+                        .push(format!("{location}: {group} must not depend on {target} ({path})"));
                 }
             }
         }
@@ -264,27 +265,27 @@ impl Findings {
         if folds || FOLDING_FILES.contains(&module.file.as_str()) {
             return;
         }
-        for (named, how) in facts
+        for (named, adds_method) in facts
             .mutably_taken
             .iter()
-            .map(|n| (n, "takes"))
-            .chain(facts.mutating_impls.iter().map(|n| (n, "adds")))
+            .map(|n| (n, false))
+            .chain(facts.mutating_impls.iter().map(|n| (n, true)))
         {
             let is_state = |full: &Vec<String>| full.join("::") == "crate::engine::state::State";
-            if names.meanings(&module.path, &named.words).iter().any(is_state) {
-                let what =
-                    if how == "takes" { "takes `&mut State`" } else { "adds a mutating method to State" };
+            if names.meanings(&module.path, &named.segments).iter().any(is_state) {
+                let action =
+                    if adds_method { "adds a mutating method to State" } else { "takes `&mut State`" };
                 self.state.push(format!(
-                    "{}:{}: {what}; only engine/apply may change the state",
+                    "{}:{}: {action}; only engine/apply may change the state",
                     module.file, named.line
                 ));
             }
         }
         let group = module_group(&module.path);
         for named in facts.written.iter().filter(|_| ["engine", "driver"].contains(&group.as_str())) {
-            // `self.state.x = ...` and `&mut self.engine.state`. A local variable is a copy, or came through `&mut`.
-            let is_shared = group == "driver" || named.words.first().is_some_and(|w| w == "self");
-            if is_shared && named.words.iter().skip(1).any(|w| w == "state") {
+            // `self.state.x = ...` and `&mut self.engine.state`. A local variable is a copy, or a `&mut` checked above.
+            let is_shared = group == "driver" || named.segments.first().is_some_and(|w| w == "self");
+            if is_shared && named.segments.iter().skip(1).any(|w| w == "state") {
                 self.state.push(format!("{}:{}: changes a state in place", module.file, named.line));
             }
         }

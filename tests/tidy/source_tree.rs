@@ -10,7 +10,7 @@ pub(crate) type Files = BTreeMap<String, String>;
 
 /// A module, inline or in its own file.
 pub(crate) struct Module {
-    /// Such as `["env", "pddl"]`; empty for the root.
+    /// For example `["env", "pddl"]`; empty for the root.
     pub(crate) path: Vec<String>,
     pub(crate) file: String,
     pub(crate) items: Vec<Item>,
@@ -155,17 +155,17 @@ impl SourceTree {
 
     /// Adds a module. Modules of tests are followed only to mark their files as used.
     fn add_module(&mut self, files: &Files, file: &str, path: &[String], items: Vec<Item>, tests: bool) {
-        let (mut own, mut nested) = (Vec::new(), Vec::new());
+        let (mut kept, mut nested) = (Vec::new(), Vec::new());
         for item in items {
             let tests = tests || is_for_tests(attributes(&item));
             match item {
                 Item::Mod(module) => nested.push((module, tests)),
-                item if !tests => own.push(item),
+                item if !tests => kept.push(item),
                 _ => {}
             }
         }
         if !tests {
-            self.modules.push(Module { path: path.to_vec(), file: file.to_owned(), items: own });
+            self.modules.push(Module { path: path.to_vec(), file: file.to_owned(), items: kept });
         }
         for (module, tests) in nested {
             let name = module.ident.to_string();
@@ -191,10 +191,15 @@ impl SourceTree {
             return Some(path.iter().cloned().chain([module.ident.to_string()]).collect());
         };
         let Meta::NameValue(pair) = &attribute.meta else { return None };
-        let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(to), .. }) = &pair.value else { return None };
+        let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(target), .. }) = &pair.value else {
+            return None;
+        };
         let folder = file.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
-        let place: Vec<String> =
-            format!("{folder}{}", to.value()).strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
-        (place.first() == path.first() && place.iter().all(|p| p != "..")).then_some(place)
+        let target_path: Vec<String> = format!("{folder}{}", target.value())
+            .strip_suffix(".rs")?
+            .split('/')
+            .map(str::to_owned)
+            .collect();
+        (target_path.first() == path.first() && target_path.iter().all(|p| p != "..")).then_some(target_path)
     }
 }

@@ -1,4 +1,5 @@
-//! Violations that the rules must find. Each is a file that earlier versions of the checks accepted, or might accept.
+//! Violations that the rules must find. Each is a file that an earlier version of the checks accepted, or that a
+//! check could easily miss.
 
 use crate::rules::Findings;
 use crate::source_tree::{Files, SourceTree};
@@ -13,7 +14,7 @@ fn check_sample(extra: &[(&str, &str)]) -> Findings {
             ),
             ("main.rs", "fn main() { retrospect::cli::run() }"),
             ("cli.rs", "pub fn run() { crate::ui::x(); std::fs::read(\"x\"); }"),
-            ("domain.rs", "pub struct Seq; pub struct Turn { pub truth: u8 }"),
+            ("domain.rs", "pub struct Seq; pub struct StepResult { pub truth: u8 }"),
             ("driver.rs", "pub fn now() { jiff::Timestamp::now(); }"),
             ("engine.rs", "mod apply; mod state; mod x; pub use state::State;\npub trait Method {}"),
             ("engine/apply.rs", "use super::State; impl State { pub fn apply(&mut self) {} }"),
@@ -22,9 +23,9 @@ fn check_sample(extra: &[(&str, &str)]) -> Findings {
             ("env.rs", "pub trait Environment {}"),
             ("provider.rs", "pub mod rules; pub mod openai; pub trait Provider {}"),
             ("provider/openai.rs", "pub struct Key;"),
-            ("provider/rules.rs", "use crate::domain::Seq; use super::Provider; pub struct Mind(Seq);"),
+            ("provider/rules.rs", "use crate::domain::Seq; use super::Provider; pub struct RuleContext(Seq);"),
             ("ui.rs", "pub mod app; pub mod overlay; pub fn x() {} pub fn now() { std::time::Instant::now(); }"),
-            ("ui/app.rs", "pub struct Looks; pub type Clock = std::time::Instant;"),
+            ("ui/app.rs", "pub struct Style; pub type Clock = std::time::Instant;"),
             ("ui/overlay.rs", "pub trait Overlay {}"),
         ]
         .map(|(name, text)| (name.to_owned(), text.to_owned())),
@@ -51,7 +52,7 @@ fn a_valid_sample_has_no_findings() {
     // Words in comments, strings, local names and tests are not paths.
     let valid = "//! crate::ui::x\n/* std::fs */ /* let s = \" */\nuse crate::domain::{self, Seq};\n\
         pub fn f(fs: u8, process: u8) -> u8 { let _ = \"crate::ui::x() // &mut State\"; let _ = r#\"\"std::fs\"#; fs + process }\n\
-        #[cfg(test)]\nmod tests { use crate::ui::app::Looks; fn f() { std::fs::read(\"x\"); } }\n\
+        #[cfg(test)]\nmod tests { use crate::ui::app::Style; fn f() { std::fs::read(\"x\"); } }\n\
         #[cfg(all(test, unix))]\nfn g() { std::thread::sleep(x) }";
     for (rule, findings) in all_findings(&check_sample(&[("engine/x.rs", valid)])) {
         assert!(findings.is_empty(), "{rule}: {findings:?}");
@@ -60,11 +61,11 @@ fn a_valid_sample_has_no_findings() {
 
 /// File, contents, the rule that must find the violation, and part of its message.
 const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
-    // Ways to name a module.
-    ("engine/x.rs", "use super::super::ui::app::Looks;", "dependencies", "engine must not depend on ui"),
+    // Forbidden modules, named in different ways.
+    ("engine/x.rs", "use super::super::ui::app::Style;", "dependencies", "engine must not depend on ui"),
     (
         "engine/x.rs",
-        "use crate as own; fn f() { own::cli::run() }",
+        "use crate as this; fn f() { this::cli::run() }",
         "dependencies",
         "engine must not depend on cli",
     ),
@@ -107,7 +108,7 @@ const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
     ("engine/x.rs", "use crate::*; fn f() { ui::x() }", "dependencies", "engine must not depend on ui"),
     (
         "engine/x.rs",
-        "use self::super::super::{ui as you}; fn f() { you::x() }",
+        "use self::super::super::{ui as screen}; fn f() { screen::x() }",
         "dependencies",
         "engine must not depend on ui",
     ),
@@ -125,7 +126,7 @@ const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "engine/x.rs",
-        "fn f() -> impl Into<<crate::ui::app::Looks as Any>::X> {}",
+        "fn f() -> impl Into<<crate::ui::app::Style as Any>::X> {}",
         "dependencies",
         "engine must not depend on ui",
     ),
@@ -141,7 +142,7 @@ const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
         "dependencies",
         "engine must not depend on ui",
     ),
-    ("domain.rs", "pub use crate::ui::app::Looks;", "dependencies", "domain must not depend on ui"),
+    ("domain.rs", "pub use crate::ui::app::Style;", "dependencies", "domain must not depend on ui"),
     (
         "provider/rules.rs",
         "use super::openai::Key;",
@@ -180,7 +181,7 @@ const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
         "side effects",
         "jiff::Timestamp::now",
     ),
-    // Ways to change the state.
+    // Changes of the state.
     (
         "engine/x.rs",
         "use super::State; impl State { fn poke(self: &mut Self) {} }",
@@ -213,8 +214,13 @@ const VIOLATIONS: &[(&str, &str, &str, &str)] = &[
     ("driver.rs", "impl D { fn g(&mut self) { self.engine.state.a += 1; } }", "state", "changes a state"),
     ("driver.rs", "impl D { fn g(&mut self) { take(&mut self.engine.state); } }", "state", "changes a state"),
     // Reads of the ground truth.
-    ("provider/rules.rs", "fn f(t: Turn) { let Turn { truth, .. } = t; }", "truth", "reads `truth`"),
-    ("provider/rules.rs", "fn f(t: Turn) { vec![t.truth]; }", "truth", "reads `truth`"),
+    (
+        "provider/rules.rs",
+        "fn f(t: StepResult) { let StepResult { truth, .. } = t; }",
+        "truth",
+        "reads `truth`",
+    ),
+    ("provider/rules.rs", "fn f(t: StepResult) { vec![t.truth]; }", "truth", "reads `truth`"),
     // Files that earlier checks exempted because of their names.
     (
         "engine.rs",

@@ -65,7 +65,7 @@ pub struct Play {
 pub struct Demo {
     /// Name of the session; the default is the first.
     pub name: Option<String>,
-    /// List the shipped sessions.
+    /// List the bundled sessions.
     #[arg(long)]
     pub list: bool,
     #[command(flatten)]
@@ -176,9 +176,9 @@ pub enum LessonSubcommand {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exits with 1 if anything differs from the journal. Two kinds of differences are reported but are not \
-                        failures: replies of a rebuilt environment that a person accepted, and notes, reflections and \
-                        lessons that this version's rules derive differently."
+    after_help = "Exits with 1 if anything differs from the journal. Two kinds of differences are reported but don't count \
+                        as failures: environment replies that changed and that a person accepted, and detector notes, \
+                        reflections and lessons that this version's rules would write differently."
 )]
 pub struct Verify {
     /// Session or exported report; with @BRANCH only that branch, otherwise all branches.
@@ -239,7 +239,7 @@ pub struct Export {
     /// reflexion (a run directory like the public code's; --out names it).
     #[arg(long, short, default_value = "html")]
     pub format: ExportFormat,
-    /// Step to mark or draw: EPISODE.STEP.
+    /// Step to highlight (html) or to show (svg): EPISODE.STEP.
     #[arg(long, value_name = "E.S")]
     pub at: Option<String>,
     /// Size of the screen for svg, in columns and rows.
@@ -281,7 +281,7 @@ pub struct Report {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The new session plays this task once, from the state in which the episode started: lessons, seeds, \
-                        trial, the last attempt and the method's memory; it records its origin.\nExample:\n  \
+                        trial, the last attempt and the method's memory. It records which episode it came from.\nExample:\n  \
                         retrospect rerun --last#3 --headless"
 )]
 pub struct Rerun {

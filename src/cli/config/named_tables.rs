@@ -1,19 +1,19 @@
-//! Profiles of model servers, presets of settings, and lists of texts in the configuration.
+//! Profiles of model servers, presets of settings, and lists of strings in the configuration.
 
 use super::{CliError, Config, Profile};
 use serde_json::Value;
 
 impl Config {
-    /// Returns a profile by name: the file's own, else a built-in one.
+    /// Returns a profile by name: from the file, else a built-in one.
     ///
     /// # Errors
     /// Fails with a usage [`CliError`] if neither exists.
     pub fn profile(&self, name: &str) -> Result<Profile, CliError> {
         let found = self.models.get(name).cloned().or_else(|| Profile::shipped(name));
         found.ok_or_else(|| {
-            let known = self.models.keys().cloned().chain(Profile::shipped_names()).collect::<Vec<_>>();
+            let available = self.models.keys().cloned().chain(Profile::shipped_names()).collect::<Vec<_>>();
             CliError::usage(
-                format!("no profile named {name:?}; available: {}", known.join(", ")),
+                format!("no profile named {name:?}; available: {}", available.join(", ")),
                 format!("define one as a table [models.{name}] in {}", self.file.display()),
             )
         })
@@ -46,12 +46,13 @@ impl Config {
     /// Fails with a usage [`CliError`] if the file has no such preset.
     pub fn preset_settings(&self, name: &str) -> Result<&[(String, Value)], CliError> {
         self.presets.get(name).map(Vec::as_slice).ok_or_else(|| {
-            let own: Vec<&str> = self.preset_names().collect();
-            let own = if own.is_empty() { String::new() } else { format!("; your own: {}", own.join(", ")) };
+            let names: Vec<&str> = self.preset_names().collect();
+            let own_presets =
+                if names.is_empty() { String::new() } else { format!("; your own: {}", names.join(", ")) };
             CliError::usage(
                 format!("--preset {name:?}: no such preset"),
                 format!(
-                    "built in: {}{own}; define your own as a table [preset.{name}] of settings in {}",
+                    "built in: {}{own_presets}; define your own as a table [preset.{name}] of settings in {}",
                     crate::report::metrics::paper_rows()
                         .iter()
                         .map(|r| r.preset.as_str())
@@ -63,7 +64,7 @@ impl Config {
         })
     }
 
-    /// Returns a value as a list of texts; empty if unset.
+    /// Returns a value as a list of strings; empty if unset.
     pub fn list(&self, name: &str) -> Vec<String> {
         let all = self.values.get(name).and_then(|v| v.0.as_array());
         all.into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()

@@ -33,29 +33,29 @@ pub(super) fn parse_value(entry: &Entry, text: &str) -> Result<Value, String> {
 /// Parses conditions separated by `;` and returns the valid ones and the problems of the others. A pattern that
 /// contains a semicolon can only be set in the file.
 pub(super) fn parse_conditions(text: &str) -> (Value, Vec<String>) {
-    let (mut read, mut bad) = (Vec::new(), Vec::new());
-    for one in text.split(';').map(str::trim).filter(|c| !c.is_empty()) {
-        match parse_condition(one) {
-            Ok(one) => read.push(one),
-            Err(why) => bad.push(why),
+    let (mut valid, mut problems) = (Vec::new(), Vec::new());
+    for condition in text.split(';').map(str::trim).filter(|c| !c.is_empty()) {
+        match parse_condition(condition) {
+            Ok(condition) => valid.push(condition),
+            Err(why) => problems.push(why),
         }
     }
-    (Value::Array(read), bad)
+    (Value::Array(valid), problems)
 }
 
-/// Parses one condition.
+/// Checks one condition and returns its text as JSON.
 fn parse_condition(text: &str) -> Result<Value, String> {
-    let read = crate::method::parse_condition(text).map_err(|bad| format!("{}; {}", bad.message, bad.hint));
-    read.map(|_| json!(text))
+    let parsed = crate::method::parse_condition(text).map_err(|bad| format!("{}; {}", bad.message, bad.hint));
+    parsed.map(|_| json!(text))
 }
 
 /// Applies the text of the configuration file.
 pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result<(), CliError> {
-    let line_of = |at: usize| text.get(..at).map_or(0, |t| t.matches('\n').count()) + 1;
-    let error = |at: usize, why: String| {
+    let line_of = |offset: usize| text.get(..offset).map_or(0, |t| t.matches('\n').count()) + 1;
+    let error = |offset: usize, why: String| {
         CliError::new(
             CliErrorKind::Config,
-            format!("{}:{}: {why}", path.display(), line_of(at)),
+            format!("{}:{}: {why}", path.display(), line_of(offset)),
             "`retrospect config show` lists every key; docs/CONFIG.md describes them",
         )
     };
@@ -108,12 +108,12 @@ pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result
                 }
             }
             DeValue::Table(inner) => {
-                for (sub, value) in inner {
+                for (subkey, value) in inner {
                     set_from_file(
                         config,
                         path,
-                        &format!("{name}.{}", sub.get_ref()),
-                        sub.span().start,
+                        &format!("{name}.{}", subkey.get_ref()),
+                        subkey.span().start,
                         value,
                         &error,
                         line_of,
@@ -130,20 +130,20 @@ fn set_from_file(
     config: &mut Config,
     path: &Path,
     name: &str,
-    at: usize,
+    offset: usize,
     value: &Spanned<DeValue<'_>>,
     error: &impl Fn(usize, String) -> CliError,
     line_of: impl Fn(usize) -> usize,
 ) -> Result<(), CliError> {
     let Some(entry) = ENTRIES.iter().find(|e| e.name == name) else {
-        return Err(error(at, unknown_key_message(name)));
+        return Err(error(offset, unknown_key_message(name)));
     };
     if let (ValueType::Conditions, DeValue::Array(all)) = (entry.value_type, value.get_ref()) {
         let mut read = Vec::new();
         for one in all {
             let parsed = match one.get_ref() {
                 DeValue::String(text) => parse_condition(text),
-                _ => Err("expected each condition as a text".to_owned()),
+                _ => Err("expected each condition to be a string".to_owned()),
             };
             match parsed {
                 Ok(one) => read.push(one),
@@ -154,7 +154,7 @@ fn set_from_file(
         }
         config
             .values
-            .insert(entry.name, (Value::Array(read), ValueOrigin::File(path.to_owned(), line_of(at))));
+            .insert(entry.name, (Value::Array(read), ValueOrigin::File(path.to_owned(), line_of(offset))));
         return Ok(());
     }
     let read = scalar_value(value).and_then(|value| match (entry.value_type, &value) {
@@ -168,7 +168,7 @@ fn set_from_file(
     let read = read.ok_or_else(|| {
         error(value.span().start, format!("{name}: expected {}", entry.value_type.allowed_values()))
     })?;
-    config.values.insert(entry.name, (read, ValueOrigin::File(path.to_owned(), line_of(at))));
+    config.values.insert(entry.name, (read, ValueOrigin::File(path.to_owned(), line_of(offset))));
     Ok(())
 }
 
@@ -194,7 +194,7 @@ fn parse_preset_setting(name: String, value: &Spanned<DeValue<'_>>) -> Result<(S
         return Err(unknown_setting_message(&name));
     }
     let value =
-        scalar_value(value).ok_or_else(|| format!("{name}: expected a number, a switch or a word"))?;
+        scalar_value(value).ok_or_else(|| format!("{name}: expected a number, a boolean or a string"))?;
     Ok((name, value))
 }
 
@@ -236,9 +236,9 @@ pub(crate) fn unknown_setting_message(name: &str) -> String {
 
 /// Returns the most similar known name, or `None` if none is similar enough.
 pub(crate) fn closest_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let bare = |s: &str| s.rsplit('.').next().unwrap_or(s).to_owned();
+    let last_part = |s: &str| s.rsplit('.').next().unwrap_or(s).to_owned();
     known
-        .map(|k| (edit_distance(name, k).min(edit_distance(&bare(name), &bare(k))), k))
+        .map(|k| (edit_distance(name, k).min(edit_distance(&last_part(name), &last_part(k))), k))
         .min()
         .filter(|(d, k)| *d <= 2.min(k.len() / 3))
         .map(|(_, k)| k)

@@ -3,7 +3,7 @@
 use super::{ENTRIES, Entry, ValueType};
 use crate::domain::SAMPLING_PARAMS;
 #[cfg(test)]
-use crate::method::SETTINGS;
+use crate::method::{METHOD_NAMES, PaperOrCode, SETTINGS, defaults};
 use crate::provider::openai::{PROFILE_KEYS, Profile};
 use std::fmt::Write as _;
 
@@ -19,12 +19,12 @@ pub fn reference_page() -> String {
          origin.\n\n\
          A flag overrides the environment variable, which overrides the file, which overrides the default.\n",
     );
-    let mut table = None;
+    let mut current_table = None;
     for entry in ENTRIES {
-        let of = entry.name.split_once('.').map_or("", |p| p.0);
-        if table != Some(of) {
-            table = Some(of);
-            let title = if of.is_empty() { "Top level".to_owned() } else { format!("`[{of}]`") };
+        let table = entry.name.split_once('.').map_or("", |p| p.0);
+        if current_table != Some(table) {
+            current_table = Some(table);
+            let title = if table.is_empty() { "Top level".to_owned() } else { format!("`[{table}]`") };
             let _ = write!(
                 out,
                 "\n## {title}\n\n| key | what it does | values | default | variable | flag |\n|---|---|---|---|---|---|\n"
@@ -51,12 +51,13 @@ fn write_profile_reference(out: &mut String) {
     let _ = write!(
         out,
         "\n## `[models.NAME]`\n\n```toml\n[models.mine]\nbase_url = \"http://127.0.0.1:8080/v1\"\nkey_env = \"MY_KEY\"\n```\n\n\
-         A server profile, for `--profile NAME` and `--mentor-profile NAME`. Keys that a profile leaves out keep their values. Built-in \
-         profiles: {}. `paper` contains only OmniReflect's sampling parameters and can be combined with any other: \
+         A server profile, for `--profile NAME` and `--mentor-profile NAME`. Settings that a profile omits keep the values of the \
+         profiles before it, or the defaults. Built-in profiles: {}. `paper` contains only OmniReflect's sampling parameters and can \
+         be combined with any other: \
          `--profile vllm,paper`.\n\n\
          **Addresses.** For a server on this machine, a built-in profile's address is only a default. `OPENAI_BASE_URL` and \
          `run.base_url` override it, even if you choose the profile during a run. The address in your own profile overrides both.\n\n\
-         **Keys** are never written into this file: a profile names the variable (`key_env`) or file (`key_file`) that \
+         **API keys** are never written into this file: a profile names the variable (`key_env`) or file (`key_file`) that \
          holds the key. The key of `OPENAI_API_KEY` (or of `run.key_env`) and the headers of `run.headers` are sent only to a server \
          set with `--base-url` or `OPENAI_BASE_URL` and to servers on this machine. Redirects to other servers aren't followed.\n\n\
          **https.** A server's certificate must be signed by a CA that the system trusts (on Linux `SSL_CERT_FILE` and `SSL_CERT_DIR` \
@@ -65,14 +66,14 @@ fn write_profile_reference(out: &mut String) {
          this machine are always contacted directly.\n\n\
          **Learned behaviour.** What the program learns about a server is reported once and applies until the program ends:\n\n\
          - A field that the server rejects isn't sent again.\n\
-         - A server that interrupts a reply when another request arrives gets one request at a time from then on. One such reply is \
-         enough if its stream ends with `[DONE]` but without a finish_reason; otherwise it takes two. llama-cpp-python, which does \
-         this, is recognized by its list of models before it gets two requests.\n\
-         - If a call's stream ends without a finish_reason although the server has no other request, the call is retried, the second \
+         - Some servers abort a reply when another request arrives. Such a server gets one request at a time from then on: after one \
+         aborted reply if its stream ended with `[DONE]` but no finish_reason, otherwise after two. llama-cpp-python is such a \
+         server; it is recognized by its list of models, so nothing is aborted.\n\
+         - If a call's stream ends without a finish_reason although no other request was running, the call is retried, the second \
          time without streaming. After two calls with empty or incomplete streams, the server is called without streaming.\n\
-         - If the program itself ends a reply at a stop text, it then waits for the server's usage: up to `tail_seconds` if the server was \
-         sent that stop text too and sends no more text, otherwise for a quarter of a second. After two waits without usage, it waits only \
-         after every eighth reply.\n\n\
+         - When the program itself ends a reply at a stop sequence, it waits for the server's token counts: up to `tail_seconds` if \
+         the server was sent that stop sequence too and sends no more text, otherwise 0.25 s. After two waits without counts, it \
+         waits only after every eighth reply.\n\n\
          | key | what it does |\n|---|---|\n",
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );
@@ -90,11 +91,14 @@ fn write_settings_reference(out: &mut String) {
         "\n## Method settings\n\nSet them with `--set NAME=VALUE`, or several at once with a `[preset.NAME]` table and `--preset \
          NAME`. `METHODS.md` lists all settings and the origin of each default.\n\n## Sampling parameters of a run\n\nSet them the same \
          way, for the model of one role: `--set actor.NAME=VALUE` or `--set mentor.NAME=VALUE`, such as `--set actor.max_tokens=4096`. \
-         The value replaces the profile's. `resume` and `doctor` accept these flags too. A reply truncated by `max_tokens` is requested \
+         The value replaces the profile's; `off` means not sent, and `own` the profile's value. `resume` and `doctor` accept these \
+         flags too. A reply truncated by `max_tokens` is requested \
          again with a higher limit (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
     );
     for param in &SAMPLING_PARAMS {
-        let _ = writeln!(out, "| `{}` | {} | {} |", param.name, param.meaning, param.allowed);
+        // The text above the table explains both words.
+        let allowed = param.allowed.replace("off (not sent)", "off").replace("own (the profile's)", "own");
+        let _ = writeln!(out, "| `{}` | {} | {allowed} |", param.name, param.meaning);
     }
 }
 
@@ -104,16 +108,38 @@ pub(super) fn settings_table() -> String {
     let mut out = String::from(
         "| setting | what it does | values | default | from | with `--as code` | methods |\n|---|---|---|---|---|---|---|\n",
     );
-    let plain = |value: serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let plain = |value: serde_json::Value| match value {
+        // The greatest number means "no limit".
+        value if value == u32::MAX => "all".to_owned(),
+        value => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+    };
     for spec in SETTINGS.iter() {
-        let (values, default) = (spec.allowed_values(), plain(spec.default.to_json()));
+        let values = spec.allowed_values();
+        let mut default = format!("`{}`", plain(spec.default.to_json()));
+        // Reflexion and FCRF follow their public code in some settings shared by all methods, with `--as paper` too.
+        let mut code_value = None;
+        let follow_code: Vec<&str> = METHOD_NAMES
+            .iter()
+            .copied()
+            .filter(|method| {
+                let value = defaults(method, PaperOrCode::Paper).1.0.remove(spec.name).map(|s| s.value);
+                let differs = value.as_ref().is_some_and(|v| *v != spec.default.to_json());
+                if differs {
+                    code_value = value;
+                }
+                differs
+            })
+            .collect();
+        if let Some(value) = code_value {
+            let _ = write!(default, "; {}: `{}` (code)", follow_code.join(", "), plain(value));
+        }
         let origin = serde_json::to_value(spec.origin).ok();
         let origin = origin.as_ref().and_then(|o| o.as_str()).unwrap_or("ours");
         let code = spec.code_default.map_or_else(String::new, |code| format!("`{}`", plain(code.to_json())));
         let methods = if spec.methods.is_empty() { "all".to_owned() } else { spec.methods.join(", ") };
         let _ = writeln!(
             out,
-            "| `{}` | {} | {values} | `{default}` | {origin} | {code} | {methods} |",
+            "| `{}` | {} | {values} | {default} | {origin} | {code} | {methods} |",
             spec.name, spec.meaning
         );
     }
@@ -126,12 +152,12 @@ pub fn sample_file() -> String {
         "# The configuration of retrospect. Remove the `#` of a line to set its value.\n\
          # An environment variable overrides this file, and a flag overrides both.\n",
     );
-    let mut table = "";
+    let mut current_table = "";
     for entry in ENTRIES {
-        let of = entry.name.split_once('.').map_or("", |p| p.0);
-        if of != table {
-            table = of;
-            let _ = write!(out, "\n[{of}]\n");
+        let table = entry.name.split_once('.').map_or("", |p| p.0);
+        if table != current_table {
+            current_table = table;
+            let _ = write!(out, "\n[{table}]\n");
         }
         let value = match entry.value_type {
             ValueType::Number(_) | ValueType::Bool => entry.default.to_owned(),

@@ -45,8 +45,8 @@ pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -
                 " (doesn't exist; `retrospect config init` creates it)"
             };
             out.print_line(&format!("file: {}{state}", config.file.display()))?;
-            for (name, place) in [("themes", "themes/"), ("keys", "keys.toml")] {
-                out.print_line(&format!("{name}: {}", config.folder.join(place).display()))?;
+            for (name, path) in [("themes", "themes/"), ("keys", "keys.toml")] {
+                out.print_line(&format!("{name}: {}", config.folder.join(path).display()))?;
             }
             out.print_line("")?;
             for entry in ENTRIES {
@@ -59,10 +59,10 @@ pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -
                 out.print_line(&format!("{:<20} {value:<24} {from}", entry.name))?;
             }
             out.print_line("")?;
-            let own = config.models.keys().cloned().collect::<Vec<_>>().join(", ");
-            let own = if own.is_empty() { "none".to_owned() } else { own };
+            let own_profiles = config.models.keys().cloned().collect::<Vec<_>>().join(", ");
+            let own_profiles = if own_profiles.is_empty() { "none".to_owned() } else { own_profiles };
             out.print_line(&format!(
-                "server profiles (run --profile NAME), your own: {own}; built in: {}",
+                "server profiles (run --profile NAME), your own: {own_profiles}; built in: {}",
                 Profile::shipped_names().join(", ")
             ))?;
             out.print_line("")?;

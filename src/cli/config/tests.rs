@@ -47,7 +47,7 @@ fn errors_name_file_line_and_allowed_values() {
         ("[screen]\nmouse = \"yes\"\n", "config.toml:2: screen.mouse: expected true or false"),
         ("sessions = [1]\n", "config.toml:1: sessions: expected a path"),
         ("[preset.a]\nr_frek = 5\n", "config.toml:2: unknown setting \"r_frek\"; did you mean \"r_freq\"?"),
-        ("[preset.a]\nr_freq = []\n", "config.toml:2: r_freq: expected a number, a switch or a word"),
+        ("[preset.a]\nr_freq = []\n", "config.toml:2: r_freq: expected a number, a boolean or a string"),
         ("[preset]\na = 1\n", "config.toml:2: preset.a is not a table"),
     ];
     for (text, words) in cases {
@@ -114,9 +114,9 @@ fn the_reference_is_up_to_date() {
     if std::env::var_os("RETROSPECT_BLESS").is_some() {
         fs::write(&path, reference_page()).unwrap();
     }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let current = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        kept == reference_page(),
+        current == reference_page(),
         "docs/CONFIG.md is stale: RETROSPECT_BLESS=1 cargo test the_reference rewrites it"
     );
 }

@@ -15,7 +15,7 @@ pub enum ValueType {
     Bool,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Breakpoint conditions, each a text.
+    /// A list of breakpoint conditions.
     Conditions,
 }
 

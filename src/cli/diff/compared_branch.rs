@@ -28,7 +28,7 @@ pub(in crate::cli) struct ComparedBranch {
     pub(super) branch: BranchId,
     /// The named episode, if any.
     pub(super) episode: Option<u32>,
-    /// Describes what is missing from its journal.
+    /// Describes what is missing from its journal, if anything.
     pub(super) lacks: Option<String>,
     timeline: Arc<Timeline>,
 }
@@ -36,9 +36,9 @@ pub(in crate::cli) struct ComparedBranch {
 impl ComparisonTarget {
     /// Parses a target. If a file with the whole text as its name exists, `#` and what follows belong to the path.
     pub(in crate::cli) fn parse(text: &str) -> Result<Self, CliError> {
-        let mut place = Self { path: text.to_owned(), branch: None, episode: None };
+        let mut target = Self { path: text.to_owned(), branch: None, episode: None };
         let exists = |text: &str| Path::new(text).exists();
-        if !exists(&place.path)
+        if !exists(&target.path)
             && let Some((path, number)) = text.rsplit_once('#')
         {
             let episode = number.parse().ok().filter(|n| *n > 0);
@@ -48,22 +48,29 @@ impl ComparisonTarget {
                     "name an episode by its number, such as sessions/NAME#2",
                 )
             };
-            (place.path, place.episode) = (path.to_owned(), Some(episode.ok_or_else(bad)?));
+            (target.path, target.episode) = (path.to_owned(), Some(episode.ok_or_else(bad)?));
         }
-        let (path, branch) = locate::split_branch(&place.path);
+        let (path, branch) = locate::split_branch(&target.path);
         let (path, branch) = (path.to_owned(), branch.map(str::to_owned));
-        Ok(Self { path, branch, ..place })
+        Ok(Self { path, branch, ..target })
     }
 }
 
 impl ComparedBranch {
-    /// Opens the branch that `place` names, read-only.
-    pub(in crate::cli) fn open(config: &Config, place: &ComparisonTarget) -> Result<Self, CliError> {
-        let (opened, branch) = open_branch(config, place)?;
+    /// Opens the branch that `target` names, read-only.
+    pub(in crate::cli) fn open(config: &Config, target: &ComparisonTarget) -> Result<Self, CliError> {
+        let (opened, branch) = open_branch(config, target)?;
         let session = opened.meta.session.clone();
         let name = if branch == BranchId::trunk() { session.clone() } else { format!("{session}@{branch}") };
         let lacks = opened.missing_summary();
-        Ok(Self { name, session, branch, episode: place.episode, lacks, timeline: Arc::new(opened.timeline) })
+        Ok(Self {
+            name,
+            session,
+            branch,
+            episode: target.episode,
+            lacks,
+            timeline: Arc::new(opened.timeline),
+        })
     }
 
     /// Returns the latest state.
@@ -76,12 +83,12 @@ impl ComparedBranch {
         let (timeline, head) = (self.timeline.clone(), self.head());
         let last = head.episode.as_ref().map_or(0, |e| e.number);
         if number != last && !head.ended_episodes.iter().any(|e| e.number == number) {
-            let what = match last {
+            let message = match last {
                 0 => "it has no episode yet".to_owned(),
-                all => format!("no episode {number}; the last is {all}"),
+                last => format!("no episode {number}; the last is {last}"),
             };
             return Err(CliError::usage(
-                format!("{}#{number}: {what}", self.name),
+                format!("{}#{number}: {message}", self.name),
                 "choose an existing episode, or omit the `#`",
             ));
         }
@@ -100,20 +107,20 @@ impl ComparedBranch {
 /// Opens a branch read-only: the named one, else the one written last.
 pub(in crate::cli) fn open_branch(
     config: &Config,
-    place: &ComparisonTarget,
+    target: &ComparisonTarget,
 ) -> Result<(OpenedSession, BranchId), CliError> {
-    let path = (!place.path.is_empty()).then_some(place.path.as_str());
-    let report =
+    let path = (!target.path.is_empty()).then_some(target.path.as_str());
+    let is_report =
         path.map(Path::new).is_some_and(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"));
-    if report {
-        let branch = place.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
-        let opened = locate::open_session(config, Some(&format!("{}{branch}", place.path)))?;
+    if is_report {
+        let branch = target.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+        let opened = locate::open_session(config, Some(&format!("{}{branch}", target.path)))?;
         let id = opened.branch.id.clone();
         return Ok((opened, id));
     }
     let dir = locate::find_session_dir(config, path)?;
     let session = Session::open(&dir)?;
-    let branch = match &place.branch {
+    let branch = match &target.branch {
         Some(word) => locate::find_branch(&session, word)?,
         None => session.last_written(),
     };
@@ -140,13 +147,13 @@ mod tests {
             ("s/one#", None),
         ];
         for (text, expected) in cases {
-            let place = ComparisonTarget::parse(text).ok();
+            let target = ComparisonTarget::parse(text).ok();
             let expected = expected.map(|(path, branch, episode)| ComparisonTarget {
                 path: path.to_owned(),
                 branch: branch.map(str::to_owned),
                 episode,
             });
-            assert_eq!(place, expected, "{text}");
+            assert_eq!(target, expected, "{text}");
         }
     }
 }

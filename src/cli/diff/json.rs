@@ -16,37 +16,37 @@ fn ordered_object(fields: &[(&str, Value)]) -> String {
 
 /// Formats the comparison of two episodes as one object.
 pub(super) fn comparison_json(
-    found: &Comparison,
+    comparison: &Comparison,
     branches: (&ComparedBranch, &ComparedBranch),
     only_differences: bool,
 ) -> String {
-    let [same, changed, only_a, only_b] = found.counts();
+    let [same, changed, only_a, only_b] = comparison.counts();
     let counts = json!({
         "same": same,
         "changed": changed,
         "only_a": only_a,
         "only_b": only_b,
-        "waiting": found.count_pending(),
+        "waiting": comparison.count_pending(),
     });
-    let first = found.first_difference.map(|at| {
-        let row = found.rows[at];
+    let first = comparison.first_difference.map(|at| {
+        let row = comparison.rows[at];
         json!({ "row": at, "a": row.left, "b": row.right, "parts": part_names(&row) })
     });
     let reasons: Vec<&str> =
-        found.reasons().into_iter().map(crate::timeline::compare::Reason::name).collect();
-    let kept = found.rows.iter().filter(|r| !only_differences || r.kind() != RowKind::Same);
-    let rows: Vec<Value> = kept.map(|r| row_json(r, found)).collect();
+        comparison.reasons().into_iter().map(crate::timeline::compare::Reason::name).collect();
+    let shown_rows = comparison.rows.iter().filter(|r| !only_differences || r.kind() != RowKind::Same);
+    let rows: Vec<Value> = shown_rows.map(|r| row_json(r, comparison)).collect();
     ordered_object(&[
         ("type", json!("comparison")),
-        ("task", task_json(&found.left.episode.task)),
-        ("a", side_json(&found.left, &found.outcomes.0, branches.0)),
-        ("b", side_json(&found.right, &found.outcomes.1, branches.1)),
-        ("beforehand", json!(differing_json(&found.initial_differences))),
-        ("meanwhile", json!(differing_json(&found.later_differences))),
-        ("same", json!(found.first_difference.is_none())),
+        ("task", task_json(&comparison.left.episode.task)),
+        ("a", side_json(&comparison.left, &comparison.outcomes.0, branches.0)),
+        ("b", side_json(&comparison.right, &comparison.outcomes.1, branches.1)),
+        ("beforehand", json!(differences_json(&comparison.initial_differences))),
+        ("meanwhile", json!(differences_json(&comparison.later_differences))),
+        ("same", json!(comparison.first_difference.is_none())),
         ("first", json!(first)),
         ("reasons", json!(reasons)),
-        ("before", found.prior.as_ref().map_or(Value::Null, before_json)),
+        ("before", comparison.prior.as_ref().map_or(Value::Null, prior_json)),
         ("counts", counts),
         ("rows", json!(rows)),
     ])
@@ -65,7 +65,7 @@ pub(super) fn unpaired_json(pair: &EpisodePair) -> String {
 
 /// Formats the totals over all pairs.
 pub(super) fn summary_json(totals: &Totals) -> String {
-    let both = |(a, b): (u64, u64)| json!({ "a": a, "b": b });
+    let both_json = |(a, b): (u64, u64)| json!({ "a": a, "b": b });
     ordered_object(&[
         ("type", json!("summary")),
         ("compared", json!(totals.compared)),
@@ -73,10 +73,10 @@ pub(super) fn summary_json(totals: &Totals) -> String {
         ("different", json!(totals.compared - totals.identical)),
         ("only_a", json!(totals.only_a)),
         ("only_b", json!(totals.only_b)),
-        ("won", both((totals.won.0.into(), totals.won.1.into()))),
-        ("steps", both(totals.steps)),
-        ("mistakes", both(totals.mistakes)),
-        ("tokens", both(totals.tokens)),
+        ("won", both_json((totals.won.0.into(), totals.won.1.into()))),
+        ("steps", both_json(totals.steps)),
+        ("mistakes", both_json(totals.mistakes)),
+        ("tokens", both_json(totals.tokens)),
     ])
 }
 
@@ -110,7 +110,7 @@ fn side_json(side: &Side, outcome: &Outcome, branch: &ComparedBranch) -> Value {
     })
 }
 
-fn before_json(before: &PriorDifferences) -> Value {
+fn prior_json(prior: &PriorDifferences) -> Value {
     let lesson = |l: &crate::timeline::compare::ComparedLesson| {
         json!({
             "number": l.number,
@@ -120,18 +120,19 @@ fn before_json(before: &PriorDifferences) -> Value {
             "solution": l.text.solution,
         })
     };
-    let lessons = &before.lessons;
+    let lessons = &prior.lessons;
     let changed: Vec<Value> =
         lessons.changed.iter().map(|(a, b)| json!({ "a": lesson(a), "b": lesson(b) })).collect();
-    let piece = |p: &Option<SegmentText>| p.as_ref().map(|p| json!({ "from": p.source, "words": &*p.text }));
-    let segments: Vec<Value> = before
+    let segment_json =
+        |p: &Option<SegmentText>| p.as_ref().map(|p| json!({ "from": p.source, "words": &*p.text }));
+    let segments: Vec<Value> = prior
         .segments
         .iter()
-        .map(|s| json!({ "label": s.label, "a": piece(&s.left), "b": piece(&s.right) }))
+        .map(|s| json!({ "label": s.label, "a": segment_json(&s.left), "b": segment_json(&s.right) }))
         .collect();
-    let world = &before.world;
+    let world = &prior.world;
     json!({
-        "settings": differing_json(&before.settings),
+        "settings": differences_json(&prior.settings),
         "lessons": {
             "only_a": lessons.only_left.iter().map(lesson).collect::<Vec<_>>(),
             "only_b": lessons.only_right.iter().map(lesson).collect::<Vec<_>>(),
@@ -140,13 +141,13 @@ fn before_json(before: &PriorDifferences) -> Value {
         "prompt": segments,
         "world": {
             "observation": world.observation.as_ref().map(|(a, b)| json!({ "a": a, "b": b })),
-            "shown": differing_json(&world.known_facts),
+            "shown": differences_json(&world.known_facts),
             "progress": world.progress.map(|(a, b)| json!({ "a": a, "b": b })),
         },
     })
 }
 
-fn differing_json(list: &[Difference]) -> Vec<Value> {
+fn differences_json(list: &[Difference]) -> Vec<Value> {
     list.iter().map(|d| json!({ "name": d.name, "a": d.left, "b": d.right })).collect()
 }
 
@@ -154,7 +155,7 @@ fn part_names(row: &Row) -> Vec<&'static str> {
     row.parts.iter().map(crate::timeline::compare::StepPart::name).collect()
 }
 
-fn row_json(row: &Row, found: &Comparison) -> Value {
+fn row_json(row: &Row, comparison: &Comparison) -> Value {
     let kind = match row.kind() {
         RowKind::Same => "same",
         RowKind::Changed => "changed",
@@ -164,7 +165,7 @@ fn row_json(row: &Row, found: &Comparison) -> Value {
     let mut fields = Map::new();
     fields.insert("kind".to_owned(), json!(kind));
     fields.insert("parts".to_owned(), json!(part_names(row)));
-    for (name, number, side) in [("a", row.left, &found.left), ("b", row.right, &found.right)] {
+    for (name, number, side) in [("a", row.left, &comparison.left), ("b", row.right, &comparison.right)] {
         let step = number.map(|n| side.episode.step(n).map_or_else(|| reset_json(side), step_json));
         fields.insert(name.to_owned(), json!(step));
     }

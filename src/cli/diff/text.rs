@@ -15,7 +15,7 @@ use crate::timeline::compare::{
 const MIN_WIDTH_OF_TWO_COLUMNS: usize = 72;
 /// Maximum number of lines for one text.
 const MAX_LINES: usize = 6;
-/// Width of the column of names.
+/// Width of the name column.
 const NAME_COLUMNS: usize = 16;
 
 type StyledText = (TextStyle, String);
@@ -40,35 +40,36 @@ impl DiffPrinter<'_> {
 
     /// Prints both sides of one entry, in two columns or one below the other.
     fn print_both_sides(&self, entry: &ComparisonEntry, out: &mut Output) -> Result<(), CliError> {
-        let two = self.width >= MIN_WIDTH_OF_TWO_COLUMNS;
-        let room = if two { (self.width - NAME_COLUMNS - 3) / 2 } else { self.width.saturating_sub(4) };
+        let is_wide = self.width >= MIN_WIDTH_OF_TWO_COLUMNS;
+        let columns =
+            if is_wide { (self.width - NAME_COLUMNS - 3) / 2 } else { self.width.saturating_sub(4) };
         let lines = |side: &Option<String>| {
-            side.as_deref().map_or_else(|| vec!["-".to_owned()], |t| wrap_text(t, room))
+            side.as_deref().map_or_else(|| vec!["-".to_owned()], |t| wrap_text(t, columns))
         };
         let (a, b) = (lines(&entry.left), lines(&entry.right));
-        if !two {
+        if !is_wide {
             self.print_line(out, &[(TextStyle::Plain, entry.name.clone())])?;
-            for (mark, paint, side) in [("- ", TextStyle::OnlyLeft, a), ("+ ", TextStyle::OnlyRight, b)] {
+            for (mark, style, side) in [("- ", TextStyle::OnlyLeft, a), ("+ ", TextStyle::OnlyRight, b)] {
                 for text in side {
-                    self.print_line(out, &[(paint, format!("  {mark}{text}"))])?;
+                    self.print_line(out, &[(style, format!("  {mark}{text}"))])?;
                 }
             }
             return Ok(());
         }
         // A name too long for its column gets a row of its own.
-        let cut = width(&entry.name) >= NAME_COLUMNS;
-        if cut {
+        let has_own_row = width(&entry.name) >= NAME_COLUMNS;
+        if has_own_row {
             self.print_line(out, &[(TextStyle::Dim, truncate(&entry.name, self.width, "..."))])?;
         }
-        let name = if cut { String::new() } else { entry.name.clone() };
-        for place in 0..a.len().max(b.len()) {
-            let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
-            let name = if place == 0 { name.as_str() } else { "" };
+        let name = if has_own_row { String::new() } else { entry.name.clone() };
+        for index in 0..a.len().max(b.len()) {
+            let line_at = |side: &[String]| side.get(index).cloned().unwrap_or_default();
+            let name = if index == 0 { name.as_str() } else { "" };
             let line = [
                 (TextStyle::Dim, pad_text(name, NAME_COLUMNS)),
-                (TextStyle::OnlyLeft, pad_text(&at(&a), room)),
+                (TextStyle::OnlyLeft, pad_text(&line_at(&a), columns)),
                 (TextStyle::Dim, " | ".to_owned()),
-                (TextStyle::OnlyRight, at(&b)),
+                (TextStyle::OnlyRight, line_at(&b)),
             ];
             self.print_line(out, &line)?;
         }
@@ -76,10 +77,10 @@ impl DiffPrinter<'_> {
     }
 }
 
-fn wrap_text(text: &str, room: usize) -> Vec<String> {
-    let (mut lines, more) = wrap_at_most(&one_line(text), room.max(1), MAX_LINES);
+fn wrap_text(text: &str, columns: usize) -> Vec<String> {
+    let (mut lines, more) = wrap_at_most(&one_line(text), columns.max(1), MAX_LINES);
     if more && let Some(last) = lines.last_mut() {
-        *last = truncate(&format!("{last} ..."), room.max(4), "...");
+        *last = truncate(&format!("{last} ..."), columns.max(4), "...");
     }
     lines
 }
@@ -91,58 +92,58 @@ fn pad_text(text: &str, columns: usize) -> String {
 /// Prints two episodes: their names, the rows, the first difference and what preceded it, and the outcomes.
 pub(super) fn print_comparison(
     printer: &DiffPrinter<'_>,
-    found: &Comparison,
+    comparison: &Comparison,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let about = |name: &str, a: &str, b: &str| ComparisonEntry {
+    let entry = |name: &str, a: &str, b: &str| ComparisonEntry {
         topic: "sides",
         name: name.to_owned(),
         left: Some(a.to_owned()),
         right: Some(b.to_owned()),
     };
     printer.print_both_sides(
-        &about("compared", &format!("A  {}", found.left.name), &format!("B  {}", found.right.name)),
+        &entry("compared", &format!("A  {}", comparison.left.name), &format!("B  {}", comparison.right.name)),
         out,
     )?;
     let task =
         |s: &Side| format!("{}, trial {}: {}", s.episode.task.id, s.episode.trial, s.episode.task.goal);
-    printer.print_both_sides(&about("task", &task(&found.left), &task(&found.right)), out)?;
-    print_groups(printer, found.run_entries(), out)?;
+    printer.print_both_sides(&entry("task", &task(&comparison.left), &task(&comparison.right)), out)?;
+    print_groups(printer, comparison.run_entries(), out)?;
     printer.print_line(out, &[])?;
-    let mut left_out = 0;
-    for (place, row) in found.rows.iter().enumerate() {
-        if row.kind() == RowKind::Same && (printer.args.only_differences || place == 0) {
-            left_out += usize::from(place > 0);
+    let mut omitted = 0;
+    for (index, row) in comparison.rows.iter().enumerate() {
+        if row.kind() == RowKind::Same && (printer.args.only_differences || index == 0) {
+            omitted += usize::from(index > 0);
             continue;
         }
-        print_omitted(printer, std::mem::take(&mut left_out), out)?;
-        if found.first_difference == Some(place) {
-            print_first_difference(printer, found, place, out)?;
+        print_omitted(printer, std::mem::take(&mut omitted), out)?;
+        if comparison.first_difference == Some(index) {
+            print_first_difference(printer, comparison, index, out)?;
         }
-        print_step_row(printer, found, row, out)?;
+        print_step_row(printer, comparison, row, out)?;
     }
-    print_omitted(printer, left_out, out)?;
+    print_omitted(printer, omitted, out)?;
     printer.print_line(out, &[])?;
-    for result in found.outcome_entries() {
+    for result in comparison.outcome_entries() {
         printer.print_both_sides(&result, out)?;
     }
     printer.print_line(out, &[])?;
-    let [same, changed, only_a, only_b] = found.counts();
+    let [same, changed, only_a, only_b] = comparison.counts();
     // The row of the first observations is not a step.
-    let start = usize::from(found.rows.first().is_some_and(|r| r.kind() == RowKind::Same));
-    let waiting = match found.count_pending() {
+    let reset_rows = usize::from(comparison.rows.first().is_some_and(|r| r.kind() == RowKind::Same));
+    let pending = match comparison.count_pending() {
         0 => String::new(),
         n => format!("; {n} more with a pending proposal on one side or both"),
     };
-    let summary = if found.first_difference.is_some() {
-        let same = same - start;
-        format!("steps: {same} the same, {changed} changed, {only_a} only in A, {only_b} only in B{waiting}")
-    } else if found.initial_differences.is_empty() && found.later_differences.is_empty() {
-        format!("no difference: all {} are the same{waiting}", pluralized(same - start, "step"))
+    let summary = if comparison.first_difference.is_some() {
+        let same = same - reset_rows;
+        format!("steps: {same} the same, {changed} changed, {only_a} only in A, {only_b} only in B{pending}")
+    } else if comparison.initial_differences.is_empty() && comparison.later_differences.is_empty() {
+        format!("no difference: all {} are the same{pending}", pluralized(same - reset_rows, "step"))
     } else {
         format!(
-            "all {} are the same, but the settings differ (above){waiting}",
-            pluralized(same - start, "step")
+            "all {} are the same, but the settings differ (above){pending}",
+            pluralized(same - reset_rows, "step")
         )
     };
     printer.print_line(out, &[(TextStyle::Heading, summary)])
@@ -156,29 +157,33 @@ fn print_omitted(printer: &DiffPrinter<'_>, steps: usize, out: &mut Output) -> R
         .print_line(out, &[(TextStyle::Dim, format!("     ... {} the same ...", pluralized(steps, "step")))])
 }
 
-fn pluralized(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+fn pluralized(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Prints the first difference and what preceded it.
 fn print_first_difference(
     printer: &DiffPrinter<'_>,
-    found: &Comparison,
-    place: usize,
+    comparison: &Comparison,
+    index: usize,
     out: &mut Output,
 ) -> Result<(), CliError> {
     printer.print_rule("first difference", out)?;
-    for entry in found.decision_entries(place) {
+    for entry in comparison.decision_entries(index) {
         printer.print_both_sides(&entry, out)?;
     }
     let reasons: Vec<&str> =
-        found.reasons().into_iter().map(crate::timeline::compare::Reason::description).collect();
+        comparison.reasons().into_iter().map(crate::timeline::compare::Reason::description).collect();
     for line in wrap_text(&format!("before it: {}", reasons.join("; ")), printer.width) {
         printer.print_line(out, &[(TextStyle::Changed, line)])?;
     }
     print_groups(
         printer,
-        found.prior.as_ref().map(crate::timeline::compare::PriorDifferences::entries).unwrap_or_default(),
+        comparison
+            .prior
+            .as_ref()
+            .map(crate::timeline::compare::PriorDifferences::entries)
+            .unwrap_or_default(),
         out,
     )?;
     printer.print_rule("", out)
@@ -201,31 +206,32 @@ fn print_groups(
     Ok(())
 }
 
-/// Prints one row: the action, and everything that differs in full.
+/// Prints one row: the action, and in full what differs.
 fn print_step_row(
     printer: &DiffPrinter<'_>,
-    found: &Comparison,
+    comparison: &Comparison,
     row: &Row,
     out: &mut Output,
 ) -> Result<(), CliError> {
     let kind = row.kind();
-    let two = printer.width >= MIN_WIDTH_OF_TWO_COLUMNS;
-    let room = if two { (printer.width - 3) / 2 } else { printer.width - 2 };
-    let side =
-        |side: &Side, number: Option<u32>| number.map_or_else(Vec::new, |n| format_side(side, n, row, room));
-    let (a, b) = (side(&found.left, row.left), side(&found.right, row.right));
+    let is_wide = printer.width >= MIN_WIDTH_OF_TWO_COLUMNS;
+    let columns = if is_wide { (printer.width - 3) / 2 } else { printer.width - 2 };
+    let side = |side: &Side, number: Option<u32>| {
+        number.map_or_else(Vec::new, |n| format_side(side, n, row, columns))
+    };
+    let (a, b) = (side(&comparison.left, row.left), side(&comparison.right, row.right));
     let (left, right) = match kind {
         RowKind::Same => (TextStyle::Plain, TextStyle::Plain),
         _ => (TextStyle::OnlyLeft, TextStyle::OnlyRight),
     };
-    if !two {
+    if !is_wide {
         let sides: &[(&str, TextStyle, &[String])] = match kind {
             RowKind::Same => &[("  ", left, &a)],
             _ => &[("- ", left, &a), ("+ ", right, &b)],
         };
-        for (mark, paint, lines) in sides {
+        for (mark, style, lines) in sides {
             for line in *lines {
-                printer.print_line(out, &[(*paint, format!("{mark}{line}"))])?;
+                printer.print_line(out, &[(*style, format!("{mark}{line}"))])?;
             }
         }
         return Ok(());
@@ -236,46 +242,54 @@ fn print_step_row(
         RowKind::OnlyLeft => " < ",
         RowKind::OnlyRight => " > ",
     };
-    for place in 0..a.len().max(b.len()) {
-        let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
-        let mark = if place == 0 { mark } else { "   " };
-        let line = [(left, pad_text(&at(&a), room)), (TextStyle::Changed, mark.to_owned()), (right, at(&b))];
+    for index in 0..a.len().max(b.len()) {
+        let line_at = |side: &[String]| side.get(index).cloned().unwrap_or_default();
+        let mark = if index == 0 { mark } else { "   " };
+        let line = [
+            (left, pad_text(&line_at(&a), columns)),
+            (TextStyle::Changed, mark.to_owned()),
+            (right, line_at(&b)),
+        ];
         printer.print_line(out, &line)?;
     }
     Ok(())
 }
 
-/// Formats one side of a row as lines at most `room` columns wide.
-fn format_side(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
+/// Formats one side of a row as lines at most `columns` wide.
+fn format_side(side: &Side, number: u32, row: &Row, columns: usize) -> Vec<String> {
     let indent = |text: &str| {
-        let lines = wrap_text(text, room.saturating_sub(6));
+        let lines = wrap_text(text, columns.saturating_sub(6));
         lines.into_iter().map(|l| format!("      {l}")).collect::<Vec<_>>()
     };
     let Some(step) = side.episode.step(number) else {
-        let seen = side.episode.first_observation.as_ref().map(|r| r.agent_view.as_deref().unwrap_or(&r.raw));
-        let mut lines = vec![truncate("  0 the first observation", room, "...")];
-        lines.extend(indent(seen.unwrap_or("(none yet)")));
+        let observation =
+            side.episode.first_observation.as_ref().map(|r| r.agent_view.as_deref().unwrap_or(&r.raw));
+        let mut lines = vec![truncate("  0 the first observation", columns, "...")];
+        lines.extend(indent(observation.unwrap_or("(none yet)")));
         return lines;
     };
     let mut lines = Vec::new();
-    let shown = row.kind() != RowKind::Same;
-    let apart = row.kind() != RowKind::Changed;
-    if shown && !step.is_thought_only() && (apart || row.parts.contains(StepPart::Thought)) {
+    let differs = row.kind() != RowKind::Same;
+    let is_one_sided = row.kind() != RowKind::Changed;
+    if differs && !step.is_thought_only() && (is_one_sided || row.parts.contains(StepPart::Thought)) {
         lines.extend(step.thought.as_deref().map(|t| indent(&format!("think: {t}"))).unwrap_or_default());
     }
-    // An unchanged row takes one line, except for a pending proposal: its note is never cut.
-    let one = !shown && pending_label(step).is_none();
-    let (room, action) = (room.saturating_sub(6), format_action(step));
-    let wrapped =
-        if one { vec![truncate(&one_line(&action), room, "...")] } else { wrap_text(&action, room) };
-    for (place, text) in wrapped.into_iter().enumerate() {
-        let head = if place == 0 { format!("{number:>3} > ") } else { " ".repeat(6) };
-        lines.push(format!("{head}{text}"));
+    // An unchanged row takes one line. A pending proposal may take more, so that its note is never truncated.
+    let is_one_line = !differs && pending_label(step).is_none();
+    let (columns, action) = (columns.saturating_sub(6), format_action(step));
+    let wrapped = if is_one_line {
+        vec![truncate(&one_line(&action), columns, "...")]
+    } else {
+        wrap_text(&action, columns)
+    };
+    for (index, text) in wrapped.into_iter().enumerate() {
+        let prefix = if index == 0 { format!("{number:>3} > ") } else { " ".repeat(6) };
+        lines.push(format!("{prefix}{text}"));
     }
-    if shown && (apart || row.parts.contains(StepPart::Observation)) {
+    if differs && (is_one_sided || row.parts.contains(StepPart::Observation)) {
         lines.extend(step.observation().map(&indent).unwrap_or_default());
     }
-    if shown && row.parts.contains(StepPart::Progress) {
+    if differs && row.parts.contains(StepPart::Progress) {
         let answer = step.answer.as_ref();
         let won = if answer.is_some_and(|a| a.won) { ", won" } else { "" };
         lines.extend(indent(&format!("progress {:.2}{won}", answer.map_or(0.0, |a| a.progress))));
@@ -284,10 +298,10 @@ fn format_side(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> 
 }
 
 fn format_action(step: &Step) -> String {
-    let by = if step.is_person_action() { "  (by a person)" } else { "" };
+    let author = if step.is_person_action() { "  (by a person)" } else { "" };
     match pending_label(step) {
-        Some(pending) => format!("{}{by} ({pending})", action_or_thought(step)).trim_start().to_owned(),
-        None => format!("{}{by}", action_or_thought(step)),
+        Some(pending) => format!("{}{author} ({pending})", action_or_thought(step)).trim_start().to_owned(),
+        None => format!("{}{author}", action_or_thought(step)),
     }
 }
 
@@ -307,48 +321,48 @@ pub(super) fn print_session_names(
 pub(super) fn print_pair_row(
     printer: &DiffPrinter<'_>,
     pair: &EpisodePair,
-    found: &Comparison,
+    comparison: &Comparison,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let alike = found.first_difference.is_none()
-        && found.initial_differences.is_empty()
-        && found.later_differences.is_empty();
-    if alike && printer.args.only_differences {
+    let is_identical = comparison.first_difference.is_none()
+        && comparison.initial_differences.is_empty()
+        && comparison.later_differences.is_empty();
+    if is_identical && printer.args.only_differences {
         return Ok(());
     }
     let describe = |o: &Outcome| {
         format!("{}, {}, progress {:.2}", o.verdict(), pluralized(o.steps as usize, "step"), o.progress)
     };
     let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
-    let head =
+    let heading =
         format!("#{} | #{}  {}, trial {}", number(pair.left), number(pair.right), pair.task.id, pair.trial);
-    printer.print_line(out, &[(TextStyle::Heading, truncate(&head, printer.width, "..."))])?;
+    printer.print_line(out, &[(TextStyle::Heading, truncate(&heading, printer.width, "..."))])?;
     printer.print_line(
         out,
         &[(
             TextStyle::OnlyLeft,
-            truncate(&format!("  A  {}", describe(&found.outcomes.0)), printer.width, "..."),
+            truncate(&format!("  A  {}", describe(&comparison.outcomes.0)), printer.width, "..."),
         )],
     )?;
     printer.print_line(
         out,
         &[(
             TextStyle::OnlyRight,
-            truncate(&format!("  B  {}", describe(&found.outcomes.1)), printer.width, "..."),
+            truncate(&format!("  B  {}", describe(&comparison.outcomes.1)), printer.width, "..."),
         )],
     )?;
-    let summary = match found.first_difference.map(|at| found.rows[at]) {
-        None if found.initial_differences.is_empty() && found.later_differences.is_empty() => {
+    let summary = match comparison.first_difference.map(|at| comparison.rows[at]) {
+        None if comparison.initial_differences.is_empty() && comparison.later_differences.is_empty() => {
             "no difference".to_owned()
         }
         None => {
-            let names: Vec<String> = found.run_entries().into_iter().map(|s| s.name).collect();
+            let names: Vec<String> = comparison.run_entries().into_iter().map(|s| s.name).collect();
             format!("all steps are the same; these settings differ: {}", names.join(", "))
         }
         Some(row) => {
             let step = row.left.or(row.right).unwrap_or(0);
             let reasons: Vec<&str> =
-                found.reasons().into_iter().map(crate::timeline::compare::Reason::description).collect();
+                comparison.reasons().into_iter().map(crate::timeline::compare::Reason::description).collect();
             format!("first difference at step {step}: {}", reasons.join("; "))
         }
     };
@@ -364,11 +378,11 @@ pub(super) fn print_unpaired(
     pair: &EpisodePair,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let (side, paint) =
+    let (side, style) =
         if pair.left.is_some() { ("A", TextStyle::OnlyLeft) } else { ("B", TextStyle::OnlyRight) };
     let number = pair.left.or(pair.right).unwrap_or(0);
-    let words = format!("#{number} only in {side}: {}, trial {}", pair.task.id, pair.trial);
-    printer.print_line(out, &[(paint, truncate(&words, printer.width, "..."))])
+    let text = format!("#{number} only in {side}: {}, trial {}", pair.task.id, pair.trial);
+    printer.print_line(out, &[(style, truncate(&text, printer.width, "..."))])
 }
 
 /// Prints the totals over all pairs.
@@ -393,16 +407,16 @@ pub(super) fn print_totals(
     rows.iter().try_for_each(|r| printer.print_both_sides(r, out))?;
     printer.print_line(out, &[])?;
     let different = totals.compared - totals.identical;
-    let words = match different {
+    let summary = match different {
         0 => format!("no difference in {}", pluralized(totals.compared as usize, "episode")),
         1 => format!("1 of {} differs", pluralized(totals.compared as usize, "episode")),
         _ => format!("{different} of {} differ", pluralized(totals.compared as usize, "episode")),
     };
-    let alone = match (totals.only_a, totals.only_b) {
+    let unpaired = match (totals.only_a, totals.only_b) {
         (0, 0) => String::new(),
         (a, b) => format!("; {a} only in A, {b} only in B"),
     };
-    printer.print_line(out, &[(TextStyle::Heading, format!("{words}{alone}"))])?;
+    printer.print_line(out, &[(TextStyle::Heading, format!("{summary}{unpaired}"))])?;
     if different > 0 {
         printer.print_line(
             out,

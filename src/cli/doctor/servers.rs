@@ -15,28 +15,28 @@ pub(super) fn check_servers(
     config: &Config,
     changes: &[(String, Value)],
 ) -> Result<Vec<CheckResult>, CliError> {
-    let mut lines = Vec::new();
-    let set = ["run.base_url", "run.profile"].iter().any(|name| !config.text(name).is_empty());
+    let mut results = Vec::new();
+    let has_server = ["run.base_url", "run.profile"].iter().any(|name| !config.text(name).is_empty());
     for (role, name) in [(ModelRole::Actor, "run.actor"), (ModelRole::Mentor, "run.mentor")] {
         let model = match config.text(name).strip_prefix("openai:") {
             Some(model) => model,
             // An address without a model is enough for a check.
-            None if set && role == ModelRole::Actor => "",
+            None if has_server && role == ModelRole::Actor => "",
             None => continue,
         };
         let endpoint = match models::resolve_endpoint(config, role, model, None) {
             Ok(endpoint) => endpoint,
             Err(error) => {
-                lines.push(check_result("server", CheckStatus::Broken, error.message, error.hint));
+                results.push(check_result("server", CheckStatus::Broken, error.message, error.hint));
                 continue;
             }
         };
-        let found = headless::new_runtime()?.block_on(check_server(
+        let findings = headless::new_runtime()?.block_on(check_server(
             &OpenAi::new(endpoint),
             role,
             &params_for_role(role, changes),
         ));
-        lines.extend(found.into_iter().map(|finding| {
+        results.extend(findings.into_iter().map(|finding| {
             let state = match finding.verdict {
                 Verdict::Good => CheckStatus::Ok,
                 Verdict::Warning => CheckStatus::Warning,
@@ -45,7 +45,7 @@ pub(super) fn check_servers(
             check_result(finding.topic, state, finding.message, finding.hint)
         }));
     }
-    Ok(lines)
+    Ok(results)
 }
 
 /// Returns the sampling parameters of `role`, by the names of the request's fields.

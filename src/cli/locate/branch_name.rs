@@ -42,8 +42,8 @@ pub(super) fn find_branch_among(
     match named.as_slice() {
         [one] => Ok((*one).clone()),
         [] => {
-            let words = ids.iter().map(|id| id.0.as_str()).chain(ids.iter().filter_map(name));
-            let near = closest_name(word, words)
+            let candidates = ids.iter().map(|id| id.0.as_str()).chain(ids.iter().filter_map(name));
+            let near = closest_name(word, candidates)
                 .map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
             let all: Vec<&BranchId> = ids.iter().collect();
             Err(CliError::usage(

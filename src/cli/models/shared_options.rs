@@ -51,8 +51,8 @@ pub(super) fn add_headers(
             return Err(config_error(origin, "header without a colon", "write NAME: VALUE"));
         };
         let value = Secret::expand(value, variable).map_err(|missing| {
-            let what = format!("header {name} uses an environment variable that is not set");
-            config_error(origin, &what, &format!("export {missing}=..., or write $$ for a dollar sign"))
+            let message = format!("header {name} uses an environment variable that is not set");
+            config_error(origin, &message, &format!("export {missing}=..., or write $$ for a dollar sign"))
         })?;
         endpoint.headers.retain(|h| !h.0.eq_ignore_ascii_case(name));
         endpoint.headers.push((name.to_owned(), value));
@@ -79,8 +79,8 @@ pub(in crate::cli) fn redact_header_values(lines: &str) -> String {
     lines.lines().filter(|l| !l.trim().is_empty()).map(hidden).collect::<Vec<_>>().join(", ")
 }
 
-fn config_error(origin: &ValueOrigin, what: &str, hint: &str) -> CliError {
-    CliError::new(CliErrorKind::Config, format!("{origin}: {what}"), hint.to_owned())
+fn config_error(origin: &ValueOrigin, message: &str, hint: &str) -> CliError {
+    CliError::new(CliErrorKind::Config, format!("{origin}: {message}"), hint.to_owned())
 }
 
 #[cfg(test)]
@@ -107,45 +107,45 @@ mod tests {
         }
         let endpoint = resolve_endpoint_with(&config, role, "m", None, &variable).map_err(|f| f.message)?;
         let team: Vec<_> = endpoint.headers.iter().filter(|h| h.0.eq_ignore_ascii_case("x-team")).collect();
-        assert!(team.len() < 2, "one of a name");
+        assert!(team.len() < 2, "one header per name");
         // A `Secret` can be compared but not read.
         let words = ["taken", "own", "of the profile", "sk-other", "sk-usual"];
-        let open =
+        let reveal =
             |key: &Secret| words.iter().find(|w| *key == Secret::new(w)).map_or("?", |w| *w).to_owned();
-        Ok((team.first().map(|h| open(&h.1)), endpoint.key.as_ref().map(open)))
+        Ok((team.first().map(|h| reveal(&h.1)), endpoint.key.as_ref().map(reveal)))
     }
 
     #[test]
     fn key_and_headers_of_a_run_go_only_to_its_address() {
-        let here = ("run.base_url", "http://here/v1");
+        let address = ("run.base_url", "http://here/v1");
         let header = ("run.headers", "X-Team: $TEAM\nX-Other: a: b");
         let key = ("run.key_env", "OTHER_KEY");
         let mentor = ("run.mentor_profile", "big");
         let some = |text: &str| Some(text.to_owned());
         let actor = |set: &[(&'static str, &str)]| sent_header_and_key(ModelRole::Actor, set);
-        assert_eq!(actor(&[here]), Ok((None, some("sk-usual"))));
-        assert_eq!(actor(&[here, header, key]), Ok((some("taken"), some("sk-other"))));
-        assert_eq!(actor(&[here, header, ("run.profile", "own")]), Ok((some("taken"), some("sk-usual"))));
+        assert_eq!(actor(&[address]), Ok((None, some("sk-usual"))));
+        assert_eq!(actor(&[address, header, key]), Ok((some("taken"), some("sk-other"))));
+        assert_eq!(actor(&[address, header, ("run.profile", "own")]), Ok((some("taken"), some("sk-usual"))));
         assert_eq!(
-            sent_header_and_key(ModelRole::Mentor, &[here, header, key, mentor]),
+            sent_header_and_key(ModelRole::Mentor, &[address, header, key, mentor]),
             Ok((some("of the profile"), None))
         );
         assert_eq!(
-            sent_header_and_key(ModelRole::Mentor, &[here, header, key]),
+            sent_header_and_key(ModelRole::Mentor, &[address, header, key]),
             Ok((some("taken"), some("sk-other")))
         );
-        for (set, words) in [
-            (vec![here, ("run.key_env", "NOPE")], "environment variable NOPE (--key-env) is not set"),
-            (vec![here, ("run.headers", "sk-secret")], "--header: header without a colon"),
+        for (set, message) in [
+            (vec![address, ("run.key_env", "NOPE")], "environment variable NOPE (--key-env) is not set"),
+            (vec![address, ("run.headers", "sk-secret")], "--header: header without a colon"),
             (
-                vec![here, ("run.headers", "a: $NOPE")],
+                vec![address, ("run.headers", "a: $NOPE")],
                 "--header: header a uses an environment variable that is not set",
             ),
             // A key from another variable is never sent to the default server.
             (vec![key], "no model server is configured"),
         ] {
             let error = actor(&set).unwrap_err();
-            assert!(error.contains(words) && !error.contains("sk-"), "{error}");
+            assert!(error.contains(message) && !error.contains("sk-"), "{error}");
         }
     }
 

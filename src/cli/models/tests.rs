@@ -35,7 +35,7 @@ fn resolved_server(
 #[cfg_attr(not(feature = "tls"), ignore = "the hosted address needs https")]
 fn flag_overrides_profile_and_profile_overrides_the_general_address() {
     let keyed = ("OPENAI_API_KEY", KEY);
-    let here = ("OPENAI_BASE_URL", "http://here/v1");
+    let general = ("OPENAI_BASE_URL", "http://here/v1");
     let mine = "[models.mine]\nbase_url = \"http://mine/v1\"\n[models.local]\nbase_url = \"http://127.0.0.1:1/v1\"\n\
                 [models.kept]\nbase_url = \"http://kept/v1\"\nkey_env = \"MY_KEY\"\n[models.style]\ntop_k = 5\n";
     let profile = ("run.profile", "mine");
@@ -45,13 +45,13 @@ fn flag_overrides_profile_and_profile_overrides_the_general_address() {
     let cases: Cases<'_> = &[
         (&[], &[], Err("no model server is configured")),
         (&[keyed], &[], Ok((DEFAULT_BASE_URL, true))),
-        (&[keyed, here], &[], Ok(("http://here/v1", true))),
-        (&[keyed, here], &[profile], Ok(("http://mine/v1", false))),
-        (&[keyed, here], &[profile, flag], Ok(("http://flag/v1", true))),
-        (&[keyed, here], &[("run.profile", "local")], Ok(("http://127.0.0.1:1/v1", true))),
-        (&[keyed, here], &[("run.profile", "style, paper")], Ok(("http://here/v1", true))),
+        (&[keyed, general], &[], Ok(("http://here/v1", true))),
+        (&[keyed, general], &[profile], Ok(("http://mine/v1", false))),
+        (&[keyed, general], &[profile, flag], Ok(("http://flag/v1", true))),
+        (&[keyed, general], &[("run.profile", "local")], Ok(("http://127.0.0.1:1/v1", true))),
+        (&[keyed, general], &[("run.profile", "style, paper")], Ok(("http://here/v1", true))),
         // The address in a built-in profile for this machine is only a default.
-        (&[keyed, here], &[("run.profile", "llamacpp")], Ok(("http://here/v1", true))),
+        (&[keyed, general], &[("run.profile", "llamacpp")], Ok(("http://here/v1", true))),
         (&[keyed], &[("run.profile", "llamacpp")], Ok(("http://127.0.0.1:8080/v1", true))),
         (
             &[keyed],
@@ -60,14 +60,16 @@ fn flag_overrides_profile_and_profile_overrides_the_general_address() {
         ),
         (&[keyed, ("MY_KEY", "sk-other-key")], &[("run.profile", "kept")], Ok(("http://kept/v1", false))),
         (&[keyed], &[("run.profile", "nobody")], Err("no profile named \"nobody\"")),
-        (&[here], &[], Ok(("http://here/v1", false))),
+        (&[general], &[], Ok(("http://here/v1", false))),
     ];
-    for (variables, flags, want) in cases {
-        let got = resolved_server(ModelRole::Actor, mine, variables, flags, &[]);
-        match (&got, want) {
-            (Ok(got), Ok(want)) => assert_eq!((got.0.as_str(), got.1), *want, "{variables:?} {flags:?}"),
-            (Err(got), Err(want)) => assert!(got.contains(want), "{got}"),
-            _ => panic!("got {got:?}, expected {want:?}"),
+    for (variables, flags, expected) in cases {
+        let actual = resolved_server(ModelRole::Actor, mine, variables, flags, &[]);
+        match (&actual, expected) {
+            (Ok(actual), Ok(expected)) => {
+                assert_eq!((actual.0.as_str(), actual.1), *expected, "{variables:?} {flags:?}")
+            }
+            (Err(actual), Err(expected)) => assert!(actual.contains(expected), "{actual}"),
+            _ => panic!("got {actual:?}, expected {expected:?}"),
         }
     }
 }
@@ -76,28 +78,29 @@ fn flag_overrides_profile_and_profile_overrides_the_general_address() {
 fn mentor_can_have_its_own_server() {
     let file = "[models.big]\nbase_url = \"http://big/v1\"\n[models.small]\nbase_url = \"http://small/v1\"\n";
     let both = [("run.profile", "small"), ("run.mentor_profile", "big")];
-    let of = |role, flags: &[(&'static str, &str)]| resolved_server(role, file, &[], flags, &[]).unwrap().0;
-    assert_eq!(of(ModelRole::Actor, &both), "http://small/v1");
-    assert_eq!(of(ModelRole::Mentor, &both), "http://big/v1");
-    assert_eq!(of(ModelRole::Mentor, &both[..1]), "http://small/v1");
+    let base_url_of =
+        |role, flags: &[(&'static str, &str)]| resolved_server(role, file, &[], flags, &[]).unwrap().0;
+    assert_eq!(base_url_of(ModelRole::Actor, &both), "http://small/v1");
+    assert_eq!(base_url_of(ModelRole::Mentor, &both), "http://big/v1");
+    assert_eq!(base_url_of(ModelRole::Mentor, &both[..1]), "http://small/v1");
     let local = [("run.base_url", "http://a/v1"), both[1]];
     assert_eq!(
-        (of(ModelRole::Actor, &local), of(ModelRole::Mentor, &local)),
+        (base_url_of(ModelRole::Actor, &local), base_url_of(ModelRole::Mentor, &local)),
         ("http://a/v1".into(), "http://big/v1".into())
     );
     let moved = [both[0], ("run.mentor_base_url", "http://b/v1")];
     assert_eq!(
-        (of(ModelRole::Actor, &moved), of(ModelRole::Mentor, &moved)),
+        (base_url_of(ModelRole::Actor, &moved), base_url_of(ModelRole::Mentor, &moved)),
         ("http://small/v1".into(), "http://b/v1".into())
     );
     let usual = [("run.base_url", "http://a/v1"), ("run.mentor_profile", "ollama")];
-    assert_eq!(of(ModelRole::Mentor, &usual), "http://127.0.0.1:11434/v1");
+    assert_eq!(base_url_of(ModelRole::Mentor, &usual), "http://127.0.0.1:11434/v1");
     let address = [("run.base_url", "http://a/v1"), ("run.mentor_base_url", "http://b/v1")];
     assert_eq!(
-        (of(ModelRole::Actor, &address), of(ModelRole::Mentor, &address)),
+        (base_url_of(ModelRole::Actor, &address), base_url_of(ModelRole::Mentor, &address)),
         ("http://a/v1".into(), "http://b/v1".into())
     );
-    assert_eq!(of(ModelRole::Mentor, &address[..1]), "http://a/v1");
+    assert_eq!(base_url_of(ModelRole::Mentor, &address[..1]), "http://a/v1");
 }
 
 /// A session may come from anywhere; the address in it must not receive this person's key automatically.
@@ -106,29 +109,29 @@ fn mentor_can_have_its_own_server() {
 fn resume_uses_only_a_server_that_is_configured_here() {
     let keyed = ("OPENAI_API_KEY", KEY);
     let evil = ("actor.base_url", "http://evil.example/v1");
-    let of = |variables: &[(&str, &str)], flags: &[(&'static str, &str)], resumed: (&str, &str)| {
+    let resolve = |variables: &[(&str, &str)], flags: &[(&'static str, &str)], resumed: (&str, &str)| {
         resolved_server(ModelRole::Actor, "", variables, flags, &[resumed])
     };
-    assert!(of(&[keyed], &[], evil).unwrap_err().contains("used the server http://evil.example/v1"));
+    assert!(resolve(&[keyed], &[], evil).unwrap_err().contains("used the server http://evil.example/v1"));
     assert!(
-        of(&[keyed, ("OPENAI_BASE_URL", "http://here/v1")], &[], evil)
+        resolve(&[keyed, ("OPENAI_BASE_URL", "http://here/v1")], &[], evil)
             .unwrap_err()
             .contains("configured now: http://here/v1")
     );
     let local = ("actor.base_url", "http://127.0.0.1:8080/v1");
-    assert_eq!(of(&[keyed], &[], local).unwrap().0, "http://127.0.0.1:8080/v1");
+    assert_eq!(resolve(&[keyed], &[], local).unwrap().0, "http://127.0.0.1:8080/v1");
     assert_eq!(
-        of(&[keyed], &[], ("actor.base_url", DEFAULT_BASE_URL)),
+        resolve(&[keyed], &[], ("actor.base_url", DEFAULT_BASE_URL)),
         Ok((DEFAULT_BASE_URL.to_owned(), true))
     );
     assert_eq!(
-        of(&[keyed, ("OPENAI_BASE_URL", "http://here/v1/")], &[], ("actor.base_url", "http://here/v1"))
+        resolve(&[keyed, ("OPENAI_BASE_URL", "http://here/v1/")], &[], ("actor.base_url", "http://here/v1"))
             .unwrap()
             .0,
         "http://here/v1"
     );
     let flag = ("run.base_url", "http://other/v1");
-    assert_eq!(of(&[keyed], &[flag], evil), Ok(("http://other/v1".to_owned(), true)));
+    assert_eq!(resolve(&[keyed], &[flag], evil), Ok(("http://other/v1".to_owned(), true)));
     let profile = [("actor.base_url", "http://evil.example/v1"), ("actor.profile", "openrouter")];
     assert!(
         resolved_server(
@@ -158,25 +161,25 @@ fn switched_run_records_what_its_new_profile_sends() {
     }))
     .unwrap();
     record_servers(&config, "openai:small", "none", &mut run.settings).unwrap();
-    let of = |run: &RunSpec, part: &str| run.settings.0.get(&format!("actor.{part}")).cloned();
-    assert_eq!(of(&run, "sampling").unwrap().value["temperature"], json!(0.1));
+    let recorded = |run: &RunSpec, part: &str| run.settings.0.get(&format!("actor.{part}")).cloned();
+    assert_eq!(recorded(&run, "sampling").unwrap().value["temperature"], json!(0.1));
     for (words, model, temperature) in
         [("openai:big profile far", "big", 0.6), ("openai:other", "other", 0.1)]
     {
         let mut spec = crate::engine::with_model(&run, ModelRole::Actor, words);
-        assert!(of(&spec, "sampling").is_none(), "{words}: settings of the old profile are removed");
+        assert!(recorded(&spec, "sampling").is_none(), "{words}: settings of the old profile are removed");
         for (name, setting) in missing_server_settings(&spec, &config) {
             spec.settings.0.entry(name).or_insert(setting);
         }
         assert_eq!(spec.actor, format!("openai:{model}"));
-        let sampling = of(&spec, "sampling").unwrap();
+        let sampling = recorded(&spec, "sampling").unwrap();
         assert_eq!(
             (&sampling.value["temperature"], sampling.origin),
             (&json!(temperature), SettingOrigin::Config)
         );
-        let from = of(&spec, "base_url").unwrap();
+        let from = recorded(&spec, "base_url").unwrap();
         assert!(from.value.as_str().unwrap().ends_with(if model == "big" { ":9/v1" } else { ":8/v1" }));
-        assert!(of(&spec, "unsent").is_some());
+        assert!(recorded(&spec, "unsent").is_some());
         let record = crate::domain::PromptRecord::default();
         let message = spec.describe_request_sampling(&record, &[]).unwrap();
         assert!(
@@ -197,15 +200,15 @@ fn profile_chosen_during_a_run_resolves_as_at_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");
     std::fs::write(&path, file).unwrap();
-    let (set, usual) = ("http://127.0.0.1:5/v1", "http://127.0.0.1:11434/v1");
+    let (configured, usual) = ("http://127.0.0.1:5/v1", "http://127.0.0.1:11434/v1");
     let cases = [
-        (Some(set), None, "ollama", set),
+        (Some(configured), None, "ollama", configured),
         (None, None, "ollama", usual),
-        (Some(set), None, "near", "http://127.0.0.1:8/v1"),
+        (Some(configured), None, "near", "http://127.0.0.1:8/v1"),
         // A person's choice is newer than the flags that started the run.
         (None, Some("http://127.0.0.1:6/v1"), "ollama", usual),
     ];
-    for (variable, flag, chosen, want) in cases {
+    for (variable, flag, chosen, expected) in cases {
         let variable = |name: &str| variable.filter(|_| name == "OPENAI_BASE_URL").map(str::to_owned);
         let mut config = Config::load(Some(&path), variable).unwrap();
         config.set_flag("run.profile", Some("near")).unwrap();
@@ -219,7 +222,7 @@ fn profile_chosen_during_a_run_resolves_as_at_the_start() {
         let spec = crate::engine::with_model(&run, ModelRole::Actor, &format!("openai:big profile {chosen}"));
         let found =
             resolve_endpoint_with(&config, ModelRole::Actor, "big", Some(&spec.settings), &variable).unwrap();
-        assert_eq!(found.base_url, want, "{chosen}");
+        assert_eq!(found.base_url, expected, "{chosen}");
     }
 }
 

@@ -24,7 +24,7 @@ use crate::prompt::render;
 use crate::report::dropped_texts;
 use std::fmt::Write as _;
 
-/// What a line asks for.
+/// What a line requests.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LineAction {
     /// An empty line.
@@ -120,7 +120,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "lesson" | "a" | "add" | "lesson-add" => {
             one(Command::Lesson(parse_new_lesson(&require_argument(rest, "lesson TEXT")?)?))
         }
-        "lesson-accept" => accept(state).map(|command| LineAction::Commands(vec![Command::Lesson(command)])),
+        "lesson-accept" => one(Command::Lesson(accept_discarded_text(state)?)),
         "lessons" => Ok(LineAction::Print(list_lessons(state))),
         "edit" | "on" | "off" | "pin" | "delete" | "scope" | "move" => {
             one(Command::Lesson(parse_lesson_change(word, rest, state)?))
@@ -185,8 +185,8 @@ fn model_command(role: ModelRole, model: &str, state: &State) -> Result<Command,
 
 /// Returns the commands that play the same task again, up to its first proposal.
 fn restart_task(state: &State) -> Vec<Command> {
-    let task = state.episode.as_deref().map(|e| Command::BeginEpisode(Box::new(e.task.clone())));
-    task.into_iter().chain([Command::Step]).collect()
+    let begin = state.episode.as_deref().map(|e| Command::BeginEpisode(Box::new(e.task.clone())));
+    begin.into_iter().chain([Command::Step]).collect()
 }
 
 /// Returns what to use instead of a palette action that exists only on the screen.
@@ -215,11 +215,11 @@ fn screen_only_message(word: &str) -> Option<String> {
 }
 
 /// Accepts the mentor's newest discarded text that isn't a lesson yet.
-fn accept(state: &State) -> Result<LessonCommand, String> {
+fn accept_discarded_text(state: &State) -> Result<LessonCommand, String> {
     let steps = state.episode.iter().flat_map(|episode| episode.steps.iter().rev());
     let mut texts = steps.flat_map(|step| dropped_texts(step, state));
-    let open = texts.find(|text| text.lesson(state).is_none());
-    Ok(open.ok_or("no discarded mentor text that isn't a lesson already")?.accept())
+    let unaccepted = texts.find(|text| text.lesson(state).is_none());
+    Ok(unaccepted.ok_or("no discarded mentor text that isn't a lesson already")?.accept())
 }
 
 fn require_argument(rest: &str, usage: &str) -> Result<String, String> {
@@ -283,9 +283,9 @@ fn parse_lesson_change(word: &str, rest: &str, state: &State) -> Result<LessonCo
             scope: parse_scope(rest).map_err(|f| format!("{}; {}", f.message, f.hint))?,
         },
         "move" => {
-            let place: usize =
+            let position: usize =
                 rest.parse().ok().filter(|p| *p > 0).ok_or("usage: move N PLACE; places count from 1")?;
-            LessonCommand::Move { id, to: place - 1 }
+            LessonCommand::Move { id, to: position - 1 }
         }
         _ => {
             let (_, mut text) = parse_lesson_text(&require_argument(rest, "edit N TEXT")?);
@@ -350,8 +350,8 @@ fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
         record.step,
         state.to_corrected_tokens(record.role, u64::from(record.tokens))
     );
-    for (place, segment) in render(state, record).segments.iter().enumerate() {
-        let number = if draft.is_some() { format!("{} ", place + 1) } else { String::new() };
+    for (index, segment) in render(state, record).segments.iter().enumerate() {
+        let number = if draft.is_some() { format!("{} ", index + 1) } else { String::new() };
         let origin = match &segment.origin {
             SegmentOrigin::Lesson { id, version } => {
                 let number = state.pool.get(id).map_or(0, |l| l.number);
@@ -392,9 +392,9 @@ fn parse_prompt_edit(rest: &str, state: &State) -> Result<Command, String> {
         call = Some(found.ok_or_else(|| format!("no {number} prompt is waiting to be sent"))?.call);
         (number, text) = split(&text);
     }
-    let place = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    let index = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
     let segment =
-        place.ok_or("usage: prompt-edit N TEXT; `prompt` shows the segments of a draft, numbered from 1")?;
+        index.ok_or("usage: prompt-edit N TEXT; `prompt` shows the segments of a draft, numbered from 1")?;
     Ok(Command::EditPrompt { call, segment, text })
 }
 

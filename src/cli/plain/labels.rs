@@ -56,7 +56,7 @@ impl PlainSession {
             return Ok(true);
         }
         let id = &last.branch;
-        let what = match &last.after {
+        let description = match &last.after {
             LabelChange::Name(Some(name)) => format!("branch {id} named {name}"),
             LabelChange::Name(None) => format!("name of branch {id} cleared"),
             LabelChange::Note(Some(note)) => format!("note on branch {id}: {note}"),
@@ -64,7 +64,7 @@ impl PlainSession {
             LabelChange::Archived(true) => format!("branch {id} archived"),
             LabelChange::Archived(false) => format!("branch {id} unarchived"),
         };
-        self.print_line(&format!("{verb}: {what}"))?;
+        self.print_line(&format!("{verb}: {description}"))?;
         if undo { &mut self.label_history.undone } else { &mut self.label_history.done }.push(last);
         Ok(true)
     }

@@ -277,9 +277,10 @@ impl SettingsContext<'_> {
         ]
     }
 
-    /// Returns the rows of the settings that only some methods have (`own`), or of those that all methods share.
-    fn setting_rows(&self, own: bool) -> impl Iterator<Item = SettingRow> + '_ {
-        SETTINGS.iter().filter(move |definition| definition.methods.is_empty() != own).filter_map(
+    /// Returns the rows of the settings that only some methods have (if `method_specific`), or of those that all
+    /// methods share.
+    fn setting_rows(&self, method_specific: bool) -> impl Iterator<Item = SettingRow> + '_ {
+        SETTINGS.iter().filter(move |definition| definition.methods.is_empty() != method_specific).filter_map(
             |definition| {
                 let setting = self.spec.settings.0.get(definition.name)?;
                 let allowed = match definition.default {

@@ -31,13 +31,12 @@ impl AcceptedDifferences {
                 self.pending = Some((*episode, *step, now.clone()));
             }
             Event::Retried { .. } => {
-                let by = envelope.seq;
                 let accepted = self.pending.take();
                 self.accepted.extend(accepted.map(|(episode, step, now)| AcceptedDifference {
                     episode,
                     step,
                     observed: now,
-                    accepted_at: by,
+                    accepted_at: envelope.seq,
                 }));
             }
             Event::EpisodeEnded { .. } => self.pending = None,
@@ -55,10 +54,10 @@ impl AcceptedDifferences {
         recorded: &StepResult,
         now: &StepResult,
     ) -> Option<Seq> {
-        let known = |a: &&AcceptedDifference| {
+        let covers = |a: &&AcceptedDifference| {
             let is_expected = recorded.observation == now.observation || a.observed == now.observation;
             a.episode == episode && seq < a.accepted_at && (step > a.step || (step == a.step && is_expected))
         };
-        self.accepted.iter().find(known).map(|a| a.accepted_at)
+        self.accepted.iter().find(covers).map(|a| a.accepted_at)
     }
 }

@@ -59,15 +59,15 @@ impl BranchCheck {
     }
 
     /// Checks the next event, adds its problems to the report and folds it.
-    pub(super) fn check_event(&mut self, envelope: &Arc<Envelope>, found: &mut VerifyReport) {
+    pub(super) fn check_event(&mut self, envelope: &Arc<Envelope>, report: &mut VerifyReport) {
         let mut problems = self.contradictions(envelope);
         problems.extend(self.view_problem(&envelope.event));
         self.recomputation.add_event(envelope, &self.state);
         self.state.apply(envelope);
-        found.events += 1;
+        report.events += 1;
         match &envelope.event {
             Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
-                found.prompts += 1;
+                report.prompts += 1;
                 if body_hash(&render(&self.state, prompt)) != prompt.sha256 {
                     problems.push(format!(
                         "the prompt of step {} of episode {} can't be rebuilt: the rebuilt text has a different hash",
@@ -80,27 +80,27 @@ impl BranchCheck {
             }
             Event::RunStarted { spec, .. } | Event::RunChanged { spec } => self.recomputation.start(spec),
             Event::EpisodeStarted { task, .. } => {
-                found.episodes += 1;
+                report.episodes += 1;
                 (self.pending_action, self.pending_reply) = (None, None);
-                self.world = if self.with_world { self.open_world(task, found) } else { None };
+                self.world = if self.with_world { self.open_world(task, report) } else { None };
             }
             Event::WorldReset { result, .. } => {
-                let now = self.world.as_mut().map(|w| w.reset());
-                problems.extend(self.compare_with_world(result, now, envelope.seq, found));
+                let replayed = self.world.as_mut().map(|w| w.reset());
+                problems.extend(self.compare_with_world(result, replayed, envelope.seq, report));
             }
             Event::ActionTaken { executed, call: Some(_), is_listing: false, .. } => {
                 self.pending_action = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { result, .. } => {
                 if let Some(sent) = self.pending_action.take() {
-                    let now = self.world.as_mut().map(|w| w.step(&sent));
-                    problems.extend(self.compare_with_world(result, now, envelope.seq, found));
+                    let replayed = self.world.as_mut().map(|w| w.step(&sent));
+                    problems.extend(self.compare_with_world(result, replayed, envelope.seq, report));
                 }
             }
             _ => {}
         }
-        let place = self.describe_event(envelope.seq);
-        found.problems.extend(problems.into_iter().map(|what| format!("{place}: {what}")));
+        let location = self.describe_event(envelope.seq);
+        report.problems.extend(problems.into_iter().map(|problem| format!("{location}: {problem}")));
     }
 
     /// Names an event, with its branch unless that is the trunk.
@@ -115,9 +115,10 @@ impl BranchCheck {
     fn contradictions(&mut self, envelope: &Envelope) -> Vec<String> {
         let mut problems = Vec::new();
         let steps = self.state.episode.as_ref().map_or(0, |e| e.steps.len() as u32);
-        let check_step = |what: &str, step: u32, problems: &mut Vec<String>| {
+        let check_step = |subject: &str, step: u32, problems: &mut Vec<String>| {
             if step != steps {
-                problems.push(format!("{what} of step {step} within step {steps}: steps are out of order"));
+                problems
+                    .push(format!("{subject} of step {step} within step {steps}: steps are out of order"));
             }
         };
         match &envelope.event {
@@ -195,35 +196,35 @@ impl BranchCheck {
     /// Returns a problem if goal or agent view differ from what the interface derives from the observation.
     /// `self.state` must be the state before the event.
     fn view_problem(&mut self, event: &Event) -> Option<String> {
-        let (seen, now) = match event {
-            Event::WorldReset { result, agent_view: seen, goal, .. } => {
+        let (recorded, now) = match event {
+            Event::WorldReset { result, agent_view: recorded, goal, .. } => {
                 let parsed = interface::goal_from_reset(result);
                 if parsed != *goal {
                     return Some(format!(
                         "the first observation states the goal {parsed:?}, but {goal:?} is recorded"
                     ));
                 }
-                (seen, interface::shown_observation(&self.state, "", result, &[]))
+                (recorded, interface::shown_observation(&self.state, "", result, &[]))
             }
-            Event::Observed { call, result, agent_view: seen, .. } => {
+            Event::Observed { call, result, agent_view: recorded, .. } => {
                 let executed = self.state.last_step()?.executed.as_ref()?;
-                let lists = call.is_some() && self.pending_action.is_none();
+                let is_listing = call.is_some() && self.pending_action.is_none();
                 let admissible = match &mut self.world {
                     // No event has the list of actions: only the environment can supply it.
-                    None if lists => return None,
-                    Some(world) if lists => world.admissible().ok()?,
+                    None if is_listing => return None,
+                    Some(world) if is_listing => world.admissible().ok()?,
                     _ => Vec::new(),
                 };
                 let now = interface::shown_observation(&self.state, &executed.action, result, &admissible);
-                (seen, if call.is_none() { Some(now.unwrap_or_default()) } else { now })
+                (recorded, if call.is_none() { Some(now.unwrap_or_default()) } else { now })
             }
             _ => return None,
         };
-        (*seen != now).then(|| {
+        (*recorded != now).then(|| {
             let quoted = |text: &Option<String>| {
                 text.as_ref().map_or("the unchanged observation".to_owned(), |t| format!("{t:?}"))
             };
-            format!("prompts show {}, but the interface makes it {}", quoted(seen), quoted(&now))
+            format!("prompts show {}, but the interface makes it {}", quoted(recorded), quoted(&now))
         })
     }
 
@@ -251,17 +252,17 @@ impl BranchCheck {
         })
     }
 
-    fn open_world(&self, task: &Task, found: &mut VerifyReport) -> Option<Box<dyn Environment>> {
+    fn open_world(&self, task: &Task, report: &mut VerifyReport) -> Option<Box<dyn Environment>> {
         match worlds::open(task, &self.options) {
             Ok(world) if world.info().deterministic => Some(world),
             Ok(_) => {
-                found
+                report
                     .unavailable_worlds
                     .push(format!("{} {}: this environment is not deterministic", task.env, task.id));
                 None
             }
             Err(error) => {
-                found.unavailable_worlds.push(format!("{} {}: {error}", task.env, task.id));
+                report.unavailable_worlds.push(format!("{} {}: {error}", task.env, task.id));
                 None
             }
         }
@@ -272,20 +273,23 @@ impl BranchCheck {
         recorded: &StepResult,
         now: Option<Result<StepResult, crate::env::EnvError>>,
         seq: Seq,
-        found: &mut VerifyReport,
+        report: &mut VerifyReport,
     ) -> Option<String> {
         let now = now?;
-        found.observations += 1;
+        report.observations += 1;
         if let (Ok(result), Some(episode)) = (&now, &self.state.episode)
             && result != recorded
             && let step = episode.steps.len() as u32
-            && let Some(by) = self.accepted.accepting_event(episode.number, step, seq, recorded, result)
+            && let Some(accepting_event) =
+                self.accepted.accepting_event(episode.number, step, seq, recorded, result)
         {
-            let what = describe_difference(recorded, result);
-            found.accepted.push(format!("event {seq}: {what}; accepted by a person in event {by}"));
+            let difference = describe_difference(recorded, result);
+            report
+                .accepted
+                .push(format!("event {seq}: {difference}; accepted by a person in event {accepting_event}"));
             return None;
         }
-        let what = match now {
+        let difference = match now {
             Ok(result) if result == *recorded => return None,
             Ok(result) => describe_difference(recorded, &result),
             Err(error) => {
@@ -295,7 +299,7 @@ impl BranchCheck {
         };
         // After one difference all later results differ, so stop comparing.
         self.world = None;
-        Some(what)
+        Some(difference)
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Recomputation {
     pub(super) compared: usize,
     /// Descriptions of the differences.
     pub(super) differing: Vec<String>,
-    /// Part of the id of every lesson.
+    /// The ids of lessons contain it.
     branch: Option<BranchId>,
 }
 
@@ -38,8 +38,8 @@ impl Recomputation {
 
     /// Adds the next event; `before` is the state before it.
     pub(super) fn add_event(&mut self, envelope: &Envelope, before: &State) {
-        let first = std::mem::replace(&mut self.is_between_batches, !envelope.batch_continues);
-        if first {
+        let starts_batch = std::mem::replace(&mut self.is_between_batches, !envelope.batch_continues);
+        if starts_batch {
             self.batch = self.expected_events(envelope, before).map(|expected| (expected, Vec::new()));
         }
         if let Some((_, recorded)) = &mut self.batch

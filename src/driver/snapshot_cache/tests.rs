@@ -1,4 +1,4 @@
-//! Going back to any step: by a snapshot if possible, and never to a different state.
+//! Tests that any step can be restored, from a snapshot if possible, and always to the same state.
 
 use super::{MAX_SNAPSHOTS, RebuildPlan, SNAPSHOT_SPACING, SnapshotCache};
 use crate::domain::{Enumeration, EnvInfo, Observation, StepResult, Task};
@@ -7,47 +7,47 @@ use crate::env::{EnvError, Environment, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Adds up the digits it is sent. Steps are counted over all instances.
-struct DigitSum {
-    sum: u64,
+/// Folds the numbers it is sent into one value that depends on their order. Steps are counted over all instances.
+struct HashingEnv {
+    value: u64,
     steps: Arc<AtomicU32>,
     deterministic: bool,
 }
 
-impl DigitSum {
+impl HashingEnv {
     fn step_result(&self) -> StepResult {
-        StepResult { observation: self.sum.to_string(), valid: true, ..StepResult::default() }
+        StepResult { observation: self.value.to_string(), valid: true, ..StepResult::default() }
     }
 }
 
-impl Environment for DigitSum {
+impl Environment for HashingEnv {
     fn info(&self) -> EnvInfo {
         EnvInfo { snapshots: true, deterministic: self.deterministic, enumeration: Enumeration::ChangesWorld }
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
-        self.sum = 0;
+        self.value = 0;
         Ok(self.step_result())
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         self.steps.fetch_add(1, Ordering::Relaxed);
-        self.sum = self.sum * 3 + action.parse::<u64>().unwrap() % 7;
-        self.sum %= 1_000_003;
+        self.value = self.value * 3 + action.parse::<u64>().unwrap() % 7;
+        self.value %= 1_000_003;
         Ok(self.step_result())
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
-        self.sum += 1;
+        self.value += 1;
         Ok(Vec::new())
     }
 
     fn snapshot(&self) -> Option<Snapshot> {
-        Some(Snapshot(Box::new(self.sum)))
+        Some(Snapshot(Box::new(self.value)))
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
-        self.sum = *snapshot.0.downcast_ref::<u64>().unwrap();
+        self.value = *snapshot.0.downcast_ref::<u64>().unwrap();
         Ok(())
     }
 }
@@ -56,7 +56,7 @@ fn open_counted(deterministic: bool) -> (OpenWorld, Arc<AtomicU32>) {
     let steps = Arc::new(AtomicU32::new(0));
     let count = steps.clone();
     let open: OpenWorld =
-        Arc::new(move |_| Ok(Box::new(DigitSum { sum: 0, steps: count.clone(), deterministic })));
+        Arc::new(move |_| Ok(Box::new(HashingEnv { value: 0, steps: count.clone(), deterministic })));
     (open, steps)
 }
 
@@ -111,15 +111,15 @@ fn first_steps(plan: &RebuildPlan, steps: usize) -> RebuildPlan {
 fn any_step_is_a_restore_and_a_few_actions_away_on_every_fork() {
     let (open, steps) = open_counted(true);
     let mut cache = SnapshotCache::default();
-    let long = SNAPSHOT_SPACING * 20;
-    let plan = play(&mut cache, &open, "a", long);
-    for back in [long as usize, 1, 0, 700, 64, 63, 1279, 333] {
+    let step_count = SNAPSHOT_SPACING * 20;
+    let plan = play(&mut cache, &open, "a", step_count);
+    for kept_steps in [step_count as usize, 1, 0, 700, 64, 63, 1279, 333] {
         steps.store(0, Ordering::Relaxed);
-        assert_eq!(cache.rebuild(&open, &first_steps(&plan, back), &|_| ()), None);
-        assert!(steps.load(Ordering::Relaxed) < SNAPSHOT_SPACING, "{back}: {steps:?} steps");
+        assert_eq!(cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| ()), None);
+        assert!(steps.load(Ordering::Relaxed) < SNAPSHOT_SPACING, "{kept_steps}: {steps:?} steps");
         // Another action from there gets its own answer.
         let other = cache.step("6").unwrap();
-        let again = cache.rebuild(&open, &first_steps(&plan, back), &|_| ());
+        let again = cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| ());
         assert_eq!((again, cache.step("6").unwrap()), (None, other));
     }
     // After another episode in between.
@@ -134,8 +134,8 @@ fn a_changed_journal_is_reported_with_its_first_difference() {
     let (open, _) = open_counted(true);
     let mut cache = SnapshotCache::default();
     let mut plan = play(&mut cache, &open, "a", SNAPSHOT_SPACING * 4);
-    for wrong in [SNAPSHOT_SPACING as usize * 2 - 1, SNAPSHOT_SPACING as usize * 3 + 5] {
-        plan.actions[wrong].2.raw.push('!');
+    for index in [SNAPSHOT_SPACING as usize * 2 - 1, SNAPSHOT_SPACING as usize * 3 + 5] {
+        plan.actions[index].2.raw.push('!');
     }
     let difference = cache.rebuild(&open, &plan, &|_| ());
     assert!(
@@ -165,10 +165,10 @@ fn nondeterministic_or_changed_environments_are_replayed_from_the_start() {
 fn the_number_of_snapshots_is_bounded() {
     let (open, steps) = open_counted(true);
     let mut cache = SnapshotCache::default();
-    let long = SNAPSHOT_SPACING * MAX_SNAPSHOTS as u32 * 3;
-    let plan = play(&mut cache, &open, "a", long);
+    let step_count = SNAPSHOT_SPACING * MAX_SNAPSHOTS as u32 * 3;
+    let plan = play(&mut cache, &open, "a", step_count);
     assert!(cache.worlds[0].snapshots.len() <= MAX_SNAPSHOTS);
     steps.store(0, Ordering::Relaxed);
-    assert_eq!(cache.rebuild(&open, &first_steps(&plan, long as usize / 2 + 7), &|_| ()), None);
+    assert_eq!(cache.rebuild(&open, &first_steps(&plan, step_count as usize / 2 + 7), &|_| ()), None);
     assert!(steps.load(Ordering::Relaxed) <= SNAPSHOT_SPACING * 8, "{steps:?}");
 }

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Returns a configuration with breakpoints. The toy environment counts to `goal`.
-fn config_with_breakpoints(goal: u32, lies: bool) -> RunConfig {
-    let mut run_config = super::test_config(goal, lies);
+fn config_with_breakpoints(goal: u32, is_diverging: bool) -> RunConfig {
+    let mut run_config = super::test_config(goal, is_diverging);
     run_config.policy.breakpoints = crate::breakpoint::breakpoint_rules(crate::breakpoint::parse);
     run_config
 }
@@ -29,7 +29,7 @@ enum TestMove {
     ForkOther(usize, u64),
     /// Rename, annotate or archive a branch.
     Label(usize, LabelChange),
-    /// Kill the program, lose part of what it wrote last (the rest is given in 1000ths), and resume the branch.
+    /// Kill the program, keep only part of what it wrote last (in 1000ths), and resume the branch.
     Crash(u64),
 }
 

@@ -42,21 +42,22 @@ fn with_actor(actor: &str) -> RunSpec {
 #[test]
 fn a_changed_run_is_journaled_with_its_settings() {
     let dir = tempfile::tempdir().unwrap();
-    let noted = Setting { value: serde_json::json!({"temperature": 0.6}), origin: SettingOrigin::Config };
-    let with: RunFactory = Arc::new({
-        let noted = noted.clone();
+    let setting = Setting { value: serde_json::json!({"temperature": 0.6}), origin: SettingOrigin::Config };
+    let recording_factory: RunFactory = Arc::new({
+        let setting = setting.clone();
         move |spec: &RunSpec| {
-            let noted = vec![("actor.sampling".to_owned(), noted.clone())];
-            run_factory()(spec).map(|run_config| RunConfig { recorded_settings: noted, ..run_config })
+            let recorded_settings = vec![("actor.sampling".to_owned(), setting.clone())];
+            run_factory()(spec).map(|run_config| RunConfig { recorded_settings, ..run_config })
         }
     });
-    let run_config = RunConfig { run_factory: Some(with), ..run_factory()(&with_actor("script")).unwrap() };
+    let run_config =
+        RunConfig { run_factory: Some(recording_factory), ..run_factory()(&with_actor("script")).unwrap() };
     let (handle, thread, session) = start(dir.path(), 1, run_config);
     let mut other = with_actor("mute");
     send_command(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
     handle.quit();
     thread.join().unwrap();
-    other.settings.0.insert("actor.sampling".to_owned(), noted);
+    other.settings.0.insert("actor.sampling".to_owned(), setting);
     let events = read_branch(&session.trunk()).unwrap().events;
     let changed = events.iter().any(|e| matches!(&e.event, Event::RunChanged { spec } if **spec == other));
     assert!(changed && handle.store.head().run.as_deref() == Some(&other));
@@ -119,7 +120,7 @@ fn a_run_without_a_factory_cannot_be_changed() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, _session) = start(dir.path(), 1, test_config(2, false));
     let refused = send_command(&handle, Command::ChangeRun(Box::new(with_actor("other")))).unwrap_err();
-    assert!(refused.message.contains("cannot change its run"), "{refused:?}");
+    assert!(refused.message.contains("can't be changed in this session"), "{refused:?}");
     handle.quit();
     thread.join().unwrap();
 }
@@ -178,9 +179,9 @@ fn quitting_right_after_a_fork_loses_nothing() {
     assert!(events.iter().any(|e| matches!(e.event, Event::Remarked { .. })));
 }
 
-/// A kill between closing the old branch and reopening the fork.
+/// The process is killed after it closed the old branch and before it opened the fork.
 #[test]
-fn a_fork_that_was_not_reopened_yet_is_resumed() {
+fn a_fork_that_was_not_opened_yet_is_resumed() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     let at = step_to_third(&handle);
@@ -196,7 +197,7 @@ fn a_fork_that_was_not_reopened_yet_is_resumed() {
     std::fs::write(&file, text.split_inclusive('\n').next().unwrap()).unwrap();
     assert_eq!(read_branch(&session.trunk()).unwrap().events.last().unwrap().event, Event::Closed);
     assert_eq!(session.last_written(), fork);
-    // If the old branch was continued since, it is the newer one.
+    // Once the old branch has been continued, it is the newer one.
     let trunk = crate::domain::BranchId::trunk();
     let resumed = Driver::resume_at(&session.dir, &trunk, |_| Ok(test_config(9, false))).unwrap();
     resumed.handle.quit();
@@ -204,9 +205,9 @@ fn a_fork_that_was_not_reopened_yet_is_resumed() {
     assert_eq!(session.last_written(), trunk);
 }
 
-/// A fork that starts with other sampling: the next request has it, and so does one after a resume.
+/// Sampling parameters changed at a fork apply to the next request, and to one after a resume.
 #[test]
-fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
+fn sampling_changed_at_a_fork_applies_to_the_next_request_and_after_a_resume() {
     use crate::domain::ModelRole;
     use crate::provider::Request;
     use serde_json::{Value, json};
@@ -241,8 +242,8 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
     handle.quit();
     thread.join().unwrap();
     let branches = session.branches().unwrap();
-    let root = branches.iter().find(|b| b.header.id.0 == "b1").unwrap().first_change.clone();
-    assert_eq!(root, "setting actor.temperature = 0.7");
+    let first_change = branches.iter().find(|b| b.header.id.0 == "b1").unwrap().first_change.clone();
+    assert_eq!(first_change, "setting actor.temperature = 0.7");
     let resumed = Driver::resume(&session.dir, make_config).unwrap();
     resumed.handle.send(Command::Step);
     wait_until(&resumed.handle, |h| {
@@ -253,6 +254,7 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
     let requests = requests.lock().unwrap();
     let samplings: Vec<Value> =
         requests.iter().map(|r| Value::Object(r.sampling.user_fields.clone())).collect();
+    // The seed field is sent; its value is derived from the setting.
     let chosen = json!({"temperature": 0.7, "seed": true});
     assert_eq!(samplings, [json!({}), json!({}), json!({}), chosen.clone(), chosen]);
     assert_eq!(requests[3].seed, crate::engine::request_seed(4, 1, 4, ModelRole::Actor, 0));
@@ -267,20 +269,20 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
 #[test]
 fn past_queries_do_not_change_the_environment() {
     let dir = tempfile::tempdir().unwrap();
-    for (lies, listed) in [(false, Ok(vec!["count".to_owned()])), (true, Err(()))] {
-        let dir = dir.path().join(lies.to_string());
+    for (history_differs, expected) in [(false, Ok(vec!["count".to_owned()])), (true, Err(()))] {
+        let dir = dir.path().join(history_differs.to_string());
         let (handle, thread, _session) = start(&dir, 1, test_config(9, false));
         let at = step_to_third(&handle);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut state = (*handle.store.state_at(at)).clone();
-        if lies {
+        if history_differs {
             let episode = Arc::make_mut(state.episode.as_mut().unwrap());
             episode.first_observation.as_mut().unwrap().raw = "It is 7.".to_owned();
         }
         let head = handle.store.head().head;
         let actions = runtime.block_on(handle.past_admissible(move || Arc::new(state)));
-        assert_eq!(actions.clone().map_err(drop), listed);
-        assert!(!lies || actions.unwrap_err().contains("from its first observation on"));
+        assert_eq!(actions.clone().map_err(drop), expected);
+        assert!(!history_differs || actions.unwrap_err().contains("from its first observation on"));
         assert_eq!(handle.store.head().head, head);
         handle.send(Command::Step);
         wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));

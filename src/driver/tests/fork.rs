@@ -73,9 +73,9 @@ fn a_fork_with_another_action_leaves_the_old_branch_unchanged() {
     step_to(&handle, 5);
     let before = std::fs::read(session.trunk()).unwrap();
     let third = proposal_seq(&handle, 3);
-    let line = handle.store.epoch();
+    let epoch_before = handle.store.epoch();
     assert_eq!(block_on(handle.fork(fork_at(third, override_with("wait")))), Ok(branch_id(1)));
-    assert_eq!((handle.store.branch(), handle.store.epoch()), (branch_id(1), line + 1));
+    assert_eq!((handle.store.branch(), handle.store.epoch()), (branch_id(1), epoch_before + 1));
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
     assert_eq!(observation(&handle, 2), "It is 2.");
     assert_eq!(observation(&handle, 3), "It is 2.", "the environment was restored, and did not count");
@@ -185,7 +185,7 @@ fn a_fork_inside_a_batch_starts_after_the_previous_batch() {
     thread.join().unwrap();
 }
 
-/// Counts a number of times, then never replies; counts its calls.
+/// Replies `count` the given number of times, then never again. Counts its calls.
 struct Stuck(u32, Arc<AtomicU32>);
 
 impl Provider for Stuck {
@@ -340,16 +340,16 @@ fn commands_sent_during_a_rebuild_run_after_those_of_the_fork() {
         h.store.timeline().events_after(third).iter().any(|e| matches!(e.event, Event::Remarked { .. }))
     });
     let events = handle.store.timeline().events_after(third);
-    let place = |test: fn(&Event) -> bool| events.iter().position(|e| test(&e.event)).unwrap();
+    let position_of = |test: fn(&Event) -> bool| events.iter().position(|e| test(&e.event)).unwrap();
     assert!(
-        place(|e| matches!(e, Event::ActionOverridden { .. }))
-            < place(|e| matches!(e, Event::Remarked { .. }))
+        position_of(|e| matches!(e, Event::ActionOverridden { .. }))
+            < position_of(|e| matches!(e, Event::Remarked { .. }))
     );
     handle.quit();
     thread.join().unwrap();
 }
 
-/// A file that its forks depend on is named, with what to do.
+/// The error names the broken file and the problem.
 #[test]
 fn a_branch_with_a_broken_ancestor_names_the_file() {
     let dir = tempfile::tempdir().unwrap();
@@ -359,32 +359,32 @@ fn a_branch_with_a_broken_ancestor_names_the_file() {
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
     handle.quit();
     thread.join().unwrap();
-    let fault = |session: &Session| {
+    let open_error = |session: &Session| {
         std::fs::remove_dir_all(session.dir.join("index")).ok();
         open_branch(&session.branch_file(&branch_id(1)), OpenMode::Read).map(|_| ()).unwrap_err().to_string()
     };
     let trunk = std::fs::read_to_string(session.trunk()).unwrap();
     let fork = std::fs::read_to_string(session.branch_file(&branch_id(1))).unwrap();
-    let put = |trunk: Option<&str>, fork: &str| {
+    let open_with = |trunk: Option<&str>, fork: &str| {
         std::fs::remove_file(session.trunk()).ok();
         if let Some(trunk) = trunk {
             std::fs::write(session.trunk(), trunk).unwrap();
         }
         std::fs::write(session.branch_file(&branch_id(1)), fork).unwrap();
-        fault(&session)
+        open_error(&session)
     };
     let cut: String = trunk.split_inclusive('\n').take(9).collect();
-    let error = put(Some(&cut), &fork);
+    let error = open_with(Some(&cut), &fork);
     assert!(error.contains("trunk.jsonl:9") && error.contains("branch b1 continues from event"), "{error}");
-    let error = put(None, &fork);
+    let error = open_with(None, &fork);
     assert!(error.contains("b1.jsonl:1") && error.contains("trunk.jsonl is missing"), "{error}");
-    let error = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"b1\"", 1));
+    let error = open_with(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"b1\"", 1));
     assert!(error.contains("form a cycle"), "{error}");
-    let error = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"../trunk\"", 1));
+    let error = open_with(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"../trunk\"", 1));
     assert!(error.contains("not a valid branch name"), "{error}");
-    let error = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":null", 1));
+    let error = open_with(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":null", 1));
     assert!(error.contains("names no parent"), "{error}");
-    let error = put(Some(&trunk), &fork.replacen("\"id\":\"b1\"", "\"id\":\"b4\"", 1));
+    let error = open_with(Some(&trunk), &fork.replacen("\"id\":\"b1\"", "\"id\":\"b4\"", 1));
     assert!(error.contains("header is that of branch \"b4\""), "{error}");
     // A fork left without a header by a power failure was never created; the next one takes another name.
     std::fs::write(session.trunk(), &trunk).unwrap();
@@ -400,15 +400,15 @@ fn a_branch_with_a_broken_ancestor_names_the_file() {
 fn concurrent_forks_have_distinct_names() {
     let dir = tempfile::tempdir().unwrap();
     let (session, _writer) = Session::create(dir.path(), meta("s")).unwrap();
-    let made: Vec<BranchId> = std::thread::scope(|scope| {
+    let ids: Vec<BranchId> = std::thread::scope(|scope| {
         let fork =
             || session.fork(&BranchId::trunk(), Seq(0), "x", jiff::Timestamp::UNIX_EPOCH).unwrap().0.id;
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(fork)).collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()
     });
-    let mut names = made.clone();
+    let mut names = ids.clone();
     names.sort();
     names.dedup();
-    assert_eq!(names.len(), 8, "{made:?}");
+    assert_eq!(names.len(), 8, "{ids:?}");
     assert!(Path::new(&session.dir).join("branches/b8.jsonl").is_file());
 }

@@ -62,7 +62,7 @@ fn assert_rescued(halt: &Halt, handle: &Handle, root: &Path) {
 
 #[test]
 fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
-    for (what, attack) in INTERFERENCES {
+    for (reason, interfere) in INTERFERENCES {
         let root = tempfile::tempdir().unwrap();
         let (handle, thread, session) = start(root.path(), 1, test_config(40, false));
         for number in 1..=5 {
@@ -72,18 +72,18 @@ fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
                     && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number)
             });
         }
-        attack(&session.dir, &session.trunk());
+        interfere(&session.dir, &session.trunk());
         let before = handle.store.head();
         handle.send(Command::Step);
         wait_until(&handle, |h| halt_of(h).is_some());
         assert_eq!(handle.store.head(), before, "unwritten events are not shown");
         let halt = halt_of(&handle).unwrap();
-        assert!(halt.reason.contains(what), "{what}: {halt:?}");
+        assert!(halt.reason.contains(reason), "{reason}: {halt:?}");
         assert_rescued(&halt, &handle, root.path());
         // What was removed is not partially recreated.
         handle.quit();
         thread.join().unwrap();
-        assert_eq!(halt_of(&handle), Some(halt.clone()), "{what}");
+        assert_eq!(halt_of(&handle), Some(halt.clone()), "{reason}");
         // The saved session can be continued.
         let dir = halt.rescue.unwrap().dir.unwrap();
         let resumed = Driver::resume(&dir, |_| Ok(test_config(40, false))).unwrap();
@@ -100,10 +100,10 @@ fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
             && last.seq < before.head
         {
             let known = || open_branch(&old.trunk(), OpenMode::Verify).unwrap().missing.map(|m| m.last);
-            assert!(known() >= Some(before.head), "{what}: {:?}", known());
+            assert!(known() >= Some(before.head), "{reason}: {:?}", known());
             // Even after it was listed.
             let listed = Summary::load(&old).unwrap().missing().map(|m| m.last);
-            assert!(listed >= Some(before.head) && known() == listed, "{what}: {listed:?}");
+            assert!(listed >= Some(before.head) && known() == listed, "{reason}: {listed:?}");
         }
     }
 }
@@ -120,9 +120,9 @@ fn step_to(handle: &Handle, number: u32) {
 #[test]
 fn a_fork_whose_parent_is_changed_halts_and_loses_nothing() {
     let fork = BranchId("b1".to_owned());
-    for ((what, attack), resumed) in INTERFERENCES.into_iter().flat_map(|a| [(a, false), (a, true)]) {
+    for ((reason, interfere), resumed) in INTERFERENCES.into_iter().flat_map(|a| [(a, false), (a, true)]) {
         // The program that writes the fork doesn't know who else may write the trunk.
-        if what == "was changed from" {
+        if reason == "was changed from" {
             continue;
         }
         let root = tempfile::tempdir().unwrap();
@@ -137,13 +137,13 @@ fn a_fork_whose_parent_is_changed_halts_and_loses_nothing() {
             (handle, thread) = (again.handle, again.thread);
             wait_until(&handle, |h| h.store.head().is_waiting());
         }
-        attack(&session.dir, &session.trunk());
+        interfere(&session.dir, &session.trunk());
         handle.send(Command::Step);
         wait_until(&handle, |h| halt_of(h).is_some());
         let halt = halt_of(&handle).unwrap();
-        assert!(halt.reason.contains(what), "{what}, resumed {resumed}: {halt:?}");
+        assert!(halt.reason.contains(reason), "{reason}, resumed {resumed}: {halt:?}");
         // If the file itself was truncated, only the program that wrote the trunk has its events in memory.
-        if what == "was truncated from" && resumed {
+        if reason == "was truncated from" && resumed {
             assert!(halt.rescue.unwrap().message.contains("are lost"));
         } else {
             assert_rescued(&halt, &handle, root.path());
@@ -199,7 +199,7 @@ fn a_truncated_journal_continues_as_a_fork_and_stays_truncated() {
         let (missing, head) = (opened.missing.unwrap(), opened.timeline.head().head);
         assert_eq!((missing.first, missing.last), (Seq(head.0 + 1), last));
         assert_eq!(opened.torn_tail.is_some(), in_a_batch);
-        assert!(opened.torn_tail.is_none_or(|torn| !torn.description.contains("never acknowledged")));
+        assert!(opened.torn_tail.is_none_or(|torn| !torn.description.contains("are ignored")));
         let resumed = Driver::resume(&session.dir, |_| Ok(test_config(9, false))).unwrap();
         let message = resumed.cut_off_tail.unwrap();
         assert!(
@@ -234,19 +234,19 @@ fn a_truncated_journal_continues_as_a_fork_and_stays_truncated() {
     }
 }
 
-/// Nothing is written between the change and the end.
+/// Even if nothing is written between the change and the end of the session.
 #[test]
 fn a_journal_changed_before_the_session_is_closed_is_noticed() {
-    for (what, attack) in INTERFERENCES {
+    for (reason, interfere) in INTERFERENCES {
         let root = tempfile::tempdir().unwrap();
         let (handle, thread, session) = start(root.path(), 1, test_config(3, false));
         handle.send(Command::Run);
         wait_until(&handle, |h| h.store.head().run_over);
-        attack(&session.dir, &session.trunk());
+        interfere(&session.dir, &session.trunk());
         handle.quit();
         thread.join().unwrap();
         let halt = halt_of(&handle).unwrap();
-        assert!(halt.reason.contains(what), "{what}: {halt:?}");
+        assert!(halt.reason.contains(reason), "{reason}: {halt:?}");
         assert_rescued(&halt, &handle, root.path());
         assert!(
             !session.dir.exists() || session.dir.join("meta.toml").exists(),
@@ -283,11 +283,11 @@ fn a_session_continues_when_its_folder_is_put_back() {
 fn unrecoverable_events_are_reported() {
     let root = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(root.path(), meta("s")).unwrap();
-    let mut long = test_config(100_000, false);
-    long.policy.is_attended = true;
+    let mut run_config = test_config(100_000, false);
+    run_config.policy.is_attended = true;
     let mut spec = spec(1);
     spec.limits.steps = 100_000;
-    let (handle, thread) = Driver::start_in(session.clone(), writer, spec, Vec::new(), long).unwrap();
+    let (handle, thread) = Driver::start_in(session.clone(), writer, spec, Vec::new(), run_config).unwrap();
     handle.send(Command::Run);
     // More events than are held in memory.
     wait_until(&handle, |h| h.store.head().head.0 > 12_000);

@@ -21,8 +21,8 @@ impl Provider for PanickingProvider {
 
     fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         match self.0.fetch_add(1, Ordering::Relaxed) {
-            0 => panic!("in the asking"),
-            1 => stream::once(async { panic!("in the answer") }).boxed(),
+            0 => panic!("before the reply"),
+            1 => stream::once(async { panic!("in the reply") }).boxed(),
             _ => stream::iter([Ok(Delta::Text("count".to_owned()))]).boxed(),
         }
     }
@@ -72,22 +72,23 @@ fn a_recorded_reply_is_used_once_and_named() {
     let mute = Arc::new(ScriptedProvider::new(|_| {
         Err(ProviderError::new("no one answers", "retry").with_kind(FailureKind::Unreachable))
     }));
-    let made = RunConfig { actor: mute, reply_override: Some(recorded_overrides()), ..test_config(9, false) };
-    let (handle, thread, session) = start(dir.path(), 1, made);
+    let run_config =
+        RunConfig { actor: mute, reply_override: Some(recorded_overrides()), ..test_config(9, false) };
+    let (handle, thread, session) = start(dir.path(), 1, run_config);
     handle.send(Command::RetryFromRecording("recorded:good".to_owned()));
     wait_until(&handle, |h| !h.store.live().signals.is_empty());
     assert!(format!("{:?}", handle.store.live().signals).contains("no model call has failed"));
     handle.send(Command::Step);
-    let failed_with = |words: &'static str| {
+    let wait_for_failure = |words: &'static str| {
         wait_until(&handle, move |h| {
             h.store.head().failed_call.as_ref().is_some_and(|t| t.1.message.contains(words))
         });
     };
-    failed_with("no one answers");
+    wait_for_failure("no one answers");
     handle.send(Command::RetryFromRecording("recorded:none".to_owned()));
-    failed_with("there is no such session");
+    wait_for_failure("there is no such session");
     handle.send(Command::RetryFromRecording("recorded:other".to_owned()));
-    failed_with("segment 2 differs first");
+    wait_for_failure("segment 2 differs first");
     handle.send(Command::RetryFromRecording("recorded:good".to_owned()));
     wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     let state = handle.store.head();
@@ -103,16 +104,16 @@ fn a_recorded_reply_is_used_once_and_named() {
     );
     // Only once: the next request goes to the model again.
     handle.send(Command::Step);
-    failed_with("no one answers");
+    wait_for_failure("no one answers");
     assert!(handle.store.head().reply_overrides.is_empty());
     handle.quit();
     thread.join().unwrap();
     let events = read_branch(&session.trunk()).unwrap().events;
-    let from = events.iter().filter_map(|e| match &e.event {
-        Event::ReplyReceived { reply_source: from, .. } => Some(from.clone()),
+    let sources = events.iter().filter_map(|e| match &e.event {
+        Event::ReplyReceived { reply_source, .. } => Some(reply_source.clone()),
         _ => None,
     });
-    assert_eq!(from.collect::<Vec<_>>(), [Some("recorded:good".to_owned())]);
+    assert_eq!(sources.collect::<Vec<_>>(), [Some("recorded:good".to_owned())]);
     let state = crate::journal::fold_events(events);
     assert_eq!(state.head(), &handle.store.head(), "folding gives the same state");
 }
@@ -143,14 +144,14 @@ fn a_setting_refused_during_a_run_is_journaled_once() {
     let (handle, thread, session) = start(dir.path(), 1, RunConfig { actor, ..test_config(4, false) });
     run_to_end(&handle, thread);
     let events = read_branch(&session.trunk()).unwrap().events;
-    let place = |want: fn(&Event) -> bool| -> Vec<usize> {
+    let positions_of = |want: fn(&Event) -> bool| -> Vec<usize> {
         events.iter().enumerate().filter(|(_, e)| want(&e.event)).map(|(n, _)| n).collect()
     };
     let (recorded, replies) = (
-        place(
+        positions_of(
             |e| matches!(e, Event::SettingsUnsent { settings, .. } if settings == &["seed: the server refused it"]),
         ),
-        place(|e| matches!(e, Event::ReplyReceived { .. })),
+        positions_of(|e| matches!(e, Event::ReplyReceived { .. })),
     );
     assert_eq!(recorded, [replies[1] - 1], "before its reply, and only once");
     assert_eq!(
@@ -201,10 +202,9 @@ fn the_partial_reply_of_a_cancelled_call_is_journaled() {
         assert_eq!((spent.tokens(), spent.estimated), (tokens, estimated));
         assert_eq!((state.usage.actor_tokens, state.usage.actor_calls), (tokens, 1));
         let reported = usage.map_or(0, |_| 95);
-        let apart = state.usage.actor_counts;
-        assert_eq!((apart.reported, apart.estimated), (reported, tokens - reported));
+        let counts = state.usage.actor_counts;
+        assert_eq!((counts.reported, counts.estimated), (reported, tokens - reported));
         wait_until(&handle, |h| h.store.live().calls.is_empty());
-        // A recorded reply replaces it.
         handle.quit();
         thread.join().unwrap();
         let events = read_branch(&session.trunk()).unwrap().events;
@@ -250,12 +250,12 @@ fn the_cost_of_a_failed_call_is_counted() {
 #[test]
 fn a_recorded_reply_replaces_a_cancelled_call() {
     let dir = tempfile::tempdir().unwrap();
-    let made = RunConfig {
+    let run_config = RunConfig {
         actor: Arc::new(Slow(None)),
         reply_override: Some(recorded_overrides()),
         ..test_config(9, false)
     };
-    let (handle, thread, _) = start(dir.path(), 1, made);
+    let (handle, thread, _) = start(dir.path(), 1, run_config);
     handle.send(Command::Step);
     wait_until(&handle, |h| h.store.live().calls.first().is_some_and(|c| !c.text.is_empty()));
     handle.send(Command::Cancel);

@@ -1,4 +1,4 @@
-//! Environments that hang, panic or fail while others wait: nothing waits forever, and nothing is done twice.
+//! Environments that hang, panic or fail while requests wait: nothing waits forever, and nothing is done twice.
 
 use super::{Counter, start, test_config, wait_until};
 use crate::domain::{Enumeration, EnvInfo, EpisodeRole, Purpose, Question, ReflectionKind, StepResult};
@@ -179,7 +179,7 @@ fn an_environment_blocked_in_a_rebuild_is_abandoned() {
         assert_eq!((found.1, found.2.as_str()), (step, recorded));
         assert!(found.3.contains("did not answer within 300 ms"), "{}", found.3);
         gate.open();
-        // There is no environment to accept, so the retry restores it.
+        // No environment is open whose difference could be accepted, so the retry restores it.
         handle.send(Command::Retry);
         assert_eq!(admissible(&handle), ["count"]);
         assert!(handle.store.head().divergence.is_none());
@@ -265,11 +265,11 @@ fn the_timer_of_an_answered_request_is_ignored() {
     handle.send(Command::Run);
     wait_until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::Retry);
-    // The timers of the reset and the step, and no other.
+    // The timers of the reset and the step, but not that of the rebuild.
     for tick in 0..4 {
         handle.inbox().send(Message::TimedOut(tick)).unwrap();
     }
-    handle.send(Command::Remark { step: 1, text: "taken after the clocks".to_owned() });
+    handle.send(Command::Remark { step: 1, text: "after the timers".to_owned() });
     wait_until(&handle, |h| !h.store.head().last_step().unwrap().remarks.is_empty());
     gate.open();
     handle.send(Command::Run);

@@ -19,7 +19,7 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
     load_world(&task.id, options).map(|world| Box::new(world) as Box<dyn Environment>)
 }
 
-/// Opens the game of a label. Its subgoals measure progress.
+/// Opens the game of an AgentBoard label, whose subgoals measure progress.
 pub(super) fn open_labelled(
     game: &str,
     subgoals: Subgoals,
@@ -30,7 +30,7 @@ pub(super) fn open_labelled(
 
 fn load_world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
     let file = find_game_file(game, options).map_err(|e| to_env_error(&e))?;
-    let label = file.display().to_string();
+    let file_name = file.display().to_string();
     let bytes = read_file(&file).map_err(|e| to_env_error(&e))?;
     let traj_path = file.with_file_name(TRAJ_FILE);
     // Without traj_data, or without targets in it, progress is measured by the game's goal.
@@ -38,7 +38,7 @@ fn load_world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
         Ok(bytes) => Some(Targets::from_traj_data(&traj_path.display().to_string(), &bytes)?),
         Err(_) => None,
     };
-    World::new(Game::load(&label, &bytes)?, targets.as_ref())
+    World::new(Game::load(&file_name, &bytes)?, targets.as_ref())
 }
 
 /// Returns the task of a game that is given as its file, its folder, or a path below the data folder.
@@ -63,12 +63,12 @@ fn build_task(id: String, goal: String, task_type: Option<String>) -> Task {
 /// Returns the id of a game: its folder's path below the data folder, otherwise its full path.
 fn task_id_of(file: &Path, options: &WorldOptions) -> String {
     // A symbolic link is not resolved here: the path through it is as good an id, and reveals less about the disk.
-    let linked = options.data.as_deref().filter(|d| file.strip_prefix(d).is_ok());
-    let full_path = match linked {
+    let unresolved_data = options.data.as_deref().filter(|d| file.strip_prefix(d).is_ok());
+    let full_path = match unresolved_data {
         Some(_) => file.to_owned(),
         None => file.canonicalize().unwrap_or_else(|_| file.to_owned()),
     };
-    let data = linked.map(Path::to_owned).or_else(|| options.data.as_deref()?.canonicalize().ok());
+    let data = unresolved_data.map(Path::to_owned).or_else(|| options.data.as_deref()?.canonicalize().ok());
     let relative = data
         .and_then(|d| full_path.strip_prefix(d).map(Path::to_owned).ok())
         .filter(|p| p.components().count() > 1);
@@ -217,7 +217,7 @@ pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<
 /// Returns the games of the smallest available split, for a list to choose from. So that thousands of games are listed
 /// quickly, solvability is not checked and only the first goals are read.
 pub(super) fn list_offered_tasks(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
-    const WITH_GOAL: usize = 150;
+    const MAX_GOALS: usize = 150;
     let Some(data) = options.data.as_deref().filter(|d| d.is_dir()) else { return list_split(None, options) };
     let split = |name: &str| data_roots(data).into_iter().map(|r| r.join(name)).find(|p| p.is_dir());
     let root = ["valid_unseen", "valid_seen", "train"].into_iter().find_map(split);
@@ -230,7 +230,7 @@ pub(super) fn list_offered_tasks(options: &WorldOptions) -> Result<Vec<Task>, Wo
         .enumerate()
         .map(|(n, folder)| {
             let file = folder.join(GAME_FILE);
-            let text = if n < WITH_GOAL {
+            let text = if n < MAX_GOALS {
                 String::from_utf8(super::read_bytes(&file).unwrap_or_default()).unwrap_or_default()
             } else {
                 String::new()
@@ -277,9 +277,9 @@ fn load_task_unless_skipped(folder: &Path, data: &Path, options: &WorldOptions) 
     let traj: TrajData = serde_json::from_slice(&super::read_bytes(&folder.join(TRAJ_FILE)).ok()?).ok()?;
     TaskType::from_name(&traj.task_type)?;
     let file = folder.join(GAME_FILE);
-    let head: GameHeader = serde_json::from_slice(&super::read_bytes(&file).ok()?).ok()?;
-    head.solvable.filter(|s| *s)?;
-    Some(build_task(task_id_of(&file, options), goal_in_grammar(&head.grammar), Some(traj.task_type)))
+    let header: GameHeader = serde_json::from_slice(&super::read_bytes(&file).ok()?).ok()?;
+    header.solvable.filter(|s| *s)?;
+    Some(build_task(task_id_of(&file, options), goal_in_grammar(&header.grammar), Some(traj.task_type)))
 }
 
 /// Returns the goal sentence of the grammar. It is the one that the game shows.

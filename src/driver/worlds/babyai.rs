@@ -97,7 +97,7 @@ impl LabelledLevel {
     }
 }
 
-/// Loads the level of a label's number, with the label's subgoals.
+/// Loads the level with a label's number, with the label's subgoals.
 pub(super) fn load_labelled_level(
     id: &str,
     number: usize,
@@ -122,9 +122,9 @@ pub(super) fn is_level_row(value: &serde_json::Value) -> bool {
 pub(super) fn select(
     selection: &Selection,
     options: &WorldOptions,
-    with_goals: bool,
+    for_listing: bool,
 ) -> Result<Vec<Task>, WorldError> {
-    if with_goals || selection.only.is_some() {
+    if for_listing || selection.only.is_some() {
         return Ok(list_offered_tasks(options));
     }
     Err(WorldError::NoTaskChosen { env: "babyai".to_owned() })

@@ -16,8 +16,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Separates the two paths of a task id.
 const PATH_SEPARATOR: &str = "::";
-/// The search effort for a reference plan when a file is opened: some tens of milliseconds.
-const YARDSTICK_EFFORT: SearchLimits = SearchLimits { states: 4_000, work: 12_000_000 };
+/// The limits of the search for a reference plan when a file is opened: some tens of milliseconds.
+const REFERENCE_PLAN_LIMITS: SearchLimits = SearchLimits { states: 4_000, work: 12_000_000 };
 
 /// Opens the environment of a task.
 pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
@@ -31,12 +31,12 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
 pub(super) fn open_files(id: &str, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
     let files = PddlFiles::parse(id).and_then(|files| files.read_texts()).map_err(|e| to_env_error(&e))?;
     let game = Game::load(&files.source())?;
-    let yardstick = game.reference_plan(YARDSTICK_EFFORT);
-    Ok(Box::new(PddlEnvironment::new(game, options.joining, Some(yardstick))))
+    let reference_plan = game.reference_plan(REFERENCE_PLAN_LIMITS);
+    Ok(Box::new(PddlEnvironment::new(game, options.joining, Some(reference_plan))))
 }
 
-/// Generates a problem. Caches the last one, because going back in an episode opens it again, and its proof takes a
-/// while.
+/// Generates a problem. Caches the last one, because going back in an episode opens it again, and proving it
+/// solvable takes a while.
 fn generate_cached(id: TaskId) -> Result<GeneratedProblem, EnvError> {
     static LAST: Mutex<Option<GeneratedProblem>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);

@@ -25,11 +25,12 @@ impl Selection {
     }
 }
 
+/// Returns the selected tasks: with their goals if `for_listing`, otherwise only tasks that can be played.
 pub(super) fn select_tasks(
     env: &str,
     selection: &Selection,
     options: &WorldOptions,
-    with_goals: bool,
+    for_listing: bool,
 ) -> Result<Vec<Task>, WorldError> {
     if !super::ENVIRONMENT_NAMES.contains(&env) {
         return Err(WorldError::UnknownEnv { env: env.to_owned() });
@@ -61,14 +62,15 @@ pub(super) fn select_tasks(
         });
     }
     if selection.is_empty() {
-        found = match (env, with_goals) {
+        found = match (env, for_listing) {
             ("household", true) => crate::env::household::tasks()?,
-            // A number of tasks selects from those that `tasks` lists; an empty selection plays the preselected game.
+            // With `only`, take the first of the tasks that `retrospect tasks` lists; with no selection at all, play
+            // the preselected game.
             ("household", false) if selection.only.is_some() => crate::env::household::offered_ids()
                 .map(|id| household::build_task(id, String::new()))
                 .collect(),
             ("household", false) => vec![household::build_task(PRESELECTED, String::new())],
-            ("babyai", _) => babyai::select(selection, options, with_goals)?,
+            ("babyai", _) => babyai::select(selection, options, for_listing)?,
             ("pddl", true) => pddl::list_offered_tasks(options.joining)?,
             ("pddl", false) => {
                 let count = if selection.only.is_some() { usize::MAX } else { 1 };
@@ -86,22 +88,22 @@ pub(super) fn select_tasks(
         };
     }
     found.truncate(selection.only.map_or(usize::MAX, |n| n as usize));
-    if !with_goals {
+    if !for_listing {
         for task in &found {
             labels::check_playable(task, options)?;
         }
     }
-    if with_goals && env == "household" {
+    if for_listing && env == "household" {
         for task in found.iter_mut().filter(|t| t.goal.is_empty()) {
             if let Ok(id) = crate::env::household::TaskId::parse(&task.id) {
                 *task = household::describe_task(id)?;
             }
         }
     }
-    if with_goals && env == "babyai" {
+    if for_listing && env == "babyai" {
         let add_goal = |task: Task| if task.env == env { babyai::add_goal(task) } else { Ok(task) };
         found = found.into_iter().map(add_goal).collect::<Result<_, _>>()?;
-    } else if with_goals {
+    } else if for_listing {
         pddl::add_goals(&mut found, options.joining)?;
     }
     if found.is_empty() {

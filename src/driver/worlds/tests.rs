@@ -16,7 +16,7 @@ fn select_list(list: &str) -> Selection {
 /// Creates a folder of generated games in ALFWorld's layout, some of which its loader skips.
 fn alfworld_data() -> (tempfile::TempDir, WorldOptions) {
     let dir = tempfile::tempdir().unwrap();
-    let put = |below: &str, seed: u32, change: fn(String) -> String| {
+    let write_game = |below: &str, seed: u32, change: fn(String) -> String| {
         let id = format!("easy/heat/{seed}").parse().unwrap();
         let game = crate::env::household::generate(&id).unwrap();
         let folder = dir.path().join("json_2.1.1").join(below);
@@ -24,14 +24,14 @@ fn alfworld_data() -> (tempfile::TempDir, WorldOptions) {
         fs::write(folder.join("game.tw-pddl"), change(game.game_json)).unwrap();
         fs::write(folder.join("traj_data.json"), game.traj_json).unwrap();
     };
-    let same: fn(String) -> String = |s| s;
-    put("valid_seen/a-1/trial_1", 1, same);
-    put("valid_unseen/b-1/trial_1", 2, same);
-    put("valid_unseen/b-1/trial_2", 3, same);
-    put("valid_unseen/movable-1/trial_1", 4, same);
-    put("valid_unseen/AppleSliced-1/trial_1", 5, same);
-    put("valid_unseen/c-1/unsolvable", 6, |s| s.replace("\"solvable\":true", "\"solvable\":false"));
-    put("valid_unseen/c-1/no_key", 7, |s| s.replace("\"solvable\":true,", ""));
+    let unchanged: fn(String) -> String = |s| s;
+    write_game("valid_seen/a-1/trial_1", 1, unchanged);
+    write_game("valid_unseen/b-1/trial_1", 2, unchanged);
+    write_game("valid_unseen/b-1/trial_2", 3, unchanged);
+    write_game("valid_unseen/movable-1/trial_1", 4, unchanged);
+    write_game("valid_unseen/AppleSliced-1/trial_1", 5, unchanged);
+    write_game("valid_unseen/c-1/unsolvable", 6, |s| s.replace("\"solvable\":true", "\"solvable\":false"));
+    write_game("valid_unseen/c-1/no_key", 7, |s| s.replace("\"solvable\":true,", ""));
     let options = WorldOptions { data: Some(dir.path().to_owned()), ..WorldOptions::default() };
     (dir, options)
 }
@@ -41,7 +41,7 @@ fn ids(tasks: &[Task]) -> Vec<&str> {
 }
 
 #[test]
-fn games_are_filtered_like_the_real_loader_does() {
+fn games_are_filtered_as_by_the_real_loader() {
     let (_dir, options) = alfworld_data();
     let all = list_tasks("alfworld", &Selection::default(), &options).unwrap();
     assert_eq!(

@@ -6,8 +6,8 @@ use crate::engine::{Cause, Engine, Envelope, Event, PauseReason, State};
 
 impl Engine {
     /// Returns the events to write together with this batch: a hit for each condition that the batch makes true, and a
-    /// pause if one of them is a breakpoint. Because of the single write, a crash can't lose the hit of a step, and a
-    /// resumed run doesn't pause at the same event again. Does no work if no breakpoint is enabled.
+    /// pause if one of them is a breakpoint. Because they are written together, a crash can't lose the hit of a step,
+    /// and a resumed run doesn't pause at the same event again.
     pub fn breakpoint_events(&self, batch: &[Envelope]) -> Vec<(Cause, Event)> {
         if !self.state.breakpoints.has_enabled() {
             return Vec::new();
@@ -15,22 +15,22 @@ impl Engine {
         let mut events: Vec<(Cause, Event)> = Vec::new();
         let mut hits: Vec<u32> = Vec::new();
         let mut pauses = false;
-        let mut now = self.state.clone();
+        let mut after = self.state.clone();
         for envelope in batch {
-            let before = now.clone();
-            now.apply(envelope);
-            for found in (self.policy.breakpoints.find_hits)(&before, envelope, &now) {
+            let before = after.clone();
+            after.apply(envelope);
+            for found in (self.policy.breakpoints.find_hits)(&before, envelope, &after) {
                 // A condition that becomes true twice in a batch is one hit.
                 if hits.contains(&found.breakpoint) {
                     continue;
                 }
                 hits.push(found.breakpoint);
-                pauses |= now.breakpoints.get(found.breakpoint).is_some_and(|b| !b.config.is_watch);
+                pauses |= after.breakpoints.get(found.breakpoint).is_some_and(|b| !b.config.is_watch);
                 events.push((
                     Cause::Policy,
                     Event::BreakpointHit {
                         breakpoint: found.breakpoint,
-                        episode: now.episode.as_ref().map_or(0, |e| e.number),
+                        episode: after.episode.as_ref().map_or(0, |e| e.number),
                         step: found.step,
                         reason: found.reason,
                     },
@@ -38,7 +38,7 @@ impl Engine {
             }
         }
         if pauses {
-            let pause = if now.calls.is_empty() {
+            let pause = if after.calls.is_empty() {
                 Event::Paused { reason: PauseReason::Breakpoint }
             } else {
                 Event::PauseRequested
@@ -58,7 +58,7 @@ impl State {
         (episode, step): (u32, u32),
         reason: &str,
     ) {
-        let warn = self.breakpoints.get(breakpoint).is_some_and(|b| b.config.is_watch);
+        let is_watch = self.breakpoints.get(breakpoint).is_some_and(|b| b.config.is_watch);
         let hit = BreakpointHit {
             breakpoint,
             config: BreakpointConfig::default(),
@@ -73,7 +73,7 @@ impl State {
                 e.edit_step(step, |s| {
                     s.breakpoint_marks.push(BreakpointMark {
                         breakpoint_number: breakpoint,
-                        is_watch: warn,
+                        is_watch,
                         reason: reason.to_owned(),
                     });
                 });

@@ -39,7 +39,7 @@ impl State {
         let question = effect.question();
         let mut cancelled_calls = std::mem::take(&mut self.cancelled_calls);
         cancelled_calls.retain(|(cancelled, _)| match cancelled {
-            // Of the mentor's calls, keep only those for other questions whose prompt was edited and not sent since.
+            // Keeps a mentor call only if it asks another question and its prompt was edited but not sent since.
             Effect::Ask { prompt, .. } if prompt.role == ModelRole::Mentor => {
                 prompt.question != question && self.is_edited_since_sent(prompt)
             }

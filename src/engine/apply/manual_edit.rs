@@ -1,4 +1,4 @@
-//! Folds a person's edits, of lessons, texts and settings, and keeps the undo and redo stacks.
+//! Folds a person's edits of lessons, texts and settings, and maintains the undo and redo stacks.
 
 use crate::domain::{
     Author, BreakpointConfig, CallId, ExecutedAction, LessonOp, ManualEdit, Seq, Setting, SettingOrigin,
@@ -61,7 +61,7 @@ impl State {
                 }
                 UndoAction::Run(previous)
             }
-            // An executed action, or a rejection that the agent was told about, can only be undone by a fork.
+            // An executed action, or a rejection that the agent has read, can't be undone, only avoided on a fork.
             Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => UndoAction::Executed,
             Event::BreakpointSet { breakpoint, config } => {
                 self.breakpoint_edit(*breakpoint, Some(config.clone()), true)
@@ -130,7 +130,7 @@ impl State {
         UndoAction::ManualEdit(ManualEdit::Breakpoint { number, previous, previous_enabled, config, enabled })
     }
 
-    /// Drops undo entries of a breakpoint that a branch has replaced with its own.
+    /// Drops the undo entries of a breakpoint that a fork has set, switched or removed.
     fn forget_breakpoint_edits(&mut self, event: &Event) {
         let (Event::BreakpointSet { breakpoint: changed, .. }
         | Event::BreakpointSwitched { breakpoint: changed, .. }
@@ -143,7 +143,6 @@ impl State {
         self.redo_stack.retain(is_kept);
     }
 
-    /// Applies an edit.
     pub(super) fn apply_edit(&mut self, change: &ManualEdit) {
         if change.is_intervention() && !matches!(change, ManualEdit::Prompt { .. }) {
             self.draft = None;
@@ -187,10 +186,16 @@ impl State {
         }
     }
 
-    /// Applies an undo (`back`) or a redo of the edit with the event `target_seq`.
-    pub(super) fn apply_undo_or_redo(&mut self, seq: Seq, target_seq: Seq, change: &ManualEdit, back: bool) {
+    /// Applies an undo or a redo of the edit whose event is `target_seq`.
+    pub(super) fn apply_undo_or_redo(
+        &mut self,
+        seq: Seq,
+        target_seq: Seq,
+        change: &ManualEdit,
+        is_undo: bool,
+    ) {
         self.apply_edit(change);
-        if back {
+        if is_undo {
             self.move_to_redo(target_seq);
         } else {
             self.move_to_undo(seq, target_seq, UndoAction::ManualEdit(change.clone()));
@@ -213,12 +218,12 @@ impl State {
                     }
                     (
                         Some(ExecutedAction {
-                            thought_disposition: ThoughtDisposition::Rewritten(words),
+                            thought_disposition: ThoughtDisposition::Rewritten(rewritten),
                             ..
                         }),
                         Some(text),
                     ) => {
-                        text.clone_into(words);
+                        text.clone_into(rewritten);
                     }
                     _ => {}
                 }
@@ -250,7 +255,7 @@ impl State {
         }
     }
 
-    /// Returns a setting's current value, including those that are limits of the run.
+    /// Returns a setting's current value, including settings that are stored as limits of the run.
     pub(in crate::engine) fn setting(&self, name: &str) -> Option<Setting> {
         let run = self.run.as_deref()?;
         if name == "max_steps" {
@@ -273,7 +278,7 @@ impl State {
     fn push_undo(&mut self, seq: Seq, action: UndoAction) {
         let is_irreversible =
             |action: &UndoAction| matches!(action, UndoAction::Executed | UndoAction::Irreversible(_));
-        // Of several irreversible actions in a row only the last is ever reported.
+        // Of several consecutive irreversible actions only the last is ever reported.
         if is_irreversible(&action)
             && self.undo_stack.last().is_some_and(|last| is_irreversible(&last.action))
         {
@@ -309,15 +314,15 @@ impl State {
         }
     }
 
-    /// Returns the episode and step recorded as a lesson's source; an open step counts.
+    /// Returns the current episode and step, open or not, to record where a lesson was learnt.
     fn current_position(&self) -> (u32, u32) {
         self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
     }
 }
 
 impl State {
-    /// Describes a person's action that only going back can undo. Returns `None` for any other event, including plain
-    /// continuation. The state is the one before the event.
+    /// Describes a person's action that can't be undone. Returns `None` for any other event, including one that only
+    /// continues the session. The state is the one before the event.
     fn irreversible_action(&self, event: &Event) -> Option<&'static str> {
         let failed = |call: CallId| self.failed_calls().any(|(effect, _)| effect.call() == call);
         Some(match event {

@@ -39,7 +39,7 @@ impl State {
             std::mem::take(&mut self.prefetched).into_iter().partition(is_settled);
         self.prefetched = pending;
         for prefetch in settled {
-            // A cancelled call whose usage is known counts the tokens of its partial reply itself.
+            // A cancelled call that reports its usage has already counted the tokens of its partial reply.
             let is_counted =
                 matches!(event, Event::CallCancelled { partial_reply, .. } if partial_reply.usage.is_some());
             if is_counted || matches!(event, Event::ReplyReceived { .. }) {

@@ -39,11 +39,11 @@ impl State {
 
     /// Counts a call that is sent, and the uses of the lessons in its prompt.
     fn count_sent(&mut self, prompt: &PromptRecord, seq: Seq) {
-        let shown = prompt.segments.iter().filter_map(|s| match &s.origin {
+        let lesson_ids = prompt.segments.iter().filter_map(|s| match &s.origin {
             SegmentOrigin::Lesson { id, .. } => Some(id),
             _ => None,
         });
-        let has_person_lesson = self.pool.count_uses(shown, seq);
+        let has_person_lesson = self.pool.count_uses(lesson_ids, seq);
         self.edit_episode(|e| {
             e.calls += 1;
             e.assisted |= has_person_lesson;
@@ -60,8 +60,7 @@ impl State {
     }
 }
 
-/// Returns whether both are the same call with the same text; only the sampling can differ. Comparing such prompts
-/// shows no difference.
-fn has_same_text(last: &PromptRecord, now: &PromptRecord) -> bool {
-    (last.call, &last.sha256) == (now.call, &now.sha256)
+/// Returns whether both prompts are of the same call and have the same text, so that only their sampling can differ.
+fn has_same_text(a: &PromptRecord, b: &PromptRecord) -> bool {
+    (a.call, &a.sha256) == (b.call, &b.sha256)
 }

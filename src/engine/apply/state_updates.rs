@@ -1,4 +1,4 @@
-//! Helpers that change parts of the state while an event is folded.
+//! Changes of parts of the state, shared by the folds of several events.
 
 use crate::domain::{
     CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, ModelRole,
@@ -27,12 +27,12 @@ impl State {
         }
     }
 
-    /// Removes the thoughts from step `from` up to the overridden step from later prompts.
-    pub(super) fn drop_thoughts(&mut self, from: u32, overridden: u32) {
+    /// Removes the thoughts of the steps from `first` up to, but not including, the overridden step from later prompts.
+    pub(super) fn drop_thoughts(&mut self, first: u32, overridden: u32) {
         self.edit_episode(|e| {
             // A journal file may contain any numbers.
-            let last = overridden.min(e.steps.len() as u32);
-            for number in from..last {
+            let end = overridden.min(e.steps.len() as u32);
+            for number in first..end {
                 if e.step(number).is_some_and(Step::is_thought_only) {
                     e.edit_step(number, |s| s.dropped_by = Some(overridden));
                 }
@@ -77,8 +77,8 @@ impl State {
         self.calls.retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.role == ModelRole::Actor));
     }
 
-    /// Counts the retry of a failed call. It is the same call unless its reply had arrived and was unusable: every
-    /// reply that is requested counts once.
+    /// Counts the retry of a failed call as another call, but only if the call's reply had arrived and was unusable:
+    /// every reply that is requested counts once.
     pub(super) fn count_retry(&mut self, effect: &Effect, failure: &Failure) {
         if let (Effect::Ask { prompt, .. }, Some(FailureKind::Unusable)) = (effect, failure.kind) {
             let role = prompt.role;
@@ -115,8 +115,8 @@ impl State {
         });
     }
 
-    /// Replaces what is known about the settings a role's server rejects. New ones are recorded with the step whose
-    /// call revealed them, unless nothing was known about the server before.
+    /// Replaces what is known about the settings that a role's server rejects. Unless nothing was known about the
+    /// server before, new ones are also recorded in the step whose call revealed them.
     pub(super) fn record_unsent_settings(
         &mut self,
         seq: Seq,
@@ -216,9 +216,9 @@ impl State {
     /// Adds the server's token count of a prompt to the role's ratio. Counts of a proxy say nothing about the model's
     /// tokens, and counts of a recording nothing about this server's.
     pub(in crate::engine) fn record_token_count(&mut self, prompt: &PromptRecord, usage: &Usage) {
-        let counts =
+        let is_server_count =
             !usage.estimated && !usage.counted_by_proxy && !usage.recorded && usage.last_prompt_tokens() > 0;
-        if !counts || prompt.tokens == 0 {
+        if !is_server_count || prompt.tokens == 0 {
             return;
         }
         let (role, estimated, counted) = (prompt.role, u64::from(prompt.tokens), usage.last_prompt_tokens());
@@ -301,17 +301,15 @@ impl Episode {
 
     /// Returns the statistics that lists of ended episodes show.
     pub(super) fn stats(&self, active_time: std::time::Duration) -> EpisodeStats {
-        let millis = u64::try_from(active_time.as_millis()).unwrap_or(u64::MAX);
         let tallies = self.note_tallies.iter().filter(|(_, tally)| tally.last.kind == NoteKind::Mistake);
         let mut mistakes: Vec<_> = tallies.map(|(detector, tally)| (detector.clone(), tally.count)).collect();
         mistakes.sort();
-        let (progress_step, invalid, counted) = (self.progress_step, self.invalid_moves, self.token_counts);
         EpisodeStats {
-            progress_step,
-            invalid_moves: invalid,
-            active_millis: millis,
+            progress_step: self.progress_step,
+            invalid_moves: self.invalid_moves,
+            active_millis: u64::try_from(active_time.as_millis()).unwrap_or(u64::MAX),
             mistakes,
-            token_counts: counted,
+            token_counts: self.token_counts,
         }
     }
 
@@ -358,8 +356,8 @@ pub(super) fn to_observation(result: &StepResult, agent_view: Option<&String>) -
     }
 }
 
-/// Returns whether an event by a person makes the episode assisted (DESIGN.md 1: override, lesson change, reject,
-/// edited text).
+/// Returns whether an event by a person makes the episode assisted, as an override, a rejection, a lesson change or an
+/// edited text does.
 pub(super) fn is_intervention(event: &Event) -> bool {
     match event {
         Event::EpisodeEnded { summary } => summary.reason == EndReason::Person,

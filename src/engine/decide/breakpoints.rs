@@ -2,11 +2,11 @@
 
 use crate::domain::BreakpointConfig;
 use crate::engine::breakpoints::MAX_BREAKPOINTS;
-use crate::engine::{CommandError, Engine, Event};
+use crate::engine::{Breakpoint, CommandError, Engine, Event};
 
 impl Engine {
-    /// Returns the events that set a run's initial breakpoints. They are written in the run's first batch, so that a
-    /// crash can't leave the run without them.
+    /// Returns the events that set a run's initial breakpoints. They belong to the run's first batch, so that a crash
+    /// can't leave the run without them.
     pub(super) fn initial_breakpoints(&self, texts: &[String]) -> Result<Vec<Event>, CommandError> {
         let mut configs: Vec<BreakpointConfig> = Vec::new();
         for text in texts {
@@ -35,7 +35,7 @@ impl Engine {
         let breakpoints = &self.state.breakpoints;
         let config = (self.policy.breakpoints.parse)(text)?;
         if let Some(number) = replaces {
-            self.require_breakpoint_enabled(number)?;
+            self.find_breakpoint(number)?;
             return Ok(vec![Event::BreakpointSet { breakpoint: number, config }]);
         }
         if let Some(same) = breakpoints.all.iter().find(|b| b.config == config) {
@@ -49,8 +49,8 @@ impl Engine {
     }
 
     pub(super) fn switch_breakpoint(&self, number: u32, enable: bool) -> Result<Vec<Event>, CommandError> {
-        let is_enabled = self.require_breakpoint_enabled(number)?;
-        Ok(if is_enabled == enable {
+        let breakpoint = self.find_breakpoint(number)?;
+        Ok(if breakpoint.enabled == enable {
             Vec::new()
         } else {
             vec![Event::BreakpointSwitched { breakpoint: number, enabled: enable }]
@@ -58,19 +58,19 @@ impl Engine {
     }
 
     pub(super) fn remove_breakpoint(&self, number: u32) -> Result<Vec<Event>, CommandError> {
-        self.require_breakpoint_enabled(number)?;
+        self.find_breakpoint(number)?;
         Ok(vec![Event::BreakpointRemoved { breakpoint: number }])
     }
 
-    /// Returns whether the breakpoint is enabled; fails if it doesn't exist.
-    fn require_breakpoint_enabled(&self, number: u32) -> Result<bool, CommandError> {
+    /// Returns the breakpoint or watch with this number, or an error that lists the existing ones.
+    fn find_breakpoint(&self, number: u32) -> Result<&Breakpoint, CommandError> {
         let breakpoints = &self.state.breakpoints;
-        breakpoints.get(number).map(|b| b.enabled).ok_or_else(|| {
-            let known: Vec<String> = breakpoints.all.iter().map(|b| b.number.to_string()).collect();
-            let hint = if known.is_empty() {
+        breakpoints.get(number).ok_or_else(|| {
+            let existing: Vec<String> = breakpoints.all.iter().map(|b| b.number.to_string()).collect();
+            let hint = if existing.is_empty() {
                 "none is set yet".to_owned()
             } else {
-                format!("existing: {}", known.join(", "))
+                format!("existing: {}", existing.join(", "))
             };
             CommandError::new(format!("no breakpoint or watch {number}"), hint)
         })

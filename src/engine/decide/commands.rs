@@ -1,8 +1,8 @@
 //! Commands of a person or a script.
 
 use crate::domain::{
-    Author, Autonomy, CallId, EndReason, EpisodeRole, LessonOp, LessonStatus, ModelRole, ShownAs, Stage,
-    Step, Task, ThoughtDisposition,
+    Author, Autonomy, CallId, EndReason, EpisodeRole, LessonOp, LessonStatus, ShownAs, Stage, Step, Task,
+    ThoughtDisposition,
 };
 use crate::engine::advance::episode_end;
 use crate::engine::state::{Grant, RunStatus};
@@ -104,18 +104,19 @@ impl Engine {
         }
         let mut events =
             vec![Event::RunStarted { session: session.to_owned(), spec: Box::new(spec.clone()) }];
-        let mut named = Engine::resume(self.state.clone(), self.policy.clone(), self.branch.clone());
-        session.clone_into(&mut named.state.session);
+        // The ids of the lessons are derived from the session's name.
+        let mut engine = Engine::resume(self.state.clone(), self.policy.clone(), self.branch.clone());
+        session.clone_into(&mut engine.state.session);
         let mut last_source: Option<&str> = None;
         for (source, command) in pool {
             if last_source != Some(source) {
                 last_source = Some(source);
-                let lessons = pool.iter().filter(|(other, _)| other == source).count() as u32;
-                events.push(Event::PoolLoaded { source: source.clone(), lesson_count: lessons });
+                let lesson_count = pool.iter().filter(|(other, _)| other == source).count() as u32;
+                events.push(Event::PoolLoaded { source: source.clone(), lesson_count });
             }
             // Loaded lessons belong to the start of the run: they neither make an episode assisted nor can they be
             // undone.
-            let op = Box::new(named.lesson_op(command, Author::File, events.len())?);
+            let op = Box::new(engine.lesson_op(command, Author::File, events.len())?);
             events.push(Event::LessonChanged { op, author: Author::File });
             if let LessonCommand::Load(lesson) = command
                 && lesson.status != LessonStatus::On
@@ -132,8 +133,8 @@ impl Engine {
         let state = &self.state;
         self.check_no_failed_call()?;
         self.check_no_waiting_summary()?;
-        let empty = state.step_awaiting_decision().is_some_and(|s| s.proposed.is_none());
-        if state.autonomy == Autonomy::Human && (empty || state.is_step_cancelled()) {
+        let has_no_proposal = state.step_awaiting_decision().is_some_and(|s| s.proposed.is_none());
+        if state.autonomy == Autonomy::Human && (has_no_proposal || state.is_step_cancelled()) {
             return Err(CommandError::new("this step waits for your action", "press o and type one"));
         }
         if state.run_over && state.open_episode().is_none() {
@@ -148,8 +149,8 @@ impl Engine {
         })
     }
 
-    /// Resumes the session. Waiting proposals are approved, unless autonomy is `Auto`, in which the engine runs them
-    /// itself.
+    /// Resumes the session. A waiting proposal is approved; with `Autonomy::Auto`, the engine executes it without
+    /// approval.
     fn start_running(&self) -> Result<Vec<Event>, CommandError> {
         self.check_no_failed_call()?;
         self.check_no_waiting_summary()?;
@@ -211,26 +212,27 @@ impl Engine {
         thought_disposition: &ThoughtDisposition,
     ) -> Result<Vec<Event>, CommandError> {
         let step = self.require_proposal("override")?;
-        let refused_thought = step.proposed.is_none() && step.thought.is_some();
+        let is_thought_only = step.proposed.is_none() && step.thought.is_some();
         let episode = self.state.open_episode();
-        let thinks = |n: &u32| {
+        let is_actor_thought = |n: &u32| {
             episode.and_then(|e| e.step(*n)).is_some_and(|s| s.is_thought_only() && !s.is_person_action())
         };
-        // Text with which a person replaced this step's own thought says nothing about the thoughts before it.
-        let own = step.proposed.is_some() && step.thought.is_some();
-        let drops = match thought_disposition {
+        // If the rewritten thought is this step's own, the earlier thoughts stay.
+        let has_own_thought = step.proposed.is_some() && step.thought.is_some();
+        let drops_earlier = match thought_disposition {
             ThoughtDisposition::Kept => false,
             ThoughtDisposition::Dropped => true,
-            ThoughtDisposition::Rewritten(_) => !own,
+            ThoughtDisposition::Rewritten(_) => !has_own_thought,
         };
-        let thoughts_from = (1..step.number).rev().take_while(thinks).last().filter(|_| drops);
+        let thoughts_from =
+            (1..step.number).rev().take_while(is_actor_thought).last().filter(|_| drops_earlier);
         let mut events = vec![Event::ActionOverridden {
             step: step.number,
             proposed: step.proposal_text().map(Cow::into_owned),
             action: one_line(action),
             shown_as,
-            // A thought that was itself overridden was never sent, whatever happens to the thoughts before it.
-            thought_disposition: if refused_thought && *thought_disposition == ThoughtDisposition::Kept {
+            // A proposal that is only a thought is replaced, so it is dropped even if the earlier thoughts are kept.
+            thought_disposition: if is_thought_only && *thought_disposition == ThoughtDisposition::Kept {
                 ThoughtDisposition::Dropped
             } else {
                 thought_disposition.clone()
@@ -248,9 +250,9 @@ impl Engine {
             return Err(CommandError::new("no episode is in progress", "start one first"));
         };
         let open = episode.last_step().filter(|s| s.stage < Stage::Observation);
-        // Cancelled, given up, or drafted but not sent.
-        let unasked = |s: &Step| s.stage == Stage::Prompt && state.calls.is_empty();
-        if open.is_none_or(|s| s.stage == Stage::Decision || unasked(s)) {
+        // The actor's call was cancelled or given up, or its prompt is drafted but not sent.
+        let is_idle = |s: &Step| s.stage == Stage::Prompt && state.calls.is_empty();
+        if open.is_none_or(|s| s.stage == Stage::Decision || is_idle(s)) {
             let mut events = Vec::new();
             let number = open.map_or(episode.steps.len() as u32 + 1, |s| s.number);
             if open.is_none() {
@@ -319,15 +321,13 @@ impl Engine {
         events
     }
 
-    /// Cancels all calls to models; a step of the environment that is under way is awaited.
+    /// Cancels all calls to models. A call to the environment isn't cancelled.
     fn cancel_calls(&self) -> Vec<Event> {
-        let asks = self.state.calls.values().filter_map(|c| match c {
-            Effect::Ask { call, prompt } => Some((*call, prompt.role)),
+        let model_calls = self.state.calls.values().filter_map(|effect| match effect {
+            Effect::Ask { call, .. } => Some(*call),
             _ => None,
         });
-        asks.filter(|(_, role)| matches!(role, ModelRole::Actor | ModelRole::Mentor))
-            .map(|(call, _)| Event::CallCancelled { call, partial_reply: Box::default() })
-            .collect()
+        model_calls.map(|call| Event::CallCancelled { call, partial_reply: Box::default() }).collect()
     }
 
     fn set_autonomy(&self, autonomy: Autonomy) -> Vec<Event> {
@@ -346,7 +346,7 @@ impl Engine {
                 "end it first (palette: end episode)",
             ));
         }
-        // Asked now, the question would be about the new episode.
+        // If the call were retried later, the question would be about the new episode.
         if state.has_open_question() {
             return Err(CommandError::new(
                 "a mentor call about the last episode is unanswered",

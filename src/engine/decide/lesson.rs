@@ -5,7 +5,7 @@ use crate::engine::{CommandError, Engine, LessonCommand};
 use sha2::{Digest, Sha256};
 
 impl Engine {
-    /// Returns the operation of a lesson command; `n` is the number of earlier events in the same batch.
+    /// Returns the operation of a lesson command. `earlier_events` is the number of earlier events in the same batch.
     ///
     /// # Errors
     /// Returns a [`CommandError`] if the lesson doesn't exist or the text is empty.
@@ -13,7 +13,7 @@ impl Engine {
         &self,
         command: &LessonCommand,
         author: Author,
-        n: usize,
+        earlier_events: usize,
     ) -> Result<LessonOp, CommandError> {
         let pool = &self.state.pool;
         let find = |id: &LessonId| {
@@ -33,7 +33,7 @@ impl Engine {
                     Author::File => LessonOrigin::File,
                 };
                 LessonOp::Add {
-                    id: self.lesson_id(n),
+                    id: self.lesson_id(earlier_events),
                     kind: *kind,
                     scope: *scope,
                     origin,
@@ -50,7 +50,7 @@ impl Engine {
                     return Err(CommandError::new("the lesson is empty", "write a sentence"));
                 }
                 LessonOp::Add {
-                    id: self.lesson_id(n),
+                    id: self.lesson_id(earlier_events),
                     kind: *kind,
                     scope: *scope,
                     origin: if *edited { LessonOrigin::Person } else { LessonOrigin::Mentor },
@@ -108,10 +108,9 @@ impl Engine {
         })
     }
 
-    /// Returns the hash of (session, branch, sequence number of the event); `n` is the number of earlier events in its
-    /// batch.
-    fn lesson_id(&self, n: usize) -> LessonId {
-        let seq = self.state.head.0 + 1 + n as u64;
+    /// Returns the id of a new lesson: the hash of (session, branch, sequence number of the event).
+    fn lesson_id(&self, earlier_events: usize) -> LessonId {
+        let seq = self.state.head.0 + 1 + earlier_events as u64;
         let mut hash = Sha256::new();
         hash.update(self.state.session.as_bytes());
         hash.update(b"\0");

@@ -4,8 +4,8 @@ use crate::domain::{Author, Autonomy, LessonOp, LessonStatus, PoolChange, PoolCh
 use crate::engine::{CommandError, Engine, Event, Intent, LessonCommand, MentorReply};
 
 impl Engine {
-    /// Removes the pool changes from the intents of a summary if a person confirms everything, and proposes them
-    /// instead.
+    /// If a person confirms everything, removes the pool changes from the intents of a summary and returns the event
+    /// that proposes them instead.
     pub(super) fn hold_summary(&self, reply: &MentorReply<'_>, intents: &mut Vec<Intent>) -> Option<Event> {
         let must_confirm = self.state.autonomy == Autonomy::Confirm;
         if reply.question.purpose != Purpose::Summarise || !must_confirm {
@@ -23,7 +23,7 @@ impl Engine {
         (!change.items.is_empty()).then(|| Event::PoolProposed { change: Box::new(change) })
     }
 
-    /// Accepts every item of the waiting summary, because confirmation is no longer required.
+    /// Accepts every item of the oldest waiting summary, after a person has switched confirmation off.
     pub(in crate::engine) fn accept_summary(&self) -> Option<Vec<Event>> {
         self.settle_summary(&[]).ok()
     }
@@ -98,8 +98,8 @@ impl Engine {
             return Ok(());
         }
         Err(CommandError::new(
-            "a mentor's summary waits for your decision",
-            "accept or reject its lines (M; without a screen: accept, refuse N)",
+            "a mentor's summary is waiting for your decision",
+            "accept or reject its lines (M; with --plain: accept, refuse N)",
         ))
     }
 }

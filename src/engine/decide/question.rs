@@ -11,7 +11,9 @@ impl Engine {
         let intents = self.policy.method.reflect_now(&self.state, kind);
         let questions: Vec<Question> = intents
             .iter()
-            .filter_map(|w| if let Intent::AskMentor(question) = w { Some(*question) } else { None })
+            .filter_map(
+                |intent| if let Intent::AskMentor(question) = intent { Some(*question) } else { None },
+            )
             .collect();
         if !questions.is_empty() {
             self.check_no_failed_call()?;
@@ -33,8 +35,8 @@ impl Engine {
         Ok(written)
     }
 
-    /// Gives up every failed call to a model and every cancelled question: a reflection is skipped, with the reason; a
-    /// step waits for a person.
+    /// Gives up every failed or cancelled call to a model. For a mentor's call, an empty reflection records the reason;
+    /// for an actor's call, the step waits for a person.
     pub(super) fn give_up(&self) -> Result<Vec<Event>, CommandError> {
         let mut events = Vec::new();
         let failed = self
@@ -72,7 +74,7 @@ impl Engine {
     }
 
     /// Edits one segment of a waiting prompt: of a draft (only when stepping by stages), or of a failed or cancelled
-    /// call. The edited prompt is used when the call is retried; everything else remains possible.
+    /// call. The edited prompt is used when the call is retried; no other command is blocked.
     pub(super) fn edit_prompt(
         &self,
         call: Option<CallId>,

@@ -7,11 +7,11 @@ use crate::engine::{
 };
 
 impl Engine {
-    /// Returns what cut a reply off, or `None` if the reply may be used as it is: it is complete, or the setting
+    /// Returns what cut a reply off, or `None` if the reply may be used unchanged: it is complete, or the setting
     /// `accept_truncated` is on. A refusal is never used.
     fn rejected_truncation(&self, truncated: Option<Truncation>) -> Option<Truncation> {
         let accepted = self.state.setting_flag("accept_truncated", false);
-        truncated.filter(|by| *by == Truncation::Refusal || !accepted)
+        truncated.filter(|truncation| *truncation == Truncation::Refusal || !accepted)
     }
 
     /// Returns why an actor's reply is requested again: it has neither action nor thought, it was cut off before its
@@ -21,7 +21,7 @@ impl Engine {
         &self,
         step: u32,
         text: &str,
-        reading: &ParsedActorReply,
+        parsed: &ParsedActorReply,
         truncated: Option<Truncation>,
     ) -> Option<String> {
         let tried = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies);
@@ -31,14 +31,15 @@ impl Engine {
         if truncated == Some(Truncation::Refusal) {
             return Some(refusal_message(text));
         }
-        let (least, has) = (self.state.setting_number("least_reply", 0), text.trim().chars().count() as u64);
-        if reading.action.is_none() && reading.thought.is_none() {
+        let minimum = self.state.setting_number("least_reply", 0);
+        let length = text.trim().chars().count() as u64;
+        if parsed.action.is_none() && parsed.thought.is_none() {
             return Some("the reply has no action".to_owned());
         }
-        if let Some(by) = self.rejected_truncation(truncated).filter(|_| !reading.complete) {
-            return Some(incomplete_message(by));
+        if let Some(truncation) = self.rejected_truncation(truncated).filter(|_| !parsed.complete) {
+            return Some(incomplete_message(truncation));
         }
-        (has < least).then(|| format!("the reply has {has} characters, fewer than {least}"))
+        (length < minimum).then(|| format!("the reply has {length} characters, fewer than {minimum}"))
     }
 
     /// Returns the failure for an actor's unusable reply that is not requested again. Returns `None` if the reply is
@@ -48,55 +49,62 @@ impl Engine {
         &self,
         step: u32,
         reply: (&str, &str),
-        reading: &ParsedActorReply,
+        parsed: &ParsedActorReply,
         truncated: Option<Truncation>,
-        place: &str,
+        source: &str,
     ) -> Option<Failure> {
         let refused = truncated == Some(Truncation::Refusal);
-        let empty = !refused && reading.action.is_none() && reading.thought.is_none();
-        let cut = self.rejected_truncation(truncated).filter(|_| refused || !empty && !reading.complete);
-        let taken = empty && self.state.setting_flag("empty_action", false) && !self.policy.is_attended;
-        if taken || (!empty && cut.is_none()) {
+        let empty = !refused && parsed.action.is_none() && parsed.thought.is_none();
+        let rejected = self.rejected_truncation(truncated).filter(|_| refused || !empty && !parsed.complete);
+        let accepted_as_empty =
+            empty && self.state.setting_flag("empty_action", false) && !self.policy.is_attended;
+        if accepted_as_empty || (!empty && rejected.is_none()) {
             return None;
         }
         let (text, reasoning) = reply;
-        let times =
+        let repeats =
             match self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies) {
                 0 => String::new(),
                 n => format!(", {} times", n + 1),
             };
         const RAISE_TOKEN_LIMIT_HINT: &str =
             "raise max_tokens or reduce reasoning, or change the prompt or the model";
-        // A larger limit and no limit have already been tried.
+        // The provider has already tried a higher token limit and none.
         const REASON_LESS_HINT: &str = "reduce reasoning or switch it off, or change the prompt or the model";
         const CHANGE_PROMPT_HINT: &str = "change the prompt or the model";
-        let nothing = |words: &str, next| (words.to_owned(), next);
-        let (what, next) = match (cut, text.trim().is_empty(), reasoning.trim().is_empty()) {
+        let without_action = |message: &str, hint| (message.to_owned(), hint);
+        let (message, hint) = match (rejected, text.trim().is_empty(), reasoning.trim().is_empty()) {
             (Some(Truncation::Refusal), ..) => (refusal_message(text), CHANGE_PROMPT_HINT),
-            (Some(by @ Truncation::Length), ..) => (incomplete_message(by), RAISE_TOKEN_LIMIT_HINT),
-            (Some(by), ..) => (incomplete_message(by), CHANGE_PROMPT_HINT),
-            (None, true, true) => nothing("the model returned an empty reply", CHANGE_PROMPT_HINT),
-            (None, true, false) => nothing("the model returned only reasoning", REASON_LESS_HINT),
-            (None, false, _) => nothing("the model's reply has no action", CHANGE_PROMPT_HINT),
+            (Some(Truncation::Length), ..) => {
+                (incomplete_message(Truncation::Length), RAISE_TOKEN_LIMIT_HINT)
+            }
+            (Some(other), ..) => (incomplete_message(other), CHANGE_PROMPT_HINT),
+            (None, true, true) => without_action("the model returned an empty reply", CHANGE_PROMPT_HINT),
+            (None, true, false) => without_action("the model returned only reasoning", REASON_LESS_HINT),
+            (None, false, _) => without_action("the model's reply has no action", CHANGE_PROMPT_HINT),
         };
         let partial = if text.trim().is_empty() { reasoning } else { text };
         Some(Failure {
-            message: format!("{what}{times}"),
-            source: place.to_owned(),
-            hint: format!("{next}, take a recorded reply, or act yourself"),
+            message: format!("{message}{repeats}"),
+            source: source.to_owned(),
+            hint: format!("{hint}, take a recorded reply, or act yourself"),
             kind: Some(FailureKind::Unusable),
             partial_text: Failure::shorten(partial.trim()),
             usage: None,
         })
     }
 
-    /// Returns the events that follow from a mentor's reply; `before` is the number of events before them in the same
-    /// batch.
-    pub(super) fn mentor_reply_events(&self, reply: &MentorReply<'_>, before: usize) -> Vec<(Cause, Event)> {
+    /// Returns the events that follow from a mentor's reply. `earlier_events` is the number of earlier events in the
+    /// same batch.
+    pub(super) fn mentor_reply_events(
+        &self,
+        reply: &MentorReply<'_>,
+        earlier_events: usize,
+    ) -> Vec<(Cause, Event)> {
         let mut intents = self.policy.method.on_mentor_reply(&self.state, reply);
-        let held = self.hold_summary(reply, &mut intents);
-        let events = self.write_events(intents.iter(), Author::Mentor, before).into_iter().chain(held);
-        events.map(|event| (Cause::Model, event)).collect()
+        let proposed = self.hold_summary(reply, &mut intents);
+        let written = self.write_events(intents.iter(), Author::Mentor, earlier_events);
+        written.into_iter().chain(proposed).map(|event| (Cause::Model, event)).collect()
     }
 
     /// Returns the events that follow from a reply.
@@ -104,7 +112,7 @@ impl Engine {
         match reply {
             Reply::Model { call, text, reasoning, usage, truncated } => {
                 let Some(Effect::Ask { prompt, .. }) = self.state.calls.get(call) else { return Vec::new() };
-                let from = self.state.reply_override(*call).map(str::to_owned);
+                let reply_source = self.state.reply_override(*call).map(str::to_owned);
                 let mut events = vec![(
                     Cause::Model,
                     Event::ReplyReceived {
@@ -112,82 +120,81 @@ impl Engine {
                         call: *call,
                         text: text.clone(),
                         reasoning: reasoning.clone(),
-                        usage: Usage { recorded: usage.recorded || from.is_some(), ..*usage },
-                        reply_source: from.clone(),
+                        usage: Usage { recorded: usage.recorded || reply_source.is_some(), ..*usage },
+                        reply_source: reply_source.clone(),
                     },
                 )];
                 if prompt.role == ModelRole::Actor {
-                    let reading = (self.policy.parse_reply)(text);
+                    let parsed = (self.policy.parse_reply)(text);
                     let step = prompt.step;
-                    let place = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());
-                    if let Some(why) = self.unusable_reason(step, text, &reading, *truncated) {
-                        events.push((Cause::Model, Event::AskedAgain { step, unusable_reason: Some(why) }));
+                    let source = self.state.run.as_ref().map_or("actor", |r| r.actor.as_str());
+                    let unusable_reason = self.unusable_reason(step, text, &parsed, *truncated);
+                    if unusable_reason.is_some() {
+                        events.push((Cause::Model, Event::AskedAgain { step, unusable_reason }));
                     } else if let Some(failure) =
-                        self.unusable_failure(step, (text, reasoning), &reading, *truncated, place)
+                        self.unusable_failure(step, (text, reasoning), &parsed, *truncated, source)
                     {
                         events.push((Cause::Model, Event::CallFailed { call: *call, failure }));
                         events.push((Cause::Model, Event::Paused { reason: PauseReason::Failure }));
                     } else {
                         let ParsedActorReply { thought, action, complaints, .. } =
-                            reading.with_truncation_note(*truncated);
+                            parsed.with_truncation_note(*truncated);
                         events.push((Cause::Model, Event::Proposed { step, thought, action, complaints }));
                     }
                 } else if let Some(question) = prompt.question {
-                    let cut = self.rejected_truncation(*truncated);
-                    let mut read = (self.policy.parse_mentor_reply)(question, text, cut);
-                    if let (Some(by), None) = (truncated, cut) {
-                        let by = by.name();
-                        read.complaints.push(format!(
-                            "the reply was cut off by {by} and is used as it is (accept_truncated)"
+                    let rejected = self.rejected_truncation(*truncated);
+                    let mut parsed = (self.policy.parse_mentor_reply)(question, text, rejected);
+                    if let (Some(truncation), None) = (truncated, rejected) {
+                        let by = truncation.name();
+                        parsed.complaints.push(format!(
+                            "the reply was cut off by {by} and is used unchanged (accept_truncated)"
                         ));
                     }
                     let mentor_reply = MentorReply {
                         prompt,
                         question,
                         author: Author::Mentor,
-                        items: read.items,
-                        complaints: read.complaints,
-                        dropped: read.dropped,
+                        items: parsed.items,
+                        complaints: parsed.complaints,
+                        dropped: parsed.dropped,
                         truncated: *truncated,
                     };
                     let changes = self.mentor_reply_events(&mentor_reply, events.len());
                     events.extend(
                         changes
                             .into_iter()
-                            .map(|(cause, event)| (cause, with_reply_source(event, from.as_ref()))),
+                            .map(|(cause, event)| (cause, with_reply_source(event, reply_source.as_ref()))),
                     );
                 }
                 events
             }
-            Reply::UnsentSettings { call, settings: what } => {
+            Reply::UnsentSettings { call, settings } => {
                 let Some(Effect::Ask { prompt, .. }) = self.state.calls.get(call) else { return Vec::new() };
-                let asked = prompt.role;
-                if self.state.reply_override(*call).is_some() || self.state.unsent_settings(asked) == *what {
+                let role = prompt.role;
+                if self.state.reply_override(*call).is_some() || self.state.unsent_settings(role) == *settings
+                {
                     return Vec::new();
                 }
-                vec![(
-                    Cause::Model,
-                    Event::SettingsUnsent { call: *call, role: asked, settings: what.clone() },
-                )]
+                vec![(Cause::Model, Event::SettingsUnsent { call: *call, role, settings: settings.clone() })]
             }
             Reply::Prefetch(update) => {
                 let open = self.state.prefetched.iter().find(|e| e.number == update.number);
-                let counts = match update.status {
+                let applies = match update.status {
                     PrefetchStatus::Requested => open.is_none() && self.state.run.is_some(),
-                    // If a call has taken it, that call's reply is recorded instead.
+                    // If a call uses it, that call's reply is recorded instead.
                     PrefetchStatus::Answered => open.is_some_and(|e| e.call.is_none()),
                     PrefetchStatus::Used | PrefetchStatus::Dropped => open.is_some(),
                 };
                 let event = || (Cause::Model, Event::PrefetchChanged(update.clone()));
-                (counts && !self.state.closed).then(event).into_iter().collect()
+                (applies && !self.state.closed).then(event).into_iter().collect()
             }
-            Reply::World { call, result: turn, admissible } => match self.state.calls.get(call) {
+            Reply::World { call, result, admissible } => match self.state.calls.get(call) {
                 Some(Effect::ResetWorld { .. }) => {
-                    let seen = (self.policy.rewrite_observation)(&self.state, "", turn, admissible);
-                    let goal = (self.policy.extract_goal)(turn);
+                    let agent_view = (self.policy.rewrite_observation)(&self.state, "", result, admissible);
+                    let goal = (self.policy.extract_goal)(result);
                     vec![(
                         Cause::World,
-                        Event::WorldReset { call: *call, result: turn.clone(), agent_view: seen, goal },
+                        Event::WorldReset { call: *call, result: result.clone(), agent_view, goal },
                     )]
                 }
                 Some(Effect::StepWorld { .. }) => {
@@ -195,14 +202,15 @@ impl Engine {
                         return Vec::new();
                     };
                     let action = step.executed.as_ref().map_or("", |e| e.action.as_str());
-                    let seen = (self.policy.rewrite_observation)(&self.state, action, turn, admissible);
+                    let agent_view =
+                        (self.policy.rewrite_observation)(&self.state, action, result, admissible);
                     vec![(
                         Cause::World,
                         Event::Observed {
                             step: step.number,
                             call: Some(*call),
-                            result: turn.clone(),
-                            agent_view: seen,
+                            result: result.clone(),
+                            agent_view,
                         },
                     )]
                 }
@@ -221,12 +229,12 @@ impl Engine {
             }
             Reply::TimeUp { episode, elapsed } => {
                 let state = &self.state;
-                let bound = state.run.as_ref().and_then(|r| r.limits.wall_seconds);
+                let limit = state.run.as_ref().and_then(|r| r.limits.wall_seconds);
                 // The limit may have been raised or the session paused since the timer was set.
-                let over = bound.is_some_and(|seconds| elapsed.as_secs() >= seconds)
+                let is_over = limit.is_some_and(|seconds| elapsed.as_secs() >= seconds)
                     && state.clock.running_since.is_some();
                 match state.open_episode() {
-                    Some(open) if open.number == *episode && over => {
+                    Some(open) if open.number == *episode && is_over => {
                         vec![(Cause::Timer, episode_end(state, EndReason::TimeLimit))]
                     }
                     _ => Vec::new(),
@@ -237,14 +245,14 @@ impl Engine {
             {
                 Vec::new()
             }
-            Reply::Diverged { episode, step, recorded, actual: now } => vec![
+            Reply::Diverged { episode, step, recorded, actual } => vec![
                 (
                     Cause::World,
                     Event::Diverged {
                         episode: *episode,
                         step: *step,
                         recorded: recorded.clone(),
-                        actual: now.clone(),
+                        actual: actual.clone(),
                     },
                 ),
                 (Cause::World, Event::Paused { reason: PauseReason::Failure }),
@@ -254,23 +262,23 @@ impl Engine {
 }
 
 /// Says why the action of a truncated reply is not used.
-fn incomplete_message(by: Truncation) -> String {
-    format!("the reply was cut off by {} before its action was complete", by.name())
+fn incomplete_message(truncation: Truncation) -> String {
+    format!("the reply was cut off by {} before its action was complete", truncation.name())
 }
 
 /// Says that the model refused to answer, and quotes the beginning of the refusal.
 fn refusal_message(text: &str) -> String {
-    let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown: String = words.chars().take(200).collect();
-    let more = if shown.len() < words.len() { "…" } else { "" };
-    format!("the model refused to answer: {shown}{more}")
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let start: String = line.chars().take(200).collect();
+    let ellipsis = if start.len() < line.len() { "…" } else { "" };
+    format!("the model refused to answer: {start}{ellipsis}")
 }
 
 /// Records in a reflection where its reply came from, if it didn't come from the model.
-fn with_reply_source(event: Event, from: Option<&String>) -> Event {
+fn with_reply_source(event: Event, reply_source: Option<&String>) -> Event {
     match event {
         Event::Reflected { mut reflection } => {
-            reflection.reply_source = from.cloned();
+            reflection.reply_source = reply_source.cloned();
             Event::Reflected { reflection }
         }
         other => other,

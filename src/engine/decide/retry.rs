@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 impl Engine {
     /// Retries all failed calls, each with its current prompt and sampling, including a person's changes. If the
-    /// rebuilt environment diverged, accepts its state instead and calls nothing yet. If nothing has failed but a call
-    /// was cancelled, asks again for what is due.
+    /// rebuilt environment diverged, accepts its state instead and calls nothing yet. If no call has failed but one was
+    /// cancelled, continues to the next proposal, which asks again.
     pub(super) fn retry(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
@@ -44,7 +44,7 @@ impl Engine {
             ));
         }
         let mut events = Vec::new();
-        let mut take = |call: CallId, updated: Option<PromptRecord>| {
+        let mut replay = |call: CallId, updated: Option<PromptRecord>| {
             events.extend(updated.map(|updated| Event::PromptSent { prompt: Arc::new(updated) }));
             events.push(Event::Retried { call: Some(call), reply_source: Some(source.to_owned()) });
         };
@@ -52,19 +52,19 @@ impl Engine {
             let Effect::Ask { call, prompt } = effect else { continue };
             if state.is_edited_since_sent(prompt) {
                 return Err(CommandError::new(
-                    "no recording answers a prompt that you edited",
+                    "there is no recorded reply for an edited prompt",
                     "retry it (r), or undo the edit (u) first",
                 ));
             }
-            take(*call, state.updated_prompt(prompt));
+            replay(*call, state.updated_prompt(prompt));
         }
-        let draft_waits = state.draft.as_ref().is_some_and(|draft| draft.edited);
-        for (n, effect) in (0..).zip(state.retryable_calls().filter(|_| !draft_waits)) {
+        let edited_draft_waits = state.draft.as_ref().is_some_and(|draft| draft.edited);
+        for (n, effect) in (0..).zip(state.retryable_calls().filter(|_| !edited_draft_waits)) {
             let Effect::Ask { prompt, .. } = effect else { continue };
             // The recording answers the prompt as the model got it, without the person's later edits.
             let sent = state.sent_prompt(prompt.call).unwrap_or(prompt);
             let prompt = state.with_new_call(sent, n);
-            take(prompt.call, Some(prompt));
+            replay(prompt.call, Some(prompt));
         }
         if events.is_empty() {
             return Err(CommandError::new(

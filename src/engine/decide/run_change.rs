@@ -6,7 +6,7 @@ use serde_json::Value;
 
 impl Engine {
     /// Returns the events that continue the session with another run, given in full. Another method starts with empty
-    /// memory, because it couldn't read the previous method's; reflections and lessons stay.
+    /// memory, because it can't read the previous method's memory; reflections and lessons stay.
     pub(super) fn change_run(&self, spec: &RunSpec) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.calls.values().any(|c| matches!(c, Effect::Ask { .. })) {
@@ -31,15 +31,15 @@ impl Engine {
             return Ok(());
         }
         let Some((role, param)) = sampling_param(name) else {
-            let names: Vec<&str> = SAMPLING_PARAMS.iter().map(|k| k.name).collect();
+            let names: Vec<&str> = SAMPLING_PARAMS.iter().map(|param| param.name).collect();
             return Err(CommandError::new(
                 format!("{name} is not a sampling parameter"),
                 format!("sampling parameters: {}; to use another server, change the model", names.join(", ")),
             ));
         };
-        param.validate(value).map_err(|why| CommandError::new(format!("{name} = {value}"), why))?;
+        param.validate(value).map_err(|reason| CommandError::new(format!("{name} = {value}"), reason))?;
         let Some(run) = self.state.run.as_deref() else { return Ok(()) };
         run.check_param_supported(role, param, value)
-            .map_err(|why| CommandError::new(why, "choose a model for this role first (openai:MODEL)"))
+            .map_err(|reason| CommandError::new(reason, "choose a model for this role first (openai:MODEL)"))
     }
 }

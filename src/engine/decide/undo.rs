@@ -40,8 +40,9 @@ impl Engine {
         Ok(vec![Event::ObservationEdited { step: number, previous, text: text.to_owned() }])
     }
 
-    /// Returns a step whose text no prompt has used yet.
-    fn editable_step(&self, number: u32, proposal: bool) -> Result<&Step, CommandError> {
+    /// Returns an answered step whose text no prompt has used yet or, if `allow_proposal`, the step whose proposal
+    /// waits.
+    fn editable_step(&self, number: u32, allow_proposal: bool) -> Result<&Step, CommandError> {
         let state = &self.state;
         let step = state.open_episode().and_then(|e| e.step(number)).ok_or_else(|| {
             CommandError::new(
@@ -49,7 +50,7 @@ impl Engine {
                 "go back to a point where its episode is in progress and continue from there",
             )
         })?;
-        if proposal && state.step_awaiting_decision().is_some_and(|s| s.number == number) {
+        if allow_proposal && state.step_awaiting_decision().is_some_and(|s| s.number == number) {
             return match step.call {
                 Some(_) => Ok(step),
                 None => Err(CommandError::new(
@@ -66,7 +67,7 @@ impl Engine {
         }
         if state.last_pool_use > step.answered_seq {
             let mut error = CommandError::new(
-                format!("a prompt has already shown step {number}"),
+                format!("step {number} has already been sent in a prompt"),
                 "continue from before that prompt: the edit then goes to a new branch",
             );
             error.seq = Some(Seq(step.answered_seq.0 + 1));
@@ -121,17 +122,17 @@ impl Engine {
                 "your last action has already run, so it can't be undone",
                 "go back to before it and continue from there",
             )),
-            UndoAction::Irreversible(what) => Err(already_used_error(
+            UndoAction::Irreversible(description) => Err(already_used_error(
                 entry.seq,
-                &format!("your last action can't be undone: {what}"),
+                &format!("your last action can't be undone: {description}"),
                 "go back to before it and continue from there",
             )),
-            UndoAction::Run(before) => {
+            UndoAction::Run(previous) => {
                 self.check_unused_since(
                     entry.seq,
                     "change the run again: it takes effect with the next prompt",
                 )?;
-                self.change_run(before)
+                self.change_run(previous)
             }
             UndoAction::Lesson(op) => {
                 self.check_unused_since(
@@ -219,6 +220,6 @@ fn redo_events(entry: &UndoEntry) -> Vec<Event> {
     }
 }
 
-fn already_used_error(seq: Seq, why: &str, hint: &str) -> CommandError {
-    CommandError { seq: Some(seq), ..CommandError::new(why, hint) }
+fn already_used_error(seq: Seq, message: &str, hint: &str) -> CommandError {
+    CommandError { seq: Some(seq), ..CommandError::new(message, hint) }
 }

@@ -1,5 +1,5 @@
-//! Which edits can be undone: the newest one that nothing has used yet and that is still in effect, even below
-//! irreversible actions on the stack.
+//! Which edits can be undone: those that nothing has used yet and that are still in effect, even if irreversible
+//! actions are above them on the stack.
 
 use crate::domain::{LessonOp, LessonStatus, ManualEdit, Seq, Setting};
 use crate::engine::{Event, State, UndoAction, UndoEntry};
@@ -10,7 +10,7 @@ impl State {
         self.undo_stack.iter().rev().find(|entry| self.can_undo(entry)).map(|entry| entry.seq)
     }
 
-    /// Returns whether there is nothing left to undo because the edited prompt was drafted again since.
+    /// Returns whether this is an edit of a prompt that no longer waits as edited, so that there is nothing to undo.
     pub(super) fn is_obsolete(&self, entry: &UndoEntry) -> bool {
         match &entry.action {
             UndoAction::ManualEdit(ManualEdit::Prompt { prompt, .. }) => {
@@ -25,7 +25,7 @@ impl State {
     fn can_undo(&self, entry: &UndoEntry) -> bool {
         let unused = self.last_pool_use <= entry.seq;
         match &entry.action {
-            // Later choices depend on the run as it is now.
+            // Later edits were made for the current run.
             UndoAction::Executed | UndoAction::Irreversible(_) | UndoAction::Run(_) => false,
             UndoAction::Lesson(op) => unused && self.is_lesson_unchanged(op),
             UndoAction::ManualEdit(change) => {
@@ -91,7 +91,7 @@ impl State {
         let number = |op: &LessonOp| self.pool.get(op.id()).map_or(0, |l| l.number);
         match action {
             UndoAction::Executed => "your action".to_owned(),
-            UndoAction::Irreversible(what) => what.clone(),
+            UndoAction::Irreversible(description) => description.clone(),
             UndoAction::Run(_) => "run changed".to_owned(),
             UndoAction::ManualEdit(ManualEdit::Prompt { .. }) => "prompt edited".to_owned(),
             UndoAction::ManualEdit(change) => change.describe(),

@@ -12,7 +12,7 @@ fn current_hit(state: &State) -> Option<&BreakpointHit> {
 }
 
 #[test]
-fn a_proposal_is_stopped_before_it_runs_and_in_the_same_write() {
+fn a_breakpoint_pauses_before_the_proposal_runs_in_the_same_batch() {
     let mut harness = TestEngine::started(1, 9);
     set_breakpoint(&mut harness, "proposed");
     harness.command(Command::Run).unwrap();
@@ -20,13 +20,13 @@ fn a_proposal_is_stopped_before_it_runs_and_in_the_same_write() {
     let from = harness.journal.len();
     let events = harness.answer_actor("dance");
     assert_eq!(event_names(&events), ["reply_received", "proposed", "breakpoint_hit", "paused"]);
-    let more: Vec<bool> = harness.journal[from..].iter().map(|e| e.batch_continues).collect();
-    assert_eq!(more, [true, true, true, false], "one batch");
+    let continues: Vec<bool> = harness.journal[from..].iter().map(|e| e.batch_continues).collect();
+    assert_eq!(continues, [true, true, true, false], "one batch");
     let state = harness.state();
     assert_eq!((state.run_status, state.pause_reason), (RunStatus::Paused, Some(PauseReason::Breakpoint)));
     assert_eq!(current_hit(state).unwrap().describe(), "breakpoint 1 `proposed`: event proposed occurred");
     assert_eq!(state.last_step().unwrap().breakpoint_marks[0].breakpoint_number, 1);
-    // The proposal can still be replaced; resuming doesn't hit on the same proposal again.
+    // Resuming runs the proposal without a second hit.
     let events = harness.command(Command::Run).unwrap();
     assert_eq!(event_names(&events), ["resumed", "action_taken"]);
     assert_eq!(current_hit(harness.state()), None);
@@ -54,7 +54,7 @@ fn a_watch_reports_and_marks_without_pausing() {
 }
 
 #[test]
-fn with_a_call_in_flight_it_pauses_when_that_is_answered() {
+fn a_hit_during_a_call_pauses_when_the_call_is_answered() {
     let mut harness = TestEngine::started(1, 9);
     set_breakpoint(&mut harness, "prompt_sent");
     harness.command(Command::Run).unwrap();
@@ -67,7 +67,7 @@ fn with_a_call_in_flight_it_pauses_when_that_is_answered() {
 }
 
 #[test]
-fn once_is_disabled_after_its_first_hit_and_disabled_ones_are_ignored() {
+fn a_once_breakpoint_is_disabled_by_its_first_hit_and_disabled_ones_are_ignored() {
     let mut harness = TestEngine::started(1, 9);
     set_breakpoint(&mut harness, "warn once observed");
     set_breakpoint(&mut harness, "warn proposed");
@@ -78,13 +78,13 @@ fn once_is_disabled_after_its_first_hit_and_disabled_ones_are_ignored() {
         harness.answer_actor("dance");
         harness.answer_world(step_result("You dance"));
     }
-    let stops = &harness.state().breakpoints;
-    assert_eq!((stops.get(1).unwrap().hits, stops.get(1).unwrap().enabled), (1, false));
-    assert_eq!((stops.get(2).unwrap().hits, stops.has_enabled()), (0, false));
+    let breakpoints = &harness.state().breakpoints;
+    assert_eq!((breakpoints.get(1).unwrap().hits, breakpoints.get(1).unwrap().enabled), (1, false));
+    assert_eq!((breakpoints.get(2).unwrap().hits, breakpoints.has_enabled()), (0, false));
 }
 
 #[test]
-fn the_end_of_an_episode_can_stop_the_run_before_the_next() {
+fn a_breakpoint_on_the_end_of_an_episode_pauses_before_the_next() {
     let mut harness = TestEngine::started(2, 9);
     set_breakpoint(&mut harness, "episode_ended");
     harness.command(Command::Run).unwrap();
@@ -113,7 +113,7 @@ fn breakpoint_commands_are_executed_or_rejected_with_a_reason() {
     assert_eq!((error.message.as_str(), error.hint.as_str()), ("no breakpoint or watch 7", "existing: 1"));
     harness.command(Command::RemoveBreakpoint(1)).unwrap();
     set_breakpoint(&mut harness, "observed");
-    assert_eq!(harness.state().breakpoints.all[0].number, 2, "a number is never given twice");
+    assert_eq!(harness.state().breakpoints.all[0].number, 2, "a number is never reused");
     for n in 0..200 {
         let _ = harness.command(Command::SetBreakpoint { text: format!("x{n}"), replaces: None });
     }
@@ -121,7 +121,7 @@ fn breakpoint_commands_are_executed_or_rejected_with_a_reason() {
 }
 
 #[test]
-fn folding_the_journal_gives_the_same_hits_without_matching() {
+fn folding_the_journal_gives_the_same_hits_without_evaluating_conditions() {
     let mut harness = TestEngine::started(1, 9);
     set_breakpoint(&mut harness, "proposed");
     set_breakpoint(&mut harness, "warn noted");
@@ -137,14 +137,14 @@ fn folding_the_journal_gives_the_same_hits_without_matching() {
         folded.apply(envelope);
     }
     assert_eq!(&folded, harness.state());
-    let rows = folded.breakpoints.streaks;
+    let streaks = folded.breakpoints.streaks;
     assert_eq!(
-        (rows.nothing.count, rows.invalid.count, rows.action.count, rows.observation.count),
+        (streaks.nothing.count, streaks.invalid.count, streaks.action.count, streaks.observation.count),
         (3, 3, 1, 3)
     );
-    let again = serde_json::to_string(&folded.breakpoints).unwrap();
-    assert_eq!(serde_json::from_str::<crate::engine::Breakpoints>(&again).unwrap(), folded.breakpoints);
-    // An engine that continues from the folded state is paused at the same place.
+    let json = serde_json::to_string(&folded.breakpoints).unwrap();
+    assert_eq!(serde_json::from_str::<crate::engine::Breakpoints>(&json).unwrap(), folded.breakpoints);
+    // An engine that continues from the folded state is paused too.
     let engine = Engine::resume(folded, super::fixture::policy(), crate::domain::BranchId::trunk());
     assert!(engine.advance().is_empty());
 }

@@ -16,7 +16,8 @@ fn execute_command(harness: &mut TestEngine, command: Command, partial_reply: &P
     let fold = |harness: &mut TestEngine, events: Vec<(Cause, Event)>| {
         for (cause, event) in events {
             let seq = crate::domain::Seq(harness.state().head.0 + 1);
-            let envelope = Envelope { seq, timestamp: harness.at, cause, batch_continues: false, event };
+            let envelope =
+                Envelope { seq, timestamp: harness.timestamp, cause, batch_continues: false, event };
             harness.engine.state.apply(&envelope);
             harness.journal.push(envelope);
         }
@@ -91,12 +92,12 @@ fn the_partial_reply_of_a_cancelled_step_is_kept_and_counted() {
     assert!(partial_reply.is_blank() && partial_reply.usage.is_none());
 }
 
-/// Each command that can follow: the events, whether a call is in flight afterwards, and what undo reports.
+/// For each command that can follow: its events, whether a call is in flight afterwards, and what undo reports.
 #[test]
-fn commands_after_a_cancelled_step() {
+fn each_command_after_a_cancelled_step_has_its_effect() {
     let cancelled = "a model call was cancelled";
     let act = Command::Act("sleep".to_owned());
-    let from = Command::RetryFromRecording("cache".to_owned());
+    let retry_from_cache = Command::RetryFromRecording("cache".to_owned());
     let cases: [(&[Command], &[&str], bool, &str); 8] = [
         (&[], &[], false, cancelled),
         (&[Command::Step], &["step_granted", "prompt_sent"], true, cancelled),
@@ -105,7 +106,7 @@ fn commands_after_a_cancelled_step() {
         (&[Command::Run], &["resumed", "prompt_sent"], true, cancelled),
         (&[Command::GiveUp], &["given_up"], false, "a cancelled call was given up"),
         (&[act], &["action_overridden", "step_granted", "action_taken"], true, "has already run"),
-        (&[from], &["prompt_sent", "retried"], true, "a recorded reply replaced"),
+        (&[retry_from_cache], &["prompt_sent", "retried"], true, "a recorded reply replaced"),
     ];
     for (commands, events, in_flight, undo) in cases {
         let mut harness = with_cancelled_call();
@@ -163,7 +164,7 @@ fn the_prompt_of_a_cancelled_step_can_be_edited_and_restored() {
 }
 
 #[test]
-fn another_model_is_asked_after_a_cancelled_step() {
+fn another_model_can_be_asked_after_a_cancelled_step() {
     let mut harness = with_cancelled_call();
     let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:big");
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
@@ -172,7 +173,7 @@ fn another_model_is_asked_after_a_cancelled_step() {
 }
 
 #[test]
-fn a_person_who_takes_over_while_the_model_writes_is_not_asked_for_a_step() {
+fn taking_over_during_a_call_cancels_it_and_waits_for_an_action() {
     let mut harness = with_actor_call();
     execute_command(&mut harness, Command::SetAutonomy(crate::domain::Autonomy::Human), &partial_reply());
     assert!(harness.state().is_step_cancelled());
@@ -239,15 +240,15 @@ fn a_retry_with_an_edit_keeps_cancelled_questions() {
         (&[give_up], (0, 0, 0), Some("a cancelled call was given up")),
         (&[retry, answer, run], (0, 0, 1), Some(cancelled)),
     ];
-    for (n, (actions, want, undo)) in cases.into_iter().enumerate() {
+    for (n, (actions, expected, undo)) in cases.into_iter().enumerate() {
         let mut harness = with_half_failed_round();
         for action in actions {
             action(&mut harness).unwrap();
         }
-        assert_eq!(call_counts(&harness), want, "case {n}");
+        assert_eq!(call_counts(&harness), expected, "case {n}");
         match (harness.command(Command::Undo), undo) {
             (Ok(_), None) => {}
-            (Err(error), Some(words)) => assert!(error.message.contains(words), "case {n}: {error:?}"),
+            (Err(error), Some(text)) => assert!(error.message.contains(text), "case {n}: {error:?}"),
             (other, _) => panic!("case {n}: {other:?}"),
         }
     }
@@ -260,9 +261,9 @@ fn cancelling_a_mentor_question_leaves_the_step_unchanged() {
     let (call, _) = harness.first_call().unwrap();
     // A person asks for a reflection while the actor's call is in flight.
     let question = crate::domain::Question::reflect(ReflectionKind::Error);
-    let asked = CallId(harness.state().next_call);
+    let mentor_call = CallId(harness.state().next_call);
     let prompt = PromptRecord {
-        call: asked,
+        call: mentor_call,
         role: ModelRole::Mentor,
         question: Some(question),
         ..PromptRecord::default()
@@ -271,7 +272,7 @@ fn cancelling_a_mentor_question_leaves_the_step_unchanged() {
     let event = Event::PromptSent { prompt: std::sync::Arc::new(prompt) };
     harness.engine.state.apply(&Envelope {
         seq,
-        timestamp: harness.at,
+        timestamp: harness.timestamp,
         cause: Cause::Person,
         batch_continues: false,
         event,
@@ -296,18 +297,18 @@ fn a_reflection_records_that_its_question_was_edited() {
     assert!(harness.state().open_episode().unwrap().assisted);
 }
 
-/// A prefetched reply that a call uses is counted with the call, even if the call is cancelled halfway.
+/// A prefetched reply that a call uses is counted with the call, even if the call is cancelled.
 #[test]
 fn a_prefetched_reply_of_a_cancelled_call_counts_once() {
     for has_usage in [true, false] {
         let mut harness = with_actor_call();
         let (call, _) = harness.first_call().unwrap();
         let usage = Usage { prompt_tokens: 10, estimated: true, ..Usage::default() };
-        for now in [crate::engine::PrefetchStatus::Requested, crate::engine::PrefetchStatus::Used] {
+        for status in [crate::engine::PrefetchStatus::Requested, crate::engine::PrefetchStatus::Used] {
             let prefetch = crate::engine::Prefetch {
                 number: 1,
                 role: ModelRole::Actor,
-                status: now,
+                status,
                 call: Some(call),
                 usage,
             };
@@ -316,11 +317,11 @@ fn a_prefetched_reply_of_a_cancelled_call_counts_once() {
         let partial_reply = if has_usage { partial_reply() } else { PartialReply::default() };
         execute_command(&mut harness, Command::Cancel, &partial_reply);
         let prefetch_stats = harness.state().prefetch_stats();
-        let want = if has_usage { (1, 0, 0, 34) } else { (0, 1, 10, 0) };
+        let expected = if has_usage { (1, 0, 0, 34) } else { (0, 1, 10, 0) };
         let tokens = harness.state().open_episode().unwrap().tokens;
         assert_eq!(
             (prefetch_stats.used, prefetch_stats.dropped, prefetch_stats.wasted.tokens(), tokens),
-            want
+            expected
         );
     }
 }

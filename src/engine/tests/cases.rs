@@ -33,7 +33,7 @@ fn a_new_run_waits_for_the_first_step() {
 }
 
 #[test]
-fn step_goes_from_proposal_to_proposal() {
+fn step_continues_to_the_next_proposal() {
     let mut harness = with_proposal("go to shelf 1");
     assert_eq!(harness.state().step_awaiting_decision().unwrap().proposed.as_deref(), Some("go to shelf 1"));
     assert!(harness.state().is_waiting());
@@ -109,16 +109,16 @@ fn an_overridden_action_is_the_one_that_runs() {
         .unwrap();
     assert_eq!(event_names(&events), ["action_overridden", "step_granted", "action_taken"]);
     let step = harness.state().last_step().unwrap();
-    let done = step.executed.as_ref().unwrap();
+    let executed = step.executed.as_ref().unwrap();
     assert_eq!(
-        (done.action.as_str(), done.decided_by, &done.thought_disposition),
+        (executed.action.as_str(), executed.decided_by, &executed.thought_disposition),
         ("go to sidetable 1", DecidedBy::Person, &ThoughtDisposition::Dropped)
     );
     assert_eq!(step.proposed.as_deref(), Some("take plate 2"));
     assert!(harness.state().episode.as_ref().unwrap().assisted);
     harness.answer_world(step_result("You arrive."));
     harness.answer_actor("look");
-    assert!(harness.state().is_waiting(), "an override from a pause stops at the next proposal");
+    assert!(harness.state().is_waiting(), "an override while paused stops at the next proposal");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_failed_call_pauses_and_can_be_retried() {
     assert!(harness.state().is_waiting());
 }
 
-/// `Run` was accepted when `Step` was rejected, and then nothing happened.
+/// Regression: `Run` was accepted when `Step` was rejected, and then nothing happened.
 #[test]
 fn a_run_does_not_continue_while_something_is_undecided() {
     let mut harness = TestEngine::started(1, 50);
@@ -250,8 +250,8 @@ fn a_run_does_not_continue_while_something_is_undecided() {
     assert!(error.message.contains("no answer"), "{error:?}");
     harness.command(Command::Retry).unwrap();
     harness.command(Command::Run).unwrap();
-    let (recorded, now) = ("A room.".to_owned(), "A hall.".to_owned());
-    harness.reply(Reply::Diverged { episode: 1, step: 0, recorded, actual: now });
+    let (recorded, actual) = ("A room.".to_owned(), "A hall.".to_owned());
+    harness.reply(Reply::Diverged { episode: 1, step: 0, recorded, actual });
     let error = harness.command(Command::Run).unwrap_err();
     assert_eq!(harness.command(Command::Step).unwrap_err(), error);
     assert!(error.message.contains("rebuilt environment"), "{error:?}");
@@ -270,10 +270,10 @@ fn limits_end_the_episode() {
         (4, None, true, &["a", "b", "a", "b", "c"], EndReason::StepLimit, 4),
         (9, None, true, &["think: x", "think: x", "c"], EndReason::Loop, 2),
     ];
-    for (steps, moves, looping, actions, reason, ended) in cases {
+    for (steps, moves, loop_detector, actions, reason, steps_at_end) in cases {
         let mut run = run_spec(1, steps);
         run.limits.moves = moves;
-        run.loop_detector = looping;
+        run.loop_detector = loop_detector;
         let mut harness = TestEngine::with_spec(run);
         harness.command(Command::Run).unwrap();
         harness.answer_world(step_result("A room."));
@@ -285,25 +285,26 @@ fn limits_end_the_episode() {
             harness.answer_world(step_result("Fine."));
         }
         let last = harness.state().ended_episodes.last().expect("the episode ended");
-        assert_eq!((last.reason, last.steps), (reason, ended), "{actions:?}");
+        assert_eq!((last.reason, last.steps), (reason, steps_at_end), "{actions:?}");
     }
 }
 
 #[test]
-fn time_is_up_in_the_middle_of_a_call() {
+fn the_time_limit_ends_an_episode_during_a_call() {
     let mut harness = with_time_limit(1, 60);
     harness.command(Command::Run).unwrap();
     harness.answer_world(step_result("A room."));
     harness.reply(time_up(7, 60));
-    assert!(harness.state().open_episode().is_some(), "another episode's timer is inert");
+    assert!(harness.state().open_episode().is_some(), "another episode's timer is ignored");
     harness.reply(time_up(1, 60));
     assert_eq!(harness.state().ended_episodes.last().unwrap().reason, EndReason::TimeLimit);
     assert!(harness.state().calls.is_empty());
 }
 
+/// Regression: a lesson of a fork had the same id as one of the trunk.
 #[test]
-fn a_lesson_of_a_fork_had_the_id_of_one_of_the_trunk() {
-    // The ids on the trunk since the first version; they must not change, or pool files lose their lessons.
+fn lesson_ids_depend_on_the_branch() {
+    // The trunk's id is that of the first version. It must not change, or pool files lose their lessons.
     for (branch, id) in [("trunk", "5dc31aa47bf1"), ("b2", "340ae449efc7")] {
         let mut harness = TestEngine::started(1, 50);
         harness.engine.branch = BranchId(branch.to_owned());
@@ -330,7 +331,7 @@ fn a_thought_that_is_not_sent_is_answered_by_the_interface() {
 }
 
 #[test]
-fn a_task_can_be_begun_again_after_the_run() {
+fn a_task_can_be_started_again_after_the_run() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Run).unwrap();
     harness.answer_world(step_result("A room."));
@@ -344,7 +345,7 @@ fn a_task_can_be_begun_again_after_the_run() {
 }
 
 #[test]
-fn a_loaded_pool_is_no_intervention_and_cannot_be_undone() {
+fn loading_a_pool_is_not_an_intervention_and_cannot_be_undone() {
     let mut harness = TestEngine::new();
     let command = LessonCommand::add(
         ReflectionKind::Error,
@@ -373,9 +374,9 @@ fn a_loaded_pool_is_no_intervention_and_cannot_be_undone() {
     assert!(!harness.state().episode.as_ref().unwrap().assisted);
 }
 
-/// Found by review: a lesson typed while a drafted prompt waited was missing from that prompt.
+/// Regression: a lesson typed while a drafted prompt waited was missing from that prompt.
 #[test]
-fn a_lesson_typed_at_a_drafted_prompt_is_in_it() {
+fn a_lesson_added_while_a_draft_waits_is_in_that_prompt() {
     let mut harness = with_proposal("look");
     harness.command(Command::StepStage).unwrap();
     harness.answer_world(step_result("You see."));
@@ -391,7 +392,7 @@ fn a_lesson_typed_at_a_drafted_prompt_is_in_it() {
     assert_eq!(harness.state().actor_prompts.0.as_ref().unwrap().segments.len(), 2);
 }
 
-/// Found by review: asking again, or playing with a lesson typed between episodes, didn't count as human intervention.
+/// Regression: asking again, or playing with a lesson typed between episodes, didn't count as human intervention.
 #[test]
 fn every_intervention_makes_an_episode_assisted() {
     let mut harness = with_proposal("look");
@@ -410,7 +411,7 @@ fn every_intervention_makes_an_episode_assisted() {
     assert!(harness.state().episode.as_ref().unwrap().assisted, "it plays with a lesson a person typed");
 }
 
-/// Found by a new user: a Progress lesson was reworded every few steps but still named the first step as its source.
+/// Regression: a Progress lesson was reworded every few steps but still named the first step as its source.
 #[test]
 fn an_edited_lesson_is_dated_to_the_step_of_its_edit() {
     let mut harness = with_proposal("look");
@@ -426,6 +427,6 @@ fn an_edited_lesson_is_dated_to_the_step_of_its_edit() {
         }))
         .unwrap();
     let after = harness.state().pool.by_number(1).unwrap();
-    // The step is the one in the header: the open one.
+    // Both are dated to the step that was open.
     assert_eq!((before.learnt_at, after.learnt_at), ((1, 1), (1, 2)));
 }

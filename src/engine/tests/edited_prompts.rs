@@ -1,4 +1,4 @@
-//! Waiting prompts that a person edited: they discard nothing else, and nothing else discards them.
+//! Edited prompts that wait: the edit discards nothing else, and nothing else discards the edit.
 
 use super::fixture::{TestEngine, event_names, step_result};
 use crate::domain::{Autonomy, CallId, ModelRole, PromptRecord, Question, ReflectionKind, Seq};
@@ -8,7 +8,7 @@ fn edit_prompt(call: Option<CallId>, text: &str) -> Command {
     Command::EditPrompt { call, segment: 0, text: text.to_owned() }
 }
 
-/// The actor's call was cancelled, in a run whose method can ask a mentor.
+/// Creates an engine whose actor's call was cancelled; its method can ask a mentor.
 fn with_cancelled_actor_call() -> TestEngine {
     let mut harness = TestEngine::with_mentor(1, 50);
     harness.command(Command::Step).unwrap();
@@ -17,14 +17,14 @@ fn with_cancelled_actor_call() -> TestEngine {
     harness
 }
 
-/// Two questions to the mentor were cancelled.
+/// Creates an engine with two cancelled questions to the mentor.
 fn with_cancelled_questions() -> TestEngine {
     let mut harness = TestEngine::with_mentor_calls();
     harness.command(Command::Cancel).unwrap();
     harness
 }
 
-/// Returns the state without the record of what was done and undone.
+/// Returns the state without its head, texts, and undo and redo stacks.
 fn without_undo(state: &State) -> State {
     let (head, texts, undo, redo) = Default::default();
     State { head, texts, undo_stack: undo, redo_stack: redo, ..state.clone() }
@@ -38,7 +38,7 @@ fn prompts_in_flight(harness: &TestEngine) -> Vec<PromptRecord> {
     asks.collect()
 }
 
-/// After editing a prompt only sending it was possible, even after the edit was undone.
+/// Regression: after a prompt was edited, only sending it was possible, even after the edit was undone.
 #[test]
 fn editing_a_cancelled_prompt_blocks_nothing_else() {
     let cases: [(Command, &[&str]); 7] = [
@@ -51,7 +51,7 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
         (Command::RetryFromRecording("cache".to_owned()), &["prompt_sent", "retried"]),
     ];
     for (command, events) in cases {
-        for back in [false, true] {
+        for undone in [false, true] {
             let mut harness = with_cancelled_actor_call();
             let previous = harness.state().waiting_prompts().next().cloned().unwrap();
             let before = without_undo(harness.state());
@@ -60,22 +60,22 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
                 ["text_defined", "prompt_drafted"]
             );
             assert!(harness.state().has_unsent_edit());
-            if back {
+            if undone {
                 harness.command(Command::Undo).unwrap();
                 assert_eq!(without_undo(harness.state()), before);
             }
-            if back && command == Command::StepStage {
+            if undone && command == Command::StepStage {
                 continue; // It is drafted again.
             }
             assert_eq!(event_names(&harness.command(command.clone()).unwrap()), events, "{command:?}");
             let recorded = matches!(command, Command::RetryFromRecording(_));
             for sent in prompts_in_flight(&harness) {
                 assert!(sent.call > previous.call);
-                assert_eq!(sent.edited, !back && !recorded, "{command:?}");
+                assert_eq!(sent.edited, !undone && !recorded, "{command:?}");
                 assert_eq!(
                     sent.sha256 == previous.sha256,
-                    back || recorded,
-                    "a recording knows what was asked"
+                    undone || recorded,
+                    "a recording answers the original prompt"
                 );
             }
         }
@@ -86,7 +86,7 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
     harness.command(Command::GiveUp).unwrap();
     let error = harness.command(Command::Undo).unwrap_err();
     assert!(error.older_change.is_none() && harness.state().draft.is_none(), "{error:?}");
-    // A person who plays acts.
+    // A person who takes over can act.
     let mut harness = with_cancelled_actor_call();
     harness.command(edit_prompt(None, "Be brief.")).unwrap();
     harness.command(Command::SetAutonomy(Autonomy::Human)).unwrap();
@@ -94,9 +94,10 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
     assert!(!harness.state().has_unsent_edit());
 }
 
-/// The question to the mentor was sent under the draft's call id, and the next step was asked without the edit.
+/// Regression: the question to the mentor was sent with the draft's call id, and the actor was then asked without the
+/// edit.
 #[test]
-fn a_reflection_took_over_a_waiting_draft() {
+fn a_reflection_leaves_a_waiting_draft_unchanged() {
     for staged in [false, true] {
         let mut harness = with_cancelled_actor_call();
         if staged {
@@ -104,11 +105,11 @@ fn a_reflection_took_over_a_waiting_draft() {
             assert!(harness.state().draft.is_some());
         }
         harness.command(edit_prompt(None, "Be brief.")).unwrap();
-        let waits = harness.state().waiting_prompts().next().cloned().unwrap();
+        let waiting = harness.state().waiting_prompts().next().cloned().unwrap();
         harness.command(Command::Reflect(ReflectionKind::Error)).unwrap();
-        let asked = prompts_in_flight(&harness);
-        assert!(asked.len() == 1 && asked[0].role == ModelRole::Mentor && asked[0].call > waits.call);
-        let (call, text, reasoning) = (asked[0].call, "Beds.".to_owned(), String::new());
+        let sent = prompts_in_flight(&harness);
+        assert!(sent.len() == 1 && sent[0].role == ModelRole::Mentor && sent[0].call > waiting.call);
+        let (call, text, reasoning) = (sent[0].call, "Beds.".to_owned(), String::new());
         harness.reply(Reply::Model {
             truncated: None,
             call,
@@ -118,11 +119,11 @@ fn a_reflection_took_over_a_waiting_draft() {
         });
         harness.command(Command::Step).unwrap();
         let sent = prompts_in_flight(&harness);
-        assert_eq!((sent.len(), &sent[0].sha256, sent[0].edited), (1, &waits.sha256, true), "{staged}");
+        assert_eq!((sent.len(), &sent[0].sha256, sent[0].edited), (1, &waiting.sha256, true), "{staged}");
     }
 }
 
-/// What older programs wrote: the question took the draft's call id and place.
+/// Older versions of the program gave the question the draft's call id.
 #[test]
 fn a_question_with_the_call_id_of_a_draft_replaces_it() {
     let mut harness = with_cancelled_actor_call();
@@ -134,7 +135,7 @@ fn a_question_with_the_call_id_of_a_draft_replaces_it() {
     let cause = crate::engine::Cause::Person;
     harness.engine.state.apply(&crate::engine::Envelope {
         seq,
-        timestamp: harness.at,
+        timestamp: harness.timestamp,
         cause,
         batch_continues: false,
         event,
@@ -142,7 +143,7 @@ fn a_question_with_the_call_id_of_a_draft_replaces_it() {
     assert!(harness.state().draft.is_none());
 }
 
-/// The second of two edited questions replaced the first.
+/// Regression: the second of two edited questions replaced the first.
 #[test]
 fn each_cancelled_question_keeps_its_own_edit() {
     for at_once in [true, false] {
@@ -151,15 +152,15 @@ fn each_cancelled_question_keeps_its_own_edit() {
             .command(Command::ChangeSetting { name: "mentor_at_once".to_owned(), value: at_once.into() })
             .unwrap();
         let calls: Vec<CallId> = harness.state().waiting_prompts().map(|p| p.call).collect();
-        for (call, words) in calls.iter().zip(["first", "second"]) {
-            harness.command(edit_prompt(Some(*call), words)).unwrap();
+        for (call, text) in calls.iter().zip(["first", "second"]) {
+            harness.command(edit_prompt(Some(*call), text)).unwrap();
         }
-        let words = |harness: &TestEngine| -> Vec<String> {
+        let hashes = |harness: &TestEngine| -> Vec<String> {
             harness.state().waiting_prompts().map(|p| p.sha256.clone()).collect()
         };
-        assert_eq!(words(&harness), ["edited first", "edited second"]);
+        assert_eq!(hashes(&harness), ["edited first", "edited second"]);
         harness.command(Command::Undo).unwrap();
-        assert_eq!(words(&harness), ["edited first", ""]);
+        assert_eq!(hashes(&harness), ["edited first", ""]);
         harness.command(Command::Redo).unwrap();
         harness.command(Command::Run).unwrap();
         let mut sent = prompts_in_flight(&harness);

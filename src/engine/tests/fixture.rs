@@ -43,7 +43,7 @@ pub(super) struct MentorMethod;
 
 impl Method for MentorMethod {
     fn name(&self) -> &'static str {
-        "counselled"
+        "with_mentor"
     }
 
     fn next(&self, state: &State) -> Vec<Intent> {
@@ -74,7 +74,7 @@ fn parse_mentor_reply(_: Question, text: &str, _: Option<Truncation>) -> ParsedM
     ParsedMentorReply { items, ..ParsedMentorReply::default() }
 }
 
-fn draft_prompt(state: &State, ask: &PromptRequest) -> PromptDraft {
+fn draft_prompt(state: &State, request: &PromptRequest) -> PromptDraft {
     let mut segments = vec![SegmentRecord {
         label: SegmentLabel::Task,
         origin: SegmentOrigin::Task,
@@ -92,10 +92,10 @@ fn draft_prompt(state: &State, ask: &PromptRequest) -> PromptDraft {
         }
     }
     PromptDraft {
-        record: PromptRecord { role: ask.role, segments, tokens: 1, ..PromptRecord::default() },
+        record: PromptRecord { role: request.role, segments, tokens: 1, ..PromptRecord::default() },
         texts: vec![("shared".to_owned(), "the same in every prompt".to_owned())]
             .into_iter()
-            .filter(|(hash, _)| ask.role == ModelRole::Mentor && !state.texts.contains_key(hash))
+            .filter(|(hash, _)| request.role == ModelRole::Mentor && !state.texts.contains_key(hash))
             .collect(),
     }
 }
@@ -118,21 +118,22 @@ fn parse_reply(text: &str) -> ParsedActorReply {
     }
 }
 
-/// Parses a condition: the type of an event, the only kind known here.
+/// Parses a condition. The only kind here is the type of an event.
 fn parse_condition(text: &str) -> Result<BreakpointConfig, CommandError> {
-    let (warn, rest) = text.strip_prefix("warn ").map_or((false, text), |rest| (true, rest));
+    let (is_watch, rest) = text.strip_prefix("warn ").map_or((false, text), |rest| (true, rest));
     let (once, rest) = rest.strip_prefix("once ").map_or((false, rest), |rest| (true, rest));
     if rest.is_empty() {
         return Err(CommandError::new("no condition", "write the type of an event"));
     }
-    Ok(BreakpointConfig { condition: rest.to_owned(), is_watch: warn, once })
+    Ok(BreakpointConfig { condition: rest.to_owned(), is_watch, once })
 }
 
 fn find_hits(before: &State, envelope: &Envelope, after: &State) -> Vec<BreakpointMatch> {
     let name = event_names(std::slice::from_ref(&envelope.event)).remove(0);
     let step = after.last_step().map_or(0, |s| s.number);
-    let on = before.breakpoints.all.iter().filter(|b| b.enabled && b.config.condition == name);
-    on.map(|b| BreakpointMatch { breakpoint: b.number, step, reason: format!("event {name} occurred") })
+    let enabled = before.breakpoints.all.iter().filter(|b| b.enabled && b.config.condition == name);
+    enabled
+        .map(|b| BreakpointMatch { breakpoint: b.number, step, reason: format!("event {name} occurred") })
         .collect()
 }
 
@@ -152,8 +153,8 @@ pub(super) fn policy_with(method: Arc<dyn Method>) -> Policy {
         extract_goal: |first| first.observation.rsplit(": ").next().unwrap_or_default().to_owned(),
         detect: Arc::new(|state: &State| {
             let step = state.last_step();
-            let nothing = step.and_then(|s| s.answer.as_ref()).is_some_and(|a| !a.valid);
-            if !nothing {
+            let is_rejected = step.and_then(|s| s.answer.as_ref()).is_some_and(|a| !a.valid);
+            if !is_rejected {
                 return Vec::new();
             }
             vec![Note {
@@ -198,12 +199,12 @@ pub(super) struct TestEngine {
     pub(super) engine: Engine,
     pub(super) journal: Vec<Envelope>,
     /// The timestamp of the next events.
-    pub(super) at: jiff::Timestamp,
+    pub(super) timestamp: jiff::Timestamp,
 }
 
 impl TestEngine {
     pub(super) fn new() -> Self {
-        Self { engine: Engine::new(policy()), journal: Vec::new(), at: jiff::Timestamp::UNIX_EPOCH }
+        Self { engine: Engine::new(policy()), journal: Vec::new(), timestamp: jiff::Timestamp::UNIX_EPOCH }
     }
 
     pub(super) fn started(tasks: usize, steps: u32) -> Self {
@@ -283,20 +284,20 @@ impl TestEngine {
     }
 
     fn fold(&mut self, events: Vec<(Cause, Event)>) {
-        let (head, at) = (self.engine.state.head.0, self.at);
-        let stamped = |from: u64, events: Vec<(Cause, Event)>| -> Vec<Envelope> {
+        let (head, timestamp) = (self.engine.state.head.0, self.timestamp);
+        let to_envelopes = |first_seq: u64, events: Vec<(Cause, Event)>| -> Vec<Envelope> {
             let to_envelope = |(n, (cause, event))| Envelope {
-                seq: Seq(from + n as u64),
-                timestamp: at,
+                seq: Seq(first_seq + n as u64),
+                timestamp,
                 cause,
                 batch_continues: true,
                 event,
             };
             events.into_iter().enumerate().map(to_envelope).collect()
         };
-        let mut batch = stamped(head + 1, events);
+        let mut batch = to_envelopes(head + 1, events);
         let hits = self.engine.breakpoint_events(&batch);
-        batch.extend(stamped(head + 1 + batch.len() as u64, hits));
+        batch.extend(to_envelopes(head + 1 + batch.len() as u64, hits));
         if let Some(last) = batch.last_mut() {
             last.batch_continues = false;
         }

@@ -1,4 +1,4 @@
-//! Questions to the mentor: rounds, failures, and what a person may do meanwhile.
+//! Questions to the mentor: rounds, failures, and a person's commands meanwhile.
 
 use super::fixture::{TestEngine, event_names, step_result, won_result};
 use crate::domain::{CallId, Purpose, Question, ReflectionKind, Usage};
@@ -84,7 +84,7 @@ fn a_round_is_asked_at_once_and_the_actor_waits_for_all_of_it() {
 }
 
 #[test]
-fn one_by_one_when_the_setting_says_so() {
+fn questions_are_asked_one_by_one_if_mentor_at_once_is_off() {
     let mut harness = TestEngine::with_mentor(1, 50);
     harness
         .command(Command::ChangeSetting { name: "mentor_at_once".to_owned(), value: false.into() })
@@ -122,8 +122,8 @@ fn stepping_by_stages_shows_each_question_before_it_is_sent() {
         assert_eq!(harness.state().draft.as_ref().unwrap().question, Some(Question::reflect(kind)));
         assert!(harness.state().is_waiting(), "the draft waits");
         harness.command(Command::StepStage).unwrap();
-        let (call, asked) = open_questions(&harness)[0];
-        assert_eq!(asked, kind);
+        let (call, open_kind) = open_questions(&harness)[0];
+        assert_eq!(open_kind, kind);
         answer_call(&mut harness, call, "Well.");
         assert!(harness.state().is_waiting(), "{kind:?}");
     }
@@ -144,25 +144,25 @@ fn all_failed_questions_of_a_round_are_retried() {
 }
 
 #[test]
-fn a_failed_question_can_be_given_up_and_says_why() {
+fn giving_up_a_failed_question_records_the_reason() {
     let mut harness = with_question_round();
     let round = open_questions(&harness);
     fail_call(&mut harness, round[0].0);
     answer_call(&mut harness, round[1].0, "Beds are soft.");
-    assert!(harness.command(Command::Step).is_err(), "trouble first");
+    assert!(harness.command(Command::Step).is_err(), "the failed call comes first");
     assert_eq!(event_names(&harness.command(Command::GiveUp).unwrap()), ["given_up", "reflected"]);
-    let left_out = harness.state().reflections.last().unwrap().clone();
-    assert!(left_out.items.is_empty() && left_out.complaints[0].contains("gone"), "{left_out:?}");
+    let skipped = harness.state().reflections.last().unwrap().clone();
+    assert!(skipped.items.is_empty() && skipped.complaints[0].contains("gone"), "{skipped:?}");
     assert!(harness.state().episode.as_ref().unwrap().assisted);
     assert_eq!(
         event_names(&harness.command(Command::Run).unwrap()),
         ["resumed", "prompt_sent"],
-        "the agent goes on"
+        "the agent continues"
     );
 }
 
 #[test]
-fn an_actors_failed_call_can_be_given_up_to_act_by_hand() {
+fn after_giving_up_an_actors_failed_call_a_person_can_act() {
     let mut harness = TestEngine::with_mentor(1, 50);
     harness.command(Command::Run).unwrap();
     harness.answer_world(step_result("A room."));
@@ -174,7 +174,7 @@ fn an_actors_failed_call_can_be_given_up_to_act_by_hand() {
 }
 
 #[test]
-fn a_cancelled_question_is_asked_again_and_its_late_answer_is_inert() {
+fn a_cancelled_question_is_asked_again_and_its_late_answer_is_ignored() {
     let mut harness = with_question_round();
     let round = open_questions(&harness);
     harness.command(Command::Cancel).unwrap();
@@ -186,23 +186,23 @@ fn a_cancelled_question_is_asked_again_and_its_late_answer_is_inert() {
     assert!(again[0].0 > round[1].0, "a new call");
 }
 
-/// A cancelled question could only be asked again; continuing without it was impossible.
+/// Regression: a cancelled question could only be asked again; continuing without it was impossible.
 #[test]
 fn cancelled_questions_can_be_given_up() {
     let mut harness = with_question_round();
-    assert!(harness.command(Command::GiveUp).is_err(), "nothing was broken off yet");
+    assert!(harness.command(Command::GiveUp).is_err(), "no call has failed or been cancelled yet");
     let round = open_questions(&harness);
     answer_call(&mut harness, round[0].0, "Beds are soft.");
     harness.command(Command::Cancel).unwrap();
-    assert_eq!(harness.state().cancelled_calls.len(), 1, "what was answered is not lost");
+    assert_eq!(harness.state().cancelled_calls.len(), 1, "the answered question isn't cancelled");
     assert_eq!(event_names(&harness.command(Command::GiveUp).unwrap()), ["given_up", "reflected"]);
-    let left_out = harness.state().reflections.last().unwrap().clone();
-    assert!(left_out.items.is_empty() && left_out.complaints[0].contains("cancelled"), "{left_out:?}");
+    let skipped = harness.state().reflections.last().unwrap().clone();
+    assert!(skipped.items.is_empty() && skipped.complaints[0].contains("cancelled"), "{skipped:?}");
     assert!(harness.state().cancelled_calls.is_empty() && harness.command(Command::GiveUp).is_err());
     assert_eq!(
         event_names(&harness.command(Command::Run).unwrap()),
         ["resumed", "prompt_sent"],
-        "the agent goes on"
+        "the agent continues"
     );
 
     let mut harness = with_question_round();
@@ -213,7 +213,7 @@ fn cancelled_questions_can_be_given_up() {
     assert!(harness.command(Command::GiveUp).is_err());
 }
 
-/// Found by review: giving up after a change of method added the old method's reflections to the new one's run.
+/// Regression: giving up after a change of method added the old method's reflections to the new one's run.
 #[test]
 fn cancelled_questions_do_not_outlive_a_change_of_the_run() {
     let mut harness = with_question_round();
@@ -244,7 +244,7 @@ fn a_person_asks_the_mentor_while_a_proposal_waits() {
 }
 
 #[test]
-fn a_question_after_the_end_counts_for_its_episode() {
+fn a_question_after_an_episode_counts_for_that_episode() {
     let mut harness = TestEngine::with_mentor(2, 50);
     harness.command(Command::Run).unwrap();
     harness.answer_world(step_result("A room."));
@@ -275,7 +275,7 @@ fn with_draft() -> TestEngine {
 }
 
 #[test]
-fn a_draft_is_changed_by_a_person_and_sent_as_changed() {
+fn an_edited_draft_is_sent_as_edited() {
     let mut harness = with_draft();
     let before = harness.state().draft.clone().unwrap();
     assert!(!harness.state().open_episode().unwrap().assisted);
@@ -287,11 +287,11 @@ fn a_draft_is_changed_by_a_person_and_sent_as_changed() {
     let state = harness.state();
     assert!(
         state.open_episode().unwrap().assisted && state.is_waiting(),
-        "it waits on, with a person's hand in it"
+        "the draft still waits, and the episode is assisted"
     );
     let draft = state.draft.clone().unwrap();
     assert!(draft.edited && draft.call == before.call && draft.sha256 != before.sha256);
-    assert_eq!(harness.command(edit(0, "Be brief.")).unwrap(), [], "the same words change nothing");
+    assert_eq!(harness.command(edit(0, "Be brief.")).unwrap(), [], "the same text changes nothing");
     assert!(harness.command(edit(9, "x")).unwrap_err().message.contains("no such segment"));
 
     harness.command(Command::StepStage).unwrap();
@@ -300,11 +300,11 @@ fn a_draft_is_changed_by_a_person_and_sent_as_changed() {
     assert_eq!(**prompt, *draft);
     answer_call(&mut harness, call, "Danced in vain.");
     let lesson = harness.state().pool.all().next().unwrap();
-    assert!(lesson.edited_by_person, "a lesson drawn from a changed prompt has a person's hand in it");
+    assert!(lesson.edited_by_person, "a lesson from an edited prompt counts as edited by a person");
 }
 
 #[test]
-fn sent_prompts_are_immutable_and_a_new_lesson_redrafts() {
+fn sent_prompts_cannot_be_edited_and_a_new_lesson_discards_the_draft() {
     let mut harness = with_draft();
     harness.command(Command::EditPrompt { call: None, segment: 0, text: "Be brief.".to_owned() }).unwrap();
     let command = crate::engine::LessonCommand::add(
@@ -322,7 +322,7 @@ fn sent_prompts_are_immutable_and_a_new_lesson_redrafts() {
     assert!(!harness.state().draft.as_ref().unwrap().edited);
 }
 
-/// The prompt of each failed call can be edited before it is retried; the journal has what was asked.
+/// The prompt of each failed call can be edited before it is retried.
 #[test]
 fn the_prompt_of_a_failed_call_is_edited_and_retried() {
     let mut harness = with_question_round();
@@ -334,16 +334,16 @@ fn the_prompt_of_a_failed_call_is_edited_and_retried() {
     let sent = harness.state().waiting_prompt(second).cloned().unwrap();
     let edit = |call, text: &str| Command::EditPrompt { call, segment: 0, text: text.to_owned() };
     harness.command(edit(Some(second), "Be brief.")).unwrap();
-    let changed = harness.state().waiting_prompt(second).cloned().unwrap();
-    assert!(changed.edited && changed.sha256 != sent.sha256 && harness.state().draft.is_none());
+    let edited_prompt = harness.state().waiting_prompt(second).cloned().unwrap();
+    assert!(edited_prompt.edited && edited_prompt.sha256 != sent.sha256 && harness.state().draft.is_none());
     assert_eq!(harness.state().failed_calls().count(), 2, "both still wait for a decision");
     assert!(harness.state().open_episode().unwrap().assisted);
     let error = harness.command(Command::RetryFromRecording("cache".to_owned())).unwrap_err();
-    assert!(error.message.contains("that you edited"), "{error:?}");
+    assert!(error.message.contains("an edited prompt"), "{error:?}");
     harness.command(Command::Undo).unwrap();
     assert_eq!(harness.state().waiting_prompt(second), Some(&sent));
     harness.command(Command::Redo).unwrap();
-    assert_eq!(harness.state().waiting_prompt(second), Some(&changed));
+    assert_eq!(harness.state().waiting_prompt(second), Some(&edited_prompt));
     // Another model gets the person's edit too.
     let spec = harness.state().run.as_deref().cloned().unwrap();
     let other = crate::engine::with_model(&spec, crate::domain::ModelRole::Mentor, "openai:other");
@@ -351,15 +351,15 @@ fn the_prompt_of_a_failed_call_is_edited_and_retried() {
     assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["retried", "prompt_sent"]);
     assert_eq!(open_questions(&harness).iter().map(|q| q.0).collect::<Vec<_>>(), [first, second]);
     let Some(Effect::Ask { prompt, .. }) = harness.state().calls.get(&second) else { panic!("it was sent") };
-    assert_eq!(*prompt, changed);
+    assert_eq!(*prompt, edited_prompt);
     assert!(harness.state().failed_call.is_none());
     // It fails once more, and is retried unchanged.
     fail_call(&mut harness, second);
     assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["retried"]);
     answer_call(&mut harness, first, "Rested.");
     answer_call(&mut harness, second, "Danced in vain.");
-    let drawn: Vec<bool> = harness.state().pool.all().map(|l| l.edited_by_person).collect();
-    assert_eq!(drawn.iter().filter(|by| **by).count(), 1, "the one drawn from the changed prompt");
+    let edited: Vec<bool> = harness.state().pool.all().map(|l| l.edited_by_person).collect();
+    assert_eq!(edited.iter().filter(|edited| **edited).count(), 1, "the one from the edited prompt");
 }
 
 #[test]
@@ -377,6 +377,6 @@ fn the_actors_failed_prompt_is_edited_without_stepping_by_stages() {
     let step = state.last_step().unwrap();
     assert_eq!((step.number, step.proposed.as_deref()), (1, Some("look")), "no step is lost");
     assert_eq!(state.open_episode().unwrap().calls, calls, "the same call");
-    let (now, before) = (state.actor_prompts.0.as_ref().unwrap(), state.actor_prompts.1.as_ref().unwrap());
-    assert!(now.edited && !before.edited && now.call == before.call);
+    let (last, previous) = (state.actor_prompts.0.as_ref().unwrap(), state.actor_prompts.1.as_ref().unwrap());
+    assert!(last.edited && !previous.edited && last.call == previous.call);
 }

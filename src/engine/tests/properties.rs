@@ -14,8 +14,9 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub(super) enum TestInput {
     Command(Command),
-    /// Answers the n-th call in flight (or one that isn't in flight) with this variant.
+    /// Answers the n-th call in flight, or one that isn't in flight if there are fewer, with this variant of a reply.
     Answer(u8, u8),
+    /// Edits, disables or moves the lesson with this index, or adds one.
     Lesson(u8, u8),
 }
 
@@ -71,9 +72,9 @@ pub(super) fn test_inputs() -> impl Strategy<Value = TestInput> {
 pub(super) fn apply_input(harness: &mut TestEngine, step: &TestInput) {
     match step {
         TestInput::Command(command) => drop(harness.command(command.clone())),
-        TestInput::Lesson(kind, which) => {
+        TestInput::Lesson(kind, index) => {
             let command =
-                match (kind, harness.state().pool.all().nth(usize::from(*which)).map(|l| l.id.clone())) {
+                match (kind, harness.state().pool.all().nth(usize::from(*index)).map(|l| l.id.clone())) {
                     (1, Some(id)) => LessonCommand::Edit { id, text: LessonText::plain("other") },
                     (2, Some(id)) => LessonCommand::Status { id, status: LessonStatus::Off },
                     (3, Some(id)) => LessonCommand::Move { id, to: 0 },
@@ -87,16 +88,16 @@ pub(super) fn apply_input(harness: &mut TestEngine, step: &TestInput) {
             drop(harness.command(Command::Lesson(command)));
         }
         TestInput::Answer(n, variant) => {
-            let flying: Vec<(CallId, Effect)> =
+            let in_flight: Vec<(CallId, Effect)> =
                 harness.state().calls.iter().map(|(c, e)| (*c, e.clone())).collect();
-            let Some((call, effect)) = flying.get(usize::from(*n)) else {
+            let Some((call, effect)) = in_flight.get(usize::from(*n)) else {
                 let before = harness.state().clone();
                 let events = harness.reply(Reply::World {
                     call: CallId(9999),
                     result: Box::new(step_result("stale")),
                     admissible: Vec::new(),
                 });
-                assert!(events.is_empty(), "a stale reply is inert");
+                assert!(events.is_empty(), "a stale reply is ignored");
                 assert_eq!(&before, harness.state());
                 return;
             };
@@ -141,8 +142,8 @@ fn fold(journal: &[Envelope]) -> State {
 }
 
 /// Creates a harness whose method asks only the actor, or the mentor too.
-pub(super) fn new_engine(counselled: bool) -> TestEngine {
-    if counselled { TestEngine::with_mentor(2, 6) } else { TestEngine::started(2, 6) }
+pub(super) fn new_engine(has_mentor: bool) -> TestEngine {
+    if has_mentor { TestEngine::with_mentor(2, 6) } else { TestEngine::started(2, 6) }
 }
 
 proptest! {
@@ -150,9 +151,9 @@ proptest! {
 
     #[test]
     fn the_fold_of_the_written_journal_is_the_live_state(
-        steps in prop::collection::vec(test_inputs(), 1..60), counselled: bool,
+        steps in prop::collection::vec(test_inputs(), 1..60), has_mentor: bool,
     ) {
-        let mut harness = new_engine(counselled);
+        let mut harness = new_engine(has_mentor);
         for step in &steps {
             apply_input(&mut harness, step);
         }
@@ -163,13 +164,13 @@ proptest! {
             .collect();
         let folded = fold(&written);
         prop_assert_eq!(&folded, harness.state());
-        let kept: State = serde_json::from_str(&serde_json::to_string(&folded).unwrap()).unwrap();
-        prop_assert_eq!(&kept, harness.state());
+        let restored: State = serde_json::from_str(&serde_json::to_string(&folded).unwrap()).unwrap();
+        prop_assert_eq!(&restored, harness.state());
     }
 
     #[test]
-    fn call_ids_are_never_used_twice(steps in prop::collection::vec(test_inputs(), 1..60), counselled: bool) {
-        let mut harness = new_engine(counselled);
+    fn call_ids_are_never_used_twice(steps in prop::collection::vec(test_inputs(), 1..60), has_mentor: bool) {
+        let mut harness = new_engine(has_mentor);
         for step in &steps {
             apply_input(&mut harness, step);
         }
@@ -192,10 +193,10 @@ proptest! {
 
     /// After a crash that leaves any number of whole batches, the session can be resumed and run to its end.
     #[test]
-    fn any_prefix_resumes(
-        steps in prop::collection::vec(test_inputs(), 1..40), cut in 0usize..200, counselled: bool,
+    fn a_session_cut_after_any_batch_resumes_and_ends(
+        steps in prop::collection::vec(test_inputs(), 1..40), cut in 0usize..200, has_mentor: bool,
     ) {
-        let mut harness = new_engine(counselled);
+        let mut harness = new_engine(has_mentor);
         for step in &steps {
             apply_input(&mut harness, step);
         }
@@ -208,7 +209,7 @@ proptest! {
         let mut harness = TestEngine {
             engine: Engine::resume(state, policy, BranchId::trunk()),
             journal: harness.journal[..cut].to_vec(),
-            at: harness.at,
+            timestamp: harness.timestamp,
         };
         harness.command(Command::Reopen).unwrap();
         let _ = harness.command(Command::Retry);

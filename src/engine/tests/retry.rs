@@ -1,4 +1,4 @@
-//! Retries of failed calls, with the choices made since.
+//! Retries of failed calls, with the settings and edits made since.
 
 use super::fixture::{TestEngine, event_names, run_spec, sample_failure, step_result};
 use crate::domain::{CallId, LessonText, ModelRole, PromptRecord, ReflectionKind};
@@ -52,7 +52,7 @@ fn asked_prompt(harness: &TestEngine, call: CallId) -> PromptRecord {
     }
 }
 
-/// The record of a failed call was frozen: neither `retry` nor an edit used later choices.
+/// Regression: the record of a failed call was frozen, so neither `retry` nor an edit used settings changed since.
 #[test]
 fn a_retried_call_uses_the_current_sampling() {
     let (mut harness, call) = with_failed_call();
@@ -60,15 +60,15 @@ fn a_retried_call_uses_the_current_sampling() {
     assert_eq!(Value::Object(previous.sampling.clone()), json!({"temperature": 0.7}));
     harness.command(set_setting("actor.max_tokens", json!(64))).unwrap();
     assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["prompt_sent"]);
-    let now = asked_prompt(&harness, call);
-    assert_eq!(Value::Object(now.sampling.clone()), json!({"temperature": 0.7, "max_tokens": 64}));
+    let retried = asked_prompt(&harness, call);
+    assert_eq!(Value::Object(retried.sampling.clone()), json!({"temperature": 0.7, "max_tokens": 64}));
     assert_eq!(
-        PromptRecord { sampling: previous.sampling.clone(), ..now.clone() },
+        PromptRecord { sampling: previous.sampling.clone(), ..retried.clone() },
         *previous,
         "nothing else is new"
     );
-    assert!(harness.state().actor_prompts.1.is_none(), "the same words are not compared with themselves");
-    // Nothing has changed since it was sent: the same call again.
+    assert!(harness.state().actor_prompts.1.is_none(), "the same text isn't compared with itself");
+    // Nothing has changed since it was sent, so the same call is repeated.
     fail_first_call(&mut harness);
     assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["retried"]);
     fail_first_call(&mut harness);
@@ -76,17 +76,20 @@ fn a_retried_call_uses_the_current_sampling() {
     harness.command(edit_prompt(call, "Be brief.")).unwrap();
     assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["prompt_sent"]);
     let edited = asked_prompt(&harness, call);
-    assert!(edited.edited && edited.seed != now.seed && edited.sampling["seed"] == json!(true));
+    assert!(edited.edited && edited.seed != retried.seed && edited.sampling["seed"] == json!(true));
     assert_eq!(edited.seed, crate::engine::request_seed(9, 1, 1, ModelRole::Actor, 0));
-    // Another model with its own profile: what was chosen for the previous model is dropped.
+    // A model with its own profile drops the sampling that was set for the previous model.
     fail_first_call(&mut harness);
-    let words = "openai:o3 profile openai-reasoning";
-    let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, words);
+    let provider = "openai:o3 profile openai-reasoning";
+    let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, provider);
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
     assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["prompt_sent"]);
-    let there = asked_prompt(&harness, call);
-    assert!(there.sampling.is_empty() && there.edited && there.sha256 == edited.sha256, "{there:?}");
-    assert_eq!(there.seed, previous.seed);
+    let switched = asked_prompt(&harness, call);
+    assert!(
+        switched.sampling.is_empty() && switched.edited && switched.sha256 == edited.sha256,
+        "{switched:?}"
+    );
+    assert_eq!(switched.seed, previous.seed);
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn every_retried_call_of_a_round_uses_the_current_sampling() {
     }
 }
 
-/// One command did two things: it settled the divergence and asked a model before anybody had decided.
+/// Regression: one retry both settled the divergence and called the model.
 #[test]
 fn a_retry_calls_no_model_while_the_environment_diverges() {
     for changed in [false, true] {
@@ -107,8 +110,8 @@ fn a_retry_calls_no_model_while_the_environment_diverges() {
         if changed {
             harness.command(edit_prompt(call, "Be brief.")).unwrap();
         }
-        let (recorded, now) = ("OK.".to_owned(), "No.".to_owned());
-        harness.reply(Reply::Diverged { episode: 1, step: 0, recorded, actual: now });
+        let (recorded, actual) = ("OK.".to_owned(), "No.".to_owned());
+        harness.reply(Reply::Diverged { episode: 1, step: 0, recorded, actual });
         let error = harness.command(Command::RetryFromRecording("cache".to_owned())).unwrap_err();
         assert!(error.message.contains("settle that first"), "{error:?}");
         let events = harness.command(Command::Retry).unwrap();
@@ -121,7 +124,7 @@ fn a_retry_calls_no_model_while_the_environment_diverges() {
     }
 }
 
-/// Retrying a call counted once more if its text was edited, but not if it was unchanged.
+/// Regression: a retried call counted again if its text was edited, but not if it was unchanged.
 #[test]
 fn a_retried_call_counts_once_even_if_edited() {
     let counts = |harness: &TestEngine| {
@@ -148,23 +151,23 @@ fn a_retried_call_counts_once_even_if_edited() {
     assert_eq!(counts(&harness), before);
 }
 
-/// After a switch to a model with its own profile, a cached reply was looked up with the old sampling.
+/// Regression: after a switch to a model with its own profile, a cached reply was looked up with the old sampling.
 #[test]
 fn a_recorded_reply_is_looked_up_with_the_current_sampling() {
     let (mut harness, call) = with_failed_call();
     let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:o profile far");
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
-    let from = || Command::RetryFromRecording("cache".to_owned());
-    assert_eq!(event_names(&harness.command(from()).unwrap()), ["prompt_sent", "retried"]);
+    let retry_from_cache = || Command::RetryFromRecording("cache".to_owned());
+    assert_eq!(event_names(&harness.command(retry_from_cache()).unwrap()), ["prompt_sent", "retried"]);
     assert!(asked_prompt(&harness, call).sampling.is_empty());
     assert_eq!(harness.state().reply_override(call), Some("cache"));
     assert!(harness.command(Command::Undo).unwrap_err().message.contains("a recorded reply replaced"));
-    // Nothing has changed: nothing is sent again.
+    // Nothing has changed since, so no prompt is sent again.
     fail_first_call(&mut harness);
-    assert_eq!(event_names(&harness.command(from()).unwrap()), ["retried"]);
+    assert_eq!(event_names(&harness.command(retry_from_cache()).unwrap()), ["retried"]);
 }
 
-/// A draft of another prompt disabled the check whether a failed call's text was edited.
+/// Regression: a draft of another prompt disabled the check whether a failed call's text was edited.
 #[test]
 fn no_recorded_reply_answers_an_edited_prompt() {
     let mut harness = TestEngine::with_mentor(1, 50);
@@ -178,44 +181,44 @@ fn no_recorded_reply_answers_an_edited_prompt() {
     assert_eq!(draft.role, ModelRole::Actor);
     harness.command(Command::Reflect(ReflectionKind::Error)).unwrap();
     let call = fail_first_call(&mut harness);
-    // Asking the mentor discards the actor's draft; whatever leaves one behind must not disable the check.
+    // Asking the mentor discards the actor's draft. Even if a draft is left, it must not disable the check.
     let draft = std::sync::Arc::new(PromptRecord { call: CallId(99), ..(*draft).clone() });
     harness.engine.state.draft = Some(draft.clone());
     harness.command(edit_prompt(call, "Be brief.")).unwrap();
-    let from = || Command::RetryFromRecording("cache".to_owned());
-    let error = harness.command(from()).unwrap_err();
-    assert!(error.message.contains("that you edited"), "{error:?}");
+    let retry_from_cache = || Command::RetryFromRecording("cache".to_owned());
+    let error = harness.command(retry_from_cache()).unwrap_err();
+    assert!(error.message.contains("an edited prompt"), "{error:?}");
     harness.command(Command::Undo).unwrap();
     // The edit of a waiting draft doesn't belong to any failed call.
     harness.command(edit_prompt(draft.call, "Be kind.")).unwrap();
     assert!(harness.state().draft.as_ref().unwrap().edited);
-    assert_eq!(event_names(&harness.command(from()).unwrap()), ["retried"]);
+    assert_eq!(event_names(&harness.command(retry_from_cache()).unwrap()), ["retried"]);
 }
 
-/// Five replies counted as four calls: a retry after an unusable reply wasn't counted, asking again for a proposal was.
+/// Regression: five replies counted as four calls, because a retry after an unusable reply wasn't counted.
 #[test]
 fn each_requested_reply_counts_once() {
     type Action = fn(&mut TestEngine);
-    let useless: Action = |b| drop(b.answer_actor(""));
-    let lost: Action = |b| {
-        fail_first_call(b);
+    let empty: Action = |harness| drop(harness.answer_actor(""));
+    let fail: Action = |harness| {
+        fail_first_call(harness);
     };
-    let retry: Action = |b| drop(b.command(Command::Retry).unwrap());
-    let reword: Action = |b| {
-        let call = b.state().waiting_prompts().next().unwrap().call;
-        drop(b.command(edit_prompt(call, "Be brief.")).unwrap());
+    let retry: Action = |harness| drop(harness.command(Command::Retry).unwrap());
+    let edit: Action = |harness| {
+        let call = harness.state().waiting_prompts().next().unwrap().call;
+        drop(harness.command(edit_prompt(call, "Be brief.")).unwrap());
     };
-    let again: Action = |b| drop(b.command(Command::AskAgain).unwrap());
-    let says: Action = |b| drop(b.answer_actor("look"));
-    let off: Action = |b| drop(b.command(Command::Cancel).unwrap());
+    let ask_again: Action = |harness| drop(harness.command(Command::AskAgain).unwrap());
+    let reply: Action = |harness| drop(harness.answer_actor("look"));
+    let cancel: Action = |harness| drop(harness.command(Command::Cancel).unwrap());
     let cases: [(&[Action], u32); 7] = [
-        (&[says], 1),
-        (&[lost, retry, lost, retry, says], 1),
-        (&[useless, retry, says], 2),
-        (&[useless, reword, retry, says], 2),
-        (&[useless, retry, lost, retry, useless, retry, says], 3),
-        (&[says, again, useless, retry, useless, retry, says], 4),
-        (&[off, again, says], 2),
+        (&[reply], 1),
+        (&[fail, retry, fail, retry, reply], 1),
+        (&[empty, retry, reply], 2),
+        (&[empty, edit, retry, reply], 2),
+        (&[empty, retry, fail, retry, empty, retry, reply], 3),
+        (&[reply, ask_again, empty, retry, empty, retry, reply], 4),
+        (&[cancel, ask_again, reply], 2),
     ];
     for (n, (actions, calls)) in cases.into_iter().enumerate() {
         let mut harness = TestEngine::started(1, 50);

@@ -1,5 +1,4 @@
-//! Undo reverts the newest unused intervention of a person and no other; if it can't, it offers the newest one that can
-//! be undone, by name.
+//! Undo reverts a person's newest intervention and no other. If that can't be undone, it names the newest one that can.
 
 use super::fixture::{TestEngine, event_names, sample_failure, step_result};
 use super::properties::{TestInput, apply_input, new_engine, test_inputs};
@@ -12,7 +11,7 @@ use proptest::prelude::*;
 fn is_intervention(event: &Event) -> bool {
     match event {
         Event::LessonChanged { author, .. } => *author == Author::Person,
-        Event::Retried { call, reply_source: from } => call.is_none() || from.is_some(),
+        Event::Retried { call, reply_source } => call.is_none() || reply_source.is_some(),
         Event::Reflected { reflection } => reflection.call.is_none(),
         _ => !matches!(
             event,
@@ -30,9 +29,9 @@ fn is_intervention(event: &Event) -> bool {
 }
 
 /// Returns the interventions in effect, newest last.
-fn interventions_in_force(journal: &[Envelope]) -> Vec<&Envelope> {
+fn interventions_in_effect(journal: &[Envelope]) -> Vec<&Envelope> {
     let (mut done, mut undone): (Vec<&Envelope>, Vec<Seq>) = (Vec::new(), Vec::new());
-    // The runs before they were changed, as long as nobody was asked in the new run.
+    // The previous runs, as long as no call has used the new one.
     let (mut state, mut runs) = (State::default(), Vec::new());
     for envelope in journal {
         let before = state.clone();
@@ -44,10 +43,10 @@ fn interventions_in_force(journal: &[Envelope]) -> Vec<&Envelope> {
         match &envelope.event {
             Event::RunChanged { spec } => {
                 let last = done.last().map(|e| e.seq);
-                let back = |(target_seq, previous): &(Seq, _)| {
+                let is_inverse = |(target_seq, previous): &(Seq, _)| {
                     Some(*target_seq) == last && *previous == Some(spec.clone())
                 };
-                if runs.last().is_some_and(back) {
+                if runs.last().is_some_and(is_inverse) {
                     runs.pop();
                     done.pop();
                 } else {
@@ -57,7 +56,7 @@ fn interventions_in_force(journal: &[Envelope]) -> Vec<&Envelope> {
                 }
             }
             Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => {
-                assert!(done.iter().any(|e| e.seq == *target_seq), "{target_seq:?} was not in force");
+                assert!(done.iter().any(|e| e.seq == *target_seq), "{target_seq:?} was not in effect");
                 done.retain(|e| e.seq != *target_seq);
                 undone.push(*target_seq);
             }
@@ -75,9 +74,9 @@ fn interventions_in_force(journal: &[Envelope]) -> Vec<&Envelope> {
     done
 }
 
-/// Returns the newest of them, except an edit of a prompt that was drafted again since.
+/// Returns the newest intervention in effect, except an edit of a prompt that was drafted again since.
 fn newest_intervention(journal: &[Envelope], state: &State) -> Option<Seq> {
-    let gone = |e: &Envelope| {
+    let is_obsolete = |e: &Envelope| {
         let prompt = match &e.event {
             Event::PromptDrafted { prompt } => prompt,
             Event::EditRedone { change, .. } => match &**change {
@@ -89,7 +88,7 @@ fn newest_intervention(journal: &[Envelope], state: &State) -> Option<Seq> {
         // A draft, or the prompt of a failed call.
         state.waiting_prompt(prompt.call) != Some(prompt) && state.last_pool_use <= e.seq
     };
-    interventions_in_force(journal).into_iter().rev().find(|e| !gone(e)).map(|e| e.seq)
+    interventions_in_effect(journal).into_iter().rev().find(|e| !is_obsolete(e)).map(|e| e.seq)
 }
 
 /// Returns whether a prompt or an action has used the change.
@@ -100,12 +99,12 @@ fn is_used_since(journal: &[Envelope], change: &Envelope) -> bool {
 
 /// Returns the remarks and new lessons that nothing has used and that still exist: each must be undoable.
 fn must_be_undoable(journal: &[Envelope], state: &State) -> Vec<Seq> {
-    let there = |e: &&Envelope| match &e.event {
+    let is_undoable = |e: &&Envelope| match &e.event {
         Event::Remarked { .. } => true,
         Event::EditRedone { change, .. } => matches!(**change, crate::domain::ManualEdit::Remark { .. }),
         Event::LessonChanged { op, .. } => match &**op {
             LessonOp::Add { id, text, .. } => {
-                // Lessons of an episode are removed with it.
+                // Lessons with episode scope are removed when the episode ends.
                 !is_used_since(journal, e)
                     && state
                         .pool
@@ -116,7 +115,7 @@ fn must_be_undoable(journal: &[Envelope], state: &State) -> Vec<Seq> {
         },
         _ => false,
     };
-    interventions_in_force(journal).into_iter().filter(there).map(|e| e.seq).collect()
+    interventions_in_effect(journal).into_iter().filter(is_undoable).map(|e| e.seq).collect()
 }
 
 /// Commands that the other properties don't need.
@@ -143,9 +142,9 @@ proptest! {
 
     #[test]
     fn undo_reverts_the_newest_action_or_says_why_not(
-        steps in prop::collection::vec(more_test_inputs(), 1..60), counselled: bool,
+        steps in prop::collection::vec(more_test_inputs(), 1..60), has_mentor: bool,
     ) {
-        let mut harness = new_engine(counselled);
+        let mut harness = new_engine(has_mentor);
         for step in &steps {
             apply_input(&mut harness, step);
         }
@@ -153,15 +152,15 @@ proptest! {
             harness.command(Command::Reopen).unwrap();
         }
         for _ in 0..steps.len() {
-            let due = newest_intervention(&harness.journal, harness.state());
-            let at = harness.journal.len();
-            match (harness.command(Command::Undo), due) {
-                (Ok(_), _) => match &harness.journal[at].event {
-                    Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => prop_assert_eq!(Some(*target_seq), due),
+            let newest = newest_intervention(&harness.journal, harness.state());
+            let length = harness.journal.len();
+            match (harness.command(Command::Undo), newest) {
+                (Ok(_), _) => match &harness.journal[length].event {
+                    Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => prop_assert_eq!(Some(*target_seq), newest),
                     Event::RunChanged { .. } => {
-                        let change = harness.journal.iter().find(|e| Some(e.seq) == due).unwrap();
-                        prop_assert!(matches!(change.event, Event::RunChanged { .. }), "it was the run");
-                        prop_assert!(!is_used_since(&harness.journal[..at], change), "somebody was asked");
+                        let change = harness.journal.iter().find(|e| Some(e.seq) == newest).unwrap();
+                        prop_assert!(matches!(change.event, Event::RunChanged { .. }), "the run was changed");
+                        prop_assert!(!is_used_since(&harness.journal[..length], change), "a prompt or an action has used it");
                     }
                     other => prop_assert!(false, "{other:?}"),
                 },
@@ -170,37 +169,37 @@ proptest! {
                     break;
                 }
                 (Err(error), _) => {
-                    prop_assert_eq!(error.seq, due, "{}", error.message);
-                    prop_assert_eq!(harness.journal.len(), at, "a refusal takes nothing back");
+                    prop_assert_eq!(error.seq, newest, "{}", error.message);
+                    prop_assert_eq!(harness.journal.len(), length, "a rejected undo changes nothing");
                     let offered = error.older_change.map(|older| older.0);
-                    let others: Vec<Seq> = interventions_in_force(&harness.journal).iter().map(|e| e.seq).collect();
+                    let others: Vec<Seq> = interventions_in_effect(&harness.journal).iter().map(|e| e.seq).collect();
                     for target_seq in others.into_iter().filter(|target_seq| Some(*target_seq) != offered) {
                         prop_assert!(harness.command(Command::UndoChange(target_seq)).is_err(), "{target_seq:?} was not offered");
                     }
                     let Some(target_seq) = offered else { break };
-                    prop_assert!(Some(target_seq) < due, "it is older than what cannot be taken back");
+                    prop_assert!(Some(target_seq) < newest, "it is older than the one that can't be undone");
                     let change = harness.journal.iter().find(|e| e.seq == target_seq).unwrap().clone();
                     harness.command(Command::UndoChange(target_seq)).unwrap();
-                    match &harness.journal[at].event {
-                        Event::LessonUndone { target_seq: back, .. } => {
-                            prop_assert_eq!(*back, target_seq);
-                            prop_assert!(!is_used_since(&harness.journal[..at], &change), "a prompt has used it");
+                    match &harness.journal[length].event {
+                        Event::LessonUndone { target_seq: undone, .. } => {
+                            prop_assert_eq!(*undone, target_seq);
+                            prop_assert!(!is_used_since(&harness.journal[..length], &change), "a prompt has used it");
                         }
-                        Event::EditUndone { target_seq: back, change: what } => {
-                            prop_assert_eq!(*back, target_seq);
-                            prop_assert!(!what.is_intervention() || !is_used_since(&harness.journal[..at], &change));
+                        Event::EditUndone { target_seq: undone, change: edit } => {
+                            prop_assert_eq!(*undone, target_seq);
+                            prop_assert!(!edit.is_intervention() || !is_used_since(&harness.journal[..length], &change));
                         }
                         other => prop_assert!(false, "{other:?}"),
                     }
                 }
             }
         }
-        let left = must_be_undoable(&harness.journal, harness.state());
-        prop_assert!(left.is_empty(), "left behind: {left:?}");
+        let not_undone = must_be_undoable(&harness.journal, harness.state());
+        prop_assert!(not_undone.is_empty(), "{not_undone:?}");
     }
 }
 
-fn edit_lesson_command(text: &str) -> Command {
+fn add_lesson(text: &str) -> Command {
     Command::Lesson(LessonCommand::add(
         ReflectionKind::Abstract,
         Scope::Environment,
@@ -209,53 +208,52 @@ fn edit_lesson_command(text: &str) -> Command {
     ))
 }
 
-/// Found by review: a lesson typed while the model was writing, followed by Ctrl-C, was in no prompt and yet could not
+/// Regression: a lesson typed while the model was writing, followed by Ctrl-C, was in no prompt and yet could not
 /// be undone.
 #[test]
 fn a_lesson_from_before_a_cancelled_call_can_be_undone_by_name() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("A room. Your task is to: rest."));
-    harness.command(edit_lesson_command("Rest in beds.")).unwrap();
+    harness.command(add_lesson("Rest in beds.")).unwrap();
     harness.command(Command::Cancel).unwrap();
-    let on = |harness: &TestEngine| harness.state().pool.all().filter(|l| l.is_active()).count();
+    let active_lessons = |harness: &TestEngine| harness.state().pool.all().filter(|l| l.is_active()).count();
     let error = harness.command(Command::Undo).unwrap_err();
     assert!(error.message.contains("a model call was cancelled"), "{error:?}");
     assert!(error.hint.contains("lesson 1 added"), "{error:?}");
-    assert_eq!(on(&harness), 1, "the first press takes nothing back");
-    let (target_seq, words) = error.older_change.unwrap();
-    assert_eq!(words, "lesson 1 added");
+    assert_eq!(active_lessons(&harness), 1, "the rejected undo changes nothing");
+    let (target_seq, description) = error.older_change.unwrap();
+    assert_eq!(description, "lesson 1 added");
     assert_eq!(event_names(&harness.command(Command::UndoChange(target_seq)).unwrap()), ["undone"]);
-    assert_eq!(on(&harness), 0);
-    assert!(harness.command(Command::UndoChange(target_seq)).is_err(), "once");
+    assert_eq!(active_lessons(&harness), 0);
+    assert!(harness.command(Command::UndoChange(target_seq)).is_err(), "it is already undone");
     assert_eq!(harness.command(Command::Undo).unwrap_err().older_change, None);
     // After a redo it is the last action again.
     harness.command(Command::Redo).unwrap();
-    assert_eq!(on(&harness), 1);
+    assert_eq!(active_lessons(&harness), 1);
     harness.command(Command::Undo).unwrap();
-    assert_eq!(on(&harness), 0);
+    assert_eq!(active_lessons(&harness), 0);
 }
 
-/// A change that the agent has used in the meantime is not undone by a command that comes too late.
 #[test]
 fn an_offered_change_that_is_used_meanwhile_is_not_undone() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("A room. Your task is to: rest."));
     harness.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
-    harness.command(edit_lesson_command("Rest in beds.")).unwrap();
+    harness.command(add_lesson("Rest in beds.")).unwrap();
     harness.command(Command::Cancel).unwrap();
     let (target_seq, _) = harness.command(Command::Undo).unwrap_err().older_change.unwrap();
     harness.command(Command::Step).unwrap();
     assert!(harness.command(Command::UndoChange(target_seq)).unwrap_err().message.contains("no longer"));
     // The breakpoint set before it enters no prompt.
-    let (target_seq, words) = harness.command(Command::Undo).unwrap_err().older_change.unwrap();
-    assert_eq!(words, "breakpoint 1 set: proposed");
+    let (target_seq, description) = harness.command(Command::Undo).unwrap_err().older_change.unwrap();
+    assert_eq!(description, "breakpoint 1 set: proposed");
     assert_eq!(event_names(&harness.command(Command::UndoChange(target_seq)).unwrap()), ["taken_back"]);
     assert!(harness.state().breakpoints.get(1).is_none());
 }
 
-/// A newer run has another value: undoing the older setting would undo a newer choice.
+/// If a newer run has another value, undoing the older setting would undo a newer choice.
 #[test]
 fn a_setting_that_a_newer_run_overrides_is_not_offered() {
     let mut harness = TestEngine::started(1, 50);
@@ -263,29 +261,29 @@ fn a_setting_that_a_newer_run_overrides_is_not_offered() {
     let changed = |harness: &mut TestEngine, steps: u32| {
         let mut other = harness.state().run.as_deref().cloned().unwrap();
         other.limits.steps = steps;
-        // Of another method, which can't be undone.
+        // A change of the method can't be undone.
         other.method.push('x');
         harness.command(Command::ChangeRun(Box::new(other))).unwrap();
     };
     harness.command(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
     harness.command(set(9)).unwrap();
     changed(&mut harness, 9);
-    // The run kept the setting, so that it can be undone.
+    // The new run has the same value, so the setting can be undone.
     let error = harness.command(Command::Undo).unwrap_err();
     assert!(error.older_change.unwrap().1.contains("max_steps"));
     changed(&mut harness, 20);
     let error = harness.command(Command::Undo).unwrap_err();
-    let (target_seq, words) = error.older_change.unwrap();
-    assert_eq!(words, "autonomy confirm");
+    let (target_seq, description) = error.older_change.unwrap();
+    assert_eq!(description, "autonomy confirm");
     harness.command(Command::UndoChange(target_seq)).unwrap();
     assert_eq!(harness.state().autonomy, Autonomy::Auto);
     assert_eq!(harness.state().run.as_ref().unwrap().limits.steps, 20);
     assert_eq!(harness.command(Command::Undo).unwrap_err().older_change, None);
 }
 
-/// Found by review: after an edited prompt was sent to the actor, the error said that the mentor had been asked.
+/// Regression: after an edited prompt was sent to the actor, the error said that the mentor had been asked.
 #[test]
-fn a_sent_edited_prompt_of_the_actor_is_named_correctly() {
+fn undo_names_a_sent_edited_prompt_of_the_actor_correctly() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("A room. Your task is to: rest."));
@@ -297,7 +295,7 @@ fn a_sent_edited_prompt_of_the_actor_is_named_correctly() {
     assert!(error.message.contains("an edited prompt was sent"), "{error:?}");
 }
 
-/// Undoing an edit of a breakpoint was reported as "breakpoint 1 on".
+/// Regression: undoing an edit of a breakpoint was reported as "breakpoint 1 on".
 #[test]
 fn undo_and_redo_name_the_change() {
     let mut harness = TestEngine::started(1, 50);
@@ -313,7 +311,7 @@ fn undo_and_redo_name_the_change() {
         parents: Vec::new(),
         rule: None,
     };
-    for (edit, back, again) in [
+    for (edit, undone, redone) in [
         (set_breakpoint("step 6", None), "breakpoint 1 set: step 6", "breakpoint 1 set: step 6"),
         (
             set_breakpoint("step 7", Some(1)),
@@ -328,16 +326,16 @@ fn undo_and_redo_name_the_change() {
         (Command::Lesson(lesson), "lesson 1 added", "lesson 1 restored"),
     ] {
         harness.command(edit).unwrap();
-        for (command, words) in
-            [(Command::Undo, format!("undone: {back}")), (Command::Redo, format!("redone: {again}"))]
+        for (command, description) in
+            [(Command::Undo, format!("undone: {undone}")), (Command::Redo, format!("redone: {redone}"))]
         {
             let events = harness.command(command).unwrap();
-            assert_eq!(harness.state().describe_undo(&events[0]), Some(words));
+            assert_eq!(harness.state().describe_undo(&events[0]), Some(description));
         }
     }
 }
 
-/// A change of the model could not be undone even if nobody had been asked since.
+/// Regression: a change of the model could not be undone even if no call had been made since.
 #[test]
 fn a_change_of_model_can_be_undone_until_it_is_used() {
     let change = |harness: &mut TestEngine, actor: &str| {

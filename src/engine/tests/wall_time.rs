@@ -21,12 +21,12 @@ pub(super) fn time_up(episode: u32, seconds: u64) -> Reply {
 impl TestEngine {
     /// Moves the timestamps of the next events forward.
     fn advance_time(&mut self, seconds: i64) {
-        self.at += seconds.seconds();
+        self.timestamp += seconds.seconds();
     }
 
     /// Returns the time for which the driver would set its timer.
     fn seconds_left(&self) -> Option<u64> {
-        self.state().time_left(self.at).map(|(_, left)| left.as_secs())
+        self.state().time_left(self.timestamp).map(|(_, left)| left.as_secs())
     }
 }
 
@@ -35,11 +35,11 @@ fn active_time_excludes_pauses() {
     let mut harness = with_time_limit(2, 60);
     harness.advance_time(1000);
     harness.command(Command::Step).unwrap();
-    assert_eq!(harness.seconds_left(), Some(60), "the time before the episode is nobody's");
+    assert_eq!(harness.seconds_left(), Some(60), "time before the episode isn't counted");
     harness.advance_time(10);
     harness.answer_world(step_result("A room."));
     harness.advance_time(5);
-    assert_eq!(harness.seconds_left(), Some(45), "the time of a call under way counts at once");
+    assert_eq!(harness.seconds_left(), Some(45), "the time of a call in progress counts");
     harness.answer_actor("look");
     assert_eq!(harness.seconds_left(), None, "no timer runs while the proposal waits for a person");
     harness.advance_time(1000);
@@ -49,10 +49,14 @@ fn active_time_excludes_pauses() {
     harness.answer_world(step_result("A room."));
     harness.command(Command::Pause).unwrap();
     harness.advance_time(7);
-    assert_eq!(harness.seconds_left(), Some(18), "a pause that was asked for counts from when it has come");
+    assert_eq!(
+        harness.seconds_left(),
+        Some(18),
+        "a requested pause stops the clock only when the call has ended"
+    );
     harness.answer_actor("look");
     harness.advance_time(1000);
-    assert!(harness.reply(time_up(1, 60)).is_empty(), "a timer that comes into a pause is inert");
+    assert!(harness.reply(time_up(1, 60)).is_empty(), "a timer that fires during a pause is ignored");
     harness.command(Command::Run).unwrap();
     assert_eq!(harness.seconds_left(), Some(18));
     harness.reply(time_up(1, 60));
@@ -73,7 +77,7 @@ fn active_time_continues_after_a_resume() {
         state.apply(envelope);
     }
     let engine = Engine::resume(state, policy(), BranchId::trunk());
-    let mut harness = TestEngine { engine, journal: harness.journal, at: harness.at };
+    let mut harness = TestEngine { engine, journal: harness.journal, timestamp: harness.timestamp };
     harness.advance_time(24 * 3600);
     harness.command(Command::Reopen).unwrap();
     assert_eq!(harness.seconds_left(), Some(50));
@@ -91,13 +95,13 @@ fn a_changed_time_limit_applies_at_once() {
     harness.advance_time(30);
     harness.command(set(100)).unwrap();
     assert_eq!(harness.seconds_left(), Some(70));
-    assert!(harness.reply(time_up(1, 60)).is_empty(), "the timer of the old bound is inert");
+    assert!(harness.reply(time_up(1, 60)).is_empty(), "the old limit's timer is ignored");
     harness.command(set(0)).unwrap();
     assert_eq!(harness.seconds_left(), None);
     assert!(harness.reply(time_up(1, 100)).is_empty());
     harness.advance_time(5);
     harness.command(set(20)).unwrap();
-    assert_eq!(harness.seconds_left(), Some(0), "a bound that has passed holds at once");
+    assert_eq!(harness.seconds_left(), Some(0), "a limit that is already exceeded takes effect at once");
     harness.reply(time_up(1, 35));
     assert_eq!(harness.state().ended_episodes.last().unwrap().reason, EndReason::TimeLimit);
 }

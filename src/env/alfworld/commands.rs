@@ -40,19 +40,21 @@ impl Commands {
         let mut found: FastMap<Box<str>, u32> = FastMap::default();
         let mut texts: Vec<Box<str>> = Vec::new();
         let mut broken = Vec::new();
-        let mut of_op = Vec::with_capacity(task.op_count());
-        let needs: Vec<_> = task
+        let mut by_op = Vec::with_capacity(task.op_count());
+        let dependencies: Vec<_> = task
             .actions()
             .map(|action| {
                 compiled.texts_of(action).map(|texts| compiled.dependencies(task, action, &texts.template))
             })
             .collect();
-        let mut known: FastMap<(ActionId, Vec<ObjectId>), Command> = FastMap::default();
+        let mut commands_by_key: FastMap<(ActionId, Vec<ObjectId>), Command> = FastMap::default();
         let mut without_text: FastMap<ActionId, u32> = FastMap::default();
         let (mut text, mut bytes) = (String::new(), 0);
         for op in task.ops() {
             let action = task.action_of(op);
-            let (Some(source), Some(needs)) = (compiled.texts_of(action), &needs[action.index()]) else {
+            let (Some(source), Some(dependencies)) =
+                (compiled.texts_of(action), &dependencies[action.index()])
+            else {
                 let at = *without_text.entry(action).or_insert_with(|| {
                     let name = excerpt(task.action_name(action));
                     broken.push(LocatedError::new(
@@ -61,28 +63,27 @@ impl Commands {
                     ));
                     broken.len() as u32 - 1
                 });
-                of_op.push(Command::Broken(at));
+                by_op.push(Command::Broken(at));
                 continue;
             };
-            if !needs.is_static {
-                of_op.push(Command::Varying);
+            if !dependencies.is_static {
+                by_op.push(Command::Varying);
                 continue;
             }
             let bound = task.bound_objects(op);
-            let key = needs
-                .parameters
-                .as_ref()
-                .map(|places| (action, places.iter().map(|&place| bound[place]).collect::<Vec<ObjectId>>()));
-            if let Some(&command) = key.as_ref().and_then(|key| known.get(key)) {
-                of_op.push(command);
+            let key = dependencies.parameters.as_ref().map(|positions| {
+                (action, positions.iter().map(|&position| bound[position]).collect::<Vec<ObjectId>>())
+            });
+            if let Some(&command) = key.as_ref().and_then(|key| commands_by_key.get(key)) {
+                by_op.push(command);
                 continue;
             }
             text.clear();
             let command = match expander.expand(&source.template, Some((action, bound)), &mut text) {
                 Ok(()) => {
                     let number = texts.len() as u32;
-                    let known = *found.entry(text.as_str().into()).or_insert(number);
-                    if known == number {
+                    let index = *found.entry(text.as_str().into()).or_insert(number);
+                    if index == number {
                         bytes += text.len() + size_of::<Box<str>>();
                         if bytes > limits::COMMAND_BYTES {
                             let reason = format!(
@@ -93,7 +94,7 @@ impl Commands {
                         }
                         texts.push(text.as_str().into());
                     }
-                    Command::Text(known)
+                    Command::Text(index)
                 }
                 Err(reason) if expander.is_exhausted => return Err(reason),
                 Err(reason) => {
@@ -102,18 +103,18 @@ impl Commands {
                 }
             };
             if let Some(key) = key {
-                known.insert(key, command);
+                commands_by_key.insert(key, command);
             }
-            of_op.push(command);
+            by_op.push(command);
         }
-        let varying = of_op.contains(&Command::Varying);
-        Ok(Self::sort_and_index(texts, of_op, broken, varying))
+        let varying = by_op.contains(&Command::Varying);
+        Ok(Self::sort_and_index(texts, by_op, broken, varying))
     }
 
     /// Sorts the texts, assigns their indexes and groups the instances by text.
     fn sort_and_index(
         texts: Vec<Box<str>>,
-        mut of_op: Vec<Command>,
+        mut by_op: Vec<Command>,
         broken: Vec<LocatedError>,
         has_varying: bool,
     ) -> Self {
@@ -126,7 +127,7 @@ impl Commands {
         let mut texts: Vec<Option<Box<str>>> = texts.into_iter().map(Some).collect();
         let texts: Vec<Box<str>> = order.iter().filter_map(|&number| texts[number as usize].take()).collect();
         let mut op_starts = vec![0_u32; texts.len() + 1];
-        for command in &mut of_op {
+        for command in &mut by_op {
             if let Command::Text(number) = command {
                 *number = rank[*number as usize];
                 op_starts[*number as usize + 1] += 1;
@@ -137,7 +138,7 @@ impl Commands {
         }
         let mut next = op_starts.clone();
         let mut ops = vec![OpId::FIRST; op_starts.last().map_or(0, |&count| count as usize)];
-        for (op, command) in of_op.iter().enumerate() {
+        for (op, command) in by_op.iter().enumerate() {
             if let Command::Text(number) = command {
                 let slot = &mut next[*number as usize];
                 ops[*slot as usize] = OpId::from_index(op);
@@ -145,7 +146,7 @@ impl Commands {
             }
         }
         let numbers = texts.iter().enumerate().map(|(at, text)| (text.clone(), at as u32)).collect();
-        Self { texts, numbers, by_op: of_op, op_starts, ops, broken, has_varying }
+        Self { texts, numbers, by_op, op_starts, ops, broken, has_varying }
     }
 
     /// Returns the number of texts.

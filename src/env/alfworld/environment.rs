@@ -80,16 +80,16 @@ impl Environment for World {
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
-        let kept =
-            snapshot.0.downcast_ref::<SnapshotData>().filter(|kept| Arc::ptr_eq(&kept.game, self.game()));
-        let Some(kept) = kept else {
+        let data =
+            snapshot.0.downcast_ref::<SnapshotData>().filter(|data| Arc::ptr_eq(&data.game, self.game()));
+        let Some(data) = data else {
             return Err(EnvError::Refused {
                 what: "this snapshot belongs to another environment".to_owned(),
             });
         };
-        self.restore_state(&kept.saved_state)?;
-        self.progress.clone_from(&kept.progress);
-        self.shown.clone_from(&kept.shown);
+        self.restore_state(&data.saved_state)?;
+        self.progress.clone_from(&data.progress);
+        self.shown.clone_from(&data.shown);
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
 //! The `.twl2` language: a document of actions and productions, texts with symbols and expressions, and queries over
 //! facts.
 //!
-//! This module only parses. As in the reference, parsing a text never fails: an unusable character silently ends the
-//! text, and what would raise an exception there (an expression outside the language, a malformed query) is stored and
-//! reported if it is needed.
+//! This module only parses. As in TextWorld, parsing a text never fails: an unusable character silently ends the
+//! text, and what would raise an exception in TextWorld (an expression outside the language, a malformed query) is
+//! stored and reported if it is needed.
 
 mod document;
 mod expression;

@@ -1,5 +1,5 @@
-//! Compiled queries over the text fact store. Each atom of a query reads a view: a list of the facts it can match in
-//! the order in which the reference tries them, indexed by argument.
+//! Compiled queries over the text fact store. Each atom of a query reads a view. A view lists the facts that the atom
+//! can match, in the order TextWorld tries them, with an index per argument.
 
 use super::grammar::FactPattern;
 use super::limits;
@@ -11,8 +11,8 @@ pub(super) type NameSlot = u16;
 /// A placeholder name with its type, numbered over the whole grammar.
 pub(super) type TypedSlot = u16;
 
-/// The second fact store, which texts are expanded from. It starts as the initial facts; negative literals are only
-/// added by deletions.
+/// The facts that texts are expanded from, kept separately from the grounded state. Starts with the initial facts; a
+/// fact counts as denied only after it was deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TextFacts {
     /// Facts known to be true.
@@ -71,10 +71,10 @@ impl View {
         &self.order
     }
 
-    /// Returns the facts with `object` at position `place`.
+    /// Returns the facts with `object` at this argument position.
     #[inline]
-    pub(super) fn facts_with(&self, place: usize, object: ObjectId) -> &[FactId] {
-        let index = &self.by_position[place];
+    pub(super) fn facts_with(&self, position: usize, object: ObjectId) -> &[FactId] {
+        let index = &self.by_position[position];
         &index.facts[index.starts[object.index()] as usize..index.starts[object.index() + 1] as usize]
     }
 
@@ -95,25 +95,25 @@ impl View {
                 }
             }
         }
-        let by_place = (0..kinds.len()).map(|place| Index::new(task, &order, place)).collect();
-        Ok(Self { order, by_position: by_place })
+        let by_position = (0..kinds.len()).map(|position| Index::new(task, &order, position)).collect();
+        Ok(Self { order, by_position })
     }
 }
 
-/// Returns the signatures that placeholders of these types match, in the order in which the reference tries them:
-/// breadth first, replacing one position at a time by any subtype, by name. The reference doesn't remember the results
-/// of the first replacement, so that in a hierarchy of more than one level a signature occurs twice and its facts are
-/// returned twice.
+/// Returns the signatures that placeholders of these types match, in the order in which TextWorld tries them: breadth
+/// first, replacing the type at one position at a time by each of its subtypes, in alphabetical order. TextWorld
+/// doesn't record the results of the first round as seen, so with more than one level of subtypes some signatures, and
+/// their facts, occur twice.
 fn signatures(task: &Task, kinds: &[TypeId]) -> Result<Vec<Vec<TypeId>>, LocatedError> {
     let mut below: FastMap<TypeId, Vec<TypeId>> = FastMap::default();
     let mut seen: FastSet<Vec<TypeId>> = FastSet::default();
     let mut order = vec![kinds.to_vec()];
     let (mut at, mut work) = (0, 0);
     while let Some(signature) = order.get(at).cloned() {
-        for (place, &kind) in signature.iter().enumerate() {
+        for (position, &kind) in signature.iter().enumerate() {
             for &lower in below.entry(kind).or_insert_with(|| task.types().subtypes(kind)).iter() {
                 let mut next = signature.clone();
-                next[place] = lower;
+                next[position] = lower;
                 if at == 0 || seen.insert(next.clone()) {
                     order.push(next);
                 }
@@ -129,11 +129,11 @@ fn signatures(task: &Task, kinds: &[TypeId]) -> Result<Vec<Vec<TypeId>>, Located
 }
 
 impl Index {
-    fn new(task: &Task, order: &[FactId], place: usize) -> Self {
+    fn new(task: &Task, order: &[FactId], position: usize) -> Self {
         let mut starts = vec![0_u32; task.object_count() + 1];
-        let at = |fact: FactId| task.arguments(fact)[place].index();
+        let object_at = |fact: FactId| task.arguments(fact)[position].index();
         for &fact in order {
-            starts[at(fact) + 1] += 1;
+            starts[object_at(fact) + 1] += 1;
         }
         for object in 0..task.object_count() {
             starts[object + 1] += starts[object];
@@ -141,7 +141,7 @@ impl Index {
         let mut next = starts.clone();
         let mut facts = order.to_vec();
         for &fact in order {
-            let slot = &mut next[at(fact)];
+            let slot = &mut next[object_at(fact)];
             facts[*slot as usize] = fact;
             *slot += 1;
         }
@@ -158,17 +158,17 @@ pub(super) struct Slots {
     pub(super) name_of: Vec<NameSlot>,
     view_numbers: FastMap<(PredicateId, Vec<TypeId>), u32>,
     pub(super) views: Vec<View>,
-    cell_count: usize,
+    index_entry_count: usize,
 }
 
 impl Slots {
-    pub(super) fn name_slot(&mut self, name_slot: &str) -> Result<NameSlot, LocatedError> {
-        if let Some(&slot) = self.names.get(name_slot) {
+    pub(super) fn name_slot(&mut self, name: &str) -> Result<NameSlot, LocatedError> {
+        if let Some(&slot) = self.names.get(name) {
             return Ok(slot);
         }
         let slot = NameSlot::try_from(self.names.len())
             .map_err(|_| LocatedError::new("grammar", "more than 65535 different placeholders"))?;
-        self.names.insert(name_slot.to_owned(), slot);
+        self.names.insert(name.to_owned(), slot);
         Ok(slot)
     }
 
@@ -206,7 +206,7 @@ impl Slots {
                 }
             }
             if query.slots.len() > 64 {
-                return Ok(Err("a query of more than 64 placeholders".to_owned()));
+                return Ok(Err("a query has more than 64 placeholders".to_owned()));
             }
             let (predicate, denied) = match task.predicate(&fact.predicate) {
                 Some(predicate) => (Some(predicate), false),
@@ -232,9 +232,9 @@ impl Slots {
         if let Some(&view) = self.view_numbers.get(&key) {
             return Ok(view);
         }
-        self.cell_count +=
+        self.index_entry_count +=
             (task.object_count() + task.facts_of(predicate).size_hint().0) * key.1.len().max(1);
-        if self.cell_count > limits::INDEX_CELLS {
+        if self.index_entry_count > limits::INDEX_CELLS {
             return Err(LocatedError::new(
                 "grammar",
                 "its queries need too many indexes for a game of this size",

@@ -101,9 +101,9 @@ impl Change<'_> {
         } else if sentence == "You are not carrying anything" {
             self.set_holding(None);
         } else if let Some(list) = sentence.strip_prefix("You are facing the ") {
-            let here = parse_items(list);
-            let is_current_place = here.iter().any(|name| Some(name) == self.known.place.as_ref());
-            if let Some(first) = here.first().filter(|_| !is_current_place) {
+            let names = parse_items(list);
+            let is_current_place = names.iter().any(|name| Some(name) == self.known.place.as_ref());
+            if let Some(first) = names.first().filter(|_| !is_current_place) {
                 self.set_place(first);
             }
         }

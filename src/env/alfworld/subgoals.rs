@@ -80,7 +80,7 @@ mod tests {
     use super::Subgoals;
 
     #[test]
-    fn patterns_are_looked_for_as_the_labels_mean_them() {
+    fn patterns_match_as_in_pythons_re_search() {
         let seen = "On the desk 1, you see a mug 2, and a pen 1.";
         for (pattern, text, met) in [
             (r"^(?=.* you see)(?=.*a mug \d+)", seen, true),
@@ -91,8 +91,8 @@ mod tests {
             (r"You pick up the mug \d+", "Well. You pick up the mug 3 from the desk 1.", true),
             (r"^On|nothing", "you see nothing", true),
         ] {
-            let read = Subgoals::compile(&[pattern.to_owned()]).unwrap();
-            assert_eq!(read.0[0].matches(text), met, "{pattern} in {text}");
+            let subgoals = Subgoals::compile(&[pattern.to_owned()]).unwrap();
+            assert_eq!(subgoals.0[0].matches(text), met, "{pattern} in {text}");
         }
         for bad in ["(?=a)b", "a(", "(?<=a)b", r"(\w{999}){999}"] {
             let why = Subgoals::compile(&[bad.to_owned()]).unwrap_err();

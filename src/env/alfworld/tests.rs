@@ -1,4 +1,4 @@
-//! Tests in a small kitchen that cover every quirk of the reference.
+//! Tests in a small kitchen that cover every quirk of the Python stack.
 
 mod broken_files;
 mod environment;
@@ -22,7 +22,10 @@ pub(super) fn game_file(domain: &str, problem: &str, grammar: &str) -> Vec<u8> {
 pub(super) fn kitchen_with(changes: &[(&str, &str)]) -> Arc<Game> {
     let change = |text: &str| changes.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
     for (from, _) in changes {
-        assert!([DOMAIN, PROBLEM, GRAMMAR].iter().any(|text| text.contains(from)), "nothing says {from:?}");
+        assert!(
+            [DOMAIN, PROBLEM, GRAMMAR].iter().any(|text| text.contains(from)),
+            "no text contains {from:?}"
+        );
     }
     Game::load("kitchen", &game_file(&change(DOMAIN), &change(PROBLEM), &change(GRAMMAR))).unwrap()
 }
@@ -37,7 +40,7 @@ pub(super) fn play_accepted(world: &mut World, commands: &[&str]) -> String {
     let mut last = String::new();
     for command in commands {
         let reply = world.play(command).unwrap();
-        assert!(reply.accepted, "{command:?} was refused");
+        assert!(reply.accepted, "{command:?} was rejected");
         last = reply.feedback.to_owned();
     }
     last

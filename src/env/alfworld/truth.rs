@@ -42,47 +42,47 @@ impl Truth {
     }
 
     /// Returns everything, as a merge patch against an empty object.
-    pub(super) fn full_patch(&self, scene: TruthSource) -> Value {
-        let game = scene.game;
+    pub(super) fn full_patch(&self, source: TruthSource) -> Value {
+        let game = source.game;
         let mut receptacles = Map::new();
-        for fact in true_facts(scene, self.receptacle_at) {
+        for fact in true_facts(source, self.receptacle_at) {
             let [receptacle, location] = *game.task.arguments(fact) else { continue };
-            let mut one = Map::new();
-            one.insert("loc".to_owned(), game.entities.name(location).into());
-            if has_fact(scene, self.openable, receptacle) {
-                one.insert("open".to_owned(), has_fact(scene, self.opened, receptacle).into());
+            let mut entry = Map::new();
+            entry.insert("loc".to_owned(), game.entities.name(location).into());
+            if has_fact(source, self.openable, receptacle) {
+                entry.insert("open".to_owned(), has_fact(source, self.opened, receptacle).into());
             }
-            one.insert("items".to_owned(), self.items_in(scene, receptacle));
-            receptacles.insert(game.entities.name(receptacle).to_owned(), Value::Object(one));
+            entry.insert("items".to_owned(), self.items_in(source, receptacle));
+            receptacles.insert(game.entities.name(receptacle).to_owned(), Value::Object(entry));
         }
-        let mut whole = Map::new();
-        for (key, value) in [("place", self.agent_place(scene)), ("holding", holding_value(scene))] {
+        let mut patch = Map::new();
+        for (key, value) in [("place", self.agent_place(source)), ("holding", holding_value(source))] {
             if !value.is_null() {
-                whole.insert(key.to_owned(), value);
+                patch.insert(key.to_owned(), value);
             }
         }
-        whole.insert("receptacles".to_owned(), Value::Object(receptacles));
-        Value::Object(whole)
+        patch.insert("receptacles".to_owned(), Value::Object(receptacles));
+        Value::Object(patch)
     }
 
     /// Returns a merge patch of what the last command changed, or null if nothing changed.
-    pub(super) fn change_patch(&self, scene: TruthSource) -> Value {
-        let game = scene.game;
+    pub(super) fn change_patch(&self, source: TruthSource) -> Value {
+        let game = source.game;
         let mut patch = Map::new();
         let mut receptacles = Map::new();
-        for change in scene.state.changes() {
+        for change in source.state.changes() {
             let predicate = Some(game.task.predicate_of(change.fact));
             let arguments = game.task.arguments(change.fact);
             if predicate == self.agent_at {
-                patch.insert("place".to_owned(), self.agent_place(scene));
+                patch.insert("place".to_owned(), self.agent_place(source));
             } else if predicate == self.holds {
-                patch.insert("holding".to_owned(), holding_value(scene));
+                patch.insert("holding".to_owned(), holding_value(source));
             } else if predicate == self.opened {
-                let one = receptacles.entry(game.entities.name(arguments[0])).or_insert_with(|| json!({}));
-                one["open"] = change.is_true.into();
+                let entry = receptacles.entry(game.entities.name(arguments[0])).or_insert_with(|| json!({}));
+                entry["open"] = change.is_true.into();
             } else if predicate == self.inside {
-                let one = receptacles.entry(game.entities.name(arguments[1])).or_insert_with(|| json!({}));
-                one["items"] = self.items_in(scene, arguments[1]);
+                let entry = receptacles.entry(game.entities.name(arguments[1])).or_insert_with(|| json!({}));
+                entry["items"] = self.items_in(source, arguments[1]);
             }
         }
         if !receptacles.is_empty() {
@@ -93,41 +93,42 @@ impl Truth {
 
     /// Returns the receptacle the agent is at: the one it went to, or else the first one at its location; null if there
     /// is none.
-    fn agent_place(&self, scene: TruthSource) -> Value {
-        let game = scene.game;
-        let here = true_facts(scene, self.agent_at).next().map(|fact| game.task.arguments(fact)[1]);
-        let mut there = true_facts(scene, self.receptacle_at)
+    fn agent_place(&self, source: TruthSource) -> Value {
+        let game = source.game;
+        let agent_location =
+            true_facts(source, self.agent_at).next().map(|fact| game.task.arguments(fact)[1]);
+        let mut places_here = true_facts(source, self.receptacle_at)
             .map(|fact| game.task.arguments(fact))
-            .filter(|arguments| Some(arguments[1]) == here)
+            .filter(|arguments| Some(arguments[1]) == agent_location)
             .map(|arguments| game.entities.name(arguments[0]));
-        let first = there.next();
-        let gone_to = scene.last_place;
+        let first = places_here.next();
+        let last_place = source.last_place;
         first
-            .filter(|&name| Some(name) == gone_to)
-            .or_else(|| there.find(|&name| Some(name) == gone_to))
+            .filter(|&name| Some(name) == last_place)
+            .or_else(|| places_here.find(|&name| Some(name) == last_place))
             .or(first)
             .into()
     }
 
-    fn items_in(&self, scene: TruthSource, receptacle: ObjectId) -> Value {
-        let game = scene.game;
-        let inside = true_facts(scene, self.inside)
+    fn items_in(&self, source: TruthSource, receptacle: ObjectId) -> Value {
+        let game = source.game;
+        let inside = true_facts(source, self.inside)
             .map(|fact| game.task.arguments(fact))
             .filter(|arguments| arguments[1] == receptacle);
         inside.map(|arguments| Value::from(game.entities.name(arguments[0]))).collect()
     }
 }
 
-fn has_fact(scene: TruthSource, predicate: Option<PredicateId>, object: ObjectId) -> bool {
-    let fact = predicate.and_then(|predicate| scene.game.task.fact(predicate, &[object]));
-    fact.is_some_and(|fact| scene.state.holds(fact))
+fn has_fact(source: TruthSource, predicate: Option<PredicateId>, object: ObjectId) -> bool {
+    let fact = predicate.and_then(|predicate| source.game.task.fact(predicate, &[object]));
+    fact.is_some_and(|fact| source.state.holds(fact))
 }
 
-fn holding_value(scene: TruthSource) -> Value {
-    scene.held_item.into()
+fn holding_value(source: TruthSource) -> Value {
+    source.held_item.into()
 }
 
-fn true_facts(scene: TruthSource<'_>, predicate: Option<PredicateId>) -> impl Iterator<Item = FactId> {
-    let facts = predicate.into_iter().flat_map(move |predicate| scene.game.task.facts_of(predicate));
-    facts.filter(move |&fact| scene.state.holds(fact))
+fn true_facts(source: TruthSource<'_>, predicate: Option<PredicateId>) -> impl Iterator<Item = FactId> {
+    let facts = predicate.into_iter().flat_map(move |predicate| source.game.task.facts_of(predicate));
+    facts.filter(move |&fact| source.state.holds(fact))
 }

@@ -62,7 +62,7 @@ impl ActionList {
         if !is_barred(observation) {
             list.add(ActionPlan::Primitive(PrimitiveAction::Forward), words("move forward"));
         }
-        let reachable = |spot: &&SeenCell| window.can_reach(Destination::Facing(spot.x, spot.y));
+        let reachable = |cell: &&SeenCell| window.can_reach(Destination::Facing(cell.x, cell.y));
         let numbered = |verb: &'static str, code: CellCode, number: u8| {
             move |out: &mut String| {
                 out.push_str(verb);
@@ -72,25 +72,25 @@ impl ActionList {
         };
         if carried.is_none() {
             let mut count = NameCounts::default();
-            for spot in observation.things().filter(|s| is_portable(s)).filter(reachable) {
-                let number = count.next(spot.code);
-                let plan = ActionPlan::Walk(Destination::Facing(spot.x, spot.y), &[PrimitiveAction::PickUp]);
-                list.add(plan, numbered("pickup ", spot.code, number));
+            for cell in observation.things().filter(|s| is_portable(s)).filter(reachable) {
+                let number = count.next(cell.code);
+                let plan = ActionPlan::Walk(Destination::Facing(cell.x, cell.y), &[PrimitiveAction::PickUp]);
+                list.add(plan, numbered("pickup ", cell.code, number));
             }
         } else if !is_blocked(observation, agent) {
             list.add(ActionPlan::Primitive(PrimitiveAction::Drop), words("drop"));
         }
         let mut count = NameCounts::default();
-        for spot in observation.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
-            let number = count.next(spot.code);
-            let (on, facing) = (Destination::On(spot.x, spot.y), Destination::Facing(spot.x, spot.y));
-            match door_passage(spot.code, carried) {
+        for cell in observation.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
+            let number = count.next(cell.code);
+            let (on, facing) = (Destination::On(cell.x, cell.y), Destination::Facing(cell.x, cell.y));
+            match door_passage(cell.code, carried) {
                 DoorPassage::Open if window.can_reach(on) => {
-                    list.add(ActionPlan::Walk(on, &[]), numbered("go through ", spot.code, number));
+                    list.add(ActionPlan::Walk(on, &[]), numbered("go through ", cell.code, number));
                 }
                 DoorPassage::AfterToggle if window.can_reach(facing) => {
                     let plan = ActionPlan::Walk(facing, &[PrimitiveAction::Toggle, PrimitiveAction::Forward]);
-                    list.add(plan, numbered("toggle and go through ", spot.code, number));
+                    list.add(plan, numbered("toggle and go through ", cell.code, number));
                     if window.is_at(facing) {
                         list.add(ActionPlan::Primitive(PrimitiveAction::Toggle), words("toggle"));
                     }
@@ -99,10 +99,10 @@ impl ActionList {
             }
         }
         let mut count = NameCounts::default();
-        for spot in observation.things().filter(reachable) {
-            let number = count.next(spot.code);
-            let plan = ActionPlan::Walk(Destination::Facing(spot.x, spot.y), &[]);
-            list.add(plan, numbered("go to ", spot.code, number));
+        for cell in observation.things().filter(reachable) {
+            let number = count.next(cell.code);
+            let plan = ActionPlan::Walk(Destination::Facing(cell.x, cell.y), &[]);
+            list.add(plan, numbered("go to ", cell.code, number));
         }
         list.add(ActionPlan::ListActions, words("check available actions"));
     }
@@ -118,43 +118,45 @@ pub(super) fn refusals(
 ) -> Vec<(String, String)> {
     let mut found = Vec::new();
     if is_barred(observation) {
-        let why = "There is a barrier in front of you, you can't move forward.";
-        found.push(("move forward".to_owned(), why.to_owned()));
+        let message = "There is a barrier in front of you, you can't move forward.";
+        found.push(("move forward".to_owned(), message.to_owned()));
     }
-    let mut no_way = |spots: &mut dyn Iterator<Item = &SeenCell>, verb: &str| {
+    let mut add_unreachable = |cells: &mut dyn Iterator<Item = &SeenCell>, verb: &str| {
         let mut count = NameCounts::default();
-        for spot in spots {
-            if window.can_reach(Destination::Facing(spot.x, spot.y)) {
-                count.next(spot.code);
+        for cell in cells {
+            if window.can_reach(Destination::Facing(cell.x, cell.y)) {
+                count.next(cell.code);
             } else {
-                let action = format!("{verb} {} {}", spot.code.name(), count.last(spot.code) + 1);
-                let why = format!("You cannot {action}, as there is no path leading to it.");
-                found.push((action, why));
+                let action = format!("{verb} {} {}", cell.code.name(), count.last(cell.code) + 1);
+                let message = format!("You cannot {action}, as there is no path leading to it.");
+                found.push((action, message));
             }
         }
     };
     if carried.is_none() {
-        no_way(&mut observation.things().filter(|s| is_portable(s)), "pickup");
+        add_unreachable(&mut observation.things().filter(|s| is_portable(s)), "pickup");
     }
-    // Doors come in between in the original, but none of their messages is for the same action.
-    no_way(&mut observation.things(), "go to");
+    // The original handles doors between these two, but none of their messages is for the same action.
+    add_unreachable(&mut observation.things(), "go to");
     match carried {
-        None => found.push(refusal("drop", "You cannot drop the object, as you are not carrying anything.")),
+        None => {
+            found.push(rejection("drop", "You cannot drop the object, as you are not carrying anything."))
+        }
         Some(_) if is_blocked(observation, agent) => {
-            let why = "You cannot drop the object, as there is already an object in front of you.";
-            found.push(refusal("drop", why));
+            let message = "You cannot drop the object, as there is already an object in front of you.";
+            found.push(rejection("drop", message));
         }
         Some(_) => {}
     }
-    add_door_refusals(observation, window, carried, &mut found);
+    add_door_rejections(observation, window, carried, &mut found);
     found
 }
 
-fn refusal(action: &str, why: &str) -> (String, String) {
-    (action.to_owned(), why.to_owned())
+fn rejection(action: &str, message: &str) -> (String, String) {
+    (action.to_owned(), message.to_owned())
 }
 
-fn add_door_refusals(
+fn add_door_rejections(
     observation: &Observation,
     window: &Window,
     carried: Option<Thing>,
@@ -162,44 +164,44 @@ fn add_door_refusals(
 ) {
     // By mistake, the original prints its table of counts, in the order in which the names were first seen.
     let mut counts: Vec<(CellCode, u8)> = Vec::new();
-    for spot in observation.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
-        let known = counts.iter().position(|(code, _)| *code == spot.code);
-        let at = known.unwrap_or_else(|| {
-            counts.push((spot.code, 0));
+    for cell in observation.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
+        let index = counts.iter().position(|(code, _)| *code == cell.code);
+        let at = index.unwrap_or_else(|| {
+            counts.push((cell.code, 0));
             counts.len() - 1
         });
         counts[at].1 += 1;
         let number = counts[at].1;
-        let name = spot.code.name();
+        let name = cell.code.name();
         let through = format!("go through {name} {number}");
         let toggle = format!("toggle and {through}");
-        let (on, facing) = (Destination::On(spot.x, spot.y), Destination::Facing(spot.x, spot.y));
-        match door_passage(spot.code, carried) {
+        let (on, facing) = (Destination::On(cell.x, cell.y), Destination::Facing(cell.x, cell.y));
+        match door_passage(cell.code, carried) {
             DoorPassage::Open if !window.can_reach(on) => {
-                let why = format!("You cannot {through}, as there is no path leading to it.");
-                found.push((through.clone(), why));
+                let message = format!("You cannot {through}, as there is no path leading to it.");
+                found.push((through.clone(), message));
             }
             DoorPassage::AfterToggle if !window.can_reach(facing) => {
                 let counts: Vec<String> =
                     counts.iter().map(|(code, count)| format!("'{}': {count}", code.name())).collect();
-                let why = format!(
+                let message = format!(
                     "You cannot toggle and go through {name} {{{}}}, as there is no path leading to it.",
                     counts.join(", ")
                 );
-                found.push((toggle, why));
+                found.push((toggle, message));
             }
             DoorPassage::NoKey => {
                 found.push((toggle.clone(), format!("You cannot {toggle}, as you are not carrying a key.")));
             }
             DoorPassage::WrongKey => {
-                let why = "as the color of the key you are carrying does not match the color of door.";
-                found.push((toggle.clone(), format!("You cannot {toggle}, {why}")));
+                let message = "as the color of the key you are carrying does not match the color of door.";
+                found.push((toggle.clone(), format!("You cannot {toggle}, {message}")));
             }
             DoorPassage::Open | DoorPassage::AfterToggle => {}
         }
-        if spot.code.door_state() == DoorState::Closed {
-            let why = format!("You cannot {through}, as it is closed. You should toggle it first.");
-            found.push((through, why));
+        if cell.code.door_state() == DoorState::Closed {
+            let message = format!("You cannot {through}, as it is closed. You should toggle it first.");
+            found.push((through, message));
         }
     }
 }
@@ -222,8 +224,8 @@ fn door_passage(code: CellCode, carried: Option<Thing>) -> DoorPassage {
     }
 }
 
-fn is_portable(spot: &SeenCell) -> bool {
-    spot.code.kind() != Some(Kind::Door)
+fn is_portable(cell: &SeenCell) -> bool {
+    cell.code.kind() != Some(Kind::Door)
 }
 
 fn is_barred(observation: &Observation) -> bool {
@@ -232,5 +234,5 @@ fn is_barred(observation: &Observation) -> bool {
 
 fn is_blocked(observation: &Observation, agent: Pose) -> bool {
     let front = agent.front();
-    observation.seen().iter().any(|spot| (spot.x, spot.y) == front && spot.code.blocks_dropping())
+    observation.seen().iter().any(|cell| (cell.x, cell.y) == front && cell.code.blocks_dropping())
 }

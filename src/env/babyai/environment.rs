@@ -31,13 +31,13 @@ impl World {
 
     /// Returns the whole ground truth as a merge patch against an empty object.
     fn full_truth(&self) -> Value {
-        let place = &self.state.grid;
+        let grid = &self.state.grid;
         let mut truth = json!({
             "goal": self.start.mission,
             "size": [self.start.width, self.start.height],
-            "agent": pose_json(place.agent),
-            "carrying": carried_json(place.carried_thing()),
-            "rows": rows_json(self.start.width, 0..self.start.height, |index| place.cell_code(index)),
+            "agent": pose_json(grid.agent),
+            "carrying": carried_json(grid.carried_thing()),
+            "rows": rows_json(self.start.width, 0..self.start.height, |index| grid.cell_code(index)),
         });
         truth["mission"] = self.mission_json();
         truth["subgoals"] = self.subgoals_json();
@@ -53,32 +53,34 @@ impl World {
     }
 
     fn subgoals_json(&self) -> Value {
-        let credit = &self.state.progress;
-        if credit.total() == 0 { Value::Null } else { json!([credit.reached, credit.total()]) }
+        let progress = &self.state.progress;
+        if progress.total() == 0 { Value::Null } else { json!([progress.reached, progress.total()]) }
     }
 
     /// Returns a merge patch of the changes since `before`.
     fn truth_changes(&self, before: &WorldState) -> Value {
-        let (was, is) = (&before.grid, &self.state.grid);
+        let (old, new) = (&before.grid, &self.state.grid);
         let mut truth = Map::new();
-        if was.agent != is.agent {
-            truth.insert("agent".to_owned(), pose_json(is.agent));
+        if old.agent != new.agent {
+            truth.insert("agent".to_owned(), pose_json(new.agent));
         }
-        if was.carrying != is.carrying {
-            truth.insert("carrying".to_owned(), carried_json(is.carried_thing()));
+        if old.carrying != new.carrying {
+            truth.insert("carrying".to_owned(), carried_json(new.carried_thing()));
         }
-        if !Arc::ptr_eq(&was.cells, &is.cells) || !Arc::ptr_eq(&was.things, &is.things) {
+        if !Arc::ptr_eq(&old.cells, &new.cells) || !Arc::ptr_eq(&old.things, &new.things) {
             let width = self.start.width as usize;
             let differs = |y: &i16| {
                 let row = *y as usize * width;
-                (row..row + width).any(|index| was.cell_code(index) != is.cell_code(index))
+                (row..row + width).any(|index| old.cell_code(index) != new.cell_code(index))
             };
             let changed = (0..self.start.height).filter(differs);
-            truth
-                .insert("rows".to_owned(), rows_json(self.start.width, changed, |index| is.cell_code(index)));
+            truth.insert(
+                "rows".to_owned(),
+                rows_json(self.start.width, changed, |index| new.cell_code(index)),
+            );
         }
-        if was.mission_memory.done_clauses(&self.start.instruction)
-            != is.mission_memory.done_clauses(&self.start.instruction)
+        if old.mission_memory.done_clauses(&self.start.instruction)
+            != new.mission_memory.done_clauses(&self.start.instruction)
         {
             truth.insert("mission".to_owned(), self.mission_json());
         }
@@ -98,9 +100,9 @@ impl Environment for World {
         let observation = self.restart();
         let shown = self.shown.full_patch(&self.start, &self.state.grid, &self.state.image);
         let truth = self.full_truth();
-        let mut turn = self.step_result(observation, shown, truth);
-        turn.valid = true;
-        Ok(turn)
+        let mut result = self.step_result(observation, shown, truth);
+        result.valid = true;
+        Ok(result)
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
@@ -127,20 +129,20 @@ impl Environment for World {
     }
 
     fn snapshot(&self) -> Option<Snapshot> {
-        let (start, now, shown) = (Arc::clone(&self.start), self.state.clone(), self.shown.clone());
-        Some(Snapshot(Box::new(SnapshotData { start, state: now, shown })))
+        let (start, state, shown) = (Arc::clone(&self.start), self.state.clone(), self.shown.clone());
+        Some(Snapshot(Box::new(SnapshotData { start, state, shown })))
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
-        let kept =
-            snapshot.0.downcast_ref::<SnapshotData>().filter(|kept| Arc::ptr_eq(&kept.start, &self.start));
-        let Some(kept) = kept else {
+        let data =
+            snapshot.0.downcast_ref::<SnapshotData>().filter(|data| Arc::ptr_eq(&data.start, &self.start));
+        let Some(data) = data else {
             return Err(EnvError::Refused {
                 what: "this snapshot belongs to another environment".to_owned(),
             });
         };
-        self.state.clone_from(&kept.state);
-        self.shown.clone_from(&kept.shown);
+        self.state.clone_from(&data.state);
+        self.shown.clone_from(&data.shown);
         self.refresh();
         Ok(())
     }

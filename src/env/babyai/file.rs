@@ -156,8 +156,8 @@ fn read_start(root: Node) -> Result<LevelStart, LocatedError> {
     // Descriptions without a list of their objects are matched here, as the original does at the start.
     match_descriptions(&mut start, &reading.unmatched);
     let walked = start.rooms.steps_for_one_walk().saturating_mul(start.instruction.walk_count());
-    let most = root.optional("max_steps").map(|node| node.number(1, i64::from(u32::MAX))).transpose()?;
-    start.max_steps = most.map_or(walked, |most| most as u32);
+    let max_steps = root.optional("max_steps").map(|node| node.number(1, i64::from(u32::MAX))).transpose()?;
+    start.max_steps = max_steps.map_or(walked, |max| max as u32);
     start.mission = text("mission")?.unwrap_or_else(|| start.instruction.text());
     start.goal = text("goal")?.unwrap_or_else(|| goal_text(&start.mission));
     start.stale_view = read_stale_view(&root, &start)?;
@@ -227,12 +227,12 @@ fn read_agent(
     let [x, y, dir] = node.triple()?;
     let (x, y) = (x.number(0, i64::from(width) - 1)? as i16, y.number(0, i64::from(height) - 1)? as i16);
     let dir = dir.number(0, 3)? as u8;
-    let stands = match cell_at(cells, width, height, x, y) {
+    let can_stand = match cell_at(cells, width, height, x, y) {
         Cell::Empty => true,
         Cell::Wall => false,
         Cell::Thing(id) => CellCode::from_thing(things[usize::from(id.0)]).is_open_door(),
     };
-    if stands {
+    if can_stand {
         Ok(Pose { x, y, direction: dir })
     } else {
         Err(node.error("the agent must be on an empty cell or an open door"))
@@ -280,12 +280,12 @@ impl MissionReader {
 
     fn read_clause(&mut self, node: &Node) -> Result<Clause, LocatedError> {
         let op = node.required("op")?;
-        let mut one = |key: &'static str| self.read_description(&node.required(key)?);
-        let deed = match op.text(MAX_TEXT_BYTES)? {
-            "goto" => ClauseAction::GoTo(one("desc")?),
-            "pickup" => ClauseAction::PickUp(one("desc")?),
-            "open" => ClauseAction::Open(one("desc")?),
-            "putnext" => ClauseAction::PutNext(one("move")?, one("fixed")?),
+        let mut description = |key: &'static str| self.read_description(&node.required(key)?);
+        let action = match op.text(MAX_TEXT_BYTES)? {
+            "goto" => ClauseAction::GoTo(description("desc")?),
+            "pickup" => ClauseAction::PickUp(description("desc")?),
+            "open" => ClauseAction::Open(description("desc")?),
+            "putnext" => ClauseAction::PutNext(description("move")?, description("fixed")?),
             "and" | "before" | "after" => {
                 return Err(
                     op.error("`and` joins two clauses; `before` and `after` join clauses or pairs, once")
@@ -293,7 +293,7 @@ impl MissionReader {
             }
             _ => return Err(op.error("expected goto, pickup, open, putnext, and, before or after")),
         };
-        Ok(Clause { action: deed, is_strict: read_strict(node)? })
+        Ok(Clause { action, is_strict: read_strict(node)? })
     }
 
     fn read_description(&mut self, node: &Node) -> Result<Description, LocatedError> {
@@ -307,19 +307,23 @@ impl MissionReader {
         let set = node.optional("obj_set");
         self.unmatched.push(set.is_none());
         let Some(set) = set else { return Ok(found) };
-        let most = MAX_SIDE * MAX_SIDE;
+        let max_items = MAX_SIDE * MAX_SIDE;
         let count = self.positions.len();
         // A wall has no index; the original's dump uses -1.
-        let ids = set.map_items(most, |item| {
+        let ids = set.map_items(max_items, |item| {
             if item.is_minus_one() { Ok(None) } else { read_thing_id(item, count).map(Some) }
         })?;
         found.things = ids.iter().flatten().copied().collect();
-        let Some(poss) = node.optional("obj_poss") else { return Ok(found) };
-        let places = poss.map_items(most, read_position)?;
-        if places.len() != ids.len() {
-            return Err(poss.error(&format!("{} positions for {} objects", places.len(), ids.len())));
+        let Some(positions_node) = node.optional("obj_poss") else { return Ok(found) };
+        let positions = positions_node.map_items(max_items, read_position)?;
+        if positions.len() != ids.len() {
+            return Err(positions_node.error(&format!(
+                "{} positions for {} objects",
+                positions.len(),
+                ids.len()
+            )));
         }
-        for (id, place) in ids.into_iter().zip(places) {
+        for (id, place) in ids.into_iter().zip(positions) {
             match id {
                 Some(id) => self.positions[usize::from(id.0)] = Some(place),
                 None => found.walls.push(place),
@@ -358,8 +362,8 @@ fn read_subgoal_lists(node: &Node) -> Result<Vec<Vec<String>>, LocatedError> {
     Ok(lists.into_iter().filter(|list| !list.is_empty()).collect())
 }
 
-/// Returns the view from before the object was put into the agent's hand, if the file contains one or the level is one
-/// that starts that way.
+/// Returns the view taken before the agent was given the carried object, if the file contains one or the level starts
+/// that way.
 fn read_stale_view(root: &Node, start: &LevelStart) -> Result<Option<Image>, LocatedError> {
     if let Some(initial) = root.optional("initial")
         && let Some(stale) = initial.optional("image_is_stale")

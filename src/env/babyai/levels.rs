@@ -72,10 +72,10 @@ impl Level {
     /// [`EnvError::Refused`] if a seed doesn't lead to a level, which has never been observed.
     pub fn generate(&self, seed: u64) -> Result<LevelStart, EnvError> {
         let mut rng = Pcg64::new(seed);
-        let mut past = None;
+        let mut last_locked = None;
         for _ in 0..ATTEMPTS {
             let mut builder = LevelBuilder::new(&mut rng, self.rooms);
-            let built = recipe::build(self.recipe, &mut builder, &mut past)
+            let built = recipe::build(self.recipe, &mut builder, &mut last_locked)
                 .and_then(|mission| check_mission(&builder, mission, recipe::is_unblocking(self.recipe)));
             if let Ok(mission) = built {
                 let (cells, things, agent) = (builder.cells, builder.things, builder.agent);
@@ -191,7 +191,7 @@ fn put_last_thing_in_hand(start: &mut LevelStart) {
 
 /// Rejects missions that are already done, or that would use up a key that opens a door.
 fn check_mission(builder: &LevelBuilder, mission: Mission, unblocking: bool) -> Result<Mission, Restart> {
-    let scope = MatchContext {
+    let context = MatchContext {
         cells: &builder.cells,
         things: &builder.things,
         width: builder.width(),
@@ -206,7 +206,7 @@ fn check_mission(builder: &LevelBuilder, mission: Mission, unblocking: bool) -> 
         .collect();
     for clause in mission.clauses() {
         if let ClauseAction::PutNext(moved, fixed) = &clause.action {
-            let (moved, fixed) = (scope.find_things(moved), scope.find_things(fixed));
+            let (moved, fixed) = (context.find_things(moved), context.find_things(fixed));
             let beside = |(ax, ay): (i16, i16), (bx, by): (i16, i16)| ax.abs_diff(bx) + ay.abs_diff(by) == 1;
             for (id, place) in &moved {
                 if fixed.iter().any(|(other, at)| other == id || beside(*place, *at)) {

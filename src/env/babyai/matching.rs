@@ -85,29 +85,29 @@ fn matches_thing(wanted: &Description, thing: Thing) -> bool {
         && wanted.colour.is_none_or(|colour| colour == thing.colour)
 }
 
-/// Matches those descriptions of a level that are `open`, in the order of the clauses, and records the positions of
-/// their objects.
-pub(super) fn match_descriptions(start: &mut LevelStart, open: &[bool]) {
-    let scope = MatchContext {
+/// Matches those descriptions of a level whose entry in `to_match` is true, in the order of the clauses, and records
+/// the positions of their objects.
+pub(super) fn match_descriptions(start: &mut LevelStart, to_match: &[bool]) {
+    let context = MatchContext {
         cells: &start.cells,
         things: &start.things,
         width: start.width,
         rooms: start.rooms,
         agent: start.agent,
     };
-    let marks = Arc::make_mut(&mut start.known_positions);
+    let known_positions = Arc::make_mut(&mut start.known_positions);
     let descriptions = start.instruction.clauses_mut().flat_map(super::mission::Clause::descriptions_mut);
-    for (description, _) in descriptions.zip(open).filter(|(_, open)| **open) {
-        let found = scope.find_things(description);
+    for (description, _) in descriptions.zip(to_match).filter(|(_, to_match)| **to_match) {
+        let found = context.find_things(description);
         description.things = found.iter().map(|(id, _)| *id).collect();
-        description.walls = scope.find_walls(description);
+        description.walls = context.find_walls(description);
         // A carried object has no position, so it cannot match a side.
         let carried = start.carrying.filter(|_| description.side.is_none());
         let held = |id: &ThingId| matches_thing(description, start.things[usize::from(id.0)]);
         let held: Vec<ThingId> = carried.filter(held).into_iter().collect();
         description.things.extend(held);
         for (id, place) in found {
-            marks[usize::from(id.0)] = Some(place);
+            known_positions[usize::from(id.0)] = Some(place);
         }
     }
 }

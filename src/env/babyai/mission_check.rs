@@ -1,6 +1,6 @@
 //! Checks a mission after each primitive action and keeps the state that the check needs.
 //!
-//! Success is not permanent: a completed mission can be completed again, as in the original.
+//! Success is not permanent: a completed mission can be completed again, as in minigrid.
 
 use super::mission::{Clause, ClauseAction, Description, Mission, MissionPart, SequenceOrder};
 use super::primitive_actions::PrimitiveAction;
@@ -41,8 +41,8 @@ pub(super) struct ActionFacts<'a> {
 }
 
 impl ActionFacts<'_> {
-    /// Iterates over the known positions of the described objects.
-    fn known_places(&self, described: &Description) -> impl Iterator<Item = (i16, i16)> {
+    /// Iterates over the known positions of the described objects, including walls, which count as grey objects.
+    fn known_positions(&self, described: &Description) -> impl Iterator<Item = (i16, i16)> {
         let position = |id: &ThingId| self.last_known_positions.get(usize::from(id.0)).copied().flatten();
         described.things.iter().filter_map(position).chain(described.walls.iter().copied())
     }
@@ -68,10 +68,10 @@ impl MissionMemory {
 
     /// Checks the mission after an action.
     pub(super) fn check_mission(&mut self, mission: &Mission, facts: &ActionFacts) -> MissionStatus {
-        let (order, strict, a, b) = match mission {
+        let (order, is_strict, a, b) = match mission {
             Mission::Part(part) => return self.check_part(part, 0, facts),
-            Mission::Sequence { order, is_strict: strict, named_first: a, named_second: b } => {
-                (order, strict, a, b)
+            Mission::Sequence { order, is_strict, named_first: a, named_second: b } => {
+                (order, is_strict, a, b)
             }
         };
         let (first, second) = match order {
@@ -85,7 +85,7 @@ impl MissionMemory {
                 MissionStatus::Failure => return MissionStatus::Failure,
                 MissionStatus::Continue => {
                     let is_out_of_order =
-                        *strict && self.check_part(second.0, second.1, facts) == MissionStatus::Success;
+                        *is_strict && self.check_part(second.0, second.1, facts) == MissionStatus::Success;
                     return if is_out_of_order { MissionStatus::Failure } else { MissionStatus::Continue };
                 }
             }
@@ -115,7 +115,9 @@ impl MissionMemory {
     fn check_clause(&mut self, clause: &Clause, at: usize, facts: &ActionFacts) -> MissionStatus {
         let carried = std::mem::replace(&mut self.carried[at], facts.carrying);
         let (done, failed) = match &clause.action {
-            ClauseAction::GoTo(goal) => (facts.known_places(goal).any(|place| place == facts.front), false),
+            ClauseAction::GoTo(goal) => {
+                (facts.known_positions(goal).any(|position| position == facts.front), false)
+            }
             ClauseAction::Open(goal) if facts.action == PrimitiveAction::Toggle => {
                 let is_open = facts.door == Some(DoorState::Open);
                 (
@@ -135,7 +137,7 @@ impl MissionMemory {
                     facts.has_dropped && carried.is_some_and(|t| moved.things.contains(&t));
                 let is_adjacent =
                     |(x, y): (i16, i16)| x.abs_diff(facts.front.0) + y.abs_diff(facts.front.1) == 1;
-                (is_moved_dropped && facts.known_places(fixed).any(is_adjacent), false)
+                (is_moved_dropped && facts.known_positions(fixed).any(is_adjacent), false)
             }
             _ => (false, false),
         };

@@ -45,8 +45,8 @@ impl Window {
         let row = (1_u64 << (right - left + 1)) - 1;
         let free = (0..=bottom - top).fold(0, |free, line| free | row << (line * WINDOW_SIDE));
         let mut window = Self { left, top, free, reachable: 0, agent };
-        for spot in observation.seen().iter().filter(|spot| spot.code.kind() != Some(Kind::Door)) {
-            window.free &= !window.cell_bit(spot.x, spot.y);
+        for cell in observation.seen().iter().filter(|cell| cell.code.kind() != Some(Kind::Door)) {
+            window.free &= !window.cell_bit(cell.x, cell.y);
         }
         window.mark_reachable();
         window
@@ -102,13 +102,13 @@ impl Window {
             return None;
         }
         let start = self.node_of(self.agent)?;
-        let mut before = [None; NODE_COUNT];
+        let mut predecessors = [None; NODE_COUNT];
         let mut known = [0_u64; NODE_COUNT / 64];
         insert_bit(&mut known, start);
         let (mut first, mut last) = (vec![start], vec![start]);
         while !first.is_empty() {
             if let Some(&goal) = first.iter().find(|&&node| self.is_destination(node, destination)) {
-                return Some(trace_path(&before, goal, start));
+                return Some(trace_path(&predecessors, goal, start));
             }
             let mut seen = known;
             let mut next_first = Vec::new();
@@ -123,7 +123,7 @@ impl Window {
             for &node in last.iter().rev() {
                 for (action, next) in self.successors(node).into_iter().rev().flatten() {
                     if insert_bit(&mut known, next) {
-                        before[usize::from(next)] = Some((action, node));
+                        predecessors[usize::from(next)] = Some((action, node));
                         next_last.push(next);
                     }
                 }
@@ -176,14 +176,14 @@ fn insert_bit(bits: &mut [u64; NODE_COUNT / 64], node: u8) -> bool {
 }
 
 fn trace_path(
-    before: &[Option<(PrimitiveAction, u8)>; NODE_COUNT],
+    predecessors: &[Option<(PrimitiveAction, u8)>; NODE_COUNT],
     goal: u8,
     start: u8,
 ) -> Vec<PrimitiveAction> {
     let mut path = Vec::new();
     let mut node = goal;
     while node != start {
-        let Some((action, from)) = before[usize::from(node)] else { break };
+        let Some((action, from)) = predecessors[usize::from(node)] else { break };
         path.push(action);
         node = from;
     }

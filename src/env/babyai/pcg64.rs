@@ -4,7 +4,7 @@
 const POOL: usize = 4;
 const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
 
-/// A PCG64 generator. Equal seeds give equal draws on every machine and in the original.
+/// A PCG64 generator. Equal seeds give equal draws on every machine and in numpy.
 #[derive(Clone, Debug)]
 pub struct Pcg64 {
     state: u128,
@@ -25,7 +25,7 @@ impl Pcg64 {
         rng
     }
 
-    /// Returns state and increment, for comparison with the original.
+    /// Returns state and increment, for comparison with numpy.
     pub fn state_and_increment(&self) -> (u128, u128) {
         (self.state, self.increment)
     }

@@ -39,10 +39,10 @@ pub(super) struct ProgressTracker {
 
 impl ProgressTracker {
     pub(super) fn new(subgoals: &[Vec<String>]) -> Self {
-        let left: Vec<Vec<Pattern>> =
+        let remaining: Vec<Vec<Pattern>> =
             subgoals.iter().map(|list| list.iter().map(|text| Pattern::new(text)).collect()).collect();
-        let total = left.first().map_or(0, Vec::len);
-        Self { remaining: left, total, reached: 0, reward: 0.0, is_done: false }
+        let total = remaining.first().map_or(0, Vec::len);
+        Self { remaining, total, reached: 0, reward: 0.0, is_done: false }
     }
 
     /// Returns the number of subgoals, or 0 if progress is the environment's reward.
@@ -75,10 +75,10 @@ impl ProgressTracker {
     /// Credits at most one subgoal: the first position at which a pattern of any alternative matches.
     fn credit_one_subgoal(&mut self, observation: &str) {
         let longest = self.remaining.first().map_or(0, Vec::len);
-        let is_there = |at: usize| {
+        let matches_at = |at: usize| {
             self.remaining.iter().filter_map(|list| list.get(at)).any(|pattern| pattern.matches(observation))
         };
-        let Some(at) = (0..longest).find(|&at| is_there(at)) else { return };
+        let Some(at) = (0..longest).find(|&at| matches_at(at)) else { return };
         self.reached += 1;
         self.reward = self.reward.max(self.reached as f64 / self.total as f64);
         for list in &mut self.remaining {

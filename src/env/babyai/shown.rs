@@ -38,15 +38,15 @@ pub(super) fn write_cell(code: CellCode, out: &mut String) {
     });
 }
 
-/// Returns the rows whose bits are set, keyed by row number.
+/// Returns the text of the given rows, keyed by row number.
 pub(super) fn rows_json(
     width: i16,
-    changed: impl Iterator<Item = i16>,
+    row_numbers: impl Iterator<Item = i16>,
     code: impl Fn(usize) -> CellCode,
 ) -> Value {
     let width = width as usize;
     let mut rows = Map::new();
-    for y in changed {
+    for y in row_numbers {
         let mut row = String::with_capacity(width * 2);
         for x in 0..width {
             write_cell(code(y as usize * width + x), &mut row);
@@ -79,9 +79,9 @@ impl Shown {
     }
 
     /// Returns everything, as a merge patch against an empty object.
-    pub(super) fn full_patch(&mut self, start: &LevelStart, place: &GridState, image: &Image) -> Value {
-        self.record_view(start, place.agent, image);
-        (self.agent, self.carrying) = (place.agent, place.carried_thing());
+    pub(super) fn full_patch(&mut self, start: &LevelStart, grid: &GridState, image: &Image) -> Value {
+        self.record_view(start, grid.agent, image);
+        (self.agent, self.carrying) = (grid.agent, grid.carried_thing());
         json!({
             "goal": start.goal,
             "size": [start.width, start.height],
@@ -93,19 +93,19 @@ impl Shown {
     }
 
     /// Returns a merge patch of what an observation adds.
-    pub(super) fn change_patch(&mut self, start: &LevelStart, place: &GridState, image: &Image) -> Value {
+    pub(super) fn change_patch(&mut self, start: &LevelStart, grid: &GridState, image: &Image) -> Value {
         let mut patch = Map::new();
-        let changed = self.record_view(start, place.agent, image);
+        let changed = self.record_view(start, grid.agent, image);
         if changed.iter().any(|row| *row) {
             let numbers = (0..start.height).filter(|y| changed.get(*y as usize).is_some_and(|c| *c));
             patch.insert("rows".to_owned(), rows_json(start.width, numbers, |index| self.seen[index]));
         }
-        if self.agent != place.agent {
-            self.agent = place.agent;
+        if self.agent != grid.agent {
+            self.agent = grid.agent;
             patch.insert("agent".to_owned(), pose_json(self.agent));
         }
-        if self.carrying != place.carried_thing() {
-            self.carrying = place.carried_thing();
+        if self.carrying != grid.carried_thing() {
+            self.carrying = grid.carried_thing();
             // In a merge patch, null removes the key, which has the same meaning.
             patch.insert("carrying".to_owned(), carried_json(self.carrying));
         }

@@ -1,4 +1,4 @@
-//! The content of the grid: objects, cells, the agent's pose, and the original's triple encoding.
+//! The content of the grid: objects, cells, the agent's pose, and minigrid's triple encoding.
 
 /// A colour. The order is that of the encoding; random choices use [`Colour::BY_NAME`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +78,7 @@ impl DoorState {
 
     /// Returns the state with this name.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Open, Self::Closed, Self::Locked].into_iter().find(|leaf| leaf.word() == word)
+        [Self::Open, Self::Closed, Self::Locked].into_iter().find(|state| state.word() == word)
     }
 }
 
@@ -100,8 +100,8 @@ pub struct Thing {
 impl Thing {
     /// Creates an object of this kind and colour. A door is closed, a box empty.
     pub fn new(kind: Kind, colour: Colour) -> Self {
-        let leaf = if kind == Kind::Door { DoorState::Closed } else { DoorState::Open };
-        Self { kind, colour, door_state: leaf, contents: None }
+        let door_state = if kind == Kind::Door { DoorState::Closed } else { DoorState::Open };
+        Self { kind, colour, door_state, contents: None }
     }
 }
 
@@ -114,7 +114,7 @@ pub enum Cell {
     Thing(ThingId),
 }
 
-/// The original's encoding of a cell, packed: type, colour and state in 3, 3 and 2 bits.
+/// Minigrid's encoding of a cell, packed: type, colour and state in 3, 3 and 2 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CellCode(pub u8);
 
@@ -129,7 +129,7 @@ impl CellCode {
         Self((thing.kind as u8) << 5 | (thing.colour as u8) << 2 | thing.door_state as u8)
     }
 
-    /// Decodes a triple as files write it. Returns `None` if it isn't one that occurs in the world.
+    /// Decodes a triple in the file format. Returns `None` for an invalid one.
     pub fn from_triple(triple: [u8; 3]) -> Option<Self> {
         let [kind, colour, state] = triple;
         let known = match kind {

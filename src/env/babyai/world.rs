@@ -52,12 +52,11 @@ pub struct Reply {
 impl World {
     /// Opens a level at its start.
     pub fn new(start: Arc<LevelStart>) -> Self {
-        let now = WorldState::new(&start);
-        let observation = Observation::from_image(&now.image, now.grid.agent);
-        let window = Window::new(&observation, now.grid.agent);
+        let state = WorldState::new(&start);
+        let observation = Observation::from_image(&state.image, state.grid.agent);
+        let window = Window::new(&observation, state.grid.agent);
         let shown = Shown::new(&start);
-        let mut world =
-            Self { start, state: now, observation, window, actions: ActionList::default(), shown };
+        let mut world = Self { start, state, observation, window, actions: ActionList::default(), shown };
         world.refresh();
         world
     }
@@ -91,12 +90,12 @@ impl World {
         let walk = match self.actions.find_plan(action) {
             None => {
                 self.state.last_valid = Some(false);
-                return reply(self.refusal_message(action));
+                return reply(self.rejection_message(action));
             }
-            Some(ActionPlan::Primitive(low)) => vec![low],
-            Some(ActionPlan::Walk(destination, then)) => {
+            Some(ActionPlan::Primitive(action)) => vec![action],
+            Some(ActionPlan::Walk(destination, final_actions)) => {
                 let mut walk = self.window.find_path(destination).unwrap_or_default();
-                walk.extend_from_slice(then);
+                walk.extend_from_slice(final_actions);
                 walk
             }
             Some(ActionPlan::ListActions) => Vec::new(),
@@ -110,11 +109,11 @@ impl World {
 
     /// Executes primitive actions until one leaves the view unchanged, and describes the result.
     fn run_actions(&mut self, walk: &[PrimitiveAction]) -> Reply {
-        let mut low = Vec::with_capacity(walk.len());
-        let mut verdict = MissionStatus::Continue;
+        let mut executed = Vec::with_capacity(walk.len());
+        let mut status = MissionStatus::Continue;
         for &action in walk {
-            verdict = self.state.grid.apply_action(&self.start, action);
-            low.push(action);
+            status = self.state.grid.apply_action(&self.start, action);
+            executed.push(action);
             let image = self.state.grid.view(&self.start);
             if image == self.state.image {
                 break;
@@ -122,7 +121,7 @@ impl World {
             self.state.image = image;
         }
         self.refresh();
-        let (reward, ended) = match verdict {
+        let (reward, ended) = match status {
             MissionStatus::Continue => (0.0, false),
             MissionStatus::Failure => (0.0, true),
             MissionStatus::Success => {
@@ -133,7 +132,7 @@ impl World {
         let mut observation = self.describe();
         self.state.progress.record_action(reward, ended, &mut observation);
         self.state.last_valid = Some(true);
-        Reply { observation, primitive_actions: low, environment_result: Some((reward, ended)) }
+        Reply { observation, primitive_actions: executed, environment_result: Some((reward, ended)) }
     }
 
     /// Recomputes the observation, the reachable cells and the action list from the view.
@@ -150,9 +149,9 @@ impl World {
         text
     }
 
-    fn refusal_message(&self, action: &str) -> String {
+    fn rejection_message(&self, action: &str) -> String {
         let known = self.action_errors().into_iter().rev().find(|(name, _)| name == action);
-        known.map_or_else(|| NOT_RECOGNIZED.to_owned(), |(_, why)| why)
+        known.map_or_else(|| NOT_RECOGNIZED.to_owned(), |(_, message)| message)
     }
 
     /// Returns the error messages for specific unavailable actions, each with its action.
@@ -217,9 +216,9 @@ impl World {
 
 impl WorldState {
     fn new(start: &LevelStart) -> Self {
-        let place = GridState::new(start);
-        let image = start.stale_view.unwrap_or_else(|| place.view(start));
-        Self { grid: place, image, progress: ProgressTracker::new(&start.subgoals), last_valid: None }
+        let grid = GridState::new(start);
+        let image = start.stale_view.unwrap_or_else(|| grid.view(start));
+        Self { grid, image, progress: ProgressTracker::new(&start.subgoals), last_valid: None }
     }
 }
 

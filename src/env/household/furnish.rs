@@ -91,17 +91,17 @@ fn choose_goal(
     let mut kinds: Vec<&'static str> = scene.furniture.iter().map(|place| place.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let wanted = |thing: &'static ThingKind, target: &str| {
-        let other =
+    let is_possible_target = |thing: &'static ThingKind, target: &str| {
+        let can_start_elsewhere =
             scene.furniture.iter().any(|place| place.kind != target && thing.can_be_put_in(place.kind));
         match id.kind {
             TaskKind::Look => thing.can_be_put_in(target),
             TaskKind::Two => {
                 thing.can_be_put_in(target)
-                    && other
+                    && can_start_elsewhere
                     && stock.receptacles.get(target).is_some_and(|about| about.capacity > 1)
             }
-            _ => thing.can_be_put_in(target) && other && appliance(id.kind) != Some(target),
+            _ => thing.can_be_put_in(target) && can_start_elsewhere && appliance(id.kind) != Some(target),
         }
     };
     let options: Vec<(&'static str, u32, Vec<&'static str>)> = supplies
@@ -110,7 +110,7 @@ fn choose_goal(
         .filter_map(|(name, supply)| {
             let thing = stock.things.get(name).filter(|thing| thing.allows("take") && thing.allows(verb))?;
             let targets: Vec<&'static str> =
-                kinds.iter().copied().filter(|target| wanted(thing, target)).collect();
+                kinds.iter().copied().filter(|target| is_possible_target(thing, target)).collect();
             Some((name.as_str(), supply.0, targets)).filter(|option| !option.2.is_empty())
         })
         .collect();
@@ -186,7 +186,7 @@ impl RoomFiller<'_> {
     fn find_place(&mut self, kind: &'static str, needed: bool) -> Option<usize> {
         let thing = self.stock.things.get(kind)?;
         let sought = kind == self.goal.object;
-        let crowd =
+        let object_count =
             |index: usize| self.scene.things.iter().filter(|thing| thing.furniture.contains(&index)).count();
         let mut options: Vec<(usize, u32)> = Vec::new();
         for (index, place) in self.scene.furniture.iter().enumerate() {
@@ -195,15 +195,15 @@ impl RoomFiller<'_> {
                 continue;
             }
             // Objects that the task needs are placed even if everything is full; others are not.
-            if crowd(index) >= about.capacity && !(sought && needed) {
+            if object_count(index) >= about.capacity && !(sought && needed) {
                 continue;
             }
-            let likes = if thing.prefers(place.kind) { 8 } else { 1 };
+            let preference = if thing.prefers(place.kind) { 8 } else { 1 };
             let weight = match (self.difficulty, place.is_openable) {
                 (Difficulty::Easy, true) if sought => 0,
                 // Any container with a door or lid is equally likely, not just the typical ones.
                 (Difficulty::Hard, true) if sought => 5000,
-                _ => about.weight.max(1) * likes,
+                _ => about.weight.max(1) * preference,
             };
             options.push((index, weight));
         }
@@ -221,7 +221,7 @@ impl RoomFiller<'_> {
         if !self.rng.chance(500) {
             return;
         }
-        let close =
+        let adjacent_kinds =
             ["StoveBurner", "CoffeeMachine", "CounterTop", "Desk", "Shelf", "HandTowelHolder", "DiningTable"];
         let mut options = Vec::new();
         for (thing_index, thing) in self.scene.things.iter().enumerate() {
@@ -232,12 +232,18 @@ impl RoomFiller<'_> {
                 continue;
             };
             for (place_index, place) in self.scene.furniture.iter().enumerate() {
-                let near =
-                    place.spot == first.spot || (close.contains(&place.kind) && close.contains(&first.kind));
-                let apart = place.kind != first.kind || place.kind == "StoveBurner";
-                let won = thing.kind == self.goal.object && place.kind == self.goal.target;
-                let open = !place.is_openable && !first.is_openable;
-                if near && apart && open && !won && place_index != home && about.can_start_in(place.kind) {
+                let is_near = place.spot == first.spot
+                    || (adjacent_kinds.contains(&place.kind) && adjacent_kinds.contains(&first.kind));
+                let is_distinct = place.kind != first.kind || place.kind == "StoveBurner";
+                let would_win = thing.kind == self.goal.object && place.kind == self.goal.target;
+                let is_open = !place.is_openable && !first.is_openable;
+                if is_near
+                    && is_distinct
+                    && is_open
+                    && !would_win
+                    && place_index != home
+                    && about.can_start_in(place.kind)
+                {
                     options.push((thing_index, place_index));
                 }
             }

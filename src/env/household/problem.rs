@@ -130,14 +130,14 @@ const AFFORDANCES: [(&str, &str); 7] = [
 ];
 
 /// Writes the goal in the shape of ALFWorld's goals, which programs that measure progress parse.
-fn goal_text(goal_text: &TaskGoal) -> String {
-    let (object, target, lamp) = (goal_text.object, goal_text.target, goal_text.lamp);
+fn goal_text(goal: &TaskGoal) -> String {
+    let (object, target, lamp) = (goal.object, goal.target, goal.lamp);
     let treated = |can: &str, is: &str| {
         format!(
             "  (and (exists (?r - receptacle) (exists (?o - object)\n    (and ({can} ?o) (objectType ?o {object}Type) (receptacleType ?r {target}Type) ({is} ?o) (inReceptacle ?o ?r)))))"
         )
     };
-    match goal_text.kind {
+    match goal.kind {
         TaskKind::Clean => treated("cleanable", "isClean"),
         TaskKind::Heat => treated("heatable", "isHot"),
         TaskKind::Cool => treated("coolable", "isCool"),

@@ -132,29 +132,29 @@ impl Scene {
             (_, [.., neighbour]) => rng.chance(SHARED_SPOT_PERMILLE).then_some(neighbour.spot),
         };
         let spot = shared.unwrap_or_else(|| self.new_spot(rng));
-        let doors = match (difficulty, about.openable_percent) {
+        let openable_percent = match (difficulty, about.openable_percent) {
             (_, 0) | (Difficulty::Normal, _) | (Difficulty::Easy, 100) => about.openable_percent,
-            (Difficulty::Easy, share) => share / 4,
-            (Difficulty::Hard, share) => share + (100 - share) / 2,
+            (Difficulty::Easy, percent) => percent / 4,
+            (Difficulty::Hard, percent) => percent + (100 - percent) / 2,
         };
-        let openable = rng.chance(doors * 10);
+        let openable = rng.chance(openable_percent * 10);
         let around = self.point_near(spot, about.height, rng);
         // A basin is named after the sink or bathtub it belongs to.
         let basin = about.scenery.as_deref().filter(|scenery| kind.strip_suffix("Basin") == Some(scenery));
-        let at = self.free_point(basin.unwrap_or(kind), around);
+        let position = self.free_point(basin.unwrap_or(kind), around);
         let id = match basin {
-            Some(scenery) => format!("{}_bar_{kind}", id_at(scenery, at)),
-            None => id_at(kind, at),
+            Some(scenery) => format!("{}_bar_{kind}", id_at(scenery, position)),
+            None => id_at(kind, position),
         };
-        self.furniture.push(Furniture { kind, id, spot, is_openable: openable, position: at });
+        self.furniture.push(Furniture { kind, id, spot, is_openable: openable, position });
         if let Some(scenery) = &about.scenery {
-            let at = if basin.is_some() {
-                at
+            let position = if basin.is_some() {
+                position
             } else {
                 let around = self.point_near(spot, about.height, rng);
                 self.free_point(scenery, around)
             };
-            let id = id_at(scenery, at);
+            let id = id_at(scenery, position);
             self.things.push(Thing {
                 kind: scenery,
                 id,

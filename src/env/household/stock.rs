@@ -37,12 +37,12 @@ pub(super) struct ReceptacleKind {
     #[serde(default)]
     #[serde(rename = "open")]
     pub(super) openable_percent: u32,
-    /// Relative weight for placing objects, in tenths of an object for an average piece.
+    /// Relative weight when objects are placed: how many objects an average piece gets, times ten.
     #[serde(rename = "pull")]
     pub(super) weight: u32,
     /// Height of its surface, in centimetres.
     pub(super) height: i32,
-    /// Scenery that comes with it.
+    /// An immovable object that comes with it, such as a basin's sink; the agent can't use it.
     #[serde(rename = "with")]
     pub(super) scenery: Option<String>,
     /// Maximum number of objects in it when the game starts.
@@ -73,12 +73,12 @@ pub(super) struct ThingKind {
 }
 
 fn contains_word(list: &str, word: &str) -> bool {
-    list.split(' ').any(|own| own == word)
+    list.split(' ').any(|entry| entry == word)
 }
 
 impl ThingKind {
-    /// Returns whether an agent can perform this action with it: `take`, `clean`, `heat`, `cool`, `slice`, `switch`;
-    /// `hold` if objects that are `small` may lie in it.
+    /// Returns whether the object has this ability: an action (`take`, `clean`, `heat`, `cool`, `slice`, `switch`),
+    /// `small`, or `hold` (small objects can be put in it).
     pub(super) fn allows(&self, verb: &str) -> bool {
         contains_word(&self.abilities, verb)
     }
@@ -116,13 +116,12 @@ impl ThingKind {
 impl Quantity {
     /// Draws the number of pieces in one room: zero, or between minimum and maximum with the given mean.
     pub(super) fn draw(self, rng: &mut LabelledRng) -> u32 {
-        let Self(share, least, mean, most) = self;
+        let Self(share, min, mean, max) = self;
         if !rng.chance(share * 10) {
             return 0;
         }
-        let spread = most.saturating_sub(least);
-        least
-            + rng.successes(spread, (100 * mean.saturating_sub(10 * least)).checked_div(spread).unwrap_or(0))
+        let spread = max.saturating_sub(min);
+        min + rng.successes(spread, (100 * mean.saturating_sub(10 * min)).checked_div(spread).unwrap_or(0))
     }
 }
 

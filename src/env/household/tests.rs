@@ -37,7 +37,7 @@ fn ids_parse_and_format() {
 /// An unintended failure means that the generator depends on something it must not depend on. After an intended change,
 /// ids refer to different games: bump [`super::GENERATION`] and record the traces again.
 #[test]
-fn the_same_names_give_the_same_bytes_on_every_machine() {
+fn equal_ids_give_equal_bytes_on_every_machine() {
     let mut hash = Sha256::new();
     for id in Difficulty::ALL.into_iter().flat_map(|difficulty| ids(difficulty, 0..5)) {
         let game = build_game(id).unwrap();
@@ -60,7 +60,7 @@ fn neighbouring_ids_give_unrelated_rooms() {
 }
 
 #[test]
-fn the_table_is_consistent() {
+fn the_stock_table_is_consistent() {
     let stock = Stock::embedded().unwrap();
     for (room, supplies) in &stock.rooms {
         for (kind, &Quantity(share, least, mean, most)) in supplies.receptacles.iter().chain(&supplies.things)
@@ -91,17 +91,17 @@ fn the_table_is_consistent() {
 #[test]
 fn every_scene_offers_every_kind_of_task_of_its_room() {
     let stock = Stock::embedded().unwrap();
-    let mut met = BTreeSet::new();
+    let mut room_types = BTreeSet::new();
     for id in Difficulty::ALL.into_iter().flat_map(|difficulty| ids(difficulty, 1000..1060)) {
         let (scene, goal) = furnish::draw_task(stock, id).unwrap();
         assert!(
             walkthrough::find_walkthrough(&scene, &problem::assign_names(&scene), &goal).is_some(),
             "{id}"
         );
-        met.insert(scene.number / 100);
+        room_types.insert(scene.number / 100);
     }
     // Kitchens, living rooms, bedrooms and bathrooms.
-    assert_eq!(met, BTreeSet::from([0, 2, 3, 4]));
+    assert_eq!(room_types, BTreeSet::from([0, 2, 3, 4]));
 }
 
 /// Averages over rooms of one difficulty.
@@ -110,8 +110,11 @@ struct RoomStatistics {
     places: f64,
     closed: f64,
     things: f64,
+    /// Share of used spots that serve several pieces of furniture.
     shared: f64,
+    /// Share of games with an object in two pieces of furniture.
     in_two: f64,
+    /// Share of the sought objects that start in openable furniture.
     hidden: f64,
 }
 
@@ -122,7 +125,7 @@ fn room_statistics(difficulty: Difficulty) -> RoomStatistics {
     let games = 240.0;
     for id in ids(difficulty, 200..240) {
         let (scene, goal) = furnish::draw_task(stock, id).unwrap();
-        let laid = || scene.things.iter().filter(|thing| !thing.furniture.is_empty());
+        let placed_things = || scene.things.iter().filter(|thing| !thing.furniture.is_empty());
         let count = |test: &dyn Fn(&scene::Furniture) -> bool| {
             scene.furniture.iter().filter(|place| test(place)).count() as f64
         };
@@ -130,10 +133,10 @@ fn room_statistics(difficulty: Difficulty) -> RoomStatistics {
         spots += used.len() as f64;
         sum.places += count(&|_| true) / games;
         sum.closed += count(&|place| place.is_openable) / count(&|_| true) / games;
-        sum.things += laid().count() as f64 / games;
+        sum.things += placed_things().count() as f64 / games;
         sum.shared += used.iter().filter(|&&spot| count(&|place| place.spot == spot) > 1.0).count() as f64;
-        sum.in_two += f64::from(u8::from(laid().any(|thing| thing.furniture.len() > 1))) / games;
-        let sought: Vec<_> = laid().filter(|thing| thing.kind == goal.object).collect();
+        sum.in_two += f64::from(u8::from(placed_things().any(|thing| thing.furniture.len() > 1))) / games;
+        let sought: Vec<_> = placed_things().filter(|thing| thing.kind == goal.object).collect();
         let hidden = sought.iter().filter(|thing| scene.furniture[thing.furniture[0]].is_openable).count();
         sum.hidden += hidden as f64 / sought.len() as f64 / games;
     }
@@ -141,9 +144,9 @@ fn room_statistics(difficulty: Difficulty) -> RoomStatistics {
     sum
 }
 
-/// The bounds are the figures of the real games plus a margin for randomness.
+/// The bounds are the averages over the real games plus a margin for randomness.
 #[test]
-fn normal_rooms_look_like_alfworlds() {
+fn normal_rooms_resemble_those_of_alfworld() {
     let normal = room_statistics(Difficulty::Normal);
     assert!((20.0..28.0).contains(&normal.places), "{normal:?}");
     assert!((0.33..0.50).contains(&normal.closed), "{normal:?}");
@@ -165,7 +168,7 @@ fn harder_rooms_are_fuller_and_hide_more() {
 }
 
 #[test]
-fn names_run_against_the_order_of_ids() {
+fn numbers_in_names_descend_as_ids_ascend() {
     let stock = Stock::embedded().unwrap();
     for id in ids(Difficulty::Hard, 0..2) {
         let (scene, _) = furnish::draw_task(stock, id).unwrap();
@@ -182,16 +185,16 @@ fn names_run_against_the_order_of_ids() {
             .map(|(kind, number)| (kind, number.parse().unwrap()))
             .collect();
         for kind in ["cabinet", "drawer", "egg", "sinkbasin"] {
-            let own: Vec<u32> =
+            let numbers_of_kind: Vec<u32> =
                 numbers.iter().filter(|(name, _)| *name == kind).map(|&(_, number)| number).collect();
-            let expected: Vec<u32> = (1..=own.len() as u32).rev().collect();
-            assert_eq!(own, expected, "{id}: {kind}");
+            let expected: Vec<u32> = (1..=numbers_of_kind.len() as u32).rev().collect();
+            assert_eq!(numbers_of_kind, expected, "{id}: {kind}");
         }
     }
 }
 
 #[test]
-fn a_spot_without_furniture_is_where_the_agent_begins() {
+fn the_agent_starts_at_a_spot_without_furniture() {
     let stock = Stock::embedded().unwrap();
     for id in ids(Difficulty::Normal, 0..20) {
         let (scene, _): (Scene, _) = furnish::draw_task(stock, id).unwrap();
@@ -200,7 +203,7 @@ fn a_spot_without_furniture_is_where_the_agent_begins() {
 }
 
 #[test]
-fn the_offered_tasks_have_names_and_goals() {
+fn offered_tasks_have_ids_and_goals() {
     let tasks = tasks().unwrap();
     assert_eq!(tasks.len(), 24);
     for task in tasks {
@@ -212,7 +215,7 @@ fn the_offered_tasks_have_names_and_goals() {
 }
 
 #[test]
-fn a_folder_is_laid_out_as_the_loader_expects() {
+fn an_exported_folder_has_the_layout_that_the_loader_expects() {
     let exported = export_folder(&TaskId::parse("normal/look/1").unwrap()).unwrap();
     let (task, trial) = exported.folder.split_once('/').unwrap();
     assert!(task.starts_with("look_at_obj_in_light-") && task.contains("-None-DeskLamp-"), "{task}");
@@ -244,12 +247,12 @@ fn every_game_loads_and_can_be_won() {
 
 /// Programs that measure progress may read `traj_data.json` or the goal, so both must agree.
 #[test]
-fn the_goal_and_the_data_beside_it_agree() {
+fn the_pddl_goal_and_traj_data_agree() {
     for id in ids(Difficulty::Easy, 0..5) {
         let game = build_game(id).unwrap();
-        let beside = Targets::from_traj_data("beside", game.traj_json.as_bytes()).unwrap();
+        let from_traj_data = Targets::from_traj_data("traj_data", game.traj_json.as_bytes()).unwrap();
         let loaded = Game::load("game", game.game_json.as_bytes()).unwrap();
-        assert_eq!(loaded.targets(), &beside, "{id}");
+        assert_eq!(loaded.targets(), &from_traj_data, "{id}");
         assert_eq!(loaded.walkthrough(), game.walkthrough);
         assert_eq!(loaded.solvable(), Some(true));
     }

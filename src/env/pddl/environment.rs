@@ -83,8 +83,8 @@ impl PddlEnvironment {
         (shown, truth)
     }
 
-    /// Returns a merge patch of what the last action changed. `held` are the parts of the goal that held before.
-    fn change_patch(&self, held: &[bool]) -> Value {
+    /// Returns a merge patch of what the last action changed. `held_before` says which parts of the goal held before.
+    fn change_patch(&self, held_before: &[bool]) -> Value {
         let game = self.world.game();
         let mut facts = Map::new();
         for change in self.world.state().changes() {
@@ -93,7 +93,7 @@ impl PddlEnvironment {
         }
         let mut shown = Map::new();
         shown.insert("facts".to_owned(), facts.into());
-        let parts = game.goal().iter().zip(held).zip(&self.world.held_parts);
+        let parts = game.goal().iter().zip(held_before).zip(&self.world.held_parts);
         let subgoals: Map<String, Value> = parts
             .filter(|((_, before), now)| before != now)
             .map(|((part, _), now)| (part.atom.clone(), json!({ "held": now })))
@@ -117,10 +117,10 @@ impl Environment for PddlEnvironment {
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        let held = self.world.held_parts.clone();
+        let held_before = self.world.held_parts.clone();
         let reply = self.world.play(action);
         let (observation, valid, changed) = (reply.observation.to_owned(), reply.valid, reply.changed);
-        let shown = if changed { self.change_patch(&held) } else { Value::Null };
+        let shown = if changed { self.change_patch(&held_before) } else { Value::Null };
         Ok(self.step_result(observation, valid, shown, Value::Null))
     }
 
@@ -154,13 +154,13 @@ impl Environment for PddlEnvironment {
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
-        let kept = snapshot.0.downcast_ref::<SnapshotData>();
-        let Some(kept) = kept.filter(|kept| Arc::ptr_eq(&kept.game, self.world.game())) else {
+        let data = snapshot.0.downcast_ref::<SnapshotData>();
+        let Some(data) = data.filter(|data| Arc::ptr_eq(&data.game, self.world.game())) else {
             return Err(EnvError::Refused {
                 what: "this snapshot belongs to another environment".to_owned(),
             });
         };
-        self.world.restore_state(&kept.saved_state);
+        self.world.restore_state(&data.saved_state);
         Ok(())
     }
 }

@@ -66,8 +66,8 @@ impl Draft {
 
     /// Returns whether the problem is suitable: it has goals, and at least half of them don't hold at the start.
     fn has_open_goals(&self) -> bool {
-        let open = self.goal.iter().filter(|fact| !self.init.contains(fact)).count();
-        open > 0 && 2 * open >= self.goal.len()
+        let open_count = self.goal.iter().filter(|fact| !self.init.contains(fact)).count();
+        open_count > 0 && 2 * open_count >= self.goal.len()
     }
 
     /// Formats the problem as a PDDL file.

@@ -1,4 +1,4 @@
-//! Size limits of problems that can be played as text. The largest problem of the reference has 40 objects.
+//! Size limits of problems that can be played as text. AgentBoard's largest problem has 40 objects.
 
 /// Bytes of a domain or problem file.
 pub(super) const FILE_BYTES: usize = 16 << 20;

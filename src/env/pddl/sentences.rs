@@ -1,4 +1,4 @@
-//! The wording of facts and actions: one table for every domain, taken from the reference with its mistakes.
+//! The wording of facts and actions: one table for every domain, taken from AgentBoard, including its mistakes.
 //!
 //! Each `{}` is replaced by the next argument; surplus arguments are omitted (so `holding` in barman mentions only the
 //! hand). Trailing full stops and spaces are part of the text. Anything that is not in the table is written as its name
@@ -93,7 +93,7 @@ const ACTION_SENTENCES: &[(&str, &str)] = &[
     ("inflate", "Inflate the wheel {}."),
 ];
 
-/// Returns the template of a fact with `arity` arguments, or `None` if the fact is written in its plain form.
+/// Returns the template of a fact with `arity` arguments, or `None` if the fact is written as its name and arguments.
 pub(super) fn fact_sentence(name: &str, arity: usize) -> Option<&'static str> {
     find_sentence(FACT_SENTENCES, name).filter(|sentence| hole_count(sentence) <= arity)
 }
@@ -104,7 +104,7 @@ pub(super) fn action_sentence(name: &str, arity: usize) -> Option<&'static str> 
     find_sentence(ACTION_SENTENCES, name).filter(|sentence| hole_count(sentence) == arity)
 }
 
-/// Appends the sentence for these arguments, using the plain form if there is no template.
+/// Appends the sentence for these arguments, or the name and the arguments if there is no template.
 pub(super) fn write_sentence<'a>(
     sentence: Option<&str>,
     name: &str,

@@ -1,4 +1,4 @@
-//! Splits an action's text into words at the same places as the reference's tokenizer.
+//! Splits an action's text into words at the same places as AgentBoard's tokenizer (NLTK's Treebank rules).
 //!
 //! Spaces, brackets and most punctuation separate words; hyphens stay inside words; a full stop separates only at the
 //! very end; a comma or colon before a digit doesn't separate. Plain ASCII texts without quotation marks are split in
@@ -20,7 +20,7 @@ pub(super) fn tokenize_ascii(text: &str, out: &mut Vec<(u32, u32)>) -> bool {
     let mut start = 0;
     let mut at = 0;
     // The rule that separates a comma or colon also consumes the next character, which is then not examined again.
-    let mut taken = usize::MAX;
+    let mut consumed = usize::MAX;
     while let Some(&byte) = bytes.get(at) {
         let cut = match byte {
             b' ' | 0x09..=0x0d | 0x1c..=0x1f => 0,
@@ -33,8 +33,8 @@ pub(super) fn tokenize_ascii(text: &str, out: &mut Vec<(u32, u32)>) -> bool {
             b',' | b':' => match bytes.get(at + 1) {
                 None => 1,
                 Some(b'\n') if at + 2 == bytes.len() => 1,
-                Some(next) if taken != at && !next.is_ascii_digit() => {
-                    taken = at + 1;
+                Some(next) if consumed != at && !next.is_ascii_digit() => {
+                    consumed = at + 1;
                     1
                 }
                 Some(_) => {
@@ -174,9 +174,9 @@ mod tests {
         assert!(APOSTROPHE.is_some());
     }
 
-    /// The expected words are those of the reference's tokenizer.
+    /// The expected words are those of NLTK's tokenizer.
     #[test]
-    fn texts_are_cut_where_the_reference_cuts_them() {
+    fn texts_are_split_where_nltk_splits_them() {
         let cases: &[(&str, &[&str])] = &[
             (
                 "pick up ball1 at rooma with arm left. ",
@@ -195,13 +195,13 @@ mod tests {
             ("", &[]),
         ];
         for (text, expected) in cases {
-            let cut = if text.contains("cannot") { tokenize_by_rules(text) } else { tokenize(text) };
-            assert_eq!(cut, *expected, "{text:?}");
+            let words = if text.contains("cannot") { tokenize_by_rules(text) } else { tokenize(text) };
+            assert_eq!(words, *expected, "{text:?}");
         }
     }
 
     #[test]
-    fn the_short_way_cuts_as_the_rules_do() {
+    fn the_ascii_tokenizer_agrees_with_the_rules() {
         let pieces = [
             "a", "b1", "-", "--", ".", "..", ",", ":", "1", " ", "\t", "\n", "(", ")", "]", "?", "!", "#",
             "*", "_", "/", "=", "{", ">",
@@ -216,9 +216,9 @@ mod tests {
             seed = seed.wrapping_add(12_345);
             let mut ranges = Vec::new();
             assert!(tokenize_ascii(&text, &mut ranges));
-            let short: Vec<&str> =
+            let words: Vec<&str> =
                 ranges.iter().map(|&(from, to)| &text[from as usize..to as usize]).collect();
-            assert_eq!(short, tokenize_by_rules(&text), "{text:?}");
+            assert_eq!(words, tokenize_by_rules(&text), "{text:?}");
         }
     }
 }

@@ -43,6 +43,7 @@ pub(super) struct NewestCheckpoint {
 /// The binding of the newest state.
 #[derive(Serialize, Deserialize)]
 struct NewestHeader {
+    /// The version of the program and the hash of its fold; a checkpoint of another version is not used.
     #[serde(rename = "print")]
     fingerprint: String,
     seq: Seq,
@@ -67,8 +68,8 @@ struct OlderHeader {
 }
 
 impl NewestCheckpoint {
-    /// Reads the newest state. Returns `None` if it is missing, incomplete or written by another program. `len` is the
-    /// length of the branch file and of the ancestors' parts; the branch begins after `base_seq`.
+    /// Reads the newest state. Returns `None` if it is missing, incomplete or written by another version of the
+    /// program. `len` is the length of the branch file and of the ancestors' parts; the branch begins after `base_seq`.
     pub(super) fn read(dir: &Path, len: u64, base_seq: Seq) -> Option<Self> {
         let (_, bytes) = read_verified(
             &dir.join(NEWEST_FILE),
@@ -83,12 +84,12 @@ impl NewestCheckpoint {
             serde_json::from_slice::<Vec<Arc<EpisodeSummary>>>(part()?).ok()?.into_iter().collect();
         state.reflections =
             serde_json::from_slice::<Vec<Arc<Reflection>>>(part()?).ok()?.into_iter().collect();
-        let steps: Vec<u64> = serde_json::from_slice(part()?).ok()?;
+        let deltas: Vec<u64> = serde_json::from_slice(part()?).ok()?;
         let mut position = 0_u64;
-        let positions = steps
+        let positions = deltas
             .into_iter()
-            .map(|step| {
-                position = position.checked_add(step)?;
+            .map(|delta| {
+                position = position.checked_add(delta)?;
                 Some(position)
             })
             .collect::<Option<Vec<_>>>()?;
@@ -105,7 +106,8 @@ impl NewestCheckpoint {
     }
 }
 
-/// Returns the last event of the newest state and the offset after it, if it is complete and written by this program.
+/// Returns the last event of the newest state and the offset after it, if it is complete and written by this version of
+/// the program.
 pub(super) fn newest_seq(dir: &Path) -> Option<(Seq, u64)> {
     let (_, bytes) = read_verified(&dir.join(NEWEST_FILE), u64::MAX)?;
     let head: NewestHeader = serde_json::from_slice(bytes.split(|b| *b == b'\n').nth(1)?).ok()?;
@@ -129,13 +131,14 @@ pub(super) fn write_newest(
         parent_bindings,
     };
     let mut previous = 0;
-    let steps: Vec<u64> = positions.iter().map(|at| at - std::mem::replace(&mut previous, *at)).collect();
+    let deltas: Vec<u64> =
+        positions.iter().map(|position| position - std::mem::replace(&mut previous, *position)).collect();
     let mut bytes = hash_placeholder();
     push_json_line(&mut bytes, &head)?;
     push_json_line(&mut bytes, &without_lists(state))?;
     push_json_line(&mut bytes, &state.ended_episodes)?;
     push_json_line(&mut bytes, &state.reflections)?;
-    push_json_line(&mut bytes, &steps)?;
+    push_json_line(&mut bytes, &deltas)?;
     write_file(dir, NEWEST_FILE, bytes).map(|_| ())
 }
 
@@ -162,9 +165,12 @@ pub(super) fn read_older(dir: &Path, older: &OlderCheckpoint, newest: &State) ->
     let mut parts = bytes.split(|b| *b == b'\n').skip(1);
     let head: OlderHeader = serde_json::from_slice(parts.next()?).ok()?;
     let mut state: State = serde_json::from_slice(parts.next()?).ok()?;
-    let fits =
+    let has_all_entries =
         head.ended_episodes <= newest.ended_episodes.len() && head.reflections <= newest.reflections.len();
-    (fits && head.fingerprint == fold_fingerprint() && head.seq == older.seq && state.head == older.seq)
+    (has_all_entries
+        && head.fingerprint == fold_fingerprint()
+        && head.seq == older.seq
+        && state.head == older.seq)
         .then_some(())?;
     state.ended_episodes = newest.ended_episodes.iter().take(head.ended_episodes).cloned().collect();
     // Calls after the end of an episode still count for it, so its summary may change until the next one begins.
@@ -196,7 +202,7 @@ pub(super) fn clear(dir: &Path) {
                 || n.strip_suffix(".jsonl").is_some_and(|n| n.parse::<u64>().is_ok())
         });
         if is_checkpoint {
-            // What cannot be removed isn't used either.
+            // A file that can't be removed is never used: it is invalid or in no list.
             let _ = fs::remove_file(entry.path());
         }
     }

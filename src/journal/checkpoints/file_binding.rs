@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use std::fs::{File, Metadata};
 use std::io::{Read as _, Seek as _, SeekFrom};
 
-/// The number of bytes hashed before the checkpoint, and at the start of the file.
+/// The number of bytes hashed before the checkpoint's offset, and at the start of the file.
 const TAIL_BYTES: u64 = 4096;
 const HEAD_BYTES: u64 = 512;
 /// The number of samples in between, and the size of each in bytes.
@@ -28,19 +28,19 @@ pub(super) struct FileBinding {
     inode: u64,
     /// Length and modification time (seconds, nanoseconds) of a closed file.
     #[serde(rename = "rest")]
-    at_rest: Option<(u64, i64, i64)>,
+    closed_file: Option<(u64, i64, i64)>,
 }
 
 impl FileBinding {
     /// Binds to the current content of the file up to an offset.
-    pub(super) fn capture(file: &File, offset: u64, at_rest: bool) -> Option<Self> {
+    pub(super) fn capture(file: &File, offset: u64, is_closed: bool) -> Option<Self> {
         let metadata = file.metadata().ok()?;
         let (inode, seconds, nanos) = identity(&metadata);
         Some(Self {
             offset,
             hash: hash_samples(file, offset)?,
             inode,
-            at_rest: at_rest.then_some((metadata.len(), seconds, nanos)),
+            closed_file: is_closed.then_some((metadata.len(), seconds, nanos)),
         })
     }
 
@@ -49,8 +49,9 @@ impl FileBinding {
         let metadata = file.metadata().ok()?;
         let (inode, seconds, nanos) = identity(&metadata);
         let len = metadata.len();
-        let is_time_unchanged = match self.at_rest {
-            Some((len_at_rest, ..)) if len_at_rest != len => true,
+        let is_time_unchanged = match self.closed_file {
+            // The file was opened again, and events were appended.
+            Some((closed_len, ..)) if closed_len != len => true,
             Some((_, s, n)) => (s, n) == (seconds, nanos),
             None => true,
         };
@@ -76,18 +77,18 @@ fn identity(metadata: &Metadata) -> (u64, i64, i64) {
 fn hash_samples(mut file: &File, offset: u64) -> Option<String> {
     let mut hash = Sha256::new();
     let mut bytes = Vec::with_capacity(TAIL_BYTES as usize);
-    let mut take = |start: u64, max_len: u64| {
+    let mut hash_part = |start: u64, max_len: u64| {
         bytes.clear();
         file.seek(SeekFrom::Start(start)).ok()?;
         file.take(max_len.min(offset - start)).read_to_end(&mut bytes).ok()?;
         hash.update(&bytes);
         Some(bytes.last().copied())
     };
-    take(0, HEAD_BYTES)?;
+    hash_part(0, HEAD_BYTES)?;
     for n in 1..SAMPLE_COUNT {
-        take(offset / SAMPLE_COUNT * n, SAMPLE_BYTES)?;
+        hash_part(offset / SAMPLE_COUNT * n, SAMPLE_BYTES)?;
     }
-    let last = take(offset.saturating_sub(TAIL_BYTES), TAIL_BYTES)?;
+    let last = hash_part(offset.saturating_sub(TAIL_BYTES), TAIL_BYTES)?;
     // A checkpoint ends at a line end.
     (last == Some(b'\n')).then(|| hex(&hash.finalize()[..16]))
 }

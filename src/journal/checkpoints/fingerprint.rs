@@ -70,20 +70,20 @@ mod tests {
 
     /// The list must contain everything in `domain`, and the parts of the engine that change or form the state.
     #[test]
-    fn every_source_of_the_fold_counts() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    fn all_sources_of_the_fold_are_hashed() {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let files = |folder: &str| -> BTreeSet<String> {
-            std::fs::read_dir(root.join(folder))
+            std::fs::read_dir(src.join(folder))
                 .unwrap()
                 .map(|e| e.unwrap().file_name().into_string().unwrap())
                 .filter(|name| name.strip_suffix(".rs").is_some())
                 .map(|name| format!("{folder}/{name}"))
                 .collect()
         };
-        let mut due = files("domain");
-        due.extend(files("engine/apply"));
-        due.extend(files("engine/event"));
-        due.extend(
+        let mut expected = files("domain");
+        expected.extend(files("engine/apply"));
+        expected.extend(files("engine/event"));
+        expected.extend(
             [
                 "prefetch",
                 "apply",
@@ -100,9 +100,10 @@ mod tests {
             ]
             .map(|n| format!("engine/{n}.rs")),
         );
-        due.retain(|name| !name.ends_with("tests.rs"));
-        let here = include_str!("fingerprint.rs");
-        let missing: Vec<_> = due.iter().filter(|n| !here.contains(&format!("\"../../{n}\""))).collect();
+        expected.retain(|name| !name.ends_with("tests.rs"));
+        let this_file = include_str!("fingerprint.rs");
+        let missing: Vec<_> =
+            expected.iter().filter(|n| !this_file.contains(&format!("\"../../{n}\""))).collect();
         assert!(missing.is_empty(), "not in SOURCES: {missing:?}");
     }
 }

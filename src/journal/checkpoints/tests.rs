@@ -44,8 +44,8 @@ impl TestSession {
     /// events.
     fn from_pieces(pieces: &[(usize, usize, usize)]) -> Self {
         let mut events: Vec<Envelope> = Vec::new();
-        for (which, from, len) in pieces {
-            let all = &recorded_events()[which % recorded_events().len()];
+        for (file, from, len) in pieces {
+            let all = &recorded_events()[file % recorded_events().len()];
             events.extend(all.iter().cycle().skip(from % all.len()).take(*len).map(|e| Envelope::clone(e)));
         }
         let (mut state, mut states, mut lines) = (State::default(), vec![State::default()], Vec::new());
@@ -98,7 +98,7 @@ impl TestSession {
     /// Asserts that the opened timeline's states equal those of a fold of all events, after many events.
     fn assert_states(&self, opened: &OpenBranch, events: usize) {
         assert_eq!(opened.timeline.len() as usize, events);
-        // Not `assert_eq`, because the debug text of a state is longer than a screen.
+        // Not `assert_eq`, because the debug text of a state fills several screens.
         assert!(**opened.timeline.head() == self.states[events], "the state at the end");
         let CheckpointIndex { seqs: stored, load: load_checkpoint } = stored_checkpoints(&self.trunk());
         let near = stored.iter().flat_map(|s| [s.0 - 1, s.0]);
@@ -149,35 +149,38 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|c| (c * session.lines.len() as f64) as usize).collect();
         cuts.sort_unstable();
         cuts.push(session.lines.len());
-        let (mut written, mut known) = (0, 0);
+        let (mut written, mut last_checkpoint) = (0, 0);
         for cut in cuts {
             session.append_events(written, cut);
             written = cut;
-            let whole = session.complete_batches(cut);
+            let complete_events = session.complete_batches(cut);
             let opened = session.open(OpenMode::Read);
-            session.assert_states(&opened, whole);
+            session.assert_states(&opened, complete_events);
             session.assert_checkpoints_used(&opened);
-            prop_assert!(opened.checkpoint_seq.0 >= known, "a checkpoint of the last opening was not used");
+            prop_assert!(
+                opened.checkpoint_seq.0 >= last_checkpoint,
+                "a checkpoint of the last opening was not used"
+            );
             // The opening stored a checkpoint, so the next one skips these events.
-            if whole as u64 >= known + 16 {
+            if complete_events as u64 >= last_checkpoint + 16 {
                 let again = session.open(OpenMode::Read);
-                prop_assert_eq!(again.checkpoint_seq.0, whole as u64);
-                session.assert_states(&again, whole);
+                prop_assert_eq!(again.checkpoint_seq.0, complete_events as u64);
+                session.assert_states(&again, complete_events);
                 session.assert_checkpoints_used(&again);
             }
-            known = stored_checkpoints(&session.trunk()).seqs.last().map_or(0, |s| s.0);
+            last_checkpoint = stored_checkpoints(&session.trunk()).seqs.last().map_or(0, |s| s.0);
         }
         // A torn end is not included, with or without a checkpoint.
-        let half = &session.lines[0].as_bytes()[..torn.min(session.lines[0].len() - 2)];
-        session.append(half);
+        let torn_line = &session.lines[0].as_bytes()[..torn.min(session.lines[0].len() - 2)];
+        session.append(torn_line);
         let opened = session.open(OpenMode::Read);
         session.assert_states(&opened, session.lines.len());
-        prop_assert_eq!(opened.torn_tail.map_or(0, |t| t.bytes), half.len() as u64);
+        prop_assert_eq!(opened.torn_tail.map_or(0, |t| t.bytes), torn_line.len() as u64);
     }
 
     #[test]
-    fn hostile_checkpoints_change_nothing(
-        which in 0_usize..64, damage in 0_usize..5, at in 0.0..1.0_f64, bit in 0_u32..8,
+    fn damaged_checkpoints_change_nothing(
+        file_index in 0_usize..64, damage in 0_usize..5, position in 0.0..1.0_f64, bit in 0_u32..8,
     ) {
         let (session, other) = (TestSession::long(), TestSession::from_pieces(&[(2, 50, 300), (0, 0, 300)]));
         for session in [&session, &other] {
@@ -187,20 +190,20 @@ proptest! {
         let mut files: Vec<_> = fs::read_dir(session.index_folder()).unwrap().map(|e| e.unwrap().path()).collect();
         files.sort();
         prop_assert!(files.len() > 5, "{files:?}");
-        let file = &files[which % files.len()];
+        let file = &files[file_index % files.len()];
         let mut bytes = fs::read(file).unwrap();
-        let place = (at * bytes.len() as f64) as usize;
+        let offset = (position * bytes.len() as f64) as usize;
         match damage {
-            0 => bytes[place] ^= 1 << bit,
-            1 => bytes.truncate(place),
-            2 => bytes = fs::read(&files[(which + 1) % files.len()]).unwrap(),
+            0 => bytes[offset] ^= 1 << bit,
+            1 => bytes.truncate(offset),
+            2 => bytes = fs::read(&files[(file_index + 1) % files.len()]).unwrap(),
             3 => {
-                let mut theirs: Vec<_> =
+                let mut other_files: Vec<_> =
                     fs::read_dir(other.index_folder()).unwrap().map(|e| e.unwrap().path()).collect();
-                theirs.sort();
-                bytes = fs::read(&theirs[which % theirs.len()]).unwrap();
+                other_files.sort();
+                bytes = fs::read(&other_files[file_index % other_files.len()]).unwrap();
             }
-            _ => bytes.splice(place..place, [b'\n'; 9]).for_each(drop),
+            _ => bytes.splice(offset..offset, [b'\n'; 9]).for_each(drop),
         }
         fs::write(file, bytes).unwrap();
         session.assert_states(&session.open(OpenMode::Read), session.lines.len());
@@ -242,24 +245,24 @@ fn a_changed_journal_takes_precedence() {
             fs::write(trunk, text.replacen("\"seed\":17", "\"seed\":1700", 1)).unwrap();
         }),
         ("replaced, with the old modification time", |trunk, text| {
-            let was = fs::metadata(trunk).unwrap().modified().unwrap();
+            let modified = fs::metadata(trunk).unwrap().modified().unwrap();
             fs::write(trunk.with_extension("b"), text).unwrap();
             fs::rename(trunk.with_extension("b"), trunk).unwrap();
-            fs::File::options().write(true).open(trunk).unwrap().set_modified(was).unwrap();
+            fs::File::options().write(true).open(trunk).unwrap().set_modified(modified).unwrap();
         }),
         ("cut", |trunk, text| {
             let end = text[..text.len() / 2].rfind('\n').unwrap() + 1;
             fs::write(trunk, &text[..end]).unwrap();
         }),
     ];
-    for (what, change) in changes {
+    for (description, change) in changes {
         let session = TestSession::long();
         session.append_events(0, session.lines.len());
         session.open(OpenMode::Read);
         assert_eq!(
             session.open(OpenMode::Read).checkpoint_seq.0,
             640,
-            "{what}: the checkpoint is used before the change"
+            "{description}: the checkpoint is used before the change"
         );
         // Two changes within one tick of the file system's clock have the same time.
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -268,26 +271,26 @@ fn a_changed_journal_takes_precedence() {
         assert!(edited.len() == text.len() && edited != text);
         change(&session.trunk(), edited);
         let opened = session.open(OpenMode::Read);
-        assert_eq!(opened.checkpoint_seq, Seq(0), "{what}");
+        assert_eq!(opened.checkpoint_seq, Seq(0), "{description}");
         let events = read_branch(&session.trunk()).unwrap().events;
         let mut state = State::default();
         for envelope in &events {
             state.apply(envelope);
-            assert!(*opened.timeline.state_at(envelope.seq) == state, "{what}, {}", envelope.seq);
+            assert!(*opened.timeline.state_at(envelope.seq) == state, "{description}, {}", envelope.seq);
         }
         let again = session.open(OpenMode::Read);
-        if what == "cut" {
+        if description == "cut" {
             // The old checkpoint is the last trace of the missing events.
             assert_eq!((again.checkpoint_seq, again.missing.map(|m| m.last)), (Seq(0), Some(Seq(640))));
         } else {
-            assert_eq!(again.checkpoint_seq, state.head, "{what}: a new checkpoint was written");
+            assert_eq!(again.checkpoint_seq, state.head, "{description}: a new checkpoint was written");
         }
     }
 }
 
 /// A program version that folds events differently may compute different states.
 #[test]
-fn checkpoints_of_another_program_are_rebuilt() {
+fn checkpoints_of_another_program_version_are_rebuilt() {
     let session = TestSession::long();
     session.append_events(0, 600);
     session.open(OpenMode::Read);
@@ -306,11 +309,11 @@ fn checkpoints_of_another_program_are_rebuilt() {
 /// Many short episodes get more checkpoints than a single long one.
 #[test]
 fn a_very_long_episode_has_few_checkpoints() {
-    let kept = |steps_per_episode: usize| {
-        let (mut schedule, mut state) = (Checkpoints::default(), State::default());
+    let checkpoint_count = |steps_per_episode: usize| {
+        let (mut checkpoints, mut state) = (Checkpoints::default(), State::default());
         let started =
             recorded_events()[0].iter().find(|e| matches!(e.event, Event::EpisodeStarted { .. })).unwrap();
-        let mut kept = Vec::new();
+        let mut written = Vec::new();
         for n in 1..200_000_u64 {
             state.head = Seq(n);
             if n % 2 == 1 {
@@ -321,15 +324,15 @@ fn a_very_long_episode_has_few_checkpoints() {
                 };
                 state.apply(&Envelope { seq: Seq(n), event, ..Envelope::clone(started) });
             }
-            if schedule.is_due(&state, 0) {
-                schedule.mark_written(&state, 0);
-                kept.push(n);
+            if checkpoints.is_due(&state, 0) {
+                checkpoints.mark_written(&state, 0);
+                written.push(n);
             }
         }
-        kept.len()
+        written.len()
     };
-    assert!((12..=16).contains(&kept(50)), "{}", kept(50));
-    assert!(kept(1_000_000) < 6, "{}", kept(1_000_000));
+    assert!((12..=16).contains(&checkpoint_count(50)), "{}", checkpoint_count(50));
+    assert!(checkpoint_count(1_000_000) < 6, "{}", checkpoint_count(1_000_000));
 }
 
 #[test]
@@ -350,7 +353,6 @@ fn a_short_session_gets_no_index() {
     assert_eq!(mode(session.index_folder()), 0o700);
 }
 
-/// A session can be opened even if its index cannot be written.
 #[test]
 fn a_session_opens_without_a_writable_index() {
     let session = TestSession::long();
@@ -367,7 +369,7 @@ fn a_session_opens_without_a_writable_index() {
 fn anything_but_a_regular_file_is_rejected() {
     let session = TestSession::from_pieces(&[(0, 0, 1)]);
     let trunk = session.trunk();
-    let assert_rejected = |what: &str| {
+    let assert_rejected = |reason: &str| {
         for error in [
             crate::journal::open_branch(&trunk, OpenMode::Read).err().unwrap(),
             read_branch(&trunk).err().unwrap(),
@@ -375,7 +377,7 @@ fn anything_but_a_regular_file_is_rejected() {
             Follower::new(&trunk, 0, Seq(0)).read_new_events().err().unwrap(),
         ] {
             assert!(matches!(error, JournalError::Io { .. }), "{error}");
-            assert!(error.to_string().contains(what), "{error}");
+            assert!(error.to_string().contains(reason), "{error}");
         }
     };
     fs::remove_file(&trunk).unwrap();
@@ -390,7 +392,7 @@ fn anything_but_a_regular_file_is_rejected() {
     assert_rejected("a folder");
 }
 
-/// If old events can't be read again, this is reported, and the head of the returned state shows how far it got.
+/// If old events can't be read again, this is reported, and the returned state's head shows how many were read.
 #[test]
 fn unreadable_old_events_are_reported() {
     let session = TestSession::long();

@@ -49,56 +49,60 @@ pub(super) fn open_base(
 /// Returns the files of a branch's ancestors, its parent first, each with the header of the branch that continues from
 /// it.
 fn parent_chain(path: &Path, header: &BranchHeader) -> Result<Vec<(PathBuf, BranchHeader)>, JournalError> {
-    let mut found = Vec::new();
-    let mut known = HashSet::from([header.id.clone()]);
+    let mut chain = Vec::new();
+    let mut seen = HashSet::from([header.id.clone()]);
     let (mut path, mut header) = (path.to_owned(), header.clone());
     while let Some(parent) = parent_id(&path, &header)? {
-        let wrong = |reason: String| JournalError::Malformed { path: path.clone(), line: 1, reason };
-        if !known.insert(parent.clone()) {
-            return Err(wrong(format!("its parent branches form a cycle (branch {parent} appears twice)")));
+        let malformed = |reason: String| JournalError::Malformed { path: path.clone(), line: 1, reason };
+        if !seen.insert(parent.clone()) {
+            return Err(malformed(format!(
+                "its parent branches form a cycle (branch {parent} appears twice)"
+            )));
         }
-        if known.len() > MAX_PARENTS + 1 {
-            return Err(wrong(format!(
+        if seen.len() > MAX_PARENTS + 1 {
+            return Err(malformed(format!(
                 "it has more than {MAX_PARENTS} parent branches, the most that are read; open a branch with fewer, as \
                  SESSION@BRANCH"
             )));
         }
         let file = path.with_file_name(format!("{parent}.jsonl"));
         if !file.exists() {
-            return Err(wrong(format!(
+            return Err(malformed(format!(
                 "it continues branch {parent}, but {} is missing; restore that file",
                 file.display()
             )));
         }
-        let below = read_header(&file)?;
-        let malformed = |reason| JournalError::Malformed { path: file.clone(), line: 1, reason };
-        if below.id != parent {
-            return Err(malformed(format!(
+        let parent_header = read_header(&file)?;
+        let malformed_parent = |reason| JournalError::Malformed { path: file.clone(), line: 1, reason };
+        if parent_header.id != parent {
+            return Err(malformed_parent(format!(
                 "the header is that of branch {:?}; restore the file",
-                below.id.0
+                parent_header.id.0
             )));
         }
-        if header.at_seq >= below.at_seq {
-            found.push((file.clone(), header));
-            (path, header) = (file, below);
-        } else if below.parent.is_some() {
+        if header.at_seq >= parent_header.at_seq {
+            chain.push((file.clone(), header));
+            (path, header) = (file, parent_header);
+        } else if parent_header.parent.is_some() {
             // The branch begins within its grandparent's events; read it as a branch of that one.
-            header.parent = below.parent;
+            header.parent = parent_header.parent;
         } else {
             let (id, at) = (&header.id, header.at_seq);
-            return Err(malformed(format!("branch {id} begins after event {at}, which no branch here has")));
+            return Err(malformed_parent(format!(
+                "branch {id} begins after event {at}, which no branch here has"
+            )));
         }
     }
-    Ok(found)
+    Ok(chain)
 }
 
 /// Returns the parent that a header names, or `None` for a trunk.
 fn parent_id(path: &Path, header: &BranchHeader) -> Result<Option<BranchId>, JournalError> {
-    let wrong = |reason: String| JournalError::Malformed { path: path.to_owned(), line: 1, reason };
+    let malformed = |reason: String| JournalError::Malformed { path: path.to_owned(), line: 1, reason };
     let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let Some(parent) = &header.parent else {
         if header.at_seq > Seq(0) {
-            return Err(wrong(format!(
+            return Err(malformed(format!(
                 "this branch begins after event {}, but names no parent branch",
                 header.at_seq
             )));
@@ -106,13 +110,13 @@ fn parent_id(path: &Path, header: &BranchHeader) -> Result<Option<BranchId>, Jou
         return Ok(None);
     };
     if header.id.0 != stem {
-        return Err(wrong(format!(
+        return Err(malformed(format!(
             "the header is that of branch {:?}; rename the file to {0}.jsonl",
             header.id.0
         )));
     }
     if !is_branch_name(parent) {
-        return Err(wrong(format!("the parent {:?} is not a valid branch name", parent.0)));
+        return Err(malformed(format!("the parent {:?} is not a valid branch name", parent.0)));
     }
     Ok(Some(parent.clone()))
 }
@@ -120,27 +124,27 @@ fn parent_id(path: &Path, header: &BranchHeader) -> Result<Option<BranchId>, Jou
 /// Opens a parent up to the event after which a branch begins.
 fn open_parent(
     file: &Path,
-    of: &BranchHeader,
-    how: OpenMode,
+    child: &BranchHeader,
+    mode: OpenMode,
     base: Option<ForkBase>,
 ) -> Result<ForkBase, JournalError> {
-    let at = of.at_seq;
+    let fork_seq = child.at_seq;
     let checkpoints =
-        if how == OpenMode::Verify { Checkpoints::default() } else { Checkpoints::for_branch(file) };
+        if mode == OpenMode::Verify { Checkpoints::default() } else { Checkpoints::for_branch(file) };
     let mut held = base.as_ref().map_or_else(Vec::new, |base| base.files.clone());
-    let mut opening = BranchOpener::with_base(file, how, checkpoints, base)?;
-    let parent = opening.header.at_seq;
-    let found = opening.checkpoints.load_newest(&opening.file);
-    let opened = opening.open(found, Some(at))?;
+    let mut opener = BranchOpener::with_base(file, mode, checkpoints, base)?;
+    let base_seq = opener.header.at_seq;
+    let newest = opener.checkpoints.load_newest(&opener.file);
+    let opened = opener.open(newest, Some(fork_seq))?;
     let state = opened.timeline.head().clone();
-    if state.head < at {
+    if state.head < fork_seq {
         return Err(JournalError::Malformed {
             path: file.to_owned(),
-            line: state.head.0.saturating_sub(parent.0) + 2,
+            line: state.head.0.saturating_sub(base_seq.0) + 2,
             reason: format!(
-                "the complete batches of this file up to event {at} end with event {}, but branch {} continues from event {at}: \
+                "the complete batches of this file up to event {fork_seq} end with event {}, but branch {} continues from event {fork_seq}: \
                  the file was truncated or changed, or the fork is inside a batch; restore it from a copy",
-                state.head, of.id
+                state.head, child.id
             ),
         });
     }
@@ -149,23 +153,23 @@ fn open_parent(
     };
     held.push(AncestorFile::hold(
         opened.event_file,
-        clone_handle(file, &opening.file)?,
+        clone_handle(file, &opener.file)?,
         opened.valid_len,
         held.len(),
     )?);
-    let mut files = opening.checkpoints.parent_files().to_vec();
+    let mut files = opener.checkpoints.parent_files().to_vec();
     files.push((file.to_owned(), opened.valid_len));
     Ok(ForkBase {
         fetcher: fetch,
-        checkpoint_index: opening.checkpoint_index(&state),
+        checkpoint_index: opener.checkpoint_index(&state),
         state,
-        parents: ParentFiles { fork_seq: at, files },
+        parents: ParentFiles { fork_seq, files },
         files: held,
     })
 }
 
 /// Returns whether a branch id is a valid file name, which cannot lead to another folder.
 pub(in crate::journal) fn is_branch_name(id: &BranchId) -> bool {
-    let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    !id.0.is_empty() && id.0.len() <= 64 && id.0.chars().all(fine) && id.0 != super::super::LABELS_STEM
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !id.0.is_empty() && id.0.len() <= 64 && id.0.chars().all(is_allowed) && id.0 != super::super::LABELS_STEM
 }

@@ -41,10 +41,10 @@ fn an_unreadable_file_does_not_hide_the_other_branches() {
         listed,
         [("trunk", false), ("b1", false), ("b1-copy", true), ("garbled", true), ("later", true)]
     );
-    for (at, word) in
+    for (index, reason) in
         [(2, "the header is that of branch \"b1\""), (3, "not a branch header"), (4, "is newer")]
     {
-        assert!(all[at].read_error.as_deref().unwrap().contains(word), "{:?}", all[at].read_error);
+        assert!(all[index].read_error.as_deref().unwrap().contains(reason), "{:?}", all[index].read_error);
     }
     assert_eq!(session.branch_count() as usize, all.len(), "the count matches the list");
     assert!(session.existing_branch_file(&b1).is_ok());
@@ -65,10 +65,10 @@ fn labels_can_be_changed_any_number_of_times() {
     let set_name = |text: String| session.set_label(&b1, LabelChange::Name(Some(text)));
     set_name("x".repeat(80)).unwrap();
     let error = set_name("x".repeat(81)).unwrap_err().to_string();
-    assert!(error.contains("81 characters, at most 80"), "{error}");
+    assert!(error.contains("81 characters; the maximum is 80"), "{error}");
     session.set_label(&b1, LabelChange::Note(Some("\u{e4}".repeat(2_000)))).unwrap();
     assert!(session.set_label(&b1, LabelChange::Note(Some("y".repeat(2_001)))).is_err());
-    // The file exceeds the size limit for reading whole, and has an overlong and an incomplete line.
+    // The file is too large to be read at once, and has one overlong and one incomplete line.
     let path = session.dir.join("branches/labels.jsonl");
     let mut lines = std::fs::read_to_string(&path).unwrap();
     lines.push_str(&"{\"branch\":\"b1\",\"archived\":true}\n".repeat(60_000));
@@ -82,7 +82,7 @@ fn labels_can_be_changed_any_number_of_times() {
 }
 
 #[test]
-fn actions_after_the_first_step_are_not_the_first_change() {
+fn a_change_after_an_observation_is_not_the_first_change() {
     let dir = tempfile::tempdir().unwrap();
     let (session, mut trunk) = Session::create(dir.path(), meta("s")).unwrap();
     trunk.append(&[remark(1, false)]).unwrap();
@@ -92,20 +92,20 @@ fn actions_after_the_first_step_are_not_the_first_change() {
         "turn": { "observation": "", "reward": 0.0, "progress": 0.0, "done": false, "won": false, "valid": true },
     }))
     .unwrap();
-    for (events, root) in
+    for (events, expected) in
         [([set.clone(), observed.clone()], "setting seed = 7"), ([observed, set], "continue")]
     {
         let created = Timestamp::UNIX_EPOCH;
         let (header, mut writer) = session.fork(&BranchId::trunk(), Seq(1), "continue", created).unwrap();
-        let [one, two] = events;
+        let [first, second] = events;
         writer
             .append(&[
-                Envelope { event: one, ..remark(2, false) },
-                Envelope { event: two, ..remark(3, false) },
+                Envelope { event: first, ..remark(2, false) },
+                Envelope { event: second, ..remark(3, false) },
             ])
             .unwrap();
         let branches = session.branches().unwrap();
-        assert_eq!(branches.iter().find(|b| b.header.id == header.id).unwrap().first_change, root);
+        assert_eq!(branches.iter().find(|b| b.header.id == header.id).unwrap().first_change, expected);
     }
 }
 
@@ -125,13 +125,13 @@ fn ambiguous_and_unusable_branch_names_are_rejected() {
         ("b2", "another branch has this id"),
         ("b3", "reserved for new branches"),
         ("patient", "branch b2 has this name"),
-        ("try #2", "`#` is reserved: SESSION@NAME"),
-        ("me@home", "`@` is reserved: SESSION@NAME"),
-        ("a/b", "`/` is reserved: SESSION@NAME"),
+        ("try #2", "`#` is reserved for addresses"),
+        ("me@home", "`@` is reserved for addresses"),
+        ("a/b", "`/` is reserved for addresses"),
     ];
-    for (text, why) in cases {
+    for (text, reason) in cases {
         let error = set_name(&b1, text).unwrap_err().to_string();
-        assert!(error.contains(why), "{text}: {error}");
+        assert!(error.contains(reason), "{text}: {error}");
     }
     assert!(!session.labels().unwrap().contains_key(&b1), "nothing was written");
     for allowed in ["b1", "b", "b2x", "patient 2", "patient"] {
@@ -185,9 +185,9 @@ fn a_fork_too_deep_to_be_read_back_is_rejected() {
     assert_eq!(opened.timeline.head().memory, 1000);
     assert_eq!(opened.timeline.events_after(Seq(0)).len(), 1000, "every branch file contributes one event");
     assert_eq!(opened.timeline.state_at(Seq(1)).memory, 1);
-    let rejected = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
-    assert!(matches!(rejected, JournalError::TooDeep { max: 1000, .. }), "{rejected}");
-    assert!(rejected.to_string().contains("fork from an event that it shares"), "{rejected}");
+    let error = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
+    assert!(matches!(error, JournalError::TooDeep { max: 1000, .. }), "{error}");
+    assert!(error.to_string().contains("already has 1000 parent branches"), "{error}");
     assert_eq!(session.branch_count(), 1001, "nothing was created");
     // A fork from an event of an earlier branch is possible and can be read.
     let (header, writer) = session.fork(&deepest, Seq(999), "", at).unwrap();
@@ -202,7 +202,7 @@ fn a_fork_too_deep_to_be_read_back_is_rejected() {
 }
 
 #[test]
-fn five_thousand_forks_of_one_branch_are_listed_and_forked() {
+fn a_branch_with_five_thousand_forks_can_be_listed_and_forked() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("wide")).unwrap();
     drop(writer);

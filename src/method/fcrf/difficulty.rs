@@ -46,8 +46,8 @@ impl Difficulty {
             let simple = ((1.0 - sum / 5.0) * total).trunc().max(1.0);
             return (simple, total - simple);
         }
-        let deep = total * sum / 4.0;
-        (total - deep, deep)
+        let in_depth = total * sum / 4.0;
+        (total - in_depth, in_depth)
     }
 
     /// Returns [`Self::trials_by_depth`] for the settings of a run.

@@ -35,10 +35,11 @@ pub(super) fn manual_question(state: &State, kind: ReflectionKind) -> Vec<Intent
     pending_questions(state, &[kind])
 }
 
-/// Returns the summaries due after every `s_freq`-th settled task, for each list that can be shortened.
+/// Returns the summary questions if they are due, one per list that can be shortened: after every `s_freq`-th finished
+/// task.
 pub(super) fn due_summaries(state: &State) -> Vec<Intent> {
-    let (every, ended) = (state.setting_number("s_freq", 10), count_settled_tasks(state));
-    if every == 0 || ended == 0 || !ended.is_multiple_of(every) {
+    let (every, finished) = (state.setting_number("s_freq", 10), count_finished_tasks(state));
+    if every == 0 || finished == 0 || !finished.is_multiple_of(every) {
         return Vec::new();
     }
     let questions = [ReflectionKind::Abstract, ReflectionKind::Error]
@@ -47,15 +48,15 @@ pub(super) fn due_summaries(state: &State) -> Vec<Intent> {
     due.map(Intent::AskMentor).collect()
 }
 
-/// Counts settled tasks: won, or out of trials. Returns 0 if the last episode settled none, so that a summary is
+/// Counts finished tasks: won, or out of trials. Returns 0 if the last episode finished none, so that a summary is
 /// requested only right after the task that makes it due.
-fn count_settled_tasks(state: &State) -> u64 {
+fn count_finished_tasks(state: &State) -> u64 {
     let trials = state.run.as_ref().map_or(1, |r| r.trials.max(1));
-    let settles = |p: &EpisodeSummary| p.role == EpisodeRole::Test && (p.won || p.trial >= trials);
-    if !state.ended_episodes.last().is_some_and(|p| settles(p)) {
+    let finishes_task = |e: &EpisodeSummary| e.role == EpisodeRole::Test && (e.won || e.trial >= trials);
+    if !state.ended_episodes.last().is_some_and(|e| finishes_task(e)) {
         return 0;
     }
-    state.ended_episodes.iter().filter(|p| settles(p)).count() as u64
+    state.ended_episodes.iter().filter(|e| finishes_task(e)).count() as u64
 }
 
 /// Returns whether there are at least two lessons to combine.

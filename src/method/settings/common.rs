@@ -7,7 +7,7 @@ use crate::symbolic::thresholds;
 pub(super) const LIST: &[SettingSpec] = &[
     number(
         "context_tokens",
-        "maximum tokens of a prompt, by our estimate; the oldest steps are left out first",
+        "maximum estimated tokens of a prompt; the oldest steps are left out first",
         &[],
         8192,
         (1, 16_000_000),
@@ -62,7 +62,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "repeat_after",
-        "how often the same action has no effect before it counts as a repeat",
+        "how often the same action must have run before it can count as a repeat",
         &[],
         thresholds::REPEAT_AFTER,
         (1, MAX_NUMBER),
@@ -70,7 +70,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "circle_visits",
-        "visits to one place without progress that count as going in circles",
+        "how often the same action must have run before it can count as going in circles (household, alfworld)",
         &[],
         thresholds::CIRCLE_VISITS,
         (1, MAX_NUMBER),
@@ -94,7 +94,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "mentor_at_once",
-        "the mentor is asked the questions of one round at the same time",
+        "the mentor calls of one reflection are made in parallel",
         &[],
         true,
         BuiltIn,

@@ -68,7 +68,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "explore",
-        "calibration: how many of these tasks of each type are also explored without a goal; rules learn nothing from that",
+        "calibration: how many of these tasks of each type are also explored without a goal; if rules reflect, 0 unless set, because they learn nothing from exploring",
         METHODS,
         1,
         (0, 1000),

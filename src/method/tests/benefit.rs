@@ -51,11 +51,11 @@ fn run(method: &str, games: &[TaskId], mut after_episode: impl FnMut(&State)) ->
 }
 
 fn wins(state: &State) -> usize {
-    state.ended_episodes.iter().filter(|p| p.won).count()
+    state.ended_episodes.iter().filter(|e| e.won).count()
 }
 
 #[test]
-fn symbolic_reflection_is_right_and_helps_the_built_in_actor() {
+fn symbolic_reflections_are_correct_and_help_the_rule_based_actor() {
     let games = games(300..303);
     let without = run("react", &games, |_| {});
     let with = run("omnireflect", &games, |state| {
@@ -73,8 +73,12 @@ fn symbolic_reflection_is_right_and_helps_the_built_in_actor() {
     println!("won {} without, {} with, of {}", wins(&without), wins(&with), games.len());
     assert_eq!((without.ended_episodes.len(), with.ended_episodes.len()), (games.len(), games.len()));
     assert!(wins(&with) > wins(&without));
-    let error = |s: &State| s.pool.visible_of_kind(ReflectionKind::Error).count();
-    assert!(error(&without) == 0 && (5..30).contains(&error(&with)), "{} Error lessons", error(&with));
+    let error_lesson_count = |s: &State| s.pool.visible_of_kind(ReflectionKind::Error).count();
+    assert!(
+        error_lesson_count(&without) == 0 && (5..30).contains(&error_lesson_count(&with)),
+        "{} Error lessons",
+        error_lesson_count(&with)
+    );
     assert!(
         with.pool
             .visible_of_kind(ReflectionKind::Abstract)
@@ -83,12 +87,12 @@ fn symbolic_reflection_is_right_and_helps_the_built_in_actor() {
 }
 
 #[test]
-#[ignore = "takes minutes; run it after changing a rule: prints wins and the lessons learned"]
-fn lessons_over_a_long_run() {
+#[ignore = "takes minutes; run it after changing a rule; prints the wins and the lessons learned"]
+fn a_long_run_prints_wins_and_lessons() {
     let games = games(300..330);
     for method in ["react", "omnireflect"] {
         let state = run(method, &games, |_| {});
-        let steps: u32 = state.ended_episodes.iter().map(|p| p.steps).sum();
+        let steps: u32 = state.ended_episodes.iter().map(|e| e.steps).sum();
         println!("{method}: {} of {} won, {steps} steps", wins(&state), games.len());
         for lesson in state.pool.all().filter(|l| l.kind != ReflectionKind::Progress) {
             let text = lesson.text();

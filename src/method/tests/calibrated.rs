@@ -31,7 +31,7 @@ fn neural(mut spec: RunSpec) -> RunSpec {
     spec
 }
 
-/// Starts a run with a mentor that says something new in every answer.
+/// Starts a run with a mentor whose answers are all different.
 fn start_run(spec: RunSpec, pool: Vec<(String, LessonCommand)>) -> TestRun {
     let mut test_run = TestRun::with_pool(spec, pool);
     let mut count = 0;
@@ -61,7 +61,7 @@ fn constitution() -> Vec<(String, LessonCommand)> {
 }
 
 #[test]
-fn calibration_and_exploration_come_first_and_once() {
+fn calibration_and_exploration_come_first_and_only_once() {
     use EpisodeRole::{Calibrate, Explore, Test};
     for method in ["react", "omnireflect", "reflexion", "fcrf", "sweet_sour"] {
         let mut spec =
@@ -71,7 +71,7 @@ fn calibration_and_exploration_come_first_and_once() {
         let mut test_run = start_run(spec, Vec::new());
         test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["inventory"; 20]);
         let played: Vec<_> =
-            test_run.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.role, p.trial)).collect();
+            test_run.state().ended_episodes.iter().map(|e| (e.task.id.as_str(), e.role, e.trial)).collect();
         let expected =
             [("a", Calibrate, 1), ("b", Calibrate, 1), ("a", Explore, 1), ("t", Test, 1), ("a", Test, 1)];
         assert_eq!(played, expected, "{method}: a calibration doesn't count as a trial");
@@ -80,7 +80,7 @@ fn calibration_and_exploration_come_first_and_once() {
 }
 
 #[test]
-fn each_role_reflects_with_its_own_kinds() {
+fn each_episode_role_has_its_own_kinds_of_reflections() {
     let spec = neural(calibrated_spec("react", &[("a", ""), ("a", ""), ("t", "")], 1, 1));
     let mut test_run = start_run(spec, Vec::new());
     test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
@@ -98,8 +98,8 @@ fn each_role_reflects_with_its_own_kinds() {
     );
     assert_eq!(asked(2), [(1, abstract_kind), (11, abstract_kind)]);
     assert_eq!(asked(3), [], "ReAct calls no mentor");
-    let spent = test_run.state().usage;
-    assert_eq!((spent.actor_calls, spent.mentor_calls), (3 * 12, 6));
+    let usage = test_run.state().usage;
+    assert_eq!((usage.actor_calls, usage.mentor_calls), (3 * 12, 6));
     let body = |(state, record): &(_, _)| render(state, record).body();
     let explored = test_run.prompts.iter().filter(|(_, p)| p.episode == 2).map(body).collect::<Vec<_>>();
     assert!(explored.iter().all(|b| !b.contains(GOAL)), "{}", explored[0]);
@@ -139,12 +139,12 @@ fn rules_calibrate_without_a_model() {
 }
 
 #[test]
-fn a_constitution_costs_no_call() {
+fn a_constitution_costs_no_mentor_calls() {
     // Co-operative ReAct (docs/METHODS.md): at most 50 calls, all of them to the actor.
     let mut test_run = start_run(test_spec("react", &[("a", "")]), constitution());
     test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
-    let spent = test_run.state().usage;
-    assert_eq!((spent.actor_calls, spent.mentor_calls), (50, 0));
+    let usage = test_run.state().usage;
+    assert_eq!((usage.actor_calls, usage.mentor_calls), (50, 0));
     for (state, record) in &test_run.prompts {
         let prompt = render(state, record);
         let count_lines =
@@ -185,7 +185,7 @@ fn a_second_trial_keeps_the_constitution_and_begins_without_progress() {
     let mut test_run = start_run(spec, constitution());
     test_run.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
     let played: Vec<_> =
-        test_run.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
+        test_run.state().ended_episodes.iter().map(|e| (e.task.id.as_str(), e.trial)).collect();
     assert_eq!(played, [("a", 1), ("a", 2), ("b", 1), ("b", 2)]);
     for episode in 2..=4 {
         let (state, record) = test_run.prompts.iter().find(|(_, p)| p.episode == episode).unwrap();

@@ -11,8 +11,8 @@ use crate::provider::rules;
 /// Maximum number of sentences shown per kind.
 const MAX_SENTENCES: usize = 6;
 
-/// Returns the lessons of a kind that the rules write over the first calibration task of every type with the rule-based
-/// actor.
+/// Returns the lessons of a kind that the rules write when the rule-based actor plays the first calibration task of
+/// every type.
 fn rule_written_lines(kind: ReflectionKind) -> String {
     let games =
         household::TaskKind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed: 900_001 });
@@ -52,21 +52,21 @@ fn rule_written_lines(kind: ReflectionKind) -> String {
 }
 
 #[test]
-fn exemplars_are_what_the_rules_write() {
+fn exemplars_equal_what_the_rules_write() {
     let (_, file) = Templates::files().iter().find(|(name, _)| *name == "household.toml").unwrap();
     let texts: toml::Table = toml::from_str(file).unwrap();
     let kinds = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress];
     let heading = "\nReflections of this kind that rules wrote about other tasks; follow their style:\n";
     let written = kinds.map(|kind| format!("{heading}{}", rule_written_lines(kind)));
-    let stand = kinds.map(|kind| {
+    let exemplars = kinds.map(|kind| {
         let name = format!("exemplars_{}", kind.name().to_lowercase());
         texts["texts"].get(&name).and_then(toml::Value::as_str).unwrap_or_default().to_owned()
     });
-    assert_eq!(stand, written, "exemplars_abstract, _error, _progress in household.toml");
+    assert_eq!(exemplars, written, "exemplars_abstract, _error, _progress in household.toml");
 }
 
 #[test]
-fn a_neuro_symbolic_question_shows_them_and_a_pool_replaces_them() {
+fn neuro_symbolic_questions_show_exemplars_and_a_pool_replaces_them() {
     use crate::domain::{Question, SegmentLabel, SegmentOrigin};
     use crate::engine::PromptRequest;
     use crate::prompt::PromptBuilder;
@@ -81,25 +81,28 @@ fn a_neuro_symbolic_question_shows_them_and_a_pool_replaces_them() {
     play.play_script(&mut household, &["look"; 2]);
     let example = |templates: Templates, kind| {
         let question = Some(Question::reflect(kind));
-        let ask = PromptRequest { role: crate::domain::ModelRole::Mentor, question, step: 1, retry: 0 };
+        let request = PromptRequest { role: crate::domain::ModelRole::Mentor, question, step: 1, retry: 0 };
         let builder = PromptBuilder::new(Arc::new(templates));
-        let draft = builder.draft(play.state(), &ask);
+        let draft = builder.draft(play.state(), &request);
         let prompt = builder.render(play.state(), &draft.record);
-        let found = prompt
+        let segment = prompt
             .segments
             .into_iter()
             .find(|s| s.label == SegmentLabel::Example)
             .expect("there is an example");
-        assert!(matches!(found.origin, SegmentOrigin::Text(_)), "kept as a text of its own");
-        found.text.to_string()
+        assert!(matches!(segment.origin, SegmentOrigin::Text(_)), "stored as a separate text");
+        segment.text.to_string()
     };
     for kind in [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress] {
         assert!(example(Templates::builtin(), kind).contains("\n- "), "{kind:?}");
     }
-    let own = vec![(ReflectionKind::Abstract, "- Mine.\n".to_owned())];
-    let other = Templates::builtin().with_exemplars(own.clone());
-    assert_ne!(other.hash(), Templates::builtin().hash());
-    assert_eq!(other.hash(), Templates::builtin().with_exemplars(own).hash());
-    assert!(example(other.clone(), ReflectionKind::Abstract).ends_with(":\n- Mine.\n"));
-    assert_eq!(example(other, ReflectionKind::Error), example(Templates::builtin(), ReflectionKind::Error));
+    let custom = vec![(ReflectionKind::Abstract, "- Mine.\n".to_owned())];
+    let with_custom = Templates::builtin().with_exemplars(custom.clone());
+    assert_ne!(with_custom.hash(), Templates::builtin().hash());
+    assert_eq!(with_custom.hash(), Templates::builtin().with_exemplars(custom).hash());
+    assert!(example(with_custom.clone(), ReflectionKind::Abstract).ends_with(":\n- Mine.\n"));
+    assert_eq!(
+        example(with_custom, ReflectionKind::Error),
+        example(Templates::builtin(), ReflectionKind::Error)
+    );
 }

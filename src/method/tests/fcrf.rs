@@ -59,9 +59,9 @@ fn questions_asked(play: &TestRun) -> Vec<(u32, Question)> {
 }
 
 #[test]
-fn the_tables_of_paper_and_code() {
+fn difficulties_match_the_tables_of_paper_and_code() {
     // docs/METHODS.md, "FCRF": type, sum, simple and in-depth trials out of 5 in the code, in-depth ones by equation 7.
-    for (kind, sum, code, paper) in [
+    for (task_type, sum, code, paper) in [
         (PUT, 2, (3.0, 2.0), 2.5),
         (LOOK, 3, (2.0, 3.0), 3.75),
         (HEAT, 4, (1.0, 4.0), 5.0),
@@ -71,30 +71,30 @@ fn the_tables_of_paper_and_code() {
             env: "household".to_owned(),
             id: "x".to_owned(),
             goal: String::new(),
-            task_type: Some(kind.to_owned()),
+            task_type: Some(task_type.to_owned()),
             difficulty: None,
             seed: 0,
         };
         let difficulty = Difficulty::from_task(&task);
-        assert_eq!(difficulty.sum(), sum, "{kind}");
-        assert_eq!(difficulty.trials_by_depth(true, 5), code, "{kind}");
-        assert_eq!(difficulty.trials_by_depth(false, 5), (5.0 - paper, paper), "{kind}");
+        assert_eq!(difficulty.sum(), sum, "{task_type}");
+        assert_eq!(difficulty.trials_by_depth(true, 5), code, "{task_type}");
+        assert_eq!(difficulty.trials_by_depth(false, 5), (5.0 - paper, paper), "{task_type}");
     }
 }
 
 #[test]
-fn simple_trials_come_first_and_in_depth_ones_need_a_pool() {
-    // Task type, table, and the questions after the four trials that are reflected on.
-    let (s, d) = (vec![EXPERIENCE, PLAN], vec![EXPERIENCE, TIP, BUILD]);
+fn simple_reflections_come_first_and_a_tip_needs_a_pool() {
+    // Task type, table, and the questions after each of the first four trials.
+    let (simple, in_depth) = (vec![EXPERIENCE, PLAN], vec![EXPERIENCE, TIP, BUILD]);
     let cases = [
-        (PUT, "code", [&s, &s, &s, &d]),
-        (PUT, "paper", [&s, &s, &d, &d]),
-        (LOOK, "code", [&s, &s, &d, &d]),
-        (HEAT, "code", [&s, &d, &d, &d]),
-        (TWO, "paper", [&d, &d, &d, &d]),
+        (PUT, "code", [&simple, &simple, &simple, &in_depth]),
+        (PUT, "paper", [&simple, &simple, &in_depth, &in_depth]),
+        (LOOK, "code", [&simple, &simple, &in_depth, &in_depth]),
+        (HEAT, "code", [&simple, &in_depth, &in_depth, &in_depth]),
+        (TWO, "paper", [&in_depth, &in_depth, &in_depth, &in_depth]),
     ];
-    for (kind, table, expected) in cases {
-        let mut run = run(&[("a", kind)], 5);
+    for (task_type, table, expected) in cases {
+        let mut run = run(&[("a", task_type)], 5);
         run.settings.set("k_table", table, SettingOrigin::Flag);
         let mut play = play(run);
         let tip = crate::domain::LessonText::plain("Open before you take.");
@@ -102,7 +102,11 @@ fn simple_trials_come_first_and_in_depth_ones_need_a_pool() {
         play.command(Command::Lesson(command));
         play_to_end(&mut play, &[]);
         let questions: Vec<Question> = questions_asked(&play).into_iter().map(|(_, q)| q).collect();
-        assert_eq!(questions, expected.into_iter().flatten().copied().collect::<Vec<_>>(), "{kind} {table}");
+        assert_eq!(
+            questions,
+            expected.into_iter().flatten().copied().collect::<Vec<_>>(),
+            "{task_type} {table}"
+        );
     }
     // Without a pool there is no tip to choose, and the plan is built from the experience alone.
     let mut play = play(run(&[("a", TWO)], 2));
@@ -111,7 +115,7 @@ fn simple_trials_come_first_and_in_depth_ones_need_a_pool() {
 }
 
 #[test]
-fn a_corrected_task_adds_a_lesson_that_a_later_tip_is_linked_to() {
+fn a_corrected_task_adds_a_lesson_that_becomes_the_parent_of_a_later_tip() {
     // a fails and is corrected in its second trial (episode 3); b fails twice and gets the tip.
     let mut play = play(run(&[("a", TWO), ("b", TWO)], 3));
     play_to_end(&mut play, &[3]);
@@ -142,7 +146,7 @@ fn a_corrected_task_adds_a_lesson_that_a_later_tip_is_linked_to() {
 }
 
 #[test]
-fn the_actor_sees_the_last_three_reflections_trial_by_trial() {
+fn the_actor_sees_the_reflections_of_the_last_three_trials() {
     let mut run = run(&[("a", PUT)], 5);
     run.settings.set("k_table", "code", SettingOrigin::Flag);
     let mut play = play(run);
@@ -164,7 +168,7 @@ fn the_actor_sees_the_last_three_reflections_trial_by_trial() {
 }
 
 #[test]
-fn parts_can_be_left_out_and_the_pool_can_be_a_persons() {
+fn settings_omit_parts_of_a_reflection_and_choose_how_the_pool_grows() {
     // Setting, value, questions of a run in which the second trial of a task succeeds.
     let cases: [(&str, serde_json::Value, &[Question]); 4] = [
         ("experience", false.into(), &[BUILD, CONTRAST]),
@@ -180,26 +184,26 @@ fn parts_can_be_left_out_and_the_pool_can_be_a_persons() {
         let questions: Vec<Question> = questions_asked(&play).into_iter().map(|(_, q)| q).collect();
         assert_eq!(questions, expected, "{name}");
     }
-    // Two lessons are worth a summary, once, after the trial in which the second was added.
+    // The pool is summarized once it has two lessons: after the trial in which the second was added.
     let mut run = run(&[("a", TWO), ("b", TWO), ("c", TWO)], 3);
     run.settings.set("lesson_pool", "summary", SettingOrigin::Flag);
     let mut play = play(run);
     play_to_end(&mut play, &[4, 5]);
     let summaries: Vec<u32> =
         questions_asked(&play).into_iter().filter(|(_, q)| *q == SUMMARY).map(|(e, _)| e).collect();
-    assert_eq!(summaries, [6], "after the second trial of c; the pool of one lesson that is left needs none");
+    assert_eq!(summaries, [6], "after the second trial of c; a single remaining lesson needs no summary");
 }
 
 #[test]
-fn the_runner_is_reflexions() {
-    let (limits, settings, loops) = defaults("fcrf", PaperOrCode::Code);
-    assert_eq!((limits.steps, loops), (49, true));
+fn code_defaults_are_those_of_reflexions_runner() {
+    let (limits, settings, loop_detector) = defaults("fcrf", PaperOrCode::Code);
+    assert_eq!((limits.steps, loop_detector), (49, true));
     assert_eq!(settings.number("memory", 0), 3);
     assert_eq!(super::super::default_trials("fcrf"), 5);
 }
 
 #[test]
-fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about() {
+fn a_tip_names_its_parent_by_number_and_a_missing_number_is_reported() {
     // The mentor's answer when two lessons were shown; the parent lesson, the tip's text, the complaint.
     let cases: &[(&str, Option<usize>, &str, &str)] = &[
         ("2: Open it first.", Some(1), "Open it first.", ""),
@@ -213,7 +217,7 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
         ("7: Open it first.", None, "Open it first.", "names lesson 7, but only 2 were shown"),
         ("0: Open it first.", None, "Open it first.", "names lesson 0, but only 2 were shown"),
     ];
-    for (reply, linked, words, complaint) in cases {
+    for (reply, parent, words, complaint) in cases {
         let mut play = TestRun::new(run(&[("a", TWO)], 2));
         play.mentor = Box::new(|prompt| match prompt.question {
             Some(TIP) => (*reply).to_owned(),
@@ -233,7 +237,7 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
         let pool: Vec<_> = state.pool.visible_of_kind(ReflectionKind::Lesson).collect();
         let tip = pool.iter().find(|l| l.scope == Scope::Task).unwrap();
         assert_eq!(tip.text().text, *words, "{reply}");
-        let parents: Vec<_> = linked.iter().map(|n| pool[*n].id.clone()).collect();
+        let parents: Vec<_> = parent.iter().map(|n| pool[*n].id.clone()).collect();
         assert_eq!(*tip.parents, *parents, "{reply}");
         let complaints =
             state.reflections.iter().find(|r| r.question() == TIP).unwrap().complaints.join("; ");
@@ -247,11 +251,10 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
 }
 
 #[test]
-fn a_whole_run_costs_what_its_tables_say() {
-    // Five lost trials of 50 steps; questions after each but the last: 2 for a simple reflection, 3 for an in-depth one
-    // (2 without a pool). Type, table, whether there is a pool, calls of the mentor: k1 simple ones and the rest
-    // in-depth.
-    for (kind, table, pool, calls) in [
+fn the_mentor_calls_of_a_run_match_the_tables() {
+    // Five lost trials of 50 steps. The mentor is asked after each but the last: 2 questions for a simple reflection, 3
+    // for an in-depth one (2 without a pool). Task type, table, whether there is a pool, mentor calls.
+    for (task_type, table, has_pool, calls) in [
         (PUT, "code", true, 3 * 2 + 3),
         (PUT, "paper", true, 2 * 2 + 2 * 3),
         (LOOK, "code", true, 2 * 2 + 2 * 3),
@@ -260,17 +263,17 @@ fn a_whole_run_costs_what_its_tables_say() {
         (TWO, "paper", false, 4 * 2),
     ] {
         let (limits, settings, _) = defaults("fcrf", PaperOrCode::Paper);
-        let mut run = run(&[("a", kind)], 5);
+        let mut run = run(&[("a", task_type)], 5);
         (run.limits, run.settings, run.loop_detector) = (limits, settings, false);
         run.settings.set("k_table", table, SettingOrigin::Flag);
         let mut play = play(run);
-        if pool {
+        if has_pool {
             let tip = crate::domain::LessonText::plain("Open before you take.");
             let command = LessonCommand::add(ReflectionKind::Lesson, Scope::Environment, tip, String::new());
             play.command(Command::Lesson(command));
         }
         play_to_end(&mut play, &[]);
-        let spent = play.state().usage;
-        assert_eq!((spent.actor_calls, spent.mentor_calls), (250, calls), "{kind} {table} {pool}");
+        let usage = play.state().usage;
+        assert_eq!((usage.actor_calls, usage.mentor_calls), (250, calls), "{task_type} {table} {has_pool}");
     }
 }

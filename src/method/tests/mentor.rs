@@ -9,9 +9,9 @@ fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
     (run.settings.text("generation", ""), run.settings.0["generation"].origin)
 }
 
-/// Regression: a model named as mentor was never called unless `generation` was set too, without any message.
+/// Regression: a model named as mentor was silently never called unless `generation` was set too.
 #[test]
-fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it() {
+fn a_model_as_mentor_makes_the_default_generation_neural() {
     use SettingOrigin::{BuiltIn, Config, Flag, Mentor, Paper, Person};
     // Mentor; previous value and origin of generation (none: the default); whether a preset was chosen; the expected
     // result.
@@ -26,7 +26,7 @@ fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it()
         ("openai:m", Some(("symbolic", Config)), true, ("symbolic", Config)),
         ("openai:m", Some(("symbolic", Person)), false, ("symbolic", Person)),
         ("openai:m", Some(("neuro-symbolic", Flag)), false, ("neuro-symbolic", Flag)),
-        // A row of a paper's table sets this; a session of version 0.1 labelled the default the same way.
+        // A preset sets the origin `paper`. Version 0.1 recorded it for the default, too, without a preset.
         ("openai:m", Some(("symbolic", Paper)), true, ("symbolic", Paper)),
         ("openai:m", Some(("symbolic", Paper)), false, ("neural", Mentor)),
         ("symbolic", Some(("neural", Mentor)), false, ("symbolic", BuiltIn)),
@@ -42,7 +42,7 @@ fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it()
         derive_generation(mentor, &mut run.settings);
         assert_eq!(generation(&run), expected, "{mentor} {before:?} {preset}");
     }
-    // A fork, the model box and `--plain` can switch a mentor and switch back.
+    // A fork, the model dialog and `--plain` can switch the mentor and switch it back.
     let run = test_spec("omnireflect", &[("a", "")]);
     let other = switch_model(&run, ModelRole::Mentor, "openai:m");
     assert_eq!(generation(&other), ("neural", Mentor));
@@ -55,9 +55,9 @@ fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it()
     );
 }
 
-/// Regression: other settings, too, kept a named model from being called without any message.
+/// Regression: with other settings, too, a model named as mentor was silently never called.
 #[test]
-fn a_mentor_that_no_setting_lets_be_asked_is_told_with_the_setting_that_changes_it() {
+fn an_unused_mentor_is_reported_with_the_setting_to_change() {
     // Method; trials; settings; words expected in the reason and the suggestion (none: the mentor is called).
     type Case = (&'static str, u32, &'static [(&'static str, &'static str)], &'static [&'static str]);
     let cases: &[Case] = &[
@@ -105,7 +105,7 @@ fn a_mentor_that_no_setting_lets_be_asked_is_told_with_the_setting_that_changes_
             let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
             run.settings.set(name, value, SettingOrigin::Flag);
         }
-        assert_eq!(unused_mentor_reason(&run), None, "{method}: the rules answer themselves");
+        assert_eq!(unused_mentor_reason(&run), None, "{method}: a symbolic mentor is never reported");
         run.mentor = "openai:m".to_owned();
         let reason = unused_mentor_reason(&run);
         assert_eq!(reason.is_some(), !expected.is_empty(), "{method} {settings:?}: {reason:?}");

@@ -1,4 +1,5 @@
-//! OmniReflect with a mentor: when it is called (Algorithm 1), what becomes of its replies, and what a whole run costs.
+//! OmniReflect with a mentor: when it is called (Algorithm 1), how its replies are used, and how many calls a run
+//! makes.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
@@ -14,7 +15,7 @@ fn neural(tasks: &[(&str, &str)]) -> RunSpec {
     spec
 }
 
-/// Starts a run in which every reflection says something new, and every summary is one sentence.
+/// Starts a run in which all reflections are different, and every summary is one sentence.
 fn start_run(spec: RunSpec) -> TestRun {
     let mut test_run = TestRun::new(spec);
     let mut count = 0;
@@ -62,7 +63,7 @@ fn mentor_calls_follow_the_schedule_of_algorithm_1() {
 }
 
 #[test]
-fn a_whole_episode_costs_what_the_paper_says() {
+fn the_calls_of_an_episode_match_the_paper() {
     // The paper: 50 actor calls and 5 rounds of 3 mentor calls; symbolic generation and ReAct call only the actor.
     for (spec, calls) in [
         (neural(&[("a", "")]), (50, 15)),
@@ -71,27 +72,27 @@ fn a_whole_episode_costs_what_the_paper_says() {
     ] {
         let mut test_run = start_run(spec);
         test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
-        let spent = test_run.state().usage;
-        assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
+        let usage = test_run.state().usage;
+        assert_eq!((usage.actor_calls, usage.mentor_calls), calls);
         assert!(test_run.state().run_over);
     }
 }
 
 #[test]
-fn a_summary_after_every_tenth_task_replaces_the_lessons_it_summarises() {
+fn a_summary_after_every_tenth_task_replaces_the_lessons_it_summarizes() {
     let tasks: Vec<String> = (0..10).map(|n| format!("t{n}")).collect();
     let tasks: Vec<(&str, &str)> = tasks.iter().map(|t| (t.as_str(), "")).collect();
     let mut spec = neural(&tasks);
     spec.limits.steps = 2;
     let mut test_run = start_run(spec);
     // A person's own lesson, added before anything is learned.
-    let own = LessonCommand::add(
+    let own_lesson = LessonCommand::add(
         ReflectionKind::Abstract,
         Scope::Environment,
         LessonText::plain("Mine."),
         String::new(),
     );
-    test_run.command(Command::Lesson(own));
+    test_run.command(Command::Lesson(own_lesson));
     test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
     let state = test_run.state();
     let active_texts =
@@ -135,7 +136,7 @@ fn a_lesson_repeated_by_a_summary_is_kept() {
 }
 
 #[test]
-fn an_unusable_summary_keeps_the_old_list_and_says_so() {
+fn an_unusable_summary_keeps_the_old_list_and_is_reported() {
     let mut spec = neural(&[("a", ""), ("b", "")]);
     spec.limits.steps = 1;
     spec.settings.set("s_freq", 2, SettingOrigin::Flag);
@@ -156,14 +157,18 @@ fn an_unusable_summary_keeps_the_old_list_and_says_so() {
 }
 
 #[test]
-fn progress_is_replaced_or_appended_and_ends_with_its_episode() {
-    for (how, lessons) in [("replace", 1), ("append", 2)] {
+fn progress_lessons_are_replaced_or_appended() {
+    for (value, lessons) in [("replace", 1), ("append", 2)] {
         let mut spec = neural(&[("a", "")]);
-        spec.settings.set("progress", how, SettingOrigin::Flag);
+        spec.settings.set("progress", value, SettingOrigin::Flag);
         spec.limits.steps = 12;
         let mut test_run = start_run(spec);
         test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
-        assert_eq!(test_run.state().pool.active_of_kind(ReflectionKind::Progress).count(), lessons, "{how}");
+        assert_eq!(
+            test_run.state().pool.active_of_kind(ReflectionKind::Progress).count(),
+            lessons,
+            "{value}"
+        );
     }
 }
 
@@ -179,7 +184,7 @@ fn kinds_can_be_switched_off() {
 }
 
 #[test]
-fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_steps() {
+fn the_mentors_prompt_contains_instruction_constitution_task_and_steps() {
     let mut spec = neural(&[("a", "")]);
     spec.limits.steps = 12;
     let mut test_run = start_run(spec);
@@ -206,7 +211,7 @@ fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_steps() {
 }
 
 #[test]
-fn a_constitution_adds_no_calls_to_those_of_the_paper() {
+fn a_constitution_adds_no_calls() {
     // The paper: 50 calls with a constitution alone, 50 + 15 with reflection as well. The last case adds the two
     // summaries after the tenth task.
     let ten: Vec<String> = (0..10).map(|n| format!("t{n}")).collect();
@@ -229,8 +234,8 @@ fn a_constitution_adds_no_calls_to_those_of_the_paper() {
         let mut test_run = TestRun::with_pool(spec, pool);
         test_run.mentor = mentor;
         test_run.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 600]);
-        let spent = test_run.state().usage;
-        assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
+        let usage = test_run.state().usage;
+        assert_eq!((usage.actor_calls, usage.mentor_calls), calls);
         let (state, first) = &test_run.prompts[0];
         let body = render(state, first).body();
         assert!(body.contains("Look first.") && body.contains("Ran in circles."), "{body}");

@@ -28,12 +28,14 @@ fn household() -> FakeHousehold {
 
 /// Returns the executed actions of an episode, in order.
 fn actions_taken(play: &TestRun, episode: u32) -> Vec<String> {
-    let mut now = 0;
+    let mut current_episode = 0;
     let mut actions = Vec::new();
     for envelope in &play.journal {
         match &envelope.event {
-            Event::EpisodeStarted { episode, .. } => now = *episode,
-            Event::ActionTaken { executed, .. } if now == episode => actions.push(executed.action.clone()),
+            Event::EpisodeStarted { episode, .. } => current_episode = *episode,
+            Event::ActionTaken { executed, .. } if current_episode == episode => {
+                actions.push(executed.action.clone())
+            }
             _ => {}
         }
     }
@@ -43,7 +45,7 @@ fn actions_taken(play: &TestRun, episode: u32) -> Vec<String> {
 const PLAN: &str = "Here is the plan:\n1. go to fridge 1\n2. dance\n3. > look\nthink: that is all\n";
 
 #[test]
-fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
+fn an_attempt_costs_one_call_and_follows_the_plan_to_its_end() {
     let mut play = play(run(default_trials("planning")), PLAN);
     play.play_script(&mut household(), &[]);
     let state = play.state();
@@ -54,10 +56,10 @@ fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
         assert_eq!(
             actions_taken(&play, episode),
             ["go to fridge 1", "dance", "look"],
-            "what cannot be done is passed over"
+            "an impossible action doesn't stop the plan"
         );
     }
-    let ended: Vec<_> = state.ended_episodes.iter().map(|p| (p.reason, p.steps, p.calls)).collect();
+    let ended: Vec<_> = state.ended_episodes.iter().map(|e| (e.reason, e.steps, e.calls)).collect();
     assert_eq!(ended, [(EndReason::PlanEnd, 3, 1); 5]);
     let complaints = &state.reflections.last().unwrap().complaints;
     assert!(complaints.iter().any(|c| c.contains("a thought is not an action")), "{complaints:?}");
@@ -65,7 +67,7 @@ fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
 }
 
 #[test]
-fn the_cap_ends_a_long_plan_and_an_empty_one_ends_at_once() {
+fn the_step_limit_ends_a_long_plan_and_an_empty_one_ends_at_once() {
     let mut long = run(1);
     long.limits.steps = 2;
     let mut long = play(long, PLAN);
@@ -74,28 +76,29 @@ fn the_cap_ends_a_long_plan_and_an_empty_one_ends_at_once() {
     let mut empty = play(run(2), "");
     empty.play_script(&mut household(), &[]);
     let state = empty.state();
-    let ended: Vec<_> = state.ended_episodes.iter().map(|p| (p.reason, p.steps)).collect();
+    let ended: Vec<_> = state.ended_episodes.iter().map(|e| (e.reason, e.steps)).collect();
     assert_eq!(ended, [(EndReason::PlanEnd, 0); 2]);
     assert!(!state.reflections.last().unwrap().complaints.is_empty());
 }
 
 #[test]
-fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
+fn with_autonomy_confirm_each_action_of_the_plan_can_be_changed() {
     let mut confirmed = run(1);
     confirmed.autonomy = Autonomy::Confirm;
     let mut play = play(confirmed, PLAN);
     play.play_script(&mut household(), &[]);
-    let step = |play: &TestRun| play.state().step_awaiting_decision().and_then(|s| s.proposed.clone());
-    let line = |play: &TestRun| super::super::current_plan_line(play.state()).map(|l| l.1);
-    assert_eq!(step(&play).as_deref(), Some("go to fridge 1"));
-    assert_eq!(line(&play), Some(1));
-    let refused = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
-    assert!(refused.message.contains("comes from the plan"), "{refused:?}");
+    let proposed_action =
+        |play: &TestRun| play.state().step_awaiting_decision().and_then(|s| s.proposed.clone());
+    let action_number = |play: &TestRun| super::super::current_plan_line(play.state()).map(|l| l.1);
+    assert_eq!(proposed_action(&play).as_deref(), Some("go to fridge 1"));
+    assert_eq!(action_number(&play), Some(1));
+    let error = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
+    assert!(error.message.contains("comes from the plan"), "{error:?}");
     assert!(play.engine.decide(&crate::engine::Input::Command(Command::Reject("no".to_owned()))).is_err());
     play.command(Command::Approve);
     play.play_script(&mut household(), &[]);
-    assert_eq!(step(&play).as_deref(), Some("dance"), "`Run` approved it and the next one waits");
-    assert_eq!(line(&play), Some(2));
+    assert_eq!(proposed_action(&play).as_deref(), Some("dance"), "`Run` approved it and the next one waits");
+    assert_eq!(action_number(&play), Some(2));
     // Line 3 is the action of step 3, even if the text was changed in the meantime.
     let id = play.state().pool.visible_of_kind(ReflectionKind::Plan).next().unwrap().id.clone();
     let text = LessonText::plain("go to fridge 1\ndance\ninventory\nlook");
@@ -104,16 +107,16 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
     play.command(Command::Act("look".to_owned()));
     play.command(Command::SetAutonomy(Autonomy::Auto));
     play.play_script(&mut household(), &[]);
-    let ran = actions_taken(&play, 1);
-    assert_eq!(ran[ran.len() - 2..], ["inventory", "look"], "{ran:?}");
+    let actions = actions_taken(&play, 1);
+    assert_eq!(actions[actions.len() - 2..], ["inventory", "look"], "{actions:?}");
     assert!(play.state().ended_episodes.last().unwrap().assisted);
 }
 
 #[test]
-fn the_next_plan_is_told_of_the_last_attempt_where_the_setting_says_so() {
-    for (word, expected) in [("nothing", false), ("attempt", true)] {
+fn the_setting_replan_shows_the_last_attempt_to_the_next_plan() {
+    for (value, expected) in [("nothing", false), ("attempt", true)] {
         let mut run = run(2);
-        run.settings.set("replan", word, SettingOrigin::Flag);
+        run.settings.set("replan", value, SettingOrigin::Flag);
         let mut play = play(run, PLAN);
         play.play_script(&mut household(), &[]);
         let (state, record) = play.prompts.last().unwrap();
@@ -122,33 +125,35 @@ fn the_next_plan_is_told_of_the_last_attempt_where_the_setting_says_so() {
         assert_eq!(crate::prompt::body_hash(&prompt), record.sha256);
         let attempt =
             prompt.segments.iter().any(|s| s.label == SegmentLabel::Attempt && s.text.contains("> dance"));
-        assert_eq!(attempt, expected, "{word}");
+        assert_eq!(attempt, expected, "{value}");
     }
 }
 
 #[test]
-fn the_stand_in_plans_a_household_task_and_says_where_it_cannot() {
+fn the_symbolic_mentor_plans_household_tasks_only() {
     let mut run = run(5);
     run.mentor = "symbolic".to_owned();
     let mut play = TestRun::new(run.clone());
     play.play_script(&mut household(), &[]);
     let state = play.state();
-    assert!(state.run_over && state.usage.mentor_calls == 0, "no model is asked");
-    let ran = actions_taken(&play, 1);
-    assert!(ran.iter().any(|a| a.starts_with("take apple 1 from ")), "{ran:?}");
-    assert!(ran.len() <= run.limits.steps as usize);
-    for (mentor, env, why) in [("none", "household", "none is set"), ("symbolic", "pddl", "task of pddl")] {
+    assert!(state.run_over && state.usage.mentor_calls == 0, "no model is called");
+    let actions = actions_taken(&play, 1);
+    assert!(actions.iter().any(|a| a.starts_with("take apple 1 from ")), "{actions:?}");
+    assert!(actions.len() <= run.limits.steps as usize);
+    for (mentor, env, reason) in
+        [("none", "household", "there is no mentor"), ("symbolic", "pddl", "task of pddl")]
+    {
         run.mentor = mentor.to_owned();
         run.tasks[0].env = env.to_owned();
         let error = build_policy(&run, Arc::new(Templates::builtin())).err().unwrap();
         assert!(matches!(error, UnknownMethod::NoPlanner(_)), "{error}");
-        assert!(error.to_string().contains(why), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
     }
-    assert_eq!(defaults("planning", PaperOrCode::Code).0.steps, 50, "there is no public code of it");
+    assert_eq!(defaults("planning", PaperOrCode::Code).0.steps, 50, "there is no public code for planning");
 }
 
 #[test]
-fn lines_of_a_plan_are_numbered_where_they_are_actions() {
+fn only_the_lines_of_a_plan_that_are_actions_are_numbered() {
     let lines = super::super::numbered_plan_lines(PLAN);
     let numbers: Vec<Option<u32>> = lines.iter().map(|l| l.0).collect();
     assert_eq!(numbers, [None, Some(1), Some(2), Some(3), None]);

@@ -21,7 +21,7 @@ struct Row {
 
 fn documented_orders() -> Vec<Row> {
     let text = include_str!("../../../docs/PROMPTS.md");
-    let section = text.split("## Against the papers").nth(1).unwrap().split("\n## ").next().unwrap();
+    let section = text.split("## Comparison with the papers").nth(1).unwrap().split("\n## ").next().unwrap();
     let labels = |cell: &str| -> Vec<String> {
         cell.split(',').map(|w| w.trim().to_owned()).filter(|w| !w.is_empty() && w != "-").collect()
     };
@@ -76,8 +76,8 @@ fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<Str
     names
 }
 
-/// Plays a run of up to `trials` trials of three steps. All are lost, except the one with the number `won`. The mentor
-/// gives a different answer to each question.
+/// Plays a run of up to `trials` trials of three steps. All are lost except trial number `won`. The mentor gives a
+/// different answer to each question.
 fn play_lost_run(
     method: &str,
     kind: &str,
@@ -151,13 +151,13 @@ fn play_lost_run(
 
 /// Returns the segment order of the last prompt to the actor, or to the mentor with this question.
 fn last_prompt_order(play: &TestRun, question: Option<Question>) -> Vec<String> {
-    let found = play.prompts.iter().rfind(|(_, p)| p.question == question);
-    let (state, record) = found.unwrap_or_else(|| panic!("{question:?} was never asked"));
+    let prompt = play.prompts.iter().rfind(|(_, p)| p.question == question);
+    let (state, record) = prompt.unwrap_or_else(|| panic!("{question:?} was never asked"));
     segment_order(state, record)
 }
 
 #[test]
-fn every_prompt_has_the_order_of_its_paper() {
+fn every_prompt_has_the_segment_order_of_its_paper() {
     let ask = |kind, purpose| Some(Question { kind, purpose });
     let reflect = |kind| ask(kind, Purpose::Reflect);
     let neural = [("generation", "neural"), ("r_freq", "1"), ("s_freq", "1")];
@@ -167,7 +167,7 @@ fn every_prompt_has_the_order_of_its_paper() {
     let symbolic =
         play_lost_run("omnireflect", HEAT, &[("generation", "symbolic"), ("reflect", "never")], 1, None);
     let strategy = |word| play_lost_run("reflexion", HEAT, &[("strategy", word)], 3, None);
-    let (plans, deep) = (strategy("reflexion"), play_lost_run("fcrf", HEAT, &[], 2, None));
+    let (plans, in_depth) = (strategy("reflexion"), play_lost_run("fcrf", HEAT, &[], 2, None));
     let simple = play_lost_run("fcrf", PUT, &[("k_table", "code")], 3, None);
     let corrected = play_lost_run("fcrf", HEAT, &[("lesson_pool", "summary")], 2, Some(2));
     let memories = play_lost_run("sweet_sour", HEAT, &[("transfer", "always")], 2, None);
@@ -197,11 +197,11 @@ fn every_prompt_has_the_order_of_its_paper() {
             "omnireflect: summarise.error",
             last_prompt_order(&neural_run, ask(ReflectionKind::Error, Purpose::Summarise)),
         ),
-        ("fcrf in-depth", last_prompt_order(&deep, None)),
+        ("fcrf in-depth", last_prompt_order(&in_depth, None)),
         ("fcrf simple", last_prompt_order(&simple, None)),
-        ("fcrf: reflect.experience", last_prompt_order(&deep, reflect(ReflectionKind::Experience))),
-        ("fcrf: choose.lesson", last_prompt_order(&deep, ask(ReflectionKind::Lesson, Purpose::Choose))),
-        ("fcrf: build.plan", last_prompt_order(&deep, ask(ReflectionKind::Plan, Purpose::Build))),
+        ("fcrf: reflect.experience", last_prompt_order(&in_depth, reflect(ReflectionKind::Experience))),
+        ("fcrf: choose.lesson", last_prompt_order(&in_depth, ask(ReflectionKind::Lesson, Purpose::Choose))),
+        ("fcrf: build.plan", last_prompt_order(&in_depth, ask(ReflectionKind::Plan, Purpose::Build))),
         ("fcrf: reflect.plan", last_prompt_order(&simple, reflect(ReflectionKind::Plan))),
         (
             "fcrf: contrast.lesson",

@@ -32,22 +32,22 @@ fn play_and_lose(play: &mut TestRun) {
 }
 
 #[test]
-fn fifteen_trials_cost_what_the_papers_say() {
+fn the_calls_of_fifteen_trials_match_the_papers() {
     // docs/METHODS.md, "Reflexion": 15 x 50 + 14 = 764 by the paper; 15 x 49 + 15 = 750 in the public code.
-    for (reading, calls) in [(PaperOrCode::Paper, (750, 14)), (PaperOrCode::Code, (735, 15))] {
+    for (source, calls) in [(PaperOrCode::Paper, (750, 14)), (PaperOrCode::Code, (735, 15))] {
         let mut run = run(&[("a", "")], 15);
-        let (limits, settings, loops) = defaults("reflexion", reading);
-        assert!(loops, "Reflexion's runner stops at two equal actions");
+        let (limits, settings, loop_detector) = defaults("reflexion", source);
+        assert!(loop_detector, "Reflexion's runner stops at two equal actions");
         (run.limits, run.settings) = (limits, settings);
         let mut play = play(run);
         play_and_lose(&mut play);
-        let spent = play.state().usage;
-        assert_eq!((spent.actor_calls, spent.mentor_calls), calls, "{reading:?}");
+        let usage = play.state().usage;
+        assert_eq!((usage.actor_calls, usage.mentor_calls), calls, "{source:?}");
     }
 }
 
 #[test]
-fn tasks_are_played_trial_by_trial_and_a_solved_one_rests() {
+fn tasks_are_played_trial_by_trial_until_solved() {
     let mut run = run(&[("a", ""), ("b", "")], 3);
     run.limits.steps = 8;
     let mut play = play(run);
@@ -63,7 +63,7 @@ fn tasks_are_played_trial_by_trial_and_a_solved_one_rests() {
     };
     play.play_script_in(&mut world, &["inventory"; 1000]);
     let played: Vec<_> =
-        play.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial, p.won)).collect();
+        play.state().ended_episodes.iter().map(|e| (e.task.id.as_str(), e.trial, e.won)).collect();
     assert_eq!(played, [("a", 1, false), ("b", 1, true), ("a", 2, false), ("a", 3, false)]);
 }
 
@@ -88,7 +88,7 @@ fn the_last_three_plans_of_this_task_are_shown() {
 }
 
 #[test]
-fn strategies_say_what_a_new_trial_is_told() {
+fn each_strategy_shows_its_own_memory_to_a_new_trial() {
     // Strategy, mentor calls over three lost trials, whether the last prompt has the last attempt, and how many plans
     // it has.
     let cases = [
@@ -119,7 +119,7 @@ fn strategies_say_what_a_new_trial_is_told() {
 }
 
 #[test]
-fn a_plan_is_about_its_task_and_is_asked_after_the_attempt_it_is_about() {
+fn a_plan_is_requested_after_the_attempt_it_is_about() {
     let mut run = run(&[("a", "")], 2);
     run.limits.steps = 3;
     let mut play = play(run);
@@ -136,7 +136,7 @@ fn a_plan_is_about_its_task_and_is_asked_after_the_attempt_it_is_about() {
 }
 
 #[test]
-fn symbolic_rules_write_plans_where_they_are_the_mentor() {
+fn a_symbolic_mentor_writes_plans() {
     let mut run = run(&[("a", "")], 2);
     run.mentor = "symbolic".to_owned();
     run.limits.steps = 3;
@@ -146,25 +146,24 @@ fn symbolic_rules_write_plans_where_they_are_the_mentor() {
         &["take apple 1", "open fridge 1", "inventory", "inventory", "inventory", "inventory"],
     );
     let state = play.state();
-    assert_eq!(state.usage.mentor_calls, 0, "no model is asked");
+    assert_eq!(state.usage.mentor_calls, 0, "no model is called");
     let plan = state.pool.visible_of_kind(ReflectionKind::Plan).next().expect("a plan");
     assert!(plan.text().text.contains("Go to a place before you act on it."), "{:?}", plan.text());
 }
 
-/// Regression: an empty reply became an empty action that was offered with "do it" and executed. The public code does
-/// that; with its settings and without a person there, so does this program.
+/// Regression: an empty reply became an empty action and was executed. The public code does that; so does this program,
+/// but only with the code's settings and without a person.
 #[test]
-fn an_empty_reply_is_asked_again_warmer_and_then_is_a_failed_call_but_without_a_person_and_as_the_code_does()
-{
-    let readings = [
+fn empty_replies_are_retried_and_then_fail_except_unattended_with_code_settings() {
+    let cases = [
         (PaperOrCode::Paper, true),
         (PaperOrCode::Paper, false),
         (PaperOrCode::Code, true),
         (PaperOrCode::Code, false),
     ];
-    for (reading, attended) in readings {
+    for (source, attended) in cases {
         let mut run = run(&[("a", "")], 1);
-        run.settings = defaults("reflexion", reading).1;
+        run.settings = defaults("reflexion", source).1;
         run.limits.steps = 1;
         let mut play = play(run);
         play.engine.policy.is_attended = attended;
@@ -172,16 +171,16 @@ fn an_empty_reply_is_asked_again_warmer_and_then_is_a_failed_call_but_without_a_
             &mut FakeHousehold::kitchen("put a hot apple in garbagecan"),
             &["", "", "ok", "", "", "", "never asked"],
         );
-        let rungs: Vec<u32> = play
+        let temperature_levels: Vec<u32> = play
             .prompts
             .iter()
             .filter(|(_, p)| p.question.is_none())
             .map(|(_, p)| p.temperature_level)
             .collect();
-        assert_eq!(rungs, [0, 1, 2, 3, 4, 5], "six tries, 0.2 warmer each");
+        assert_eq!(temperature_levels, [0, 1, 2, 3, 4, 5], "six tries, each 0.2 warmer than the last");
         let state = play.state();
         let step = state.episode.as_ref().unwrap().step(1).unwrap();
-        if (reading, attended) == (PaperOrCode::Code, false) {
+        if (source, attended) == (PaperOrCode::Code, false) {
             assert_eq!(
                 (step.action(), step.unusable_replies, state.failed_call.is_none()),
                 (Some(""), 5, true)
@@ -198,20 +197,20 @@ fn an_empty_reply_is_asked_again_warmer_and_then_is_a_failed_call_but_without_a_
 }
 
 #[test]
-fn a_session_from_before_keep_attempts_shows_its_last_attempts_still() {
+fn a_session_without_keep_attempts_still_shows_its_last_attempts() {
     for strategy in ["last-attempt", "both", "reflexion"] {
         let mut run = run(&[("a", "")], 3);
         run.limits.steps = 2;
         run.settings.set("strategy", strategy, SettingOrigin::Flag);
         let mut play = play(run);
         play_and_lose(&mut play);
-        // As an older program wrote it: the strategy alone decided.
+        // As an older version wrote it, without the setting: the strategy alone decided.
         let old = play.journal.iter().map(|envelope| {
-            let mut written = serde_json::to_value(envelope).unwrap();
-            if let Some(settings) = written.pointer_mut("/spec/settings") {
+            let mut json = serde_json::to_value(envelope).unwrap();
+            if let Some(settings) = json.pointer_mut("/spec/settings") {
                 assert!(settings.as_object_mut().unwrap().remove("keep_attempts").is_some());
             }
-            serde_json::from_value::<crate::engine::Envelope>(written).unwrap()
+            serde_json::from_value::<crate::engine::Envelope>(json).unwrap()
         });
         let mut state = crate::engine::State::default();
         old.for_each(|envelope| state.apply(&envelope));

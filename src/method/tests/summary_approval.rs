@@ -30,7 +30,7 @@ fn play(autonomy: Autonomy) -> TestRun {
     play
 }
 
-/// Continues, accepting every proposal, until a summary waits or the run is over.
+/// Accepts every proposal until a summary waits or the run is over.
 fn accept_until_summary(play: &mut TestRun) {
     let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     for _ in 0..20 {
@@ -57,8 +57,8 @@ fn error_of(play: &TestRun, command: Command) -> String {
 }
 
 #[test]
-fn nothing_changes_before_the_word_and_then_what_was_accepted() {
-    let (on, gone) = (LessonStatus::On, LessonStatus::Retired);
+fn a_summary_changes_nothing_until_settled_and_then_only_accepted_lines() {
+    let (on, retired) = (LessonStatus::On, LessonStatus::Retired);
     let mut play = play_until_summary();
     let state = play.state();
     let question = Question { kind: ReflectionKind::Abstract, purpose: Purpose::Summarise };
@@ -68,38 +68,39 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
         2,
         "the old list is still active"
     );
-    let kinds: Vec<bool> = state.waiting_summaries[first]
+    let retires: Vec<bool> = state.waiting_summaries[first]
         .items
         .iter()
         .map(|l| matches!(l, PoolChangeItem::Retire { .. }))
         .collect();
-    assert_eq!(kinds, [true, true, false, false]);
+    assert_eq!(retires, [true, true, false, false]);
     assert!(state.is_waiting() && play.engine.advance().is_empty());
     for command in [Command::Step, Command::Run, Command::StepStage] {
-        assert!(error_of(&play, command).contains("waits for your decision"));
+        assert!(error_of(&play, command).contains("is waiting for your decision"));
     }
     assert!(error_of(&play, Command::SettlePool { refused: vec![9] }).contains("no line 10"));
 
-    // The oldest summary waits first; of the Abstract one, the first old lesson is kept and the last new one rejected.
+    // The oldest summary is settled first. Of the Abstract one, the first old lesson is kept and the last new one
+    // rejected.
     for _ in 0..2 {
         let refused =
             if play.state().waiting_summaries[0].question == question { vec![0, 3] } else { vec![] };
         play.command(Command::SettlePool { refused });
     }
     let state = play.state();
-    let abstracts = lessons(state, ReflectionKind::Abstract);
-    assert_eq!(abstracts.iter().map(|l| l.1).collect::<Vec<_>>(), [on, gone, on]);
-    assert_eq!(abstracts[2].0, "In short.");
-    let touched: Vec<bool> =
+    let abstract_lessons = lessons(state, ReflectionKind::Abstract);
+    assert_eq!(abstract_lessons.iter().map(|l| l.1).collect::<Vec<_>>(), [on, retired, on]);
+    assert_eq!(abstract_lessons[2].0, "In short.");
+    let edited: Vec<bool> =
         state.pool.visible_of_kind(ReflectionKind::Abstract).map(|l| l.edited_by_person).collect();
-    assert_eq!(touched, [true, true], "a list that a person made is not the mentor's alone");
+    assert_eq!(edited, [true, true], "a person changed this list");
     assert_eq!(
         lessons(state, ReflectionKind::Error).iter().map(|l| l.1).collect::<Vec<_>>(),
-        [gone, gone, on]
+        [retired, retired, on]
     );
     assert!(
         state.pool.visible_of_kind(ReflectionKind::Error).all(|l| !l.edited_by_person),
-        "who accepts all changes nothing"
+        "accepting everything is not an edit"
     );
     accept_until_summary(&mut play);
     assert!(play.state().run_over && play.state().ended_episodes.len() == 3);
@@ -115,7 +116,7 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
 }
 
 #[test]
-fn where_nobody_agrees_a_summary_is_done_at_once() {
+fn with_autonomy_auto_a_summary_is_applied_at_once() {
     let mut play = play(Autonomy::Auto);
     accept_until_summary(&mut play);
     assert!(play.state().run_over);
@@ -126,7 +127,7 @@ fn where_nobody_agrees_a_summary_is_done_at_once() {
 }
 
 #[test]
-fn what_a_person_did_meanwhile_stays() {
+fn a_lesson_changed_while_the_summary_waits_is_kept() {
     let mut play = play_until_summary();
     let kind = play.state().waiting_summaries[0].question.kind;
     let id = play.state().pool.visible_of_kind(kind).next().unwrap().id.clone();
@@ -137,7 +138,7 @@ fn what_a_person_did_meanwhile_stays() {
 }
 
 #[test]
-fn giving_the_word_away_settles_what_waits() {
+fn switching_to_autonomy_auto_settles_waiting_summaries() {
     let mut play = play_until_summary();
     play.command(Command::SetAutonomy(Autonomy::Auto));
     accept_until_summary(&mut play);
@@ -146,7 +147,7 @@ fn giving_the_word_away_settles_what_waits() {
     assert!(play.state().run_over && play.state().waiting_summaries.is_empty());
     // A session that was closed while the summary waited still waits after resuming.
     let waiting = play_until_summary();
-    let kept: State = serde_json::from_str(&serde_json::to_string(waiting.state()).unwrap()).unwrap();
-    let again = Engine::resume(kept, waiting.engine.policy.clone(), waiting.engine.branch.clone());
-    assert!(again.advance().is_empty() && again.state.waiting_summaries.len() == 2);
+    let saved: State = serde_json::from_str(&serde_json::to_string(waiting.state()).unwrap()).unwrap();
+    let resumed = Engine::resume(saved, waiting.engine.policy.clone(), waiting.engine.branch.clone());
+    assert!(resumed.advance().is_empty() && resumed.state.waiting_summaries.len() == 2);
 }

@@ -1,4 +1,4 @@
-//! Sweet&Sour: both memory buffers after each line of its algorithm.
+//! Sweet&Sour: both memories after each line of its algorithm.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
@@ -61,11 +61,11 @@ fn scripted_world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
 
 /// Returns short-term and long-term memory.
 fn short_and_long_term(state: &State) -> (Vec<&str>, Vec<&str>) {
-    let of = |short: bool| -> Vec<&str> {
+    let texts = |short: bool| -> Vec<&str> {
         let all = state.pool.all().filter(|l| l.is_active() && (l.scope == Scope::Episode) == short);
         all.map(|l| l.text().text.as_str()).collect()
     };
-    (of(true), of(false))
+    (texts(true), texts(false))
 }
 
 /// Episode and step of a prompt, and the memories in it: short-term, long-term.
@@ -73,8 +73,8 @@ type MemoriesBefore<'a> = ((u32, u32), Vec<&'a str>, Vec<&'a str>);
 
 /// Returns the memories before each prompt of the actor.
 fn memories_before_prompts(play: &TestRun) -> Vec<MemoriesBefore<'_>> {
-    let actors = play.prompts.iter().filter(|(_, p)| p.question.is_none());
-    actors
+    let actor_prompts = play.prompts.iter().filter(|(_, p)| p.question.is_none());
+    actor_prompts
         .map(|(state, p)| {
             let (short, long) = short_and_long_term(state);
             ((p.episode, p.step), short, long)
@@ -83,7 +83,7 @@ fn memories_before_prompts(play: &TestRun) -> Vec<MemoriesBefore<'_>> {
 }
 
 #[test]
-fn the_buffers_after_each_line_of_algorithm_1() {
+fn memories_follow_algorithm_1_line_by_line() {
     // Three attempts; the second reaches the goal, so there is no third.
     let mut play = play(run(3));
     play.play_script_in(
@@ -114,13 +114,13 @@ fn the_buffers_after_each_line_of_algorithm_1() {
 }
 
 #[test]
-fn a_memory_is_a_tuple_and_is_shown_as_one() {
+fn a_memory_is_stored_and_shown_as_a_tuple() {
     let mut play = play(run(1));
     play.play_script_in(&mut scripted_world(&[]), &["inventory", "look around", "wait here", "go on"]);
     let lesson = play.state().pool.all().find(|l| l.kind == ReflectionKind::Positive).unwrap();
-    let moment =
+    let transition =
         Transition { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.25 };
-    assert_eq!(lesson.transition.as_deref(), Some(&moment));
+    assert_eq!(lesson.transition.as_deref(), Some(&transition));
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
     assert!(
@@ -157,7 +157,7 @@ fn records_of_version_0_1_keep_their_text_forms() {
 }
 
 #[test]
-fn readings_and_ablations() {
+fn settings_for_interpretations_and_ablations_work() {
     // Settings, long-term memory after two failed attempts.
     let cases: [(&str, serde_json::Value, &[&str]); 5] = [
         ("transfer", "success".into(), &["Negative 2.", "Negative 4."]),
@@ -174,14 +174,14 @@ fn readings_and_ablations() {
             &mut scripted_world(&[]),
             &["inventory", "look around", "wait here", "go on"].repeat(2),
         );
-        // Lessons of scope episode are forgotten when the next episode begins; here none does.
+        // Short-term memories are forgotten when the next episode begins; here none begins.
         let (_, long) = short_and_long_term(play.state());
         assert_eq!(long, expected, "{name}");
     }
 }
 
 #[test]
-fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
+fn the_reward_accumulates_over_episodes_if_reward_carries_is_on() {
     for (carries, expected) in [(true, "Total reward: 1.75\n"), (false, "Total reward: 0.75\n")] {
         let mut run = run(1);
         run.tasks.push(crate::domain::Task { id: "b".to_owned(), ..run.tasks[0].clone() });
@@ -205,10 +205,10 @@ fn a_memory_that_is_switched_off_is_not_carried_over() {
     let id = play.state().pool.all().next().unwrap().id.clone();
     let off = crate::engine::LessonCommand::Status { id, status: LessonStatus::Off };
     play.command(crate::engine::Command::Lesson(off));
-    let mut left = scripted_world(&[1]);
+    let mut world = scripted_world(&[1]);
     // The same environment continues at its third step.
-    (0..3).for_each(|n| drop(left(if n == 0 { None } else { Some("x") })));
-    play.play_script_in(&mut left, &["wait here", "go on"]);
+    (0..3).for_each(|n| drop(world(if n == 0 { None } else { Some("x") })));
+    play.play_script_in(&mut world, &["wait here", "go on"]);
     let (_, long) = short_and_long_term(play.state());
     assert_eq!(long, ["Positive 2."]);
 }

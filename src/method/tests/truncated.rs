@@ -1,4 +1,4 @@
-//! Tests of truncated replies: which parts of them count.
+//! Truncated replies: which parts of them are used.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{Purpose, ReflectionKind, SettingOrigin, Truncation};
@@ -13,11 +13,11 @@ fn neural(tasks: &[(&str, &str)]) -> crate::domain::RunSpec {
     run
 }
 
-fn in_force(play: &TestRun, kind: ReflectionKind) -> Vec<String> {
+fn active_texts(play: &TestRun, kind: ReflectionKind) -> Vec<String> {
     play.state().pool.active_of_kind(kind).map(|l| l.text().text.clone()).collect()
 }
 
-/// Regression: of 117 lists that hit the limit, all were kept with their incomplete last sentence.
+/// Regression: all of 117 lists that hit the limit kept their incomplete last sentence.
 #[test]
 fn a_truncated_list_loses_its_incomplete_last_item() {
     let mut run = neural(&[("a", "")]);
@@ -30,7 +30,7 @@ fn a_truncated_list_loses_its_incomplete_last_item() {
         _ => "[]".to_owned(),
     });
     play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"]);
-    assert_eq!(in_force(&play, ReflectionKind::Abstract), ["Look first."]);
+    assert_eq!(active_texts(&play, ReflectionKind::Abstract), ["Look first."]);
     let reflection = play.state().reflections.iter().find(|r| r.kind == ReflectionKind::Abstract).unwrap();
     assert_eq!(reflection.truncated, Some(Truncation::Length));
     assert!(reflection.complaints[0].contains("cut off by the token limit"), "{:?}", reflection.complaints);
@@ -44,25 +44,25 @@ fn a_truncated_summary_keeps_the_old_list() {
     run.limits.steps = 1;
     run.settings.set("s_freq", 2, SettingOrigin::Flag);
     let mut play = TestRun::new(run);
-    let (mut said, mut cut) = (0, true);
+    let (mut count, mut is_first) = (0, true);
     play.mentor = Box::new(move |prompt| {
-        said += 1;
+        count += 1;
         match prompt.question.unwrap() {
             q if q.purpose == Purpose::Summarise && q.kind == ReflectionKind::Abstract => {
                 // The second reply is complete.
-                if std::mem::take(&mut cut) {
+                if std::mem::take(&mut is_first) {
                     "[\"In short.\", \"And mo✂"
                 } else {
                     "[\"In short.\", \"And more.\"]"
                 }
                 .to_owned()
             }
-            q if q.kind == ReflectionKind::Abstract => format!("['Said {said}.']"),
+            q if q.kind == ReflectionKind::Abstract => format!("['Said {count}.']"),
             _ => "[]".to_owned(),
         }
     });
     play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 2]);
-    let old = in_force(&play, ReflectionKind::Abstract);
+    let old = active_texts(&play, ReflectionKind::Abstract);
     assert!(old.len() == 2 && old.iter().all(|t| t.starts_with("Said")), "{old:?}");
     let summary = |play: &TestRun| {
         let last = play.state().reflections.iter().rev().find(|r| r.purpose == Purpose::Summarise);
@@ -81,11 +81,11 @@ fn a_truncated_summary_keeps_the_old_list() {
     // A person requests it again.
     play.command(Command::Reflect(ReflectionKind::Abstract));
     play.advance(&mut |_| unreachable!(), &mut |_| None);
-    assert_eq!(in_force(&play, ReflectionKind::Abstract), ["In short.", "And more."]);
+    assert_eq!(active_texts(&play, ReflectionKind::Abstract), ["In short.", "And more."]);
     assert!(summary(&play).truncated.is_none());
 }
 
-/// Regression: actions that the limit had cut in the middle were executed (62 of 62).
+/// Regression: actions cut in the middle by the limit were executed (62 of 62).
 #[test]
 fn an_action_cut_in_the_middle_is_not_executed() {
     let mut run = test_spec("react", &[("a", "")]);
@@ -103,11 +103,11 @@ fn an_action_cut_in_the_middle_is_not_executed() {
         "{:?}",
         step.complaints
     );
-    let why = play.journal.iter().find_map(|e| match &e.event {
+    let reason = play.journal.iter().find_map(|e| match &e.event {
         Event::AskedAgain { unusable_reason: unusable, .. } => unusable.clone(),
         _ => None,
     });
-    assert!(why.unwrap().contains("before its action was complete"));
+    assert!(reason.unwrap().contains("before its action was complete"));
     // After the last retry the call has failed.
     let mut play = TestRun::new(test_spec("react", &[("a", "")]));
     play.play_script(&mut FakeHousehold::kitchen(GOAL), &["go to countertop✂"; 3]);
@@ -126,10 +126,10 @@ fn a_refusal_is_neither_an_action_nor_a_lesson() {
     let words =
         "the model refused to answer: This request was blocked by the usage policy. Go away., 3 times";
     assert_eq!(failure.message, words);
-    for code in [false, true] {
+    for with_code_settings in [false, true] {
         let mut run = test_spec("reflexion", &[("a", "")]);
         (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
-        if code {
+        if with_code_settings {
             run.settings = super::super::defaults("reflexion", super::super::PaperOrCode::Code).1;
         }
         let mut play = TestRun::new(run);
@@ -144,7 +144,7 @@ fn a_refusal_is_neither_an_action_nor_a_lesson() {
 
 /// The papers' public code doesn't check for truncation: it uses whatever arrived.
 #[test]
-fn with_code_settings_a_truncated_reply_counts_and_is_marked() {
+fn with_code_settings_a_truncated_reply_is_used_and_marked() {
     let mut run = test_spec("reflexion", &[("a", "")]);
     (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
     let (_, settings, _) = super::super::defaults("reflexion", super::super::PaperOrCode::Code);
@@ -199,7 +199,7 @@ fn three_replies_without_an_action_give_one_warning() {
     assert_eq!(
         warnings(&["foo", "think: hm", "", "bar"], 9),
         [(3, warning.clone())],
-        "a thought counts neither way"
+        "a thought doesn't count as an action or as a failure"
     );
     assert_eq!(
         warnings(&["The mug is on a shelf.", "I should look.", "It may be on a shelf, so look there."], 9),

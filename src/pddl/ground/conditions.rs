@@ -1,5 +1,5 @@
-//! Turns clauses under a binding into gate inputs. Negated disjunctions become gates of their own, shared between equal
-//! bindings.
+//! Turns clauses under a binding into inputs of AND gates. Negated disjunctions become gates of their own, shared
+//! between equal bindings.
 
 use crate::pddl::atoms::Atoms;
 use crate::pddl::condition::{Clause, Scope};
@@ -16,9 +16,10 @@ pub(super) struct Grounder<'a> {
     pub(super) atoms: &'a Atoms,
     types: &'a Types,
     is_static: &'a [bool],
+    /// Passed on to [`Joiner::work`].
     work: &'a mut u64,
     gates: InputRows,
-    /// Keyed by schema, nested disjunction and the objects bound to its free variables.
+    /// Keyed by schema, index of the negated disjunction, and the objects bound to its free variables.
     cached_conditions: FastMap<(usize, usize, Vec<ObjectId>), Condition>,
     cached_plans: FastMap<(usize, usize), Vec<JoinPlan>>,
 }
@@ -58,12 +59,11 @@ impl<'a> Grounder<'a> {
         .run(plan, binding, found)
     }
 
-    /// Writes the non-static literals of a clause to `out`, sorted. The binding must be complete, and its positive
-    /// facts must be reachable.
-    /// Returns false if the clause can never hold.
+    /// Writes the non-static literals of a clause to `out`, sorted. The binding must be complete. Returns false if the
+    /// clause can never hold, for example because a positive fact is unreachable.
     pub(super) fn ground_clause(
         &mut self,
-        at: (usize, &Scope),
+        in_schema: (usize, &Scope),
         clause: &Clause,
         binding: &mut [ObjectId],
         out: &mut Vec<Input>,
@@ -88,8 +88,8 @@ impl<'a> Grounder<'a> {
                 out.push(Input::fact(atom).negated());
             }
         }
-        for &nested in &clause.negated_disjunctions {
-            match self.ground_negated_alternatives(at, nested, binding)? {
+        for &index in &clause.negated_disjunctions {
+            match self.ground_negated_disjunction(in_schema, index, binding)? {
                 Condition::Constant(true) => {}
                 Condition::Constant(false) => return Ok(false),
                 Condition::Input(input) => out.push(input),
@@ -100,40 +100,40 @@ impl<'a> Grounder<'a> {
         Ok(!out.windows(2).any(|pair| pair[0].negated() == pair[1]))
     }
 
-    fn ground_negated_alternatives(
+    fn ground_negated_disjunction(
         &mut self,
         (schema, scope): (usize, &Scope),
-        nested: usize,
+        index: usize,
         binding: &mut [ObjectId],
     ) -> Result<Condition, PddlError> {
-        let alternatives = &scope.nested[nested];
+        let disjunction = &scope.nested[index];
         let bound: Vec<ObjectId> =
-            alternatives.free_variables.iter().map(|&slot| binding[usize::from(slot)]).collect();
-        let key = (schema, nested, bound);
+            disjunction.free_variables.iter().map(|&slot| binding[usize::from(slot)]).collect();
+        let key = (schema, index, bound);
         if let Some(&known) = self.cached_conditions.get(&key) {
             return Ok(known);
         }
-        let plans = self.cached_plans.entry((schema, nested)).or_insert_with(|| {
+        let plans = self.cached_plans.entry((schema, index)).or_insert_with(|| {
             let plan = |clause: &Clause| {
                 JoinPlan::new(
                     clause,
                     scope.variable_types.len(),
-                    &alternatives.free_variables,
+                    &disjunction.free_variables,
                     &[],
                     None,
                     self.is_static,
                 )
             };
-            alternatives.clauses.iter().map(plan).collect()
+            disjunction.clauses.iter().map(plan).collect()
         });
         let plans = plans.clone();
         // Only variables that the disjunction mentions may be bound: others could clash with its own variables.
         let mut inner = vec![UNBOUND; scope.width()];
-        for &slot in &alternatives.free_variables {
+        for &slot in &disjunction.free_variables {
             inner[usize::from(slot)] = binding[usize::from(slot)];
         }
         let condition =
-            self.ground_no_clause_holds((schema, scope), &alternatives.clauses, &plans, &mut inner)?;
+            self.ground_no_clause_holds((schema, scope), &disjunction.clauses, &plans, &mut inner)?;
         self.cached_conditions.insert(key, condition);
         Ok(condition)
     }
@@ -141,7 +141,7 @@ impl<'a> Grounder<'a> {
     /// Returns the condition that no clause holds for any binding of the clause's own variables.
     fn ground_no_clause_holds(
         &mut self,
-        at: (usize, &Scope),
+        in_schema: (usize, &Scope),
         clauses: &[Clause],
         cached_plans: &[JoinPlan],
         binding: &mut [ObjectId],
@@ -151,9 +151,9 @@ impl<'a> Grounder<'a> {
         let mut found = Vec::new();
         for (clause, plan) in clauses.iter().zip(cached_plans) {
             found.clear();
-            self.find_bindings(at.1, plan, binding, &mut found)?;
-            for row in found.chunks_exact_mut(at.1.width()) {
-                if !self.ground_clause(at, clause, row, &mut inputs)? {
+            self.find_bindings(in_schema.1, plan, binding, &mut found)?;
+            for row in found.chunks_exact_mut(in_schema.1.width()) {
+                if !self.ground_clause(in_schema, clause, row, &mut inputs)? {
                     continue;
                 }
                 match inputs.as_slice() {

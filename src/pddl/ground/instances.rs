@@ -49,7 +49,7 @@ pub(super) fn ground_instances(
     let mut binding = Vec::new();
     for instances in found {
         let schema = &schemas[instances.action];
-        let at = (instances.action, &schema.scope);
+        let in_schema = (instances.action, &schema.scope);
         let clause = &schema.clauses[instances.clause];
         let mut bound = schema.parameters.clone();
         bound.extend_from_slice(&clause.bound_variables);
@@ -58,11 +58,11 @@ pub(super) fn ground_instances(
         for row in instances.rows.chunks_exact(instances.width) {
             binding.clear();
             binding.extend_from_slice(row);
-            if !grounder.ground_clause(at, clause, &mut binding, &mut inputs)? {
+            if !grounder.ground_clause(in_schema, clause, &mut binding, &mut inputs)? {
                 continue;
             }
             let before = ops.effects.len();
-            ops.add_effects(at, &effects, &inputs, &mut binding, grounder)?;
+            ops.add_effects(in_schema, &effects, &inputs, &mut binding, grounder)?;
             if ops.effects.len() == before {
                 continue;
             }
@@ -101,7 +101,7 @@ impl GroundedOps {
     /// Appends the effects of one instance, add effects first. Omits add effects whose fact is a precondition anyway.
     fn add_effects(
         &mut self,
-        at: (usize, &crate::pddl::condition::Scope),
+        in_schema: (usize, &crate::pddl::condition::Scope),
         effects: &[EffectPlans<'_>],
         required: &[Input],
         binding: &mut [ObjectId],
@@ -112,7 +112,7 @@ impl GroundedOps {
         let mut omitted_adds: Vec<(u32, (u32, u32))> = Vec::new();
         for is_add in [true, false] {
             for effect in effects.iter().filter(|effect| effect.effect.is_add == is_add) {
-                self.add_effect(at, effect, required, binding, grounder, first, &mut omitted_adds)?;
+                self.add_effect(in_schema, effect, required, binding, grounder, first, &mut omitted_adds)?;
             }
         }
         if self.effects.len() > limits::INPUTS {
@@ -124,7 +124,7 @@ impl GroundedOps {
     #[expect(clippy::too_many_arguments, reason = "the body of a nested loop")]
     fn add_effect(
         &mut self,
-        at: (usize, &crate::pddl::condition::Scope),
+        in_schema: (usize, &crate::pddl::condition::Scope),
         effect: &EffectPlans<'_>,
         required: &[Input],
         binding: &mut [ObjectId],
@@ -149,9 +149,9 @@ impl GroundedOps {
             for &slot in &when.bound_variables {
                 inner[usize::from(slot)] = UNBOUND;
             }
-            grounder.find_bindings(at.1, plan, &mut inner, &mut found)?;
-            for row in found.chunks_exact_mut(at.1.width()) {
-                if !grounder.ground_clause(at, when, row, &mut inputs)? {
+            grounder.find_bindings(in_schema.1, plan, &mut inner, &mut found)?;
+            for row in found.chunks_exact_mut(in_schema.1.width()) {
+                if !grounder.ground_clause(in_schema, when, row, &mut inputs)? {
                     continue;
                 }
                 if inputs.iter().any(|input| required.binary_search(&input.negated()).is_ok()) {

@@ -83,7 +83,7 @@ impl Parser<'_, '_> {
 
     fn parse_effect_literal(
         &mut self,
-        adds: bool,
+        is_add: bool,
         word: &str,
         at: usize,
         scope: &[Name],
@@ -99,7 +99,7 @@ impl Parser<'_, '_> {
         out.push(Effect {
             variables: context.variables.clone(),
             conditions: context.conditions.clone(),
-            is_add: adds,
+            is_add,
             predicate,
             terms,
         });

@@ -95,33 +95,36 @@ impl RelaxedPlanHeuristic {
             Source::Fact(fact) => 2 * fact + u32::from(input.is_negated()),
             Source::Gate(gate) => 2 * (facts as u32 + gate - ops as u32) + u32::from(input.is_negated()),
         };
-        let (mut needs, mut gives, mut owners) = (NumberRows::new(), NumberRows::new(), Vec::new());
-        let mut rule = |from: &mut dyn Iterator<Item = u32>, to: &mut dyn Iterator<Item = u32>, op: u32| {
-            needs.push(from);
-            gives.push(to);
-            owners.push(op);
-        };
+        let (mut rule_inputs, mut all_outputs, mut rule_ops) =
+            (NumberRows::new(), NumberRows::new(), Vec::new());
+        let mut add_rule =
+            |from: &mut dyn Iterator<Item = u32>, to: &mut dyn Iterator<Item = u32>, op: u32| {
+                rule_inputs.push(from);
+                all_outputs.push(to);
+                rule_ops.push(op);
+            };
         for op in task.ops().filter(|op| usable.get(op.index())) {
             let row = &inputs[op.index()];
             let literal = |effect: &crate::pddl::OpEffect| 2 * effect.fact.0 + u32::from(!effect.is_add);
-            let plain = |effect: &&crate::pddl::OpEffect| effect.conditions.0 == effect.conditions.1;
+            let is_unconditional =
+                |effect: &&crate::pddl::OpEffect| effect.conditions.0 == effect.conditions.1;
             let effects = task.effects(op);
-            let mut always = effects.iter().filter(plain).map(literal);
-            rule(&mut row.iter().map(|&input| node(input)), &mut always, op.0);
-            for effect in effects.iter().filter(|effect| !plain(effect)) {
+            let mut always = effects.iter().filter(is_unconditional).map(literal);
+            add_rule(&mut row.iter().map(|&input| node(input)), &mut always, op.0);
+            for effect in effects.iter().filter(|effect| !is_unconditional(effect)) {
                 let when = &task.conditions[effect.conditions.0 as usize..effect.conditions.1 as usize];
                 let mut all = row.iter().chain(when).map(|&input| node(input)).collect::<Vec<u32>>();
                 all.sort_unstable();
                 all.dedup();
-                rule(&mut all.into_iter(), &mut std::iter::once(literal(effect)), op.0);
+                add_rule(&mut all.into_iter(), &mut std::iter::once(literal(effect)), op.0);
             }
         }
         for (gate, row) in inputs.iter().enumerate().skip(ops) {
-            let own = node(Input::gate(gate as u32));
-            rule(&mut row.iter().map(|&input| node(input)), &mut std::iter::once(own), NO_OP);
+            let true_node = node(Input::gate(gate as u32));
+            add_rule(&mut row.iter().map(|&input| node(input)), &mut std::iter::once(true_node), NO_OP);
             for &input in row {
                 let mut one = std::iter::once(node(input.negated()));
-                rule(&mut one, &mut std::iter::once(own + 1), NO_OP);
+                add_rule(&mut one, &mut std::iter::once(true_node + 1), NO_OP);
             }
         }
         let (goal, impossible) = match task.goal {
@@ -129,23 +132,23 @@ impl RelaxedPlanHeuristic {
             Condition::Input(input) => (Some(node(input)), false),
         };
         // A node that no rule needs doesn't have to be reached.
-        let users = needs.transposed(nodes);
-        let wanted = |node: u32| !users.row(node).is_empty() || Some(node) == goal;
+        let rules_by_input = rule_inputs.transposed(nodes);
+        let wanted = |node: u32| !rules_by_input.row(node).is_empty() || Some(node) == goal;
         let mut outputs = NumberRows::new();
-        for rule in 0..gives.len() as u32 {
-            outputs.push(gives.row(rule).iter().copied().filter(|&node| wanted(node)));
+        for rule in 0..all_outputs.len() as u32 {
+            outputs.push(all_outputs.row(rule).iter().copied().filter(|&node| wanted(node)));
         }
         Self {
             fact_count: facts,
-            missing_inputs: vec![0; needs.len()],
-            input_costs: vec![0; needs.len()],
+            missing_inputs: vec![0; rule_inputs.len()],
+            input_costs: vec![0; rule_inputs.len()],
             costs: vec![UNREACHED; nodes],
             cheapest_rules: vec![UNREACHED; nodes],
             marked: vec![false; nodes],
-            rule_inputs: needs,
+            rule_inputs,
             rule_outputs: outputs,
-            rule_ops: owners,
-            rules_by_input: users,
+            rule_ops,
+            rules_by_input,
             goal,
             is_impossible: impossible,
             queue: Vec::new(),

@@ -33,12 +33,12 @@ fn plan_without_step(
     at: usize,
 ) -> Option<Vec<OpId>> {
     state.restore(task, from.facts());
-    let mut kept = Vec::with_capacity(plan.len());
+    let mut shorter = Vec::with_capacity(plan.len());
     for (step, &op) in plan.iter().enumerate() {
         if step != at && state.is_applicable(op) {
             state.apply(task, op);
-            kept.push(op);
+            shorter.push(op);
         }
     }
-    (kept.len() < plan.len() && state.is_goal(task)).then_some(kept)
+    (shorter.len() < plan.len() && state.is_goal(task)).then_some(shorter)
 }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::pddl::{Planner, SearchLimits, SearchOutcome};
 
-fn find_checked_plan(task: &Task, effort: SearchLimits) -> SearchOutcome {
-    let outcome = Planner::new(task, |_| true).find_plan(&task.initial(), effort);
+fn find_checked_plan(task: &Task, limits: SearchLimits) -> SearchOutcome {
+    let outcome = Planner::new(task, |_| true).find_plan(&task.initial(), limits);
     if let SearchOutcome::Found(plan) = &outcome {
         let mut state = task.initial();
         for &op in plan {
@@ -68,7 +68,7 @@ fn search_gives_up_at_its_limits() {
 
 /// Negations, disjunctions, quantifiers and conditional effects all count in the heuristic.
 #[test]
-fn all_kinds_of_conditions_are_planned_for() {
+fn plans_satisfy_every_kind_of_condition() {
     let domain = "(define (domain lamps) (:types lamp) (:predicates (lit ?x - lamp) (broken ?x - lamp) (calm))
         (:action strike :parameters (?x - lamp) :precondition (not (lit ?x))
           :effect (and (when (not (broken ?x)) (lit ?x)) (not (calm))))

@@ -57,8 +57,8 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
     let text = log.after_reasoning();
     let mut parsed = json_action::read_dict(text, &mut log).unwrap_or_else(|| {
         let rows = parse_rows(text);
-        let explicit = marked_action_row(&rows);
-        let action_row = explicit.or_else(|| action_after_prose(&rows)).unwrap_or(0);
+        let marked = marked_action_row(&rows);
+        let action_row = marked.or_else(|| action_after_prose(&rows)).unwrap_or(0);
         let mut reader = ReplyReader {
             reply: ParsedReply::default(),
             log: &mut log,
@@ -68,18 +68,18 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
             expects_action: false,
         };
         for (n, row) in rows.iter().enumerate() {
-            if explicit.is_none() && n < action_row {
+            if marked.is_none() && n < action_row {
                 reader.log.complain("a line without a label was read as a thought", row.words);
                 reader.add_thought(row.words);
                 continue;
             }
-            if !reader.read_row(row, n, explicit) {
+            if !reader.read_row(row, n, marked) {
                 break;
             }
         }
         reader.finish()
     });
-    // Only visible characters are executed.
+    // Invisible characters are not executed.
     if let Some(action) = &mut parsed.action
         && let Cow::Owned(visible) = crate::text::clean(action)
     {
@@ -95,14 +95,17 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
     (parsed, log.complaints)
 }
 
+/// A line of a reply, split into its mark and its text.
 struct ReplyLine<'a> {
     line: &'a str,
+    /// Whether the line is inside a code fence.
     fenced: bool,
     mark: LineMark,
+    /// The text after the mark, without decoration.
     words: &'a str,
 }
 
-/// Returns the lines that have words, without decoration.
+/// Returns the lines that are not empty without their decoration, each split into its mark and the words after it.
 fn parse_rows(text: &str) -> Vec<ReplyLine<'_>> {
     let mut fenced = false;
     let mut rows = Vec::new();
@@ -133,7 +136,7 @@ struct ReplyReader<'a, 'r> {
     reply: ParsedReply,
     log: &'r mut ParseLog<'a>,
     text: &'a str,
-    /// The first and the last line after the action, and the number of lines.
+    /// The first and the last line after the action, and the number of these lines.
     unused_lines: Option<(&'a str, &'a str, usize)>,
     /// Whether a `Thought:` was read, which may continue on the next lines.
     in_thought: bool,
@@ -141,6 +144,7 @@ struct ReplyReader<'a, 'r> {
     expects_action: bool,
 }
 
+/// What the beginning of a line says about its text.
 #[derive(Clone, Copy, PartialEq)]
 enum LineMark {
     Think,
@@ -151,24 +155,24 @@ enum LineMark {
 }
 
 impl<'a> ReplyReader<'a, '_> {
-    /// Reads a line. Returns `false` if the following lines must be ignored. `explicit` is the index of the line marked
+    /// Reads a line. Returns `false` if the following lines must be ignored. `marked` is the index of the line marked
     /// as the action.
-    fn read_row(&mut self, row: &ReplyLine<'a>, number: usize, explicit: Option<usize>) -> bool {
+    fn read_row(&mut self, row: &ReplyLine<'a>, index: usize, marked: Option<usize>) -> bool {
         if self.reply.action.is_some() {
             let (first, count) = self.unused_lines.map_or((row.line, 0), |(first, _, count)| (first, count));
             self.unused_lines = Some((first, row.line, count + 1));
             return true;
         }
-        let before = explicit.is_some_and(|e| number < e);
+        let before_action = marked.is_some_and(|marked| index < marked);
         let words = row.words;
         match row.mark {
-            LineMark::Observation if before && self.reply.thought.is_none() => {
+            LineMark::Observation if before_action && self.reply.thought.is_none() => {
                 self.log.complain("an observation that the model repeated was not used", row.line);
             }
             LineMark::Observation => {
-                let from = self.log.span_of(row.line).start;
+                let start = self.log.span_of(row.line).start;
                 let end = self.log.span_of(self.text).end;
-                let rest = self.log.reply.get(from..end).unwrap_or(row.line);
+                let rest = self.log.reply.get(start..end).unwrap_or(row.line);
                 self.log.complain("an observation that the model made up was not used", rest);
                 return false;
             }
@@ -176,8 +180,8 @@ impl<'a> ReplyReader<'a, '_> {
                 self.in_thought = row.mark == LineMark::Thought;
                 self.expects_action = false;
                 // `think:` is a complete step once its line ends.
-                let whole = row.mark == LineMark::Think && self.is_followed_by_text(row.line);
-                self.reply.complete = whole && self.reply.thought.is_none();
+                let line_ended = row.mark == LineMark::Think && self.is_followed_by_text(row.line);
+                self.reply.complete = line_ended && self.reply.thought.is_none();
                 match inline_action(words) {
                     Some((thought, action)) => {
                         self.add_thought(thought);
@@ -194,7 +198,9 @@ impl<'a> ReplyReader<'a, '_> {
             LineMark::None if self.reply.thought.is_some() && words.eq_ignore_ascii_case("ok.") => {
                 self.log.complain("an answer to the thought that the model made up was not used", words);
             }
-            LineMark::None if (self.in_thought || before) && explicit.is_some() && !self.expects_action => {
+            LineMark::None
+                if (self.in_thought || before_action) && marked.is_some() && !self.expects_action =>
+            {
                 self.add_thought(words);
             }
             LineMark::None if !self.expects_action && is_prose_line(row) => {
@@ -246,8 +252,8 @@ impl<'a> ReplyReader<'a, '_> {
 
     fn finish(self) -> ParsedReply {
         if let Some((first, last, count)) = self.unused_lines {
-            let (from, to) = (self.log.span_of(first).start, self.log.span_of(last).end);
-            let part = self.log.reply.get(from..to).unwrap_or(first);
+            let (start, end) = (self.log.span_of(first).start, self.log.span_of(last).end);
+            let part = self.log.reply.get(start..end).unwrap_or(first);
             let complaint = match count {
                 1 => "one more line after the action was not used".to_owned(),
                 n => format!("{n} more lines after the action were not used"),
@@ -258,15 +264,15 @@ impl<'a> ReplyReader<'a, '_> {
     }
 }
 
-/// Splits `find it. Action: go to desk 1`, on the line of a thought, into thought and action.
+/// Splits the line of a thought, `find it. Action: go to desk 1`, into thought and action.
 fn inline_action(words: &str) -> Option<(&str, &str)> {
-    let at = words.find(" Action").or_else(|| words.find(" ACTION"))?;
-    let after = words[at + " Action".len()..].trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+    let label = words.find(" Action").or_else(|| words.find(" ACTION"))?;
+    let after = words[label + " Action".len()..].trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
     let action = strip_decoration(after.strip_prefix(':')?);
-    has_words(action).then(|| (words[..at].trim_end(), action))
+    has_words(action).then(|| (words[..label].trim_end(), action))
 }
 
-/// Returns whether a line is about the model itself, as no action is: `I ...`, `Let me ...`.
+/// Returns whether a line is about the model itself, unlike any action: `I ...`, `Let me ...`.
 fn is_reasoning(words: &str) -> bool {
     const STARTS: &[&str] = &["i ", "i'", "i’", "we ", "let me ", "let us ", "let's ", "let’s "];
     let start = words.chars().take(8).collect::<String>().to_lowercase();
@@ -276,11 +282,11 @@ fn is_reasoning(words: &str) -> bool {
 /// Returns the index of the first line after unmarked prose, if that line can be an action. After a line that only
 /// looks like a sentence (see [`is_sentence`]), it must begin with the verb of an action.
 fn action_after_prose(rows: &[ReplyLine<'_>]) -> Option<usize> {
-    let before = rows.iter().take_while(|row| is_prose_line(row) || is_sentence(row)).count();
-    let only_prose = rows.iter().take(before).all(is_prose_line);
-    let row = rows.get(before).filter(|_| before > 0)?;
+    let prose_lines = rows.iter().take_while(|row| is_prose_line(row) || is_sentence(row)).count();
+    let only_prose = rows.iter().take(prose_lines).all(is_prose_line);
+    let row = rows.get(prose_lines).filter(|_| prose_lines > 0)?;
     let is_action = is_plausible_action(row.words) && (only_prose || begins_with_verb(row.words));
-    (row.mark == LineMark::None && !row.fenced && is_action).then_some(before)
+    (row.mark == LineMark::None && !row.fenced && is_action).then_some(prose_lines)
 }
 
 /// First words of the actions in the built-in environments' instructions, up to a hyphen (`fill` for `fill-shot`).

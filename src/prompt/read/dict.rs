@@ -19,7 +19,7 @@ pub(super) fn collect_items<'a>(
                 collect_items(value, heading, items, log);
             }
         }
-        Value::Dict(entries, at) => collect_dict(entries, at, heading, items, log),
+        Value::Dict(entries, source) => collect_dict(entries, source, heading, items, log),
     }
 }
 
@@ -34,8 +34,8 @@ fn item_from_text<'a>(text: &Text<'a>, heading: Option<&str>, log: &mut ParseLog
         }
         _ => LessonText::plain(text.text.clone()),
     };
-    let at = log.span_of(text.source);
-    Some(ReadItem { text: lesson, priority: None, heading: heading.map(str::to_owned), span: at })
+    let span = log.span_of(text.source);
+    Some(ReadItem { text: lesson, priority: None, heading: heading.map(str::to_owned), span })
 }
 
 /// Returns whether a text can be a lesson, and adds a complaint if it can't.
@@ -69,28 +69,28 @@ impl<'a> PendingRecord<'a> {
     fn finish_item(
         &mut self,
         heading: Option<&str>,
-        whole: &'a str,
+        source: &'a str,
         log: &mut ParseLog<'a>,
     ) -> Option<ReadItem> {
         let priority = self.priority.take();
         let (text, solution) = (self.text.take(), self.solution.take());
         let lesson = match (text, solution) {
             (Some((text, _, _)), Some((solution, _, _))) => LessonText::error(text, solution),
-            (Some((text, at, role)), None) => {
+            (Some((text, source, role)), None) => {
                 if role == LabelRole::Mistake {
-                    log.complain("this mistake has no solution", at);
+                    log.complain("this mistake has no solution", source);
                 }
                 LessonText::plain(text)
             }
-            (None, Some((solution, at, role))) => {
+            (None, Some((solution, source, role))) => {
                 if role == LabelRole::Solution {
-                    log.complain("this solution has no mistake", at);
+                    log.complain("this solution has no mistake", source);
                 }
                 LessonText::plain(solution)
             }
             (None, None) => {
                 if let Some(priority) = priority {
-                    log.complain(&format!("the priority {priority} has no lesson"), whole);
+                    log.complain(&format!("the priority {priority} has no lesson"), source);
                 }
                 return None;
             }
@@ -99,19 +99,19 @@ impl<'a> PendingRecord<'a> {
             text: lesson,
             priority,
             heading: heading.map(str::to_owned),
-            span: log.span_of(whole),
+            span: log.span_of(source),
         })
     }
 }
 
 fn collect_dict<'a>(
     mut entries: Vec<Entry<'a>>,
-    at: &'a str,
+    source: &'a str,
     heading: Option<&str>,
     items: &mut Vec<ReadItem>,
     log: &mut ParseLog<'a>,
 ) {
-    drop_lone_key(&mut entries, at, log);
+    drop_lone_key(&mut entries, source, log);
     let roles: Vec<LabelRole> = entries.iter().map(|e| label::parse_role(&e.key)).collect();
     let is_record = entries.iter().zip(&roles).any(|(entry, role)| match role {
         LabelRole::Mistake | LabelRole::Solution | LabelRole::Advice => true,
@@ -123,14 +123,14 @@ fn collect_dict<'a>(
         .any(|(e, r)| matches!(e.value, Value::Text(_)) && *r != LabelRole::Unknown);
     // A mistake without its solution is misleading, and a lesson outlives its episode, so an incomplete record is
     // dropped.
-    let closed = at.ends_with(['}', ']', ')']);
-    let is_half = !closed
+    let is_closed = source.ends_with(['}', ']', ')']);
+    let lacks_solution = !is_closed
         && roles.contains(&LabelRole::Mistake)
         && !roles.contains(&LabelRole::Solution)
         && !roles.contains(&LabelRole::Advice);
     let is_truncated = entries.last().is_some_and(|e| matches!(&e.value, Value::Text(t) if t.truncated));
-    if is_record && (is_truncated || is_half) && !has_repeated_mistake(&roles) {
-        log.complain("the reply ends in the middle of this, so it was not used", at);
+    if is_record && (is_truncated || lacks_solution) && !has_repeated_mistake(&roles) {
+        log.complain("the reply ends in the middle of this, so it was not used", source);
         return;
     }
     let mut pending = PendingRecord::default();
@@ -150,7 +150,7 @@ fn collect_dict<'a>(
             nested => {
                 if entry.key.is_empty() {
                     // A record begins inside this one, because the brace between them is missing.
-                    items.extend(pending.finish_item(heading, at, log));
+                    items.extend(pending.finish_item(heading, source, log));
                 }
                 let key = Some(entry.key.as_str()).filter(|k| has_words(k)).or(heading);
                 log.add_markup(entry.key_source);
@@ -181,32 +181,32 @@ fn collect_dict<'a>(
         match role {
             LabelRole::Solution | LabelRole::Advice => {
                 if pending.solution.is_some() {
-                    items.extend(pending.finish_item(heading, at, log));
+                    items.extend(pending.finish_item(heading, source, log));
                 }
                 pending.solution = Some((text.text, text.source, role));
             }
             _ => {
                 if pending.text.is_some() {
-                    items.extend(pending.finish_item(heading, at, log));
+                    items.extend(pending.finish_item(heading, source, log));
                 }
                 pending.text = Some((text.text, text.source, role));
             }
         }
     }
-    items.extend(pending.finish_item(heading, at, log));
+    items.extend(pending.finish_item(heading, source, log));
 }
 
-/// Drops the last entry if the reply ends after its quoted text and the other entries have keys: the text was going to
-/// be a key.
-fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, log: &mut ParseLog<'a>) {
-    let keyed = entries.len() == 1 || entries.iter().any(|e| !e.key.is_empty());
-    let ends = log.reply[log.span_of(at).end..].trim().is_empty();
-    let Some(last) = entries.last().filter(|_| keyed && ends) else { return };
+/// Drops the last entry if the reply ends after its quoted text and other entries have keys, because the text was
+/// probably going to be a key.
+fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, source: &'a str, log: &mut ParseLog<'a>) {
+    let has_keys = entries.len() == 1 || entries.iter().any(|e| !e.key.is_empty());
+    let ends_reply = log.reply[log.span_of(source).end..].trim().is_empty();
+    let Some(last) = entries.last().filter(|_| has_keys && ends_reply) else { return };
     if let Value::Text(text) = &last.value
         && last.key.is_empty()
         && !text.unquoted
         && !text.truncated
-        && at.trim_end().ends_with(text.source)
+        && source.trim_end().ends_with(text.source)
     {
         log.complain("the reply ends in the middle of this, so it was not used", text.source);
         entries.pop();
@@ -219,24 +219,24 @@ fn has_repeated_mistake(roles: &[LabelRole]) -> bool {
 }
 
 /// Joins a solution that is a list into one text.
-fn join_values<'a>(values: Vec<Value<'a>>, at: &'a str, log: &mut ParseLog<'a>) -> Text<'a> {
-    let mut words = String::new();
+fn join_values<'a>(values: Vec<Value<'a>>, source: &'a str, log: &mut ParseLog<'a>) -> Text<'a> {
+    let mut joined = String::new();
     let mut stack = values;
     stack.reverse();
     while let Some(value) = stack.pop() {
         match value {
             Value::Text(text) if is_usable(&text, log) => {
-                if !words.is_empty() {
-                    words.push_str(if words.ends_with(['.', '!', '?']) { " " } else { "; " });
+                if !joined.is_empty() {
+                    joined.push_str(if joined.ends_with(['.', '!', '?']) { " " } else { "; " });
                 }
-                words.push_str(&text.text);
+                joined.push_str(&text.text);
             }
             Value::Text(_) => {}
             Value::List(inner, _) => stack.extend(inner.into_iter().rev()),
-            Value::Dict(_, at) => log.complain("a dictionary inside a solution was not used", at),
+            Value::Dict(_, nested) => log.complain("a dictionary inside a solution was not used", nested),
         }
     }
-    Text { text: words, source: at, unquoted: false, truncated: false }
+    Text { text: joined, source, unquoted: false, truncated: false }
 }
 
 /// Returns the lesson in an entry of a dictionary that isn't a record. The key becomes part of the lesson, unless it
@@ -254,18 +254,18 @@ fn item_from_entry<'a>(
         log.add_markup(key_source);
         return item_from_text(text, heading, log);
     }
-    let at = slice_between(key_source, text.source, log.reply);
+    let entry_source = slice_between(key_source, text.source, log.reply);
     if text.truncated || !has_words(&text.text) {
-        let complaint = if text.truncated {
+        let problem = if text.truncated {
             "the reply ends in the middle of this, so it was not used"
         } else {
             "this is not a lesson"
         };
-        log.complain(complaint, at);
+        log.complain(problem, entry_source);
         return None;
     }
     if text.unquoted && is_literal(&text.text) {
-        log.complain("this is not a lesson", at);
+        log.complain("this is not a lesson", entry_source);
         return None;
     }
     let lesson = collapse_whitespace(&format!("{key}: {}", text.text));
@@ -273,7 +273,7 @@ fn item_from_entry<'a>(
         text: LessonText::plain(lesson),
         priority: None,
         heading: heading.map(str::to_owned),
-        span: log.span_of(at),
+        span: log.span_of(entry_source),
     })
 }
 
@@ -284,9 +284,9 @@ fn contains_all_words(name: &str, text: &str) -> bool {
     name.len() < 200 && words.all(|w| text.contains(&w.to_lowercase()))
 }
 
-/// Returns the part of the reply from the start of `from` to the end of `to`.
-fn slice_between<'a>(from: &str, to: &'a str, reply: &'a str) -> &'a str {
-    let start = (from.as_ptr() as usize).saturating_sub(reply.as_ptr() as usize);
-    let end = (to.as_ptr() as usize).saturating_sub(reply.as_ptr() as usize) + to.len();
-    reply.get(start..end).unwrap_or(to)
+/// Returns the part of the reply from the start of `first` to the end of `last`.
+fn slice_between<'a>(first: &str, last: &'a str, reply: &'a str) -> &'a str {
+    let start = (first.as_ptr() as usize).saturating_sub(reply.as_ptr() as usize);
+    let end = (last.as_ptr() as usize).saturating_sub(reply.as_ptr() as usize) + last.len();
+    reply.get(start..end).unwrap_or(last)
 }

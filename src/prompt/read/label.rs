@@ -10,7 +10,7 @@ pub(super) enum LabelRole {
     Mistake,
     /// What to do instead.
     Solution,
-    /// What to do: a solution if a mistake stands beside it, otherwise a lesson.
+    /// What to do: a solution if it belongs to a mistake, otherwise a lesson.
     Advice,
     /// How much the lesson matters.
     Priority,
@@ -118,17 +118,17 @@ fn strip_one_bullet(line: &str) -> Option<&str> {
     if "([#".contains(first)
         && let Some((_, after)) = split_number(rest)
     {
-        let end = match first {
+        let text = match first {
             '(' => after.strip_prefix(')'),
             '[' => after.strip_prefix(']'),
             _ => after.strip_prefix([':', '.', ')', ' ']),
         };
-        return end.filter(|e| has_words(e)).map(str::trim_start);
+        return text.filter(|t| has_words(t)).map(str::trim_start);
     }
     if let Some((_, after)) = split_number(line) {
-        let end = after.strip_prefix("**").unwrap_or(after).strip_prefix(['.', ')', ':'])?;
+        let text = after.strip_prefix("**").unwrap_or(after).strip_prefix(['.', ')', ':'])?;
         // `1.5` is a number, not the first item of a list.
-        return (!end.starts_with(|c: char| c.is_ascii_digit())).then(|| end.trim_start());
+        return (!text.starts_with(|c: char| c.is_ascii_digit())).then(|| text.trim_start());
     }
     if first.is_ascii_alphabetic() && rest.starts_with(") ") {
         return Some(rest[1..].trim_start());
@@ -162,8 +162,8 @@ pub(super) fn split_label(line: &str) -> Option<(LabelRole, &str, &str)> {
 /// Splits `Mistake: X Solution: Y`, on one line or more, into the texts after the labels.
 pub(super) fn split_pair(text: &str) -> Option<(&str, &str)> {
     let (LabelRole::Mistake, _, body) = split_label(text.trim_start())? else { return None };
-    let mut from = 0;
-    while let Some(colon) = body[from..].find(':').map(|c| c + from) {
+    let mut search_start = 0;
+    while let Some(colon) = body[search_start..].find(':').map(|c| c + search_start) {
         let name = body[..colon].trim_end_matches('*').trim_end();
         for label in ["Solution", "solution", "SOLUTION", "Fix", "fix", "Suggestion", "Correction"] {
             let Some(before) = name.strip_suffix(label) else { continue };
@@ -174,7 +174,7 @@ pub(super) fn split_pair(text: &str) -> Option<(&str, &str)> {
             let mistake = before.trim_end_matches(|c: char| c.is_whitespace() || "*-(|,;'\"".contains(c));
             return Some((mistake, solution));
         }
-        from = colon + 1;
+        search_start = colon + 1;
     }
     None
 }

@@ -64,8 +64,8 @@ pub(super) fn read_lines<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, log: 
     reader.finish_item();
 }
 
-/// Drops all lines if, although they have no bullets, they can't be a list with one lesson per line either:
-/// paragraphs, a refusal, a question. Returns whether it dropped them.
+/// Drops all lines if they can't be an unbulleted list with one lesson per line, because they are paragraphs, a refusal
+/// or a question. Returns whether it dropped them.
 fn drop_prose<'a>(rows: &[ListLine<'a>], log: &mut ParseLog<'a>) -> bool {
     let text = |row: &ListLine<'a>| row.words.trim_start_matches(['*', '\'', '"', '`']);
     if rows.iter().any(|row| split_label(text(row)).is_some()) {
@@ -73,10 +73,10 @@ fn drop_prose<'a>(rows: &[ListLine<'a>], log: &mut ParseLog<'a>) -> bool {
     }
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return false };
     let mut paragraphs: Vec<String> = Vec::new();
-    let mut before: Option<&ListLine<'a>> = None;
+    let mut previous: Option<&ListLine<'a>> = None;
     for row in rows {
         let continues =
-            before.is_some_and(|before| !row.after_blank && is_continuation(before.line, row.words));
+            previous.is_some_and(|previous| !row.after_blank && is_continuation(previous.line, row.words));
         match paragraphs.last_mut().filter(|_| continues) {
             Some(paragraph) => {
                 paragraph.push(' ');
@@ -84,17 +84,17 @@ fn drop_prose<'a>(rows: &[ListLine<'a>], log: &mut ParseLog<'a>) -> bool {
             }
             None => paragraphs.push(row.words.to_owned()),
         }
-        before = Some(row);
+        previous = Some(row);
     }
     let Some(reason) = prose::non_list_reason(&paragraphs) else { return false };
-    let (from, to) = (log.span_of(first.line).start, log.span_of(last.line).end);
+    let (start, end) = (log.span_of(first.line).start, log.span_of(last.line).end);
     let reply = log.reply;
-    let part = reply.get(from..to).unwrap_or(first.line);
+    let part = reply.get(start..end).unwrap_or(first.line);
     log.drop_lesson(reason, part, LessonText::plain(collapse_whitespace(part)));
     true
 }
 
-/// Returns the lines with content, and what precedes their text.
+/// Returns the lines with content, each split into its bullet or number and its text.
 fn parse_rows<'a>(lines: &[&'a str], log: &mut ParseLog<'a>) -> Vec<ListLine<'a>> {
     let mut after_blank = false;
     let mut rows = Vec::new();
@@ -168,10 +168,8 @@ impl<'a> ListReader<'a, '_> {
 
     fn start_item(&mut self, row: &ListLine<'a>) {
         self.finish_item();
-        if let Some((_, words)) = row.line.split_at_checked(row.line.len() - row.words.len()) {
-            let bullet = &row.line[..row.line.len() - words.len()];
-            self.log.add_markup(bullet);
-        }
+        let bullet = &row.line[..row.line.len() - row.words.len()];
+        self.log.add_markup(bullet);
         let (mistake, role) = (vec![row.words], LabelRole::Lesson);
         self.pending = Some(PendingItem {
             mistake,
@@ -213,36 +211,35 @@ impl<'a> ListReader<'a, '_> {
 
     fn finish_item(&mut self) {
         let Some(item) = self.pending.take() else { return };
-        let (from, to) = (self.log.span_of(item.first_line), self.log.span_of(item.last_line));
-        let at = from.start..to.end;
-        let whole = self.log.reply.get(at.clone()).unwrap_or_default();
+        let span = self.log.span_of(item.first_line).start..self.log.span_of(item.last_line).end;
+        let source = self.log.reply.get(span.clone()).unwrap_or_default();
         let mistake = strip_decoration(&item.mistake.join(" "));
         let solution = strip_decoration(&item.solution.join(" "));
         if is_empty_list_phrase(&mistake) && solution.is_empty() {
-            return self.log.complain("read as an empty list", whole);
+            return self.log.complain("read as an empty list", source);
         }
         let text = match (has_words(&mistake), has_words(&solution)) {
             (true, true) => LessonText::error(mistake, solution),
             (true, false) => {
                 if item.role == LabelRole::Mistake {
-                    self.log.complain("this mistake has no solution", whole);
+                    self.log.complain("this mistake has no solution", source);
                 }
                 LessonText::plain(mistake)
             }
             (false, true) => {
                 if item.role == LabelRole::Solution {
-                    self.log.complain("this solution has no mistake", whole);
+                    self.log.complain("this solution has no mistake", source);
                 }
                 LessonText::plain(solution)
             }
-            (false, false) => return self.log.add_markup(whole),
+            (false, false) => return self.log.add_markup(source),
         };
-        self.items.push(ReadItem { text, priority: None, heading: self.heading.clone(), span: at });
+        self.items.push(ReadItem { text, priority: None, heading: self.heading.clone(), span });
     }
 }
 
-/// Returns whether a line without a bullet continues the sentence of the line before it.
-fn is_continuation(before: &str, line: &str) -> bool {
-    let ended = before.trim_end().ends_with(['.', '!', '?', ';', '"', '\'', '”']);
+/// Returns whether a line without a bullet continues the sentence of the previous line.
+fn is_continuation(previous: &str, line: &str) -> bool {
+    let ended = previous.trim_end().ends_with(['.', '!', '?', ';', '"', '\'', '”']);
     !ended && line.trim_start().starts_with(char::is_lowercase)
 }

@@ -69,12 +69,12 @@ fn remove_duplicates(items: &mut Vec<ReadItem>, log: &mut ParseLog<'_>) {
 fn complain_about_unused<'a>(unused: &mut Option<(&'a str, usize)>, body: &'a str, log: &mut ParseLog<'a>) {
     if let Some((first, end)) = unused.take() {
         let text = &body[offset_in(body, first)..end];
-        let what = if is_empty_list_phrase(text) {
+        let problem = if is_empty_list_phrase(text) {
             "read as an empty list"
         } else {
             "text around the list was not used"
         };
-        log.complain(what, text);
+        log.complain(problem, text);
     }
 }
 
@@ -82,7 +82,7 @@ fn offset_in(body: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(body.as_ptr() as usize)
 }
 
-/// A part of a reply: a value, or a line or the part of a line before or after a value.
+/// A part of a reply: a value, a whole line, or the part of a line before or after a value.
 enum Piece<'a> {
     Line(&'a str),
     Value(Value<'a>),
@@ -142,11 +142,11 @@ impl LineScan {
     fn new(rest: &str) -> Self {
         let len = rest.find('\n').map_or(rest.len(), |n| n + 1);
         let line = &rest[..len];
-        let last = line.rfind([']', '}']);
-        let bracket_ends_line = last.is_none_or(|at| !has_words(&line[at..]));
+        let last_bracket = line.rfind([']', '}']);
+        let bracket_ends_line = last_bracket.is_none_or(|offset| !has_words(&line[offset..]));
         Self {
             len,
-            last_bracket: last,
+            last_bracket,
             bracket_ends_line,
             bulleted: strip_bullet(line).is_some(),
             at_line_start: true,
@@ -154,9 +154,10 @@ impl LineScan {
         }
     }
 
+    /// Returns the properties of what is left of the line after its first `read` bytes.
     fn after_value(&self, read: usize) -> Self {
-        let last = self.last_bracket.and_then(|l| l.checked_sub(read));
-        Self { len: self.len - read, last_bracket: last, at_line_start: false, ..*self }
+        let last_bracket = self.last_bracket.and_then(|offset| offset.checked_sub(read));
+        Self { len: self.len - read, last_bracket, at_line_start: false, ..*self }
     }
 
     /// Returns the offset at which a value begins in this line, if any. `rest` continues past the line.
@@ -168,21 +169,22 @@ impl LineScan {
                 return Some(start);
             }
         }
-        for (at, _) in line.match_indices(['[', '{']) {
+        for (offset, _) in line.match_indices(['[', '{']) {
             // A value within 16 bytes of the previous one is found even if `brackets_left` is 0.
-            let follows_value = !self.at_line_start && at <= 16 && !has_words(&line[..at]);
+            let follows_value = !self.at_line_start && offset <= 16 && !has_words(&line[..offset]);
             if self.brackets_left == 0 && !follows_value {
                 return None;
             }
             self.brackets_left = self.brackets_left.saturating_sub(1);
             // `[object]` in a sentence is not a list.
-            let is_introduced = follows_value || is_list_introduction(&line[..at]);
-            let ends_line =
-                (self.bracket_ends_line || self.last_bracket.is_none_or(|l| l < at)) && !self.bulleted;
+            let is_introduced = follows_value || is_list_introduction(&line[..offset]);
+            let ends_line = (self.bracket_ends_line || self.last_bracket.is_none_or(|last| last < offset))
+                && !self.bulleted;
             let is_checkbox =
-                self.bulleted && ["[ ]", "[x]", "[X]"].iter().any(|b| rest[at..].starts_with(b));
-            if !is_checkbox && (is_introduced || ends_line) && is_value_start(&rest[at..], is_introduced) {
-                return Some(at);
+                self.bulleted && ["[ ]", "[x]", "[X]"].iter().any(|b| rest[offset..].starts_with(b));
+            if !is_checkbox && (is_introduced || ends_line) && is_value_start(&rest[offset..], is_introduced)
+            {
+                return Some(offset);
             }
         }
         None
@@ -199,8 +201,7 @@ fn is_list_introduction(before: &str) -> bool {
         || before.trim_end_matches(['.', ')', ':']).bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Returns whether a line has quoted texts separated by commas without a bracket before them: the list lost its bracket
-/// or never had one.
+/// Returns whether a line has quoted texts separated by commas without a bracket before them.
 fn is_quote_sequence(line: &str) -> bool {
     let Some(found) = quoted::read_quoted(line, QuoteContext::Entry) else { return false };
     let after = line[found.len..].trim_start();
@@ -210,14 +211,14 @@ fn is_quote_sequence(line: &str) -> bool {
 /// Returns whether the bracket at the beginning opens a value. If `is_introduced`, the text before it introduces a
 /// list, so less evidence is enough.
 fn is_value_start(text: &str, is_introduced: bool) -> bool {
-    let dict = text.starts_with('{');
+    let is_dict = text.starts_with('{');
     let bracket_count = text.chars().take(8).take_while(|c| "[{".contains(*c)).count();
     let next = text[bracket_count..].trim_start();
     let Some(first) = next.chars().next() else { return is_introduced };
     if quoted::opening_quote(next).is_some() {
-        return !dict || is_introduced || quoted::is_key_start(next);
+        return !is_dict || is_introduced || quoted::is_key_start(next);
     }
-    if dict || text[..bracket_count].contains('{') {
+    if is_dict || text[..bracket_count].contains('{') {
         return quoted::is_key_start(next) || is_introduced && first == '}';
     }
     match first {
@@ -234,12 +235,12 @@ fn is_value_start(text: &str, is_introduced: bool) -> bool {
 /// within 400 characters.
 fn is_unquoted_list(text: &str) -> bool {
     let mut depth = 0_u32;
-    for (at, c) in text.char_indices().take(400) {
+    for (offset, c) in text.char_indices().take(400) {
         match c {
             '[' => depth += 1,
             ']' if depth > 0 => depth -= 1,
             ']' => {
-                let after = text[at + 1..].trim_start_matches([' ', '\t', '\r', '.', '`', '*']);
+                let after = text[offset + 1..].trim_start_matches([' ', '\t', '\r', '.', '`', '*']);
                 return after.is_empty() || after.starts_with('\n');
             }
             _ => {}

@@ -28,22 +28,22 @@ pub(super) fn action_in_line<'a>(line: &'a str, log: &mut ParseLog<'a>) -> &'a s
             return inner[..close].trim();
         }
     }
-    for (what, at) in [
+    for (problem, start) in [
         ("an observation that the model made up was not used", line.find(" Observation:")),
         ("one action a step: the second was not used", line.find("; ")),
         ("a remark after the action was not used", remark_start(line)),
     ] {
-        if let Some(at) = at.filter(|at| *at < end && has_words(&line[..*at])) {
-            complain_about(what, &line[at..end], log);
-            end = at;
+        if let Some(start) = start.filter(|start| *start < end && has_words(&line[..*start])) {
+            complain_about(problem, &line[start..end], log);
+            end = start;
         }
     }
     line[..end].trim_end_matches(|c: char| c.is_whitespace() || c == ';')
 }
 
-fn complain_about<'a>(complaint: &str, part: &'a str, log: &mut ParseLog<'a>) {
+fn complain_about<'a>(problem: &str, part: &'a str, log: &mut ParseLog<'a>) {
     if has_words(part) {
-        log.complain(complaint, part);
+        log.complain(problem, part);
     }
 }
 

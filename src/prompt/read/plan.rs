@@ -1,4 +1,4 @@
-//! Parses a mentor's free text: one plan, one reflection, or a few labelled parts.
+//! Parses a mentor's free text: a plan, a reflection, or a few labelled parts.
 
 use super::label::parse_role;
 use super::quoted::is_quote;
@@ -28,7 +28,7 @@ const LABELS: &[&str] = &[
     "advice",
 ];
 
-/// Beginnings of the line at which a model that doesn't stop starts to invent the next trial.
+/// Beginnings of lines with which a model that doesn't stop starts to make up the next trial.
 const NEXT_TRIAL_MARKERS: &[&str] = &[
     "STATUS:",
     "Here is the task",
@@ -37,13 +37,13 @@ const NEXT_TRIAL_MARKERS: &[&str] = &[
     "You are in the middle of a room",
 ];
 
-/// Parses a mentor's reply as one text (Reflexion's plan, FCRF's parts, Sweet&Sour's reflection): removes fences,
-/// reasoning and the leading label, keeps the lines. A dictionary or list becomes lines. Linear in the length of the
-/// reply.
+/// Parses a mentor's reply as one text (Reflexion's plan, FCRF's parts, Sweet&Sour's reflection). Removes fences,
+/// reasoning and the leading label, and keeps the lines. A dictionary or list becomes lines. Linear in the length of
+/// the reply.
 pub fn read_plan(reply: &str) -> FreeText {
     let mut log = ParseLog::new(reply);
     let body = log.after_reasoning();
-    let mut builder = PlanBuilder::default();
+    let mut builder = FreeTextBuilder::default();
     let whole = body.trim();
     if let Some((lead, inner)) = split_structure(whole) {
         for line in lead.lines() {
@@ -62,10 +62,10 @@ pub fn read_plan(reply: &str) -> FreeText {
         let body = strip_outer_quotes(whole);
         for line in body.lines() {
             if !builder.text.is_empty()
-                && NEXT_TRIAL_MARKERS.iter().any(|r| line.trim_start_matches(['>', ' ']).starts_with(r))
+                && NEXT_TRIAL_MARKERS.iter().any(|m| line.trim_start_matches(['>', ' ']).starts_with(m))
             {
-                let from = log.span_of(line).start;
-                log.complain("a trial that the model made up was not used", &reply[from..]);
+                let start = log.span_of(line).start;
+                log.complain("a trial that the model made up was not used", &reply[start..]);
                 break;
             }
             if lines::is_fence(line) {
@@ -83,9 +83,9 @@ pub fn read_plan(reply: &str) -> FreeText {
         );
     }
     let mut sections = builder.sections;
-    for (_, words) in &mut sections {
-        words.truncate(words.trim_end().len());
-        *words = words.trim_start().to_owned();
+    for (_, text) in &mut sections {
+        text.truncate(text.trim_end().len());
+        *text = text.trim_start().to_owned();
     }
     FreeText { text, sections, complaints: log.complaints, markup: log.markup }
 }
@@ -121,12 +121,12 @@ fn is_structure(text: &str) -> bool {
 }
 
 #[derive(Default)]
-struct PlanBuilder {
+struct FreeTextBuilder {
     text: String,
     sections: Vec<(String, String)>,
 }
 
-impl PlanBuilder {
+impl FreeTextBuilder {
     fn add_line<'a>(&mut self, line: &'a str, log: &mut ParseLog<'a>) {
         let Some((name, words)) = split_section_label(line) else {
             let line = line.trim_end();
@@ -208,7 +208,7 @@ fn split_section_label(line: &str) -> Option<(String, &str)> {
     if name.len() > 40 {
         return None;
     }
-    let small = name.trim_end_matches(|c: char| c.is_ascii_digit() || " *#".contains(c)).to_lowercase();
-    let known = LABELS.contains(&small.as_str()) || parse_role(&small) == super::label::LabelRole::Advice;
+    let label = name.trim_end_matches(|c: char| c.is_ascii_digit() || " *#".contains(c)).to_lowercase();
+    let known = LABELS.contains(&label.as_str()) || parse_role(&label) == super::label::LabelRole::Advice;
     known.then(|| (collapse_whitespace(name.trim_matches('*')), words))
 }

@@ -12,7 +12,7 @@ const PARAGRAPH_SENTENCES: usize = 3;
 /// Removes items that are not lessons: refusals, a server's error message that is the only item, and texts of more than
 /// [`MAX_LESSON_CHARS`] characters.
 pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, log: &mut ParseLog<'_>) {
-    let alone = items.len() == 1;
+    let is_only_item = items.len() == 1;
     items.retain(|item| {
         let solution = item.text.solution.as_deref().unwrap_or_default();
         let longest = item.text.text.chars().count().max(solution.chars().count());
@@ -20,7 +20,7 @@ pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, log: &mut ParseLog<'_>
             format!("{longest} characters is too long for a lesson (at most {MAX_LESSON_CHARS})")
         } else if is_refusal(&item.text.text) {
             "this is a refusal, not a lesson".to_owned()
-        } else if alone && solution.is_empty() && is_failure_message(log.reply) {
+        } else if is_only_item && solution.is_empty() && is_failure_message(log.reply) {
             "this is an error message, not a lesson".to_owned()
         } else {
             return true;
@@ -31,8 +31,8 @@ pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, log: &mut ParseLog<'_>
     });
 }
 
-/// Returns why paragraphs without list markup can't each be a lesson, or `None` if they can: each has one or two
-/// sentences.
+/// Returns why paragraphs without list markup can't each be a lesson. Returns `None` if they can, because each has at
+/// most two sentences.
 pub(super) fn non_list_reason(paragraphs: &[String]) -> Option<&'static str> {
     if paragraphs.iter().any(|p| is_refusal(p))
         || paragraphs.first().is_some_and(|p| is_inability_statement(p))
@@ -193,18 +193,18 @@ fn count_sentences(text: &str) -> usize {
     let text = text.trim_end();
     let mut count = usize::from(!text.is_empty());
     let mut ended = false;
-    let mut blank = false;
+    let mut after_space = false;
     for c in text.chars() {
         if c.is_whitespace() {
-            blank = true;
+            after_space = true;
             continue;
         }
-        if ended && blank && c.is_uppercase() {
+        if ended && after_space && c.is_uppercase() {
             count += 1;
         }
         ended = matches!(c, '.' | '!' | '?' | '…' | '。')
-            || ended && !blank && matches!(c, '"' | '”' | '\'' | '’' | ')');
-        blank = false;
+            || ended && !after_space && matches!(c, '"' | '”' | '\'' | '’' | ')');
+        after_space = false;
     }
     count
 }

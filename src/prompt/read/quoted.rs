@@ -59,31 +59,31 @@ pub(super) fn is_quote(c: char) -> bool {
 }
 
 /// Parses the quoted text at the beginning of `text`. A quote closes only where an entry can end, so apostrophes and
-/// quotes inside need no escape. Linear: the lookahead after a quote stops at the next word.
+/// quotes inside need no escape. Takes linear time, because the lookahead after a quote stops at the next word.
 pub(super) fn read_quoted(text: &str, context: QuoteContext) -> Option<Quoted<'_>> {
     let (open, closers) = opening_quote(text)?;
     let body = &text[open.len()..];
-    let found = |end: usize, close: usize, unclosed: bool| Quoted {
-        inner: &body[..end],
-        len: open.len() + end + close,
+    let quoted = |inner_len: usize, close_len: usize, unclosed: bool| Quoted {
+        inner: &body[..inner_len],
+        len: open.len() + inner_len + close_len,
         truncated: false,
         unclosed,
     };
     let (mut escaped, mut last, mut line_end_checked) = (false, ' ', true);
-    for (at, c) in body.char_indices() {
-        let rest = &body[at..];
+    for (offset, c) in body.char_indices() {
+        let rest = &body[offset..];
         if c == '\n' && last == ',' && !line_end_checked {
             // Check only the first line end after a comma, so that a run of blank lines is scanned once.
             line_end_checked = true;
             if rest.trim_start().strip_prefix(open).is_some_and(|r| r.starts_with(char::is_alphanumeric)) {
-                return Some(found(body[..at].trim_end().len(), 0, true));
+                return Some(quoted(body[..offset].trim_end().len(), 0, true));
             }
         }
         if !escaped
             && let Some(close) = closers.iter().find(|q| rest.starts_with(**q))
             && (open.len() >= 3 && open.is_ascii() || is_entry_end(&rest[close.len()..], last, context))
         {
-            return Some(found(at, close.len(), false));
+            return Some(quoted(offset, close.len(), false));
         }
         if !c.is_whitespace() {
             last = c;
@@ -135,11 +135,11 @@ fn is_entry_start(text: &str) -> bool {
 
 /// Returns whether a text begins with a key and its colon, quoted or not.
 pub(super) fn is_key_start(text: &str) -> bool {
-    let mut letters = false;
+    let mut has_letters = false;
     for c in text.chars().take(48) {
         match c {
-            ':' => return letters,
-            c if c.is_alphanumeric() => letters = true,
+            ':' => return has_letters,
+            c if c.is_alphanumeric() => has_letters = true,
             '_' | '-' | ' ' => {}
             c if is_quote(c) => {}
             _ => return false,
@@ -152,9 +152,9 @@ pub(super) fn is_key_start(text: &str) -> bool {
 pub(super) fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        plain.push_str(&rest[..at]);
-        let code = &rest[at + 1..];
+    while let Some(backslash) = rest.find('\\') {
+        plain.push_str(&rest[..backslash]);
+        let code = &rest[backslash + 1..];
         let Some(c) = code.chars().next() else {
             rest = "";
             plain.push('\\');
@@ -165,8 +165,8 @@ pub(super) fn unescape(text: &str) -> String {
             'n' | 't' | 'r' | '\n' => plain.push(' '),
             '\\' | '"' | '\'' | '/' | '`' => plain.push(c),
             'u' | 'x' => match decode_hex_escape(c, rest) {
-                Some((found, len)) => {
-                    plain.push(found);
+                Some((decoded, len)) => {
+                    plain.push(decoded);
                     rest = &rest[len..];
                 }
                 None => plain.extend(['\\', c]),
@@ -178,8 +178,8 @@ pub(super) fn unescape(text: &str) -> String {
     plain
 }
 
-/// Decodes `\uXXXX` (a pair of them for a surrogate pair) or `\xXX`. Returns the character and the number of bytes of
-/// its digits.
+/// Decodes the digits of `\uXXXX` (with the second escape of a surrogate pair) or `\xXX`. Returns the character and the
+/// number of bytes read.
 fn decode_hex_escape(kind: char, digits: &str) -> Option<(char, usize)> {
     let width = if kind == 'u' { 4 } else { 2 };
     let number = |text: &str| {
@@ -189,8 +189,8 @@ fn decode_hex_escape(kind: char, digits: &str) -> Option<(char, usize)> {
     let first = number(digits)?;
     if (0xd800..0xdc00).contains(&first) {
         let low = number(digits[width..].strip_prefix("\\u")?).filter(|l| (0xdc00..0xe000).contains(l))?;
-        let whole = 0x1_0000 + ((first - 0xd800) << 10) + (low - 0xdc00);
-        return Some((char::from_u32(whole)?, 2 * width + 2));
+        let code_point = 0x1_0000 + ((first - 0xd800) << 10) + (low - 0xdc00);
+        return Some((char::from_u32(code_point)?, 2 * width + 2));
     }
     Some((char::from_u32(first)?, width))
 }

@@ -57,9 +57,10 @@ fn lesson_text(text: &LessonText) -> String {
 }
 
 /// Describes how the complaints differ from the expected ones. Returns `None` if they match.
-fn complaint_difference(name: &str, expected: &[String], got: &[&str]) -> Option<String> {
-    let fits = expected.len() == got.len() && expected.iter().zip(got).all(|(w, g)| g.contains(w.as_str()));
-    (!fits).then(|| format!("{name}: complaints {got:#?} where {expected:?} were expected"))
+fn complaint_difference(name: &str, expected: &[String], actual: &[&str]) -> Option<String> {
+    let is_equal =
+        expected.len() == actual.len() && expected.iter().zip(actual).all(|(e, a)| a.contains(e.as_str()));
+    (!is_equal).then(|| format!("{name}: complaints {actual:#?}, expected {expected:?}"))
 }
 
 fn assert_none_wrong(wrong: &[String]) {
@@ -67,13 +68,13 @@ fn assert_none_wrong(wrong: &[String]) {
 }
 
 #[test]
-fn mentors_lists() {
+fn the_corpus_of_mentor_lists_is_parsed() {
     let mut wrong = Vec::new();
     for case in load_cases::<ListCase>(include_str!("tests/items.toml")) {
         let read = read_items(&case.text);
-        let got: Vec<String> = read.items.iter().map(|i| lesson_text(&i.text)).collect();
-        if got != case.items {
-            wrong.push(format!("{}: {got:#?}", case.name));
+        let actual: Vec<String> = read.items.iter().map(|i| lesson_text(&i.text)).collect();
+        if actual != case.items {
+            wrong.push(format!("{}: {actual:#?}", case.name));
         }
         let complaints: Vec<&str> = read.complaints.iter().map(|c| c.message.as_str()).collect();
         wrong.extend(complaint_difference(&case.name, &case.complaints, &complaints));
@@ -82,21 +83,21 @@ fn mentors_lists() {
 }
 
 #[test]
-fn actors_replies() {
+fn the_corpus_of_actor_replies_is_parsed() {
     let mut wrong = Vec::new();
     for case in load_cases::<ActorCase>(include_str!("tests/actor.toml")) {
-        let reading = read_reply(&case.text);
-        if (&reading.thought, &reading.action) != (&case.thought, &case.action) {
-            wrong.push(format!("{}: {reading:#?}", case.name));
+        let parsed = read_reply(&case.text);
+        if (&parsed.thought, &parsed.action) != (&case.thought, &case.action) {
+            wrong.push(format!("{}: {parsed:#?}", case.name));
         }
-        let complaints: Vec<&str> = reading.complaints.iter().map(String::as_str).collect();
+        let complaints: Vec<&str> = parsed.complaints.iter().map(String::as_str).collect();
         wrong.extend(complaint_difference(&case.name, &case.complaints, &complaints));
     }
     assert_none_wrong(&wrong);
 }
 
 #[test]
-fn mentors_plans() {
+fn the_corpus_of_mentor_plans_is_parsed() {
     let mut wrong = Vec::new();
     for case in load_cases::<PlanCase>(include_str!("tests/plan.toml")) {
         let read = read_plan(&case.text);
@@ -109,21 +110,20 @@ fn mentors_plans() {
     assert_none_wrong(&wrong);
 }
 
-/// Regression: "Never put the mug in the coffeemachine before it" became a lesson: the last item of a list that was cut
-/// off was kept.
+/// Regression: the last item of a list that was cut off became a lesson ("Never put the mug in the coffeemachine before
+/// it").
 #[test]
-fn the_last_item_of_a_list_that_was_cut_off_was_kept() {
-    let by = "the token limit";
-    let never = "Never put the mug in the coffeemachine before it";
+fn an_incomplete_last_item_of_a_truncated_list_is_dropped() {
+    let incomplete = "Never put the mug in the coffeemachine before it";
     let cases: &[(&str, &[&str], &[&str])] = &[
-        (&format!("- Look first.\n- {never}"), &["Look first."], &[never]),
-        (&format!("1. Look first.\n2. {never}"), &["Look first."], &[never]),
-        (&format!("Look first.\n{never}"), &["Look first."], &[never]),
-        (&format!("[\"Look first.\", \"{never}"), &["Look first."], &[never]),
-        (&format!("[Look first, {never}"), &["Look first"], &[never]),
-        (&format!("- {never}"), &[], &[never]),
+        (&format!("- Look first.\n- {incomplete}"), &["Look first."], &[incomplete]),
+        (&format!("1. Look first.\n2. {incomplete}"), &["Look first."], &[incomplete]),
+        (&format!("Look first.\n{incomplete}"), &["Look first."], &[incomplete]),
+        (&format!("[\"Look first.\", \"{incomplete}"), &["Look first."], &[incomplete]),
+        (&format!("[Look first, {incomplete}"), &["Look first"], &[incomplete]),
+        (&format!("- {incomplete}"), &[], &[incomplete]),
         ("- Mistake: hit a wall Solution: turn le", &[], &["hit a wall => turn le"]),
-        // A quoted word of half a sentence closes nothing.
+        // The quote after a quoted word doesn't close the incomplete item.
         ("[\"Look first.\", \"Never put the \"mug\"", &["Look first."], &["Never put the \"mug"]),
         (
             "1. \"Look first.\"\n2. \"Never put the \"mug in the \"coffeemachine\"",
@@ -159,18 +159,18 @@ fn the_last_item_of_a_list_that_was_cut_off_was_kept() {
         ("[\"Look first.\"]\nThis list is mea", &["Look first."], &[]),
     ];
     for (reply, kept, dropped) in cases {
-        let read = read_truncated_items(reply, by);
+        let read = read_truncated_items(reply, "the token limit");
         let items: Vec<String> = read.items.iter().map(|i| lesson_text(&i.text)).collect();
         assert_eq!(&items, kept, "{reply:?}");
-        let not_kept: Vec<String> = read.dropped.iter().map(lesson_text).collect();
-        assert_eq!(&not_kept, dropped, "{reply:?}");
+        let dropped_items: Vec<String> = read.dropped.iter().map(lesson_text).collect();
+        assert_eq!(&dropped_items, dropped, "{reply:?}");
         assert!(dropped.is_empty() || !read.complaints.is_empty(), "{reply:?}");
     }
 }
 
 #[test]
-fn a_text_that_was_cut_off_ends_with_its_last_whole_sentence_or_line() {
-    for (reply, sentences, whole) in [
+fn a_truncated_text_is_split_after_its_last_complete_sentence_or_line() {
+    for (reply, by_sentence, complete) in [
         ("Go to the shelf. Then take the", true, "Go to the shelf."),
         ("Go to the shelf. Then take the mug.", true, "Go to the shelf. Then take the mug."),
         ("1. Go to the shelf\n2. Take", true, "1. Go to the shelf\n"),
@@ -179,13 +179,13 @@ fn a_text_that_was_cut_off_ends_with_its_last_whole_sentence_or_line() {
         ("go to shelf 1.\ntake mug 1. And", false, "go to shelf 1.\n"),
         ("Take the mug to the", true, ""),
     ] {
-        assert_eq!(split_truncated_text(reply, sentences).0, whole, "{reply:?}");
+        assert_eq!(split_truncated_text(reply, by_sentence).0, complete, "{reply:?}");
     }
 }
 
 /// Regression: "I'm sorry, but I can't help with that." became a lesson, and so did every line of an essay.
 #[test]
-fn refusals_prose_and_long_texts_became_lessons() {
+fn refusals_prose_and_long_texts_are_not_lessons() {
     let long = format!("- {}", "word ".repeat(90));
     let dropped = [
         "I'm sorry, but I can't help with that.",
@@ -220,10 +220,9 @@ fn refusals_prose_and_long_texts_became_lessons() {
     }
 }
 
-/// Regression: an actor's action counted although the token limit had cut it off. The parser now reports whether the
-/// reply shows the end of the action.
+/// Regression: an actor's action was used although the token limit had cut it off.
 #[test]
-fn whether_an_action_is_complete_was_not_known() {
+fn the_parser_reports_whether_the_action_is_complete() {
     for reply in [
         "go to shelf 1\n",
         "go to shelf 1\nand th",
@@ -256,7 +255,7 @@ fn whether_an_action_is_complete_was_not_known() {
 /// Regression: "I need to find the mug first, so I will look on the shelf." counted as a complete step, although its
 /// action was on the next line.
 #[test]
-fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
+fn a_line_of_prose_may_be_cut_off_before_its_action() {
     for prose in [
         "I need to find the mug first, so I will look on the shelf.",
         "The mug is probably on a shelf.",
@@ -264,9 +263,9 @@ fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
         "Since the shelf was empty, the next place to look is the drawer.",
     ] {
         assert!(is_cut_short(prose), "{prose:?}");
-        let reading = read_reply(&format!("{prose}\ngo to shelf 1"));
+        let parsed = read_reply(&format!("{prose}\ngo to shelf 1"));
         assert_eq!(
-            (reading.thought.as_deref(), reading.action.as_deref()),
+            (parsed.thought.as_deref(), parsed.action.as_deref()),
             (Some(prose), Some("go to shelf 1"))
         );
     }
@@ -283,24 +282,24 @@ fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
         "fill-shot shot2 ingredient1 right left dispenser1",
     ] {
         assert!(!is_cut_short(action), "{action:?}");
-        let reading = read_reply(action);
-        assert!(reading.action.is_some() || action.starts_with("think:"), "{action:?}");
+        let parsed = read_reply(action);
+        assert!(parsed.action.is_some() || action.starts_with("think:"), "{action:?}");
     }
 }
 
-/// Regression: "Okay, let's see what the observation says." was executed: reasoning without its markers, cut off by its
-/// token limit.
+/// Regression: reasoning without its tags, cut off by the token limit, was executed ("Okay, let's see what the
+/// observation says.").
 #[test]
-fn prose_without_an_action_was_executed() {
+fn prose_without_an_action_is_not_executed() {
     let paragraph =
         "Okay, let's see what the observation says. Candles are small, so they might be in a drawer.";
     let reasoning = format!(
         "{paragraph}\n\nWait, I should check which places are left.\n\nAlternatively, we could look."
     );
     for prose in [paragraph, &reasoning, "The mug is probably on a shelf."] {
-        let reading = read_reply(prose);
-        assert_eq!(reading.action, None, "{prose:?}");
-        assert!(reading.thought.is_some_and(|thought| thought.starts_with(&prose[..20])), "{prose:?}");
+        let parsed = read_reply(prose);
+        assert_eq!(parsed.action, None, "{prose:?}");
+        assert!(parsed.thought.is_some_and(|thought| thought.starts_with(&prose[..20])), "{prose:?}");
         assert!(can_be_reasoning(prose), "{prose:?}");
     }
     // The cut line has too few words to count as prose, and nothing distinguishes a plan in reasoning from an action
@@ -321,7 +320,7 @@ fn prose_without_an_action_was_executed() {
 }
 
 #[test]
-fn what_is_said_beside_a_lesson_is_kept_with_it() {
+fn the_priority_and_heading_of_a_lesson_are_kept() {
     let read =
         read_items("## Kitchen\n- Look first.\n\n{\"hall\": [{\"priority\": \"high\", \"rule\": \"Go.\"}]}");
     let item = &read.items[0];
@@ -336,7 +335,7 @@ fn what_is_said_beside_a_lesson_is_kept_with_it() {
 /// Regression: a stop at a newline cut the action off a reply with a labelled thought, and the reply counted as a
 /// thought-only step.
 #[test]
-fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_is_not() {
+fn a_reply_that_ends_before_its_action_is_cut_short() {
     let cut = [
         "Thought: it is near.",
         "Thought 3: it is near.",
@@ -356,7 +355,7 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         // The action may be on the next line.
         "I should look.",
     ];
-    let whole = [
+    let complete = [
         "",
         " ",
         "go to desk 1",
@@ -372,7 +371,7 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         "{\"action\": {\"name\": \"look\"}}",
         "thoughts come and go",
         "<think>hm",
-        // Repeats ReAct's prompt marker.
+        // Only repeats the cue of ReAct's prompt.
         ">",
         "> >",
         "**",
@@ -381,7 +380,7 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         assert!(is_cut_short(reply), "{reply:?}");
         assert_eq!(read_reply(reply).action, None, "{reply:?}");
     }
-    for reply in whole {
+    for reply in complete {
         assert!(!is_cut_short(reply), "{reply:?}");
     }
 }
@@ -411,8 +410,8 @@ fn prose_before_an_action_is_not_executed() {
         "<plan>",
     ] {
         assert!(is_cut_short(prose), "{prose:?}");
-        let reading = read_reply(&format!("{prose}\ngo to drawer 1"));
-        let action = reading.action.or_else(|| reading.thought.filter(|_| prose.contains("Thought")));
+        let parsed = read_reply(&format!("{prose}\ngo to drawer 1"));
+        let action = parsed.action.or_else(|| parsed.thought.filter(|_| prose.contains("Thought")));
         assert_eq!(action.as_deref(), Some("go to drawer 1"), "{prose:?}");
     }
     let labelled = read_reply("Goal: put candle\nThought: it may be near.\nAction: go to drawer 1");
@@ -446,13 +445,13 @@ fn prose_before_an_action_is_not_executed() {
 
 /// Regression: the screen showed `go to shelf 1`, but the invisible bytes of a window title were sent with it.
 #[test]
-fn an_action_with_control_characters_is_what_is_shown() {
+fn control_characters_are_removed_from_an_action() {
     for reply in
         ["go to \u{1b}]0;owned\u{7}shelf 1", "go to \u{1b}[31mshelf 1\u{1b}[0m", "go to shelf\u{202e} 1"]
     {
-        let reading = read_reply(reply);
-        assert_eq!(reading.action.as_deref(), Some("go to shelf 1"), "{reply:?}");
-        assert!(reading.complaints.iter().any(|c| c.starts_with("control characters")), "{reading:?}");
+        let parsed = read_reply(reply);
+        assert_eq!(parsed.action.as_deref(), Some("go to shelf 1"), "{reply:?}");
+        assert!(parsed.complaints.iter().any(|c| c.starts_with("control characters")), "{parsed:?}");
     }
 }
 
@@ -472,7 +471,7 @@ fn refusals_and_error_messages_are_dropped() {
         let read = read_items(reply);
         assert!(read.items.is_empty() && read.dropped.len() == 1, "{reply:?}: {read:#?}");
     }
-    // A valid answer that contains no lesson.
+    // An answer without a lesson.
     assert!(read_items("No.").items.is_empty() && read_items("No.").dropped.is_empty());
     for lesson in [
         "- I cannot find the mug in a closed drawer.",

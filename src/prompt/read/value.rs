@@ -1,5 +1,5 @@
-//! Parses lists and dictionaries as models write them: Python, JSON and anything in between. Parsing
-//! always returns a value; a missing bracket or quote causes a complaint, and parsing continues as if it were present.
+//! Parses lists and dictionaries as models write them: Python, JSON and anything in between. Parsing always returns a
+//! value; a missing bracket or quote causes a complaint, and parsing continues as if it were present.
 
 use super::quoted::{self, QuoteContext, is_quote};
 use super::{ParseLog, collapse_whitespace};
@@ -38,7 +38,7 @@ impl<'a> Value<'a> {
     pub(super) fn source(&self) -> &'a str {
         match self {
             Self::Text(text) => text.source,
-            Self::List(_, at) | Self::Dict(_, at) => at,
+            Self::List(_, source) | Self::Dict(_, source) => source,
         }
     }
 }
@@ -116,18 +116,18 @@ impl<'a> Parser<'a, '_> {
         Value::Text(self.parse_unquoted(in_dict))
     }
 
-    fn parse_quoted(&mut self, place: QuoteContext) -> Text<'a> {
+    fn parse_quoted(&mut self, context: QuoteContext) -> Text<'a> {
         let rest = self.rest();
-        let Some(found) = quoted::read_quoted(rest, place) else { return self.parse_unquoted(false) };
-        let at = &rest[..found.len];
+        let Some(found) = quoted::read_quoted(rest, context) else { return self.parse_unquoted(false) };
+        let source = &rest[..found.len];
         self.pos += found.len;
         if found.unclosed {
-            self.log.complain("a closing quote is missing after", at);
+            self.log.complain("a closing quote is missing after", source);
         }
         let inner = if found.unclosed { found.inner.trim_end_matches(',') } else { found.inner };
         Text {
             text: collapse_whitespace(&quoted::unescape(inner)),
-            source: at,
+            source,
             unquoted: false,
             truncated: found.truncated,
         }
@@ -136,25 +136,25 @@ impl<'a> Parser<'a, '_> {
     /// Parses text without quotes: up to a comma that ends an entry, a line end that ends a sentence, or a bracket.
     fn parse_unquoted(&mut self, in_dict: bool) -> Text<'a> {
         let rest = self.rest();
-        let (mut inside, mut last, mut end) = (0_u32, ' ', rest.len());
-        for (at, c) in rest.char_indices() {
+        let (mut depth, mut last, mut end) = (0_u32, ' ', rest.len());
+        for (offset, c) in rest.char_indices() {
             match c {
-                '[' | '{' | '(' if at > 0 => inside += 1,
-                ']' | '}' | ')' if inside > 0 => inside -= 1,
+                '[' | '{' | '(' if offset > 0 => depth += 1,
+                ']' | '}' | ')' if depth > 0 => depth -= 1,
                 ')' if self.open_brackets.last() != Some(&')') => {}
                 ']' | '}' | ')' => {
-                    end = at;
+                    end = offset;
                     break;
                 }
-                ',' if inside == 0
-                    && (is_entry_end_at_comma(&rest[at + 1..], in_dict)
-                        || at < 24 && is_literal(rest[..at].trim())) =>
+                ',' if depth == 0
+                    && (is_entry_end_at_comma(&rest[offset + 1..], in_dict)
+                        || offset < 24 && is_literal(rest[..offset].trim())) =>
                 {
-                    end = at;
+                    end = offset;
                     break;
                 }
-                '\n' if last != ' ' && is_entry_end_at_newline(last, &rest[at + 1..]) => {
-                    end = at;
+                '\n' if last != ' ' && is_entry_end_at_newline(last, &rest[offset + 1..]) => {
+                    end = offset;
                     break;
                 }
                 _ => {}
@@ -169,16 +169,17 @@ impl<'a> Parser<'a, '_> {
         }
         // Always advances by at least one character, so that parsing terminates.
         let end = end.max(rest.chars().next().map_or(0, char::len_utf8));
-        let at = &rest[..end];
+        let source = &rest[..end];
         self.pos += end;
         // Text at the very end of the reply is complete only if it ends a sentence.
-        let cut =
-            end == rest.len() && !self.open_brackets.is_empty() && !at.trim_end().ends_with(['.', '!', '?']);
+        let truncated = end == rest.len()
+            && !self.open_brackets.is_empty()
+            && !source.trim_end().ends_with(['.', '!', '?']);
         Text {
-            text: collapse_whitespace(at.trim().trim_matches(is_quote)),
-            source: at,
+            text: collapse_whitespace(source.trim().trim_matches(is_quote)),
+            source,
             unquoted: true,
-            truncated: cut,
+            truncated,
         }
     }
 
@@ -207,37 +208,34 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn parse_entry(&mut self) -> Entry<'a> {
-        let at = self.rest();
-        let nothing = &at[..0];
+        let rest = self.rest();
+        let no_key = &rest[..0];
         if self.peek().is_some_and(|c| "[{(".contains(c)) {
-            return Entry { key: String::new(), key_source: nothing, value: self.parse_value(true) };
+            return Entry { key: String::new(), key_source: no_key, value: self.parse_value(true) };
         }
-        let key = if quoted::opening_quote(at).is_some() {
+        let key = if quoted::opening_quote(rest).is_some() {
             self.parse_quoted(QuoteContext::Key)
-        } else if quoted::is_key_start(at) {
-            let end = at.find(':').unwrap_or(at.len());
+        } else if quoted::is_key_start(rest) {
+            let end = rest.find(':').unwrap_or(rest.len());
             self.pos += end;
-            let words = collapse_whitespace(at[..end].trim().trim_matches(is_quote));
-            Text { text: words, source: &at[..end], unquoted: true, truncated: false }
+            let text = collapse_whitespace(rest[..end].trim().trim_matches(is_quote));
+            Text { text, source: &rest[..end], unquoted: true, truncated: false }
         } else {
             self.parse_unquoted(true)
         };
         self.skip_whitespace();
         if self.peek() != Some(':') {
-            return Entry { key: String::new(), key_source: nothing, value: Value::Text(key) };
+            return Entry { key: String::new(), key_source: no_key, value: Value::Text(key) };
         }
         self.pos += 1;
         self.skip_whitespace();
         let value = match self.peek() {
-            None | Some(',' | ']' | '}') => {
-                let cut = self.peek().is_none();
-                Value::Text(Text {
-                    text: String::new(),
-                    source: &self.rest()[..0],
-                    unquoted: true,
-                    truncated: cut,
-                })
-            }
+            None | Some(',' | ']' | '}') => Value::Text(Text {
+                text: String::new(),
+                source: &self.rest()[..0],
+                unquoted: true,
+                truncated: self.peek().is_none(),
+            }),
             _ => self.parse_value(true),
         };
         Entry { key: key.text, key_source: key.source, value }

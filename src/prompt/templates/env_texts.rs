@@ -21,11 +21,11 @@ pub(in crate::prompt) struct Example {
     /// Shown only for tasks of these types, because other tasks have other actions.
     own_types_only: bool,
     text: StoredText,
-    /// The same text in the wording of the 2.1.1 games.
+    /// The same text in the wording of the games of ALFWorld's data version 2.1.1.
     old_text: StoredText,
 }
 
-/// The wording used by a generation of ALFWorld's games.
+/// The wording of ALFWorld's games, which depends on the version of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::prompt) enum Wording {
     /// `move X to Y`.
@@ -35,9 +35,9 @@ pub(in crate::prompt) enum Wording {
 }
 
 impl Example {
-    pub(super) fn new(types: Vec<String>, only: bool, text: &str) -> Self {
-        let old: String = text.split_inclusive('\n').map(to_old_wording).collect();
-        Self { types, own_types_only: only, text: StoredText::new(text), old_text: StoredText::new(&old) }
+    pub(super) fn new(types: Vec<String>, own_types_only: bool, text: &str) -> Self {
+        let old_text: String = text.split_inclusive('\n').map(to_old_wording).collect();
+        Self { types, own_types_only, text: StoredText::new(text), old_text: StoredText::new(&old_text) }
     }
 
     /// Creates an example that is shown verbatim, whatever the wording of the game.
@@ -47,17 +47,19 @@ impl Example {
     }
 }
 
-/// Converts a line of an example to the 2.1.1 wording. The location that such a game names on arrival is left out, as
-/// `react` does.
+/// Converts a line of an example to [`Wording::Old`]. The location that such a game names on arrival is left out, as
+/// the interface `react` does.
 fn to_old_wording(line: &str) -> String {
-    if let Some((object, place)) = line.strip_prefix("> move ").and_then(|r| r.split_once(" to ")) {
-        return format!("> put {object} in/on {place}");
+    if let Some((object, receptacle)) = line.strip_prefix("> move ").and_then(|r| r.split_once(" to ")) {
+        return format!("> put {object} in/on {receptacle}");
     }
-    if let Some((object, place)) = line.strip_prefix("You move the ").and_then(|r| r.split_once(" to the ")) {
-        return format!("You put the {object} in/on the {place}");
+    if let Some((object, receptacle)) =
+        line.strip_prefix("You move the ").and_then(|r| r.split_once(" to the "))
+    {
+        return format!("You put the {object} in/on the {receptacle}");
     }
-    let arrived = line.strip_prefix("You arrive at ").and_then(|r| r.split_once(". "));
-    arrived.map_or(line, |(_, seen)| seen).to_owned()
+    let arrival = line.strip_prefix("You arrive at ").and_then(|r| r.split_once(". "));
+    arrival.map_or(line, |(_, description)| description).to_owned()
 }
 
 impl EnvTexts {
@@ -65,12 +67,12 @@ impl EnvTexts {
 
     /// Returns a text by name: the one for this task type (`NAME.TYPE`) if there is one, otherwise the general one.
     pub(in crate::prompt) fn text(&self, name: &str, task: &Task) -> Option<&StoredText> {
-        let own = task.task_type.as_ref().and_then(|kind| self.texts.get(&format!("{name}.{kind}")));
-        own.or_else(|| self.texts.get(name))
+        let typed = task.task_type.as_ref().and_then(|kind| self.texts.get(&format!("{name}.{kind}")));
+        typed.or_else(|| self.texts.get(name))
     }
 
     /// Returns the first `count` examples for a task: those of its type, then the others in file order, except those
-    /// marked `only` for other types. A task of unknown type is matched by the words of its goal.
+    /// shown only for other types. A task of unknown type is matched by the words of its goal.
     pub(in crate::prompt) fn examples_for(
         &self,
         task: &Task,

@@ -1,4 +1,4 @@
-//! Parses template files into layouts and environment texts; every error names its file and line.
+//! Parses template files into layouts and environment texts. Every error names its file and line.
 
 use super::env_texts::Example;
 use super::{
@@ -101,15 +101,16 @@ pub(super) fn parse_all(files: &BTreeMap<String, String>) -> Result<Parsed, Temp
                 raw.segments.into_iter().map(|s| parse_segment(&file, s)).collect::<Result<_, _>>()?;
             let key = match raw.question {
                 None => raw.method,
-                Some(named) => {
-                    let at = named.span().start;
-                    let named = named.into_inner();
-                    if !is_question(&named) {
-                        let reason =
-                            format!("{named:?} is no question; write PURPOSE.KIND, such as reflect.error");
-                        return Err(file.error_at(at, reason));
+                Some(question) => {
+                    let offset = question.span().start;
+                    let question = question.into_inner();
+                    if !is_question(&question) {
+                        let reason = format!(
+                            "{question:?} is not a question; write PURPOSE.KIND, such as reflect.error"
+                        );
+                        return Err(file.error_at(offset, reason));
                     }
-                    question_key(&raw.method, &named)
+                    question_key(&raw.method, &question)
                 }
             };
             layouts.insert(key, Layout { segments: parts });
@@ -131,22 +132,22 @@ fn parse_env_texts(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<
     let raw: RawEnvTexts = toml::from_str(file.text).map_err(|e| file.toml_error(&e))?;
     let mut examples = Vec::new();
     for example in raw.examples {
-        let at = example.span().start;
-        let RawExample { file: named, types, own_types_only: only } = example.into_inner();
+        let offset = example.span().start;
+        let RawExample { file: name, types, own_types_only } = example.into_inner();
         let text = files
-            .get(&named)
-            .ok_or_else(|| file.error_at(at, format!("there is no example file {named}")))?;
-        examples.push(Example::new(types, only, text));
+            .get(&name)
+            .ok_or_else(|| file.error_at(offset, format!("there is no example file {name}")))?;
+        examples.push(Example::new(types, own_types_only, text));
     }
     let texts = raw.texts.iter().map(|(name, text)| (name.clone(), StoredText::new(text))).collect();
     Ok(EnvTexts { envs: raw.envs, texts, examples })
 }
 
 fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTemplate, TemplateError> {
-    let at = raw.span().start;
+    let offset = raw.span().start;
     let raw = raw.into_inner();
     let heading = raw.heading.as_deref().filter(|h| !h.is_empty()).map(StoredText::new);
-    let choice = LessonFilter {
+    let filter = LessonFilter {
         heading: heading.clone(),
         kinds: raw.kinds,
         count_setting: raw.count_setting,
@@ -155,21 +156,21 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         grouped_by_episode: raw.grouped_by_episode,
         numbered: raw.numbered,
     };
-    let choosy = !choice.kinds.is_empty()
-        || choice.count_setting.is_some()
-        || choice.scope.is_some()
-        || choice.this_episode_only
-        || choice.grouped_by_episode
-        || choice.numbered;
-    let chosen = || Some(Content::Lessons(choice.clone()));
-    let (label, listed) = match raw.label.as_str() {
+    let has_filter = !filter.kinds.is_empty()
+        || filter.count_setting.is_some()
+        || filter.scope.is_some()
+        || filter.this_episode_only
+        || filter.grouped_by_episode
+        || filter.numbered;
+    let lessons = || Some(Content::Lessons(filter.clone()));
+    let (label, content) = match raw.label.as_str() {
         "instruction" => (SegmentLabel::Instruction, None),
         "guidance" => (SegmentLabel::Guidance, None),
         "cue" => (SegmentLabel::Cue, None),
-        "abstract" => (SegmentLabel::Abstract, chosen()),
-        "error" => (SegmentLabel::Error, chosen()),
-        "progress" => (SegmentLabel::Progress, chosen()),
-        "memory" => (SegmentLabel::Memory, chosen()),
+        "abstract" => (SegmentLabel::Abstract, lessons()),
+        "error" => (SegmentLabel::Error, lessons()),
+        "progress" => (SegmentLabel::Progress, lessons()),
+        "memory" => (SegmentLabel::Memory, lessons()),
         "attempt" => (SegmentLabel::Attempt, Some(Content::LastAttempt(heading))),
         "example" => (SegmentLabel::Example, Some(Content::Examples(heading))),
         "task" => (SegmentLabel::Task, Some(Content::Task(heading))),
@@ -178,44 +179,48 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         other => {
             let known = "instruction, guidance, abstract, error, progress, memory, attempt, example, task, \
                          steps, rejection, cue";
-            return Err(file.error_at(at, format!("there is no segment {other:?}; there are {known}")));
+            return Err(file.error_at(offset, format!("there is no segment {other:?}; there are {known}")));
         }
     };
-    if choosy && !matches!(listed, Some(Content::Lessons(_))) {
-        return Err(file.error_at(at, format!("segment {:?} shows no lessons to choose from", raw.label)));
+    if has_filter && !matches!(content, Some(Content::Lessons(_))) {
+        return Err(file.error_at(offset, format!("segment {:?} shows no lessons to choose from", raw.label)));
     }
     let fact = raw
         .fact
         .as_deref()
-        .map(|name| parse_fact(name).map_err(|reason| file.error_at(at, reason)))
+        .map(|name| parse_fact(name).map_err(|reason| file.error_at(offset, reason)))
         .transpose()?;
-    let content = match (listed, raw.text, raw.env_text) {
+    let content = match (content, raw.text, raw.env_text) {
         (Some(content), None, None) if fact.is_none() => content,
         (None, Some(text), None) if raw.heading.is_none() && fact.is_some() && text.contains("{}") => fact
             .map_or_else(|| Content::Text(StoredText::new(&text)), |fact| Content::Fact(fact, text.clone())),
         (None, Some(_), None) if fact.is_some() => {
-            return Err(file.error_at(at, "a text with a `fact` needs {} where it stands".to_owned()));
+            return Err(
+                file.error_at(offset, "a text with a `fact` needs {} in place of the fact".to_owned())
+            );
         }
         (None, Some(text), None) if raw.heading.is_none() => Content::Text(StoredText::new(&text)),
         (None, None, Some(name)) if raw.heading.is_none() => Content::EnvText(name),
         // An environment's own examples for a question, such as failures with the plans written after them.
         (Some(Content::Examples(None)), None, Some(name)) => Content::EnvText(name),
         (Some(_), ..) => {
-            return Err(file.error_at(at, format!("segment {:?} takes a heading, no text", raw.label)));
+            return Err(file.error_at(offset, format!("segment {:?} takes a heading, not a text", raw.label)));
         }
         (None, ..) => {
-            return Err(file.error_at(at, format!("segment {:?} needs either `text` or `world`", raw.label)));
+            return Err(
+                file.error_at(offset, format!("segment {:?} needs either `text` or `world`", raw.label))
+            );
         }
     };
-    let speaker = raw.speaker.unwrap_or(match label {
+    let message_role = raw.speaker.unwrap_or(match label {
         SegmentLabel::Instruction | SegmentLabel::Guidance => MessageRole::System,
         _ => MessageRole::User,
     });
     Ok(SegmentTemplate {
         label,
-        message_role: speaker,
+        message_role,
         content,
-        condition: raw.condition.map(|w| Condition { setting: w.setting, value: w.value }),
+        condition: raw.condition.map(|c| Condition { setting: c.setting, value: c.value }),
     })
 }
 
@@ -235,8 +240,9 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    fn error_at(&self, at: usize, reason: String) -> TemplateError {
-        let line = 1 + self.text.get(..at).unwrap_or_default().matches('\n').count();
+    /// Creates an error for the line that contains a byte offset.
+    fn error_at(&self, offset: usize, reason: String) -> TemplateError {
+        let line = 1 + self.text.get(..offset).unwrap_or_default().matches('\n').count();
         TemplateError { file: self.name.to_owned(), line, reason }
     }
 

@@ -1,4 +1,4 @@
-//! Reads a user's own copies of the files of ReAct and Reflexion, under the names in their public code: the examples of
+//! Parses a user's own copies of the files of ReAct and Reflexion, named as in their public code: the examples of
 //! ALFWorld (`alfworld_3prompts.json`, methods.md 2.1, 4) and the failures shown to Reflexion's mentor
 //! (`reflexion_few_shot_examples.txt`, methods.md 2.2). Their contents are shown unchanged.
 
@@ -11,7 +11,7 @@ pub(super) const FILE_NAMES: &[&str] = &[EXAMPLES_FILE, FAILURES_FILE];
 const EXAMPLES_FILE: &str = "alfworld_3prompts.json";
 const FAILURES_FILE: &str = "reflexion_few_shot_examples.txt";
 
-/// The type names in the file, each with the task types it fits (and words of their goals).
+/// The type names in the file, each with the task types it fits and words of their goals.
 const TASK_TYPES: &[(&str, &[&str])] = &[
     ("put", &["pick_and_place_simple"]),
     ("clean", &["pick_clean_then_place_in_recep", "clean"]),
@@ -30,12 +30,12 @@ pub(super) fn add_upstream_texts(
 ) -> Result<(), TemplateError> {
     let examples = files.get(EXAMPLES_FILE).map(|text| parse_examples(text)).transpose()?;
     let failures = files.get(FAILURES_FILE).map(|text| parse_failures(text)).transpose()?;
-    for world in env_texts.iter_mut().filter(|w| w.envs.iter().any(|e| e == "alfworld")) {
+    for env_texts in env_texts.iter_mut().filter(|t| t.envs.iter().any(|e| e == "alfworld")) {
         if let Some(examples) = &examples {
-            world.examples.clone_from(examples);
+            env_texts.examples.clone_from(examples);
         }
         if let Some(failures) = &failures {
-            world.texts.insert("failures".to_owned(), failures.clone());
+            env_texts.texts.insert("failures".to_owned(), failures.clone());
         }
     }
     Ok(())
@@ -48,45 +48,47 @@ fn template_error(file: &str, line: usize, reason: String) -> TemplateError {
 /// Parses the examples of each type in the order in which they are shown: `react_TYPE_1`, `react_TYPE_0`; examples
 /// without thoughts (`act_TYPE_N`) only if a type has no others.
 fn parse_examples(text: &str) -> Result<Vec<Example>, TemplateError> {
-    let found: BTreeMap<String, serde_json::Value> = serde_json::from_str(text)
-        .map_err(|e| template_error(EXAMPLES_FILE, e.line(), format!("no JSON object of texts: {e}")))?;
+    let parsed: BTreeMap<String, serde_json::Value> = serde_json::from_str(text)
+        .map_err(|e| template_error(EXAMPLES_FILE, e.line(), format!("not a JSON object of texts: {e}")))?;
     let mut by_key: BTreeMap<&str, &str> = BTreeMap::new();
-    for (key, value) in &found {
-        let at = text.find(&format!("\"{key}\"")).map_or(1, |at| 1 + text[..at].matches('\n').count());
+    for (key, value) in &parsed {
+        let line =
+            text.find(&format!("\"{key}\"")).map_or(1, |offset| 1 + text[..offset].matches('\n').count());
         let parts: Vec<&str> = key.split('_').collect();
-        let known = matches!(parts.as_slice(), [how, kind, number] if matches!(*how, "react" | "act")
+        let known = matches!(parts.as_slice(), [format, kind, number] if matches!(*format, "react" | "act")
             && TASK_TYPES.iter().any(|(name, _)| name == kind) && EXAMPLE_ORDER.contains(number));
         if !known {
             let kinds = TASK_TYPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
             let reason = format!(
-                "{key:?} names no example; write react_TYPE_N or act_TYPE_N, TYPE one of {kinds}, N from 0 to 2"
+                "{key:?} is not the name of an example; write react_TYPE_N or act_TYPE_N, \
+                 with TYPE one of {kinds} and N from 0 to 2"
             );
-            return Err(template_error(EXAMPLES_FILE, at, reason));
+            return Err(template_error(EXAMPLES_FILE, line, reason));
         }
-        let shown = value.as_str().filter(|text| !text.trim().is_empty());
-        let shown = shown.ok_or_else(|| {
-            template_error(EXAMPLES_FILE, at, format!("{key:?} has to be a text, and not an empty one"))
+        let example = value.as_str().filter(|text| !text.trim().is_empty());
+        let example = example.ok_or_else(|| {
+            template_error(EXAMPLES_FILE, line, format!("{key:?} must be a text that isn't empty"))
         })?;
-        by_key.insert(key, shown);
+        by_key.insert(key, example);
     }
     if by_key.is_empty() {
-        return Err(template_error(EXAMPLES_FILE, 1, "there is no example in it".to_owned()));
+        return Err(template_error(EXAMPLES_FILE, 1, "the file has no examples".to_owned()));
     }
-    let of = |how: &str, kind: &str| -> Vec<&str> {
+    let examples_of = |format: &str, kind: &str| -> Vec<&str> {
         EXAMPLE_ORDER
             .iter()
-            .filter_map(|n| by_key.get(format!("{how}_{kind}_{n}").as_str()).copied())
+            .filter_map(|n| by_key.get(format!("{format}_{kind}_{n}").as_str()).copied())
             .collect()
     };
     let mut examples = Vec::new();
     for (kind, types) in TASK_TYPES {
-        let mut shown = of("react", kind);
-        if shown.is_empty() {
-            shown = of("act", kind);
+        let mut texts = examples_of("react", kind);
+        if texts.is_empty() {
+            texts = examples_of("act", kind);
         }
         let types: Vec<String> = types.iter().map(|t| (*t).to_owned()).collect();
         examples.extend(
-            shown.into_iter().map(|text| Example::verbatim(types.clone(), &with_final_newline(text))),
+            texts.into_iter().map(|text| Example::verbatim(types.clone(), &with_final_newline(text))),
         );
     }
     Ok(examples)
@@ -94,10 +96,10 @@ fn parse_examples(text: &str) -> Result<Vec<Example>, TemplateError> {
 
 /// Parses the failures shown to Reflexion's mentor.
 fn parse_failures(text: &str) -> Result<StoredText, TemplateError> {
-    let plan = |line: &str| line.contains("New plan:") || line.contains("Next plan:");
-    if !text.lines().any(plan) {
+    let has_plan = |line: &str| line.contains("New plan:") || line.contains("Next plan:");
+    if !text.lines().any(has_plan) {
         let line = text.lines().count();
-        let reason = "no plan stands in it: each failed attempt is followed by a line with `New plan:`";
+        let reason = "the file has no plan; write a line with `New plan:` after each failed attempt";
         return Err(template_error(FAILURES_FILE, line, reason.to_owned()));
     }
     let heading = "\n\nFailed attempts, each followed by the plan written after it:\n\n";
@@ -128,40 +130,40 @@ mod tests {
             difficulty: None,
             seed: 0,
         };
-        let world = templates.env_texts("alfworld");
-        world.examples_for(&task, 2, Wording::Old).iter().map(|t| t.text.to_string()).collect()
+        let env_texts = templates.env_texts("alfworld");
+        env_texts.examples_for(&task, 2, Wording::Old).iter().map(|t| t.text.to_string()).collect()
     }
 
     #[test]
-    fn examples_come_in_the_order_of_the_public_code() {
-        let pack = r#"{"react_put_0": "P0", "react_put_1": "P1\n", "react_put_2": "P2", "act_put_1": "A1",
+    fn examples_have_the_order_of_the_public_code() {
+        let file = r#"{"react_put_0": "P0", "react_put_1": "P1\n", "react_put_2": "P2", "act_put_1": "A1",
             "act_cool_0": "C0\n> go to desk 1\nYou arrive at desk 1. On it.", "react_heat_0": "H0"}"#;
-        let templates = templates_with(EXAMPLES_FILE, pack).unwrap();
+        let templates = templates_with(EXAMPLES_FILE, file).unwrap();
         assert_eq!(shown_examples(&templates, "pick_and_place_simple"), ["P1\n", "P0\n"]);
         let cool = shown_examples(&templates, "pick_cool_then_place_in_recep");
         assert_eq!(
             cool[0], "C0\n> go to desk 1\nYou arrive at desk 1. On it.\n",
-            "word for word, whatever the game"
+            "shown verbatim, whatever the game's wording"
         );
         assert_eq!(shown_examples(&templates, "pick_heat_then_place_in_recep"), ["H0\n", "P1\n"]);
         assert_ne!(templates.hash(), Templates::builtin().hash());
     }
 
     #[test]
-    fn failures_of_reflexion_are_those_of_the_file() {
+    fn reflexions_failures_are_read_from_the_file() {
         let text = "Example 1:\n> look\nSTATUS: FAIL\nNew plan: I will look again.\n\n";
         let templates = templates_with(FAILURES_FILE, text).unwrap();
-        let stands = templates.env_texts("household").texts["failures"].text.clone();
+        let failures = templates.env_texts("household").texts["failures"].text.clone();
         assert!(
-            stands.ends_with("\n\nExample 1:\n> look\nSTATUS: FAIL\nNew plan: I will look again.\n"),
-            "{stands}"
+            failures.ends_with("\n\nExample 1:\n> look\nSTATUS: FAIL\nNew plan: I will look again.\n"),
+            "{failures}"
         );
     }
 
     #[test]
-    fn what_cannot_be_used_is_named_with_its_place() {
-        for (name, text, place) in [
-            (EXAMPLES_FILE, "{\n \"react_put_0\": }", "alfworld_3prompts.json:2: no JSON object"),
+    fn an_unusable_file_is_reported_with_its_line() {
+        for (name, text, message) in [
+            (EXAMPLES_FILE, "{\n \"react_put_0\": }", "alfworld_3prompts.json:2: not a JSON object"),
             (
                 EXAMPLES_FILE,
                 "{\"react_put_0\": \"x\",\n\"react_fly_0\": \"x\"}",
@@ -170,14 +172,18 @@ mod tests {
             (
                 EXAMPLES_FILE,
                 "{\"react_put_0\": 3}",
-                "alfworld_3prompts.json:1: \"react_put_0\" has to be a text",
+                "alfworld_3prompts.json:1: \"react_put_0\" must be a text",
             ),
-            (EXAMPLES_FILE, "{}", "alfworld_3prompts.json:1: there is no example"),
-            (EXAMPLES_FILE, "[]", "alfworld_3prompts.json:1: no JSON object"),
-            (FAILURES_FILE, "> look\nSTATUS: FAIL\n", "reflexion_few_shot_examples.txt:2: no plan"),
+            (EXAMPLES_FILE, "{}", "alfworld_3prompts.json:1: the file has no examples"),
+            (EXAMPLES_FILE, "[]", "alfworld_3prompts.json:1: not a JSON object"),
+            (
+                FAILURES_FILE,
+                "> look\nSTATUS: FAIL\n",
+                "reflexion_few_shot_examples.txt:2: the file has no plan",
+            ),
         ] {
             let error = templates_with(name, text).err().unwrap().to_string();
-            assert!(error.starts_with(place), "{error}");
+            assert!(error.starts_with(message), "{error}");
         }
     }
 }

@@ -4,9 +4,9 @@ use super::*;
 use crate::domain::{ModelRole, SettingOrigin};
 use crate::engine::{PromptRequest, TokenRatio};
 
-/// Regression: a server counted half as many tokens again as were estimated, so a prompt within the budget didn't fit.
+/// Regression: a server counted 1.5 times the estimated tokens, so a prompt within the budget didn't fit.
 #[test]
-fn what_a_server_counts_makes_the_budget_smaller() {
+fn a_higher_token_count_of_the_server_shortens_the_prompt() {
     let mut run = test_spec("react", &[TASK]);
     run.settings.set("context_tokens", 700, SettingOrigin::Flag);
     run.settings.set("examples", 0, SettingOrigin::Flag);
@@ -16,15 +16,15 @@ fn what_a_server_counts_makes_the_budget_smaller() {
     let replies: Vec<String> = (0..60).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
     play.play_script(&mut household, &replies.iter().map(String::as_str).collect::<Vec<_>>());
     let (state, record) = play.prompts.last().unwrap();
-    let ask =
+    let request =
         PromptRequest { role: ModelRole::Actor, question: None, step: record.step, retry: record.retry };
     let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
     let tokens = |counted: u64| {
         let mut state = state.clone();
         state.token_ratios = vec![TokenRatio { role: ModelRole::Actor, estimated: 1000, counted }];
-        builder.draft(&state, &ask).record.tokens
+        builder.draft(&state, &request).record.tokens
     };
-    let (as_estimated, more, less) = (tokens(1000), tokens(1500), tokens(500));
-    assert_eq!((as_estimated, less), (record.tokens, record.tokens), "a lower count makes no prompt longer");
-    assert!((380..=466).contains(&more), "{more} of 700 / 1.5");
+    let (equal, higher, lower) = (tokens(1000), tokens(1500), tokens(500));
+    assert_eq!((equal, lower), (record.tokens, record.tokens), "a lower count makes no prompt longer");
+    assert!((380..=466).contains(&higher), "{higher}, expected at most 700 / 1.5");
 }

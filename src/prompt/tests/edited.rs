@@ -30,52 +30,52 @@ fn sent_prompt() -> (State, crate::domain::PromptRecord) {
 }
 
 #[test]
-fn one_segment_has_other_words_and_every_other_keeps_its_own() {
+fn editing_a_segment_changes_only_that_segment() {
     let (state, record) = sent_prompt();
     let before = render(&state, &record);
     assert!(before.segments.len() > 12);
-    for at in 0..before.segments.len() {
-        let draft = edit_segment(&state, &record, at, "Other words.").unwrap();
+    for index in 0..before.segments.len() {
+        let draft = edit_segment(&state, &record, index, "Other words.").unwrap();
         let mut after = state.clone();
         for (hash, text) in &draft.texts {
             assert_eq!(*hash, text_hash(text));
-            assert!(!state.texts.contains_key(hash), "only what is new is defined");
+            assert!(!state.texts.contains_key(hash), "only new texts are defined");
             after.texts.insert_mut(hash.clone(), Arc::from(text.as_str()));
         }
-        let now = render(&after, &draft.record);
-        assert_eq!(body_hash(&now), draft.record.sha256);
+        let edited = render(&after, &draft.record);
+        assert_eq!(body_hash(&edited), draft.record.sha256);
         assert!(draft.record.edited);
         let texts = |p: &crate::domain::Prompt| p.segments.iter().map(|s| s.text.clone()).collect::<Vec<_>>();
-        let (was, is) = (texts(&before), texts(&now));
-        assert_eq!(was.len(), is.len(), "segment {at}");
-        for (n, (was, is)) in was.iter().zip(&is).enumerate() {
-            assert_eq!(n == at, was != is, "segment {n} where {at} was changed: {was:?}, {is:?}");
+        let (old, new) = (texts(&before), texts(&edited));
+        assert_eq!(old.len(), new.len(), "segment {index}");
+        for (n, (old, new)) in old.iter().zip(&new).enumerate() {
+            assert_eq!(n == index, old != new, "segment {n} where {index} was edited: {old:?}, {new:?}");
         }
-        assert_eq!(is[at].trim_matches('\n'), "Other words.");
-        let ends = |t: &str| (t.starts_with('\n'), t.ends_with('\n'));
-        if !was[at].trim_matches('\n').is_empty() {
-            assert_eq!(ends(&is[at]), ends(&was[at]), "the line breaks around it stay");
+        assert_eq!(new[index].trim_matches('\n'), "Other words.");
+        let line_breaks = |t: &str| (t.starts_with('\n'), t.ends_with('\n'));
+        if !old[index].trim_matches('\n').is_empty() {
+            assert_eq!(line_breaks(&new[index]), line_breaks(&old[index]), "the line breaks around it stay");
         }
-        let speakers = |p: &crate::domain::Prompt| {
+        let roles = |p: &crate::domain::Prompt| {
             p.segments.iter().map(|s| (s.label, s.message_role)).collect::<Vec<_>>()
         };
-        assert_eq!(speakers(&before), speakers(&now));
+        assert_eq!(roles(&before), roles(&edited));
     }
     assert!(edit_segment(&state, &record, before.segments.len(), "x").is_none());
 }
 
-/// An edit of an edited prompt starts from the edited one, and the same text gives the same prompt.
+/// A second edit starts from the edited prompt, and the same text gives the same prompt.
 #[test]
-fn a_changed_prompt_is_changed_again() {
+fn an_edited_prompt_can_be_edited_again() {
     let (state, record) = sent_prompt();
     let first = edit_segment(&state, &record, 0, "First.").unwrap();
-    let mut then = state.clone();
+    let mut after = state.clone();
     for (hash, text) in first.texts {
-        then.texts.insert_mut(hash, Arc::from(text));
+        after.texts.insert_mut(hash, Arc::from(text));
     }
-    let second = edit_segment(&then, &first.record, 0, "Second.").unwrap();
+    let second = edit_segment(&after, &first.record, 0, "Second.").unwrap();
     assert_ne!(second.record.sha256, first.record.sha256);
     assert_eq!(second.record.segments.len(), record.segments.len());
-    let again = edit_segment(&then, &first.record, 0, "First.").unwrap();
+    let again = edit_segment(&after, &first.record, 0, "First.").unwrap();
     assert_eq!((again.record.sha256, again.texts), (first.record.sha256, Vec::new()));
 }

@@ -9,7 +9,7 @@ fn play_with_interface(interface: &str) -> TestRun {
 }
 
 #[test]
-fn interfaces_show_the_first_observation_their_way() {
+fn each_interface_has_its_own_form_of_the_first_observation() {
     for (interface, begins, ends) in [
         ("raw", "-= Welcome", "Your task is to: put a hot apple in garbagecan.\n"),
         ("react", "You are in the middle", "Your task is to: put a hot apple in garbagecan.\n"),
@@ -26,16 +26,16 @@ fn interfaces_show_the_first_observation_their_way() {
 }
 
 #[test]
-fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
-    let plain = |sent: Option<&str>, rule: Option<&str>, list| OutgoingAction {
+fn actions_and_observations_are_rewritten_as_by_the_wrappers() {
+    let outgoing = |sent: Option<&str>, rule: Option<&str>, admissible_only| OutgoingAction {
         sent: sent.map(str::to_owned),
         rule: rule.map(str::to_owned),
-        admissible_only: list,
+        admissible_only,
     };
-    let mut board = play_with_interface("agentboard");
+    let mut agentboard = play_with_interface("agentboard");
     let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     household.old_wording = true;
-    board.play_script(
+    agentboard.play_script(
         &mut household,
         &[
             "go to countertop 2",
@@ -46,25 +46,25 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
             "look",
         ],
     );
-    let state = board.state();
+    let state = agentboard.state();
     for (action, expected) in [
-        ("go to desk 1", plain(None, None, false)),
-        ("go to desk 1.", plain(Some("go to desk 1"), Some("agentboard.dot"), false)),
+        ("go to desk 1", outgoing(None, None, false)),
+        ("go to desk 1.", outgoing(Some("go to desk 1"), Some("agentboard.dot"), false)),
         (
             "put cd 1 in desk 1.",
-            plain(Some("put cd 1 in/on desk 1"), Some("agentboard.put+agentboard.dot"), false),
+            outgoing(Some("put cd 1 in/on desk 1"), Some("agentboard.put+agentboard.dot"), false),
         ),
-        ("put cd 1 on desk 1", plain(Some("put cd 1 in/on desk 1"), Some("agentboard.put"), false)),
-        ("put cd 1 in/on desk 1", plain(None, None, false)),
-        ("check valid actions", plain(Some("check valid actions"), Some("agentboard.check"), true)),
-        ("think: put it in a box.", plain(None, None, false)),
+        ("put cd 1 on desk 1", outgoing(Some("put cd 1 in/on desk 1"), Some("agentboard.put"), false)),
+        ("put cd 1 in/on desk 1", outgoing(None, None, false)),
+        ("check valid actions", outgoing(Some("check valid actions"), Some("agentboard.check"), true)),
+        ("think: put it in a box.", outgoing(None, None, false)),
     ] {
         assert_eq!(interface::outgoing_action(state, action), expected, "{action}");
     }
-    let seen: Vec<_> =
+    let shown: Vec<_> =
         (1..=6).map(|n| state.open_episode().unwrap().step(n).unwrap().observation().unwrap()).collect();
     assert_eq!(
-        seen,
+        shown,
         [
             "On the countertop 2, you see a mug 1, and a apple 1.",
             "You pick up the apple 1 from the countertop 2.",
@@ -75,26 +75,29 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
         ]
     );
     let react = play_with_interface("react");
-    assert_eq!(interface::outgoing_action(react.state(), "put cd 1 in desk 1."), plain(None, None, false));
-    let turn = StepResult {
+    assert_eq!(interface::outgoing_action(react.state(), "put cd 1 in desk 1."), outgoing(None, None, false));
+    let result = StepResult {
         observation: "You arrive at loc 12. On the desk 1, you see nothing.".to_owned(),
         ..StepResult::default()
     };
-    let seen = interface::shown_observation(react.state(), "go to desk 1", &turn, &[]);
-    assert_eq!(seen.as_deref(), Some("On the desk 1, you see nothing."));
-    let turn = StepResult {
+    let shown = interface::shown_observation(react.state(), "go to desk 1", &result, &[]);
+    assert_eq!(shown.as_deref(), Some("On the desk 1, you see nothing."));
+    let result = StepResult {
         observation: "You arrive at desk 1. On the desk 1, you see nothing.".to_owned(),
         ..StepResult::default()
     };
-    assert_eq!(interface::shown_observation(react.state(), "go to desk 1", &turn, &[]), None);
-    assert_eq!(interface::shown_observation(react.state(), "think: hm", &turn, &[]).as_deref(), Some("OK."));
+    assert_eq!(interface::shown_observation(react.state(), "go to desk 1", &result, &[]), None);
+    assert_eq!(
+        interface::shown_observation(react.state(), "think: hm", &result, &[]).as_deref(),
+        Some("OK.")
+    );
 }
 
 #[test]
 fn every_builtin_file_parses_and_a_broken_one_names_its_line() {
-    let builtin = Templates::with_overrides(Vec::new()).expect("the built-in files are whole");
+    let builtin = Templates::with_overrides(Vec::new()).expect("the built-in files parse");
     assert_eq!(builtin.hash(), Templates::builtin().hash());
-    let changed =
+    let replace_file =
         |name: &str, text: &str| Templates::with_overrides(vec![(name.to_owned(), text.to_owned())]);
     let cases = [
         ("nobody.toml", "", 1, "no template has this name"),
@@ -116,50 +119,50 @@ fn every_builtin_file_parses_and_a_broken_one_names_its_line() {
         ),
     ];
     for (name, text, line, reason) in cases {
-        let error = changed(name, text).expect_err(text);
+        let error = replace_file(name, text).expect_err(text);
         assert_eq!((error.file.as_str(), error.line), (name, line), "{error}");
         assert!(error.reason.contains(reason), "{error}");
     }
-    let other = changed("put.txt", "> go to desk 1\n").unwrap();
+    let other = replace_file("put.txt", "> go to desk 1\n").unwrap();
     assert_ne!(other.hash(), builtin.hash());
 }
 
 #[test]
-fn a_template_may_give_the_agents_lines_to_the_assistant() {
+fn a_template_can_assign_the_agents_lines_to_the_assistant() {
     let layout = "method = \"react\"\n[[segment]]\nlabel = \"task\"\n[[segment]]\nlabel = \"steps\"\nspeaker = \"assistant\"\n";
     let templates = Templates::with_overrides(vec![("react.toml".to_owned(), layout.to_owned())]).unwrap();
     let mut play = TestRun::new(test_spec("react", &[TASK]));
     play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["go to countertop 2"]);
-    let ask = crate::engine::PromptRequest {
+    let request = crate::engine::PromptRequest {
         role: crate::domain::ModelRole::Actor,
         question: None,
         step: 2,
         retry: 0,
     };
-    let draft = PromptBuilder::new(Arc::new(templates)).draft(play.state(), &ask);
-    let speakers: Vec<MessageRole> =
+    let draft = PromptBuilder::new(Arc::new(templates)).draft(play.state(), &request);
+    let roles: Vec<MessageRole> =
         render(play.state(), &draft.record).segments.iter().map(|s| s.message_role).collect();
-    assert_eq!(speakers, [MessageRole::User, MessageRole::Assistant, MessageRole::User]);
+    assert_eq!(roles, [MessageRole::User, MessageRole::Assistant, MessageRole::User]);
 }
 
 #[test]
-fn a_record_that_names_steps_without_end_is_rendered_at_once() {
+fn a_record_with_an_excessive_range_of_steps_renders_the_existing_ones() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
     let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.play_script(&mut household, &["go to countertop 1", "go to countertop 2"]);
     let (state, record) = play.prompts.last().unwrap();
-    let mut endless = record.clone();
-    for segment in &mut endless.segments {
+    let mut excessive = record.clone();
+    for segment in &mut excessive.segments {
         if let SegmentOrigin::Steps { to, .. } = &mut segment.origin {
             *to = u32::MAX;
         }
     }
-    assert_ne!(&endless, record);
-    assert_eq!(body(state, &endless), body(state, record));
+    assert_ne!(&excessive, record);
+    assert_eq!(body(state, &excessive), body(state, record));
 }
 
 #[test]
-fn what_agentboard_says_itself_is_passed_on_by_every_view() {
+fn every_interface_leaves_the_texts_of_babyai_unchanged() {
     for interface in ["raw", "react", "agentboard"] {
         for (alias, action, sent) in [
             (false, "pick up red ball 1", None),
@@ -180,17 +183,17 @@ fn what_agentboard_says_itself_is_passed_on_by_every_view() {
             let rule = sent.map(|_| "babyai.pickup".to_owned());
             let expected = OutgoingAction { sent: sent.map(str::to_owned), rule, admissible_only: false };
             assert_eq!(interface::outgoing_action(play.state(), action), expected, "{interface} {action}");
-            let turn =
+            let result =
                 StepResult { observation: "You arrive at loc 1. Hm.".to_owned(), ..StepResult::default() };
-            let thinks = action.starts_with("think:") && interface != "raw";
-            let seen = interface::shown_observation(play.state(), action, &turn, &[]);
-            assert_eq!(seen.as_deref(), thinks.then_some("OK."), "{interface} {action}");
+            let answers_thought = action.starts_with("think:") && interface != "raw";
+            let shown = interface::shown_observation(play.state(), action, &result, &[]);
+            assert_eq!(shown.as_deref(), answers_thought.then_some("OK."), "{interface} {action}");
         }
     }
 }
 
 #[test]
-fn fcrf_mends_actions_and_says_so_and_leaves_the_words_of_thoughts() {
+fn the_fcrf_rule_rewrites_actions_but_not_thoughts() {
     let mut run = test_spec("fcrf", &[TASK]);
     assert_eq!(run.settings.text("action_rule", ""), "fcrf");
     run.interface = "react".to_owned();
@@ -205,9 +208,9 @@ fn fcrf_mends_actions_and_says_so_and_leaves_the_words_of_thoughts() {
         ("think: a > b, so I put it on the desk", None),
         ("examine onion 1", None),
     ] {
-        let out = interface::outgoing_action(play.state(), action);
-        assert_eq!(out.sent.as_deref(), sent, "{action}");
-        assert_eq!(out.rule.as_deref(), sent.map(|_| "fcrf.mend"), "{action}");
+        let outgoing = interface::outgoing_action(play.state(), action);
+        assert_eq!(outgoing.sent.as_deref(), sent, "{action}");
+        assert_eq!(outgoing.rule.as_deref(), sent.map(|_| "fcrf.mend"), "{action}");
     }
     let plain = TestRun::new(test_spec("reflexion", &[TASK]));
     assert_eq!(interface::outgoing_action(plain.state(), "put cd 1 in desk 1").rule, None);

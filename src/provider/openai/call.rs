@@ -34,11 +34,11 @@ const MAX_FRUITLESS_RETRIES: u32 = 2;
 const MAX_INTERRUPTIONS: u32 = 2;
 
 /// After this many consecutive calls that got a reply only without streaming, streaming is turned off.
-const USELESS_STREAMS: u32 = 2;
+const MAX_USELESS_STREAMS: u32 = 2;
 /// Timeout for listing the models; after it the server is assumed to handle concurrent requests.
-const MODEL_LIST: Duration = Duration::from_secs(5);
+const MODEL_LIST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A limit that leaves room for a reply after the reasoning of most models.
+/// A token limit that leaves room for a reply after the reasoning of most models.
 pub(super) const REASONING_MAX_TOKENS: u32 = 4096;
 
 /// A call to an endpoint.
@@ -77,9 +77,9 @@ struct DoubledLimit {
     /// The truncated reply, which is used if no better one arrives.
     truncated_reply: Arc<Completion>,
     /// Usage of the call's other replies.
-    others: Usage,
+    other_usage: Usage,
     /// Why the larger limit failed, if known.
-    why: Option<String>,
+    failure: Option<String>,
 }
 
 impl TentativeQuirks {
@@ -89,9 +89,9 @@ impl TentativeQuirks {
         learned.match_stops_locally |= self.match_stops_locally;
         learned.without_stream |= self.without_stream;
         learned.min_limit = learned.min_limit.max(self.min_limit);
-        let raised =
-            learned.raised_limits.get(&wanted).is_some_and(|bound| learned.rejects_limit(*bound, prompt));
-        if self.ignore_raised_limit || raised {
+        let is_rejected =
+            learned.raised_limits.get(&wanted).is_some_and(|limit| learned.rejects_limit(*limit, prompt));
+        if self.ignore_raised_limit || is_rejected {
             learned.raised_limits.remove(&wanted);
         }
         if let Some(doubled) = &self.doubled_limit {
@@ -136,11 +136,11 @@ impl Call {
         let mut trial = TentativeQuirks::default();
         let done = self.before_deadline(self.run_attempts(&mut trial)).await;
         match (done, trial.doubled_limit.take()) {
-            (Err(error), Some(DoubledLimit { max_tokens: bound, truncated_reply: cut, others, why })) => {
-                let why = why.unwrap_or_else(|| format!("the retry with max_tokens {bound} failed"));
-                self.send_notice(format!("{why}; using the truncated reply ({})", error.message));
-                self.resend_reply(&cut, &others);
-                Ok(cut)
+            (Err(error), Some(DoubledLimit { max_tokens: limit, truncated_reply, other_usage, failure })) => {
+                let failure = failure.unwrap_or_else(|| format!("the retry with max_tokens {limit} failed"));
+                self.send_notice(format!("{failure}; using the truncated reply ({})", error.message));
+                self.resend_reply(&truncated_reply, &other_usage);
+                Ok(truncated_reply)
             }
             (done, _) => done,
         }
@@ -181,10 +181,10 @@ impl Call {
     async fn run_attempts(&self, trial: &mut TentativeQuirks) -> Result<Arc<Completion>, ProviderError> {
         let policy = self.endpoint.retry;
         let (mut attempt, mut waited, mut changes) = (0, Duration::ZERO, 0);
-        let (mut before, mut silent) = (Usage::default(), false);
+        let (mut before, mut notified) = (Usage::default(), false);
         let mut interrupted: Vec<Arc<Completion>> = Vec::new();
         loop {
-            let failed = match self.run_attempt(trial, &mut silent, &mut before).await {
+            let failed = match self.run_attempt(trial, &mut notified, &mut before).await {
                 Ok(completion) if self.is_interrupted(&completion, &interrupted) => {
                     self.count_discarded_reply(&completion, &mut before, trial);
                     let completion = Arc::new(completion);
@@ -212,7 +212,7 @@ impl Call {
                         self.learn_from_attempt(&completion, trial);
                         return Ok(completion);
                     };
-                    // The truncated reply itself is not counted in `others`.
+                    // The truncated reply itself is not counted in `other_usage`.
                     let doubles = trial.doubled_limit.is_none() && next.doubled_limit.is_some();
                     self.count_discarded_reply(
                         &completion,
@@ -229,15 +229,15 @@ impl Call {
                 self.count_discarded_reply(received, &mut before, trial);
             }
             if trial.doubled_limit.is_some() && failed.may_concern_limit() {
-                let sent = self.learn_refused_bound(&failed, trial);
+                let sent = self.learn_rejected_limit(&failed, trial);
                 let host = self.endpoint.host();
-                if let (Some(doubled), Some(bound)) = (&mut trial.doubled_limit, sent) {
-                    doubled.why = Some(format!("{host} rejected max_tokens {bound}"));
+                if let (Some(doubled), Some(limit)) = (&mut trial.doubled_limit, sent) {
+                    doubled.failure = Some(format!("{host} rejected max_tokens {limit}"));
                 }
                 return Err(failed.error);
             }
             if let Some((next, notice)) = self.plan_lower_limit(&failed, trial) {
-                self.learn_refused_bound(&failed, trial);
+                self.learn_rejected_limit(&failed, trial);
                 self.send_notice(format!("{notice} ({})", failed.error.message));
                 *trial = next;
                 continue;
@@ -251,27 +251,27 @@ impl Call {
                 continue;
             }
             attempt += 1;
-            let most = if failed.error.status == Some(500) {
+            let max_retries = if failed.error.status == Some(500) {
                 policy.max_retries_after_500
             } else {
                 policy.max_retries
             };
-            if !failed.can_retry || attempt > most {
+            if !failed.can_retry || attempt > max_retries {
                 return Err(with_retry_count(failed.error, attempt - 1));
             }
             let Some(wait) =
                 retry::next_wait(&policy, self.request.seed, attempt, failed.requested_wait, waited)
             else {
-                let asks = failed.requested_wait.map_or_else(String::new, |w| {
+                let server_wait = failed.requested_wait.map_or_else(String::new, |w| {
                     format!("; the server says to retry after {} s", w.as_secs())
                 });
                 let mut error = with_retry_count(failed.error, attempt - 1);
-                error.message.push_str(&asks);
+                error.message.push_str(&server_wait);
                 return Err(error);
             };
             waited += wait;
             self.send_notice(format!(
-                "{}; retrying in {:.1} s ({attempt} of {most})",
+                "{}; retrying in {:.1} s ({attempt} of {max_retries})",
                 failed.error.message,
                 wait.as_secs_f64()
             ));
@@ -279,12 +279,12 @@ impl Call {
         }
     }
 
-    /// Sends one request and reads its reply. `silent` is set once the person was notified that streamed replies are
-    /// empty; `before` sums the usage of discarded replies.
+    /// Sends one request and reads its reply. `notified` is set once the person was notified that streamed replies
+    /// are empty; `before` sums the usage of discarded replies.
     async fn run_attempt(
         &self,
         trial: &mut TentativeQuirks,
-        silent: &mut bool,
+        notified: &mut bool,
         before: &mut Usage,
     ) -> Result<Completion, FailedAttempt> {
         let learned = self.effective_quirks(trial);
@@ -295,7 +295,7 @@ impl Call {
                     self.count_discarded_reply(received, before, trial);
                 }
                 let completion = self.send_without_stream(failed.error, &learned, body).await?;
-                if !std::mem::replace(silent, true) && !self.count_useless_stream() {
+                if !std::mem::replace(notified, true) && !self.count_useless_stream() {
                     let host = self.endpoint.host();
                     self.send_notice(format!("{host} streams empty replies; retried without streaming"));
                 }
@@ -316,9 +316,9 @@ impl Call {
         body: &Map<String, Value>,
         alone: bool,
     ) -> Result<Completion, FailedAttempt> {
-        let (endpoint, gate) = (&*self.endpoint, self.quirks.limiter());
+        let (endpoint, limiter) = (&*self.endpoint, self.quirks.limiter());
         let mut probe = self.timer.queue(self.probe()).await;
-        let admission = self.timer.queue(gate.acquire(alone || endpoint.one_at_a_time)).await;
+        let admission = self.timer.queue(limiter.acquire(alone || endpoint.one_at_a_time)).await;
         let _ = self.delta_sender.send(Delta::Phase(Phase::Connecting));
         let response = self
             .http
@@ -327,7 +327,7 @@ impl Call {
         let response = response.map_err(|error| {
             if error.kind == FailureKind::TimedOut {
                 // Otherwise the requests that wait for this probe would time out one after the other.
-                gate.decide();
+                limiter.decide();
             }
             FailedAttempt { can_retry: error.kind == FailureKind::Unreachable, ..error.into() }
         })?;
@@ -345,9 +345,9 @@ impl Call {
             // llama-cpp-python interrupts a stream when another request arrives. It runs on uvicorn, as other servers
             // do.
             if headers.get("server").is_some_and(|name| name == "uvicorn") {
-                gate.suspect_single();
+                limiter.suspect_single();
             } else {
-                gate.decide();
+                limiter.decide();
                 probe = None;
             }
         }
@@ -364,14 +364,14 @@ impl Call {
             .into());
         }
         let stops = request::stop_texts(endpoint, learned, &self.request);
-        let bound = request::sent_max_tokens(body);
+        let limit = request::sent_max_tokens(body);
         let counted_by_proxy = headers.keys().any(|name| name.starts_with("x-litellm-"));
         let mut reader = ReplyReader::new(
             endpoint,
             &self.redactor,
             learned,
             &stops,
-            bound,
+            limit,
             learned.scale_estimate(self.estimate_prompt_tokens()),
             &self.delta_sender,
         );
@@ -407,7 +407,7 @@ impl Call {
                     counted_by_proxy: by_proxy,
                     stop_texts: stops,
                     stops_sent,
-                    max_tokens: bound,
+                    max_tokens: limit,
                     server_was_shared: shared,
                     request_number: number,
                     streamed,
@@ -422,7 +422,7 @@ impl Call {
                 let (by_proxy, broken) = (counted_by_proxy, Some(error));
                 Ok(Completion {
                     counted_by_proxy: by_proxy,
-                    max_tokens: bound,
+                    max_tokens: limit,
                     server_was_shared: shared,
                     request_number: number,
                     streamed,
@@ -436,7 +436,7 @@ impl Call {
                 let retryable = error.kind == FailureKind::Unreachable
                     || error.status.is_some_and(|status| retry::is_retryable(status, &|_| None));
                 let received = reader.partial_completion();
-                let received = received.map(|r| Completion { counted_by_proxy, max_tokens: bound, ..r });
+                let received = received.map(|r| Completion { counted_by_proxy, max_tokens: limit, ..r });
                 Err(FailedAttempt { can_retry: retryable && !shown, received, ..error.into() })
             }
         }
@@ -537,7 +537,7 @@ impl Call {
             if learned.empty_despite_limit >= MAX_FRUITLESS_RETRIES {
                 return None;
             }
-            let (room, how) = if sent < REASONING_MAX_TOKENS
+            let (min_limit, how) = if sent < REASONING_MAX_TOKENS
                 && !learned.rejects_limit(REASONING_MAX_TOKENS, self.estimate_prompt_tokens())
             {
                 (TokenLimit::Tokens(REASONING_MAX_TOKENS), format!("with {REASONING_MAX_TOKENS}"))
@@ -549,7 +549,7 @@ impl Call {
             self.send_notice(format!(
                 "all {sent} tokens of max_tokens were used before the reply began; retrying {how}"
             ));
-            return Some(TentativeQuirks { min_limit: Some(room), ..trial.clone() });
+            return Some(TentativeQuirks { min_limit: Some(min_limit), ..trial.clone() });
         }
         if self.request.accept_truncated || trial.doubled_limit.is_some() {
             return None;
@@ -573,17 +573,17 @@ impl Call {
         if self.has_complete_action(completion) {
             return None;
         }
-        let bound = sent.saturating_mul(2);
-        if learned.rejects_limit(bound, self.estimate_prompt_tokens()) {
+        let limit = sent.saturating_mul(2);
+        if learned.rejects_limit(limit, self.estimate_prompt_tokens()) {
             return None;
         }
-        self.send_notice(format!("the reply was cut off at max_tokens {sent}; retrying with {bound}"));
+        self.send_notice(format!("the reply was cut off at max_tokens {sent}; retrying with {limit}"));
         Some(TentativeQuirks {
             doubled_limit: Some(DoubledLimit {
-                max_tokens: bound,
+                max_tokens: limit,
                 truncated_reply: completion.clone(),
-                others: *before,
-                why: None,
+                other_usage: *before,
+                failure: None,
             }),
             ..trial.clone()
         })
@@ -591,18 +591,18 @@ impl Call {
 
     /// Records the limit that the server rejected and returns it; later calls send a smaller one. If the context was
     /// too small, this applies only to prompts at least as long as this one.
-    fn learn_refused_bound(&self, failed: &FailedAttempt, trial: &TentativeQuirks) -> Option<u32> {
-        let TokenLimit::Tokens(bound) = self.effective_quirks(trial).token_limit(self.wanted_max_tokens())
+    fn learn_rejected_limit(&self, failed: &FailedAttempt, trial: &TentativeQuirks) -> Option<u32> {
+        let TokenLimit::Tokens(limit) = self.effective_quirks(trial).token_limit(self.wanted_max_tokens())
         else {
             return None;
         };
         let prompt =
             if failed.error.kind == FailureKind::TooLong { self.estimate_prompt_tokens() } else { 0 };
         self.quirks.update(|learned| {
-            let least = learned.rejected_limits.entry(bound).or_insert(prompt);
+            let least = learned.rejected_limits.entry(limit).or_insert(prompt);
             *least = prompt.min(*least);
         });
-        Some(bound)
+        Some(limit)
     }
 
     /// Returns how to repeat the request after the server rejected a limit larger than the configured one, with a
@@ -613,21 +613,21 @@ impl Call {
         trial: &TentativeQuirks,
     ) -> Option<(TentativeQuirks, String)> {
         let learned = self.effective_quirks(trial);
-        let TokenLimit::Tokens(bound) = learned.token_limit(self.wanted_max_tokens()) else { return None };
-        // The server accepted a smaller limit earlier in this call, so the number is what it rejects. A request with a
-        // limit learned in another call may be rejected for any reason.
+        let TokenLimit::Tokens(limit) = learned.token_limit(self.wanted_max_tokens()) else { return None };
+        // The server accepted a smaller limit earlier in this call, so it is the number that it rejects. A request with
+        // a limit learned in another call may be rejected for any reason.
         let refused = failed.error.kind == FailureKind::TooLong
             || (trial.min_limit.is_some() && failed.may_concern_limit());
-        if !refused || bound <= self.wanted_max_tokens() || self.request.sampling.max_tokens.is_some() {
+        if !refused || limit <= self.wanted_max_tokens() || self.request.sampling.max_tokens.is_some() {
             return None;
         }
         let host = self.endpoint.host();
         Some(if learned.min_limit.is_some() {
-            let notice = format!("{host} rejected max_tokens {bound}; retrying without max_tokens");
+            let notice = format!("{host} rejected max_tokens {limit}; retrying without max_tokens");
             (TentativeQuirks { min_limit: Some(TokenLimit::ServerDefault), ..trial.clone() }, notice)
         } else {
             let wanted = self.wanted_max_tokens();
-            let notice = format!("{host} rejected max_tokens {bound}; retrying with {wanted}");
+            let notice = format!("{host} rejected max_tokens {limit}; retrying with {wanted}");
             (TentativeQuirks { ignore_raised_limit: true, ..trial.clone() }, notice)
         })
     }
@@ -658,7 +658,7 @@ impl Call {
     /// A few servers never send a `finish_reason`. That is assumed if a request without streaming returns the same
     /// text, or, if the server streams anyway, if the same text arrives once more than interrupted replies are
     /// requested.
-    fn is_interrupted(&self, completion: &Completion, before: &[Arc<Completion>]) -> bool {
+    fn is_interrupted(&self, completion: &Completion, interrupted: &[Arc<Completion>]) -> bool {
         if completion.server_finish() == Some(Finish::Interrupted) {
             return true;
         }
@@ -668,9 +668,9 @@ impl Call {
         {
             return false;
         }
-        let last = before.last().map(|earlier| earlier.text.as_str());
-        let proved = before.len() as u32 > MAX_INTERRUPTIONS && have_same_text(before);
-        if proved
+        let last = interrupted.last().map(|earlier| earlier.text.as_str());
+        let is_repeated = interrupted.len() as u32 > MAX_INTERRUPTIONS && have_same_text(interrupted);
+        if is_repeated
             && known.is_none()
             && !completion.server_was_shared
             && last == Some(completion.text.as_str())
@@ -700,14 +700,14 @@ impl Call {
     ) {
         let Some(last) = replies.last() else { return };
         let (host, count) = (self.endpoint.host(), replies.len() as u32);
-        let (shared, beside) =
+        let (shared, stream_broke) =
             (last.server_was_shared && last.done_without_finish_reason, last.stream_error.is_some());
         let unknown = self.quirks.learned().sends_finish_reason.is_none();
         trial.alone |= shared;
         // A reply in one piece cannot be partial.
         trial.without_stream |=
             count >= MAX_INTERRUPTIONS && unknown && replies.iter().all(|reply| !reply.server_was_shared);
-        let how = match (beside, trial.without_stream) {
+        let how = match (stream_broke, trial.without_stream) {
             (true, _) => " with no other request",
             (_, true) => " without streaming",
             _ => "",
@@ -720,7 +720,7 @@ impl Call {
         let what = describe_interruption(last);
         self.send_notice(format!("{host} interrupted the reply: {what}; retrying{how} {times}"));
         let _ = self.delta_sender.send(Delta::Restarted);
-        if shared && !beside {
+        if shared && !stream_broke {
             // Otherwise this request would interrupt the one that interrupted it.
             self.quirks.limiter().set_one_at_a_time(true);
         } else if !shared
@@ -752,7 +752,7 @@ impl Call {
     fn count_useless_stream(&self) -> bool {
         let count = |learned: &mut LearnedQuirks| {
             learned.failed_streams = learned.failed_streams.saturating_add(1);
-            learned.without_stream |= learned.failed_streams >= USELESS_STREAMS;
+            learned.without_stream |= learned.failed_streams >= MAX_USELESS_STREAMS;
         };
         let was = self.quirks.learned().without_stream;
         self.quirks.update(count);
@@ -772,16 +772,16 @@ impl Call {
         if self.endpoint.one_at_a_time {
             return None;
         }
-        let gate = self.quirks.limiter();
-        let probe = gate.probe().await?;
-        if !probe.waited || !gate.is_suspect() {
+        let limiter = self.quirks.limiter();
+        let probe = limiter.probe().await?;
+        if !probe.waited || !limiter.is_suspect() {
             return Some(probe);
         }
         // No request is in flight, so this one interrupts none.
         if self.is_llama_cpp_python().await {
-            gate.set_one_at_a_time(true);
+            limiter.set_one_at_a_time(true);
         }
-        gate.decide();
+        limiter.decide();
         None
     }
 
@@ -798,11 +798,11 @@ impl Call {
             }
             serde_json::from_slice::<Value>(&body).ok()
         };
-        let Ok(Some(list)) = tokio::time::timeout(MODEL_LIST, read).await else { return false };
+        let Ok(Some(list)) = tokio::time::timeout(MODEL_LIST_TIMEOUT, read).await else { return false };
         let models = list.get("data").and_then(Value::as_array);
         models.is_some_and(|models| {
-            let own = |model: &Value| model.get("owned_by").is_some_and(|owner| owner == "me");
-            !models.is_empty() && models.iter().all(own)
+            let owned_by_me = |model: &Value| model.get("owned_by").is_some_and(|owner| owner == "me");
+            !models.is_empty() && models.iter().all(owned_by_me)
         })
     }
 
@@ -819,39 +819,39 @@ impl Call {
     }
 
     /// Returns whether a newline stop, sent or applied here, seems to have ended the reply before it named an action.
-    /// Stops that a person set are left alone, and after [`MAX_FRUITLESS_RETRIES`] a model that ends its replies there
-    /// by itself is no longer asked again.
+    /// Stops that a person set are respected. After [`MAX_FRUITLESS_RETRIES`] the model seems to end its replies there
+    /// by itself.
     fn is_cut_at_newline(&self, completion: &Completion) -> bool {
-        let Some(cut) =
+        let Some(check) =
             self.request.newline_stop_check.filter(|_| self.request.sampling.user_field("stop").is_none())
         else {
             return false;
         };
         let ended = completion.stopped_locally || completion.is_complete_per_server();
-        let by_line = ended
+        let may_be_cut = ended
             && !completion.ended_in_reasoning
             && completion.stop_texts.iter().any(|stop| request::is_newline_stop(stop));
-        by_line
-            && (cut.is_cut_short)(&completion.text)
+        may_be_cut
+            && (check.is_cut_short)(&completion.text)
             && self.quirks.learned().fruitless_retries < MAX_FRUITLESS_RETRIES
     }
 
-    /// Returns whether the complete lines name an action, so that cutting the line after them loses nothing.
+    /// Returns whether the reply's complete lines name an action; cutting off the line after them then loses nothing.
     fn has_complete_action(&self, completion: &Completion) -> bool {
         let lines = completion.text.rfind('\n').and_then(|end| completion.text.get(..end));
         self.request
             .newline_stop_check
-            .is_some_and(|cut| lines.is_some_and(|lines| (cut.action)(lines).is_some()))
+            .is_some_and(|check| lines.is_some_and(|lines| (check.action)(lines).is_some()))
     }
 
     /// Returns whether the token limit may have cut off untagged reasoning: the chat template opened it, and the
     /// closing tag never arrived.
     fn may_be_reasoning(&self, completion: &Completion) -> bool {
         completion.has_hit_limit()
-            && self.request.newline_stop_check.is_some_and(|cut| (cut.may_be_reasoning)(&completion.text))
+            && self.request.newline_stop_check.is_some_and(|check| (check.may_be_reasoning)(&completion.text))
     }
 
-    /// Returns why a reply that is kept ended early.
+    /// Returns why an accepted reply ended early, or `None` if it is complete.
     fn truncation(&self, completion: &Completion) -> Option<Truncation> {
         if completion.refused {
             return Some(Truncation::Refusal);
@@ -886,29 +886,30 @@ impl Call {
         if trial.skip_newline_stop && !learned.skip_newline_stop {
             self.learn_about_newline_stop(completion);
         }
-        if let Some(room) = trial.min_limit {
+        if let Some(min_limit) = trial.min_limit {
             if completion.is_empty() || self.may_be_reasoning(completion) {
-                let unbounded = completion.is_empty() && room == TokenLimit::ServerDefault;
+                let unbounded = completion.is_empty() && min_limit == TokenLimit::ServerDefault;
                 self.quirks.update(|learned| {
                     learned.empty_despite_limit += 1;
                     learned.empty_without_limit |= unbounded;
                 });
-            } else if self.quirks.update(|learned| learned.min_limit = learned.min_limit.max(Some(room))) {
-                let (now, set) = match room {
+            } else if self.quirks.update(|learned| learned.min_limit = learned.min_limit.max(Some(min_limit)))
+            {
+                let (change, value) = match min_limit {
                     TokenLimit::Tokens(n) => (format!("max_tokens is at least {n}"), n.to_string()),
                     TokenLimit::ServerDefault => ("max_tokens is not sent".to_owned(), "off".to_owned()),
                 };
                 self.send_notice(format!(
-                    "{now} for this model from now on (--set {role}.max_tokens={set} skips the first attempt)"
+                    "{change} for this model from now on (--set {role}.max_tokens={value} skips the first attempt)"
                 ));
             }
         }
-        let Some(DoubledLimit { max_tokens: bound, .. }) = trial.doubled_limit else { return };
+        let Some(DoubledLimit { max_tokens: limit, .. }) = trial.doubled_limit else { return };
         let truncated = self.truncation(completion);
         if truncated == Some(Truncation::Length) {
             self.send_notice(format!(
-                "the reply was cut off again at max_tokens {bound}; --set {role}.max_tokens={} allows a longer one",
-                bound.saturating_mul(2)
+                "the reply was cut off again at max_tokens {limit}; --set {role}.max_tokens={} allows a longer one",
+                limit.saturating_mul(2)
             ));
         }
         if truncated.is_some() {
@@ -916,31 +917,31 @@ impl Call {
         }
         let wanted = self.wanted_max_tokens();
         let raise = |learned: &mut LearnedQuirks| {
-            learned.raised_limits.insert(wanted, bound);
+            learned.raised_limits.insert(wanted, limit);
         };
         if self.quirks.update(raise) {
             self.send_notice(format!(
-                "max_tokens is {bound} instead of {wanted} for this model from now on \
-                 (--set {role}.max_tokens={bound} skips the first attempt)"
+                "max_tokens is {limit} instead of {wanted} for this model from now on \
+                 (--set {role}.max_tokens={limit} skips the first attempt)"
             ));
         }
     }
 
-    /// Learns about the newline stop from a reply without it: the stop cut something off if the action comes after a
-    /// newline, or reasoning does.
+    /// Learns about the newline stop from a reply without it: the stop cut something off if an action or reasoning
+    /// follows a newline.
     fn learn_about_newline_stop(&self, completion: &Completion) {
         if completion.closed_without_opening {
             return self.apply_change(&RequestChange::MatchStopsLocally);
         }
         let (text, learned) = (&completion.text, self.quirks.learned());
-        let Some(cut) = self.request.newline_stop_check else { return };
+        let Some(check) = self.request.newline_stop_check else { return };
         let stops = request::stop_texts(&self.endpoint, &learned, &self.request);
         let ends = stops.iter().filter(|s| request::is_newline_stop(s)).filter_map(|s| text.find(s.as_str()));
         let line = ends.min().and_then(|end| text.get(..end));
-        let action = (cut.action)(text);
+        let action = (check.action)(text);
         // A line that looked like a sentence was the action if the whole reply has no other one.
         let cut_off =
-            |line: &str| (cut.is_cut_short)(line) && action.is_some() && (cut.action)(line) != action;
+            |line: &str| (check.is_cut_short)(line) && action.is_some() && (check.action)(line) != action;
         if line.is_some_and(cut_off) && !self.may_be_reasoning(completion) {
             self.apply_change(&RequestChange::SkipNewlineStop);
         } else {
@@ -960,13 +961,13 @@ impl Call {
     }
 
     /// Sends a discarded reply again, because the one that should replace it did not arrive or is incomplete.
-    fn resend_reply(&self, completion: &Completion, others: &Usage) {
+    fn resend_reply(&self, completion: &Completion, other_usage: &Usage) {
         let _ = self.delta_sender.send(Delta::Restarted);
         if !completion.reasoning.is_empty() {
             let _ = self.delta_sender.send(Delta::Reasoning(completion.reasoning.clone()));
         }
         let _ = self.delta_sender.send(Delta::Text(completion.text.clone()));
-        self.report_reply(completion, others);
+        self.report_reply(completion, other_usage);
     }
 
     /// Returns the limit that the request would have if nothing had been learned.
@@ -974,8 +975,8 @@ impl Call {
         request::wanted_max_tokens(&self.endpoint, &self.request)
     }
 
-    /// Adds the usage of a discarded reply to `before` (and to the `others` of a reply that may be restored) and sends
-    /// the sum now, because what comes next may fail.
+    /// Adds the usage of a discarded reply to `before`, and to the `other_usage` of a reply that may be restored. Sends
+    /// the sum now, because the next request may fail.
     fn count_discarded_reply(
         &self,
         completion: &Completion,
@@ -983,14 +984,16 @@ impl Call {
         trial: &mut TentativeQuirks,
     ) {
         let usage = self.usage(completion);
-        for sum in std::iter::once(&mut *before).chain(trial.doubled_limit.as_mut().map(|d| &mut d.others)) {
+        for sum in
+            std::iter::once(&mut *before).chain(trial.doubled_limit.as_mut().map(|d| &mut d.other_usage))
+        {
             *sum = Usage::default().with_earlier(&usage.with_earlier(sum));
         }
         let _ = self.delta_sender.send(Delta::Usage(*before));
     }
 
-    /// Sends everything about a reply besides its text: truncation, notices, and usage including the discarded replies
-    /// `before` it.
+    /// Sends everything about a reply besides its text: truncation, notices, and usage including `before`, that of
+    /// the discarded replies.
     fn report_reply(&self, completion: &Completion, before: &Usage) {
         let truncated = self.truncation(completion);
         let _ = truncated.map(|by| self.delta_sender.send(Delta::Truncated(by)));
@@ -1056,20 +1059,20 @@ impl Call {
         let own = self.request.sampling.max_tokens.is_some();
         let unbounded = self.quirks.learned().empty_without_limit;
         match (completion.max_tokens, counted) {
-            (Some(bound), Some(reply)) if reply < u64::from(bound) / 2 => format!(
-                "the reply is empty: it ended after {reply} tokens, before max_tokens ({bound}), because the model's context \
+            (Some(limit), Some(reply)) if reply < u64::from(limit) / 2 => format!(
+                "the reply is empty: it ended after {reply} tokens, before max_tokens ({limit}), because the model's context \
                  is full (finish_reason length)"
             ),
-            (Some(bound), _) if own => format!(
-                "the reply is empty: it reached its limit of {bound} token{} before it began (finish_reason length)",
-                if bound == 1 { "" } else { "s" }
+            (Some(limit), _) if own => format!(
+                "the reply is empty: it reached its limit of {limit} token{} before it began (finish_reason length)",
+                if limit == 1 { "" } else { "s" }
             ),
-            (Some(bound), _) if unbounded => format!(
-                "the reply is empty: all {bound} tokens of max_tokens were used before it began (finish_reason length), and \
+            (Some(limit), _) if unbounded => format!(
+                "the reply is empty: all {limit} tokens of max_tokens were used before it began (finish_reason length), and \
                  there was no reply without max_tokens either; turn off the model's reasoning, or choose another model"
             ),
-            (Some(bound), _) => format!(
-                "the reply is empty: all {bound} tokens of max_tokens were used before it began (finish_reason length); \
+            (Some(limit), _) => format!(
+                "the reply is empty: all {limit} tokens of max_tokens were used before it began (finish_reason length); \
                  --set {role}.max_tokens=N allows more; turning off the model's reasoning also helps"
             ),
             (None, _) => "the reply is empty: all tokens that the server allows were used before it began (finish_reason \
@@ -1100,10 +1103,10 @@ impl Call {
                 ..Usage::default()
             }
         } else {
-            let letters = completion.text.chars().count() + completion.reasoning_chars;
+            let chars = completion.text.chars().count() + completion.reasoning_chars;
             Usage {
                 prompt_tokens: self.quirks.learned().scale_estimate(estimate),
-                reply_tokens: (letters as u64).div_ceil(4),
+                reply_tokens: (chars as u64).div_ceil(4),
                 reasoning_tokens: (completion.reasoning_chars as u64).div_ceil(4),
                 estimated: true,
                 ..Usage::default()
@@ -1115,8 +1118,8 @@ impl Call {
 
     /// Returns the estimated number of tokens in the prompt: a quarter of its characters.
     fn estimate_prompt_tokens(&self) -> u64 {
-        let letters: usize = self.request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
-        (letters as u64).div_ceil(4)
+        let chars: usize = self.request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
+        (chars as u64).div_ceil(4)
     }
 
     fn send_notice(&self, notice: String) {

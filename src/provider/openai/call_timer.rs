@@ -36,12 +36,12 @@ impl CallTimer {
         value
     }
 
-    /// Returns when the call will have taken `total`. A current or later wait moves the deadline. Returns `None` if the
-    /// time is too far in the future to represent.
+    /// Returns when the call will have run for `total`, not counting waits. Each wait postpones the deadline, so call
+    /// this again after one. Returns `None` if the time is too far in the future to represent.
     pub(super) fn deadline(&self, total: Duration) -> Option<Instant> {
         let queued = self.lock();
-        let now = queued.since.map_or(Duration::ZERO, |since| since.elapsed());
-        self.began.checked_add(total)?.checked_add(queued.total.saturating_add(now))
+        let current_wait = queued.since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.began.checked_add(total)?.checked_add(queued.total.saturating_add(current_wait))
     }
 
     fn lock(&self) -> MutexGuard<'_, Queued> {

@@ -323,7 +323,7 @@ async fn check_run_request(
              answering it",
         ));
     }
-    // The requests before this one send no stop text, so a server that rejects it does so here.
+    // The check's earlier requests send no stop text, so a server that rejects it does so here.
     let rejected = learned
         .dropped_fields
         .difference(&known.dropped_fields)
@@ -469,9 +469,9 @@ fn report_streaming(reply: &CheckReply) -> Finding {
 
 /// Chooses a character from the middle of a reply as stop text.
 fn choose_stop_text(text: &str) -> Option<String> {
-    let letters: Vec<char> = text.chars().collect();
-    let middle = letters.len() / 2;
-    letters.iter().skip(middle).find(|c| c.is_alphanumeric()).map(ToString::to_string)
+    let chars: Vec<char> = text.chars().collect();
+    let middle = chars.len() / 2;
+    chars.iter().skip(middle).find(|c| c.is_alphanumeric()).map(ToString::to_string)
 }
 
 /// Reports whether the server applied a stop text. `unstopped` is the reply to the same request without the stop text;

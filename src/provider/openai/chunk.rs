@@ -72,7 +72,7 @@ pub(super) fn parse_chunk(value: &ServerJson, fields: &[String]) -> Chunk {
 }
 
 impl Chunk {
-    /// Takes the usage from a value, unless it is impossible.
+    /// Reads the usage of a value, unless it is impossible.
     fn read_usage(&mut self, value: &Value) {
         let counts = read_token_counts(value);
         let possible = |c: &TokenCounts| [c.prompt, c.reply, c.reasoning].iter().all(|n| *n <= MAX_TOKENS);
@@ -119,8 +119,8 @@ fn read_error(value: &Value) -> Option<(String, Option<u16>)> {
 
 /// Returns the usage, wherever the server puts it. Returns `None` for zeros, which mean that nothing was counted.
 fn read_token_counts(value: &Value) -> Option<TokenCounts> {
-    let places = [value.get("usage"), value.get("x_groq").and_then(|x| x.get("usage"))];
-    let usage = places.into_iter().flatten().find(|u| u.is_object())?;
+    let candidates = [value.get("usage"), value.get("x_groq").and_then(|x| x.get("usage"))];
+    let usage = candidates.into_iter().flatten().find(|u| u.is_object())?;
     let number = |names: &[&str]| {
         let parse = |v: &Value| v.as_u64().or_else(|| v.as_f64().filter(|f| *f >= 0.0).map(|f| f as u64));
         names.iter().find_map(|n| parse(usage.get(n)?))
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_is_found_in_every_shape_and_absent_is_not_zero() {
+    fn usage_is_found_in_every_shape_and_zeros_count_as_none() {
         let cases = [
             (
                 json!({"usage": {"prompt_tokens": 12, "completion_tokens": 13, "total_tokens": 25}}),
@@ -195,7 +195,7 @@ mod tests {
     /// Regression: sums of such counts overflowed and caused a panic.
     #[test]
     fn impossible_counts_are_ignored() {
-        let (huge, most) = (MAX_TOKENS + 1, MAX_TOKENS);
+        let (huge, largest) = (MAX_TOKENS + 1, MAX_TOKENS);
         let cases = [
             (json!({"prompt_tokens": 1_u64 << 63, "completion_tokens": 1_u64 << 63}), None),
             (json!({"prompt_tokens": 1e300, "completion_tokens": 2}), None),
@@ -203,7 +203,7 @@ mod tests {
             (json!({"prompt_tokens": 1, "total_tokens": huge + 1}), None),
             (json!({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": u64::MAX}), None),
             (json!({"prompt_tokens": 1, "completion_tokens": 2, "reasoning_tokens": huge}), None),
-            (json!({"prompt_tokens": most, "completion_tokens": 2}), Some((most, 2))),
+            (json!({"prompt_tokens": largest, "completion_tokens": 2}), Some((largest, 2))),
         ];
         for (usage, want) in cases {
             let got = parse(&json!({"usage": usage, "choices": []}), &[]);

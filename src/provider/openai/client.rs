@@ -22,16 +22,16 @@ impl HttpClients {
     fn client(&self, endpoint: &Endpoint) -> Result<Client, ProviderError> {
         /// Limit for clients of runtimes that no longer exist.
         const MAX_CLIENTS: usize = 8;
-        let here = Handle::current().id();
+        let runtime = Handle::current().id();
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, client)) = clients.iter().find(|c| c.0 == here) {
+        if let Some((_, client)) = clients.iter().find(|c| c.0 == runtime) {
             return Ok(client.clone());
         }
         let client = build_client(endpoint)?;
         if clients.len() == MAX_CLIENTS {
             clients.remove(0);
         }
-        clients.push((here, client.clone()));
+        clients.push((runtime, client.clone()));
         Ok(client)
     }
 
@@ -99,12 +99,12 @@ impl HttpClients {
             request = request.header(header_name(name)?, header_value(name, value.expose())?);
         }
         // A header from the profile replaces ours: servers disagree about which of two to use.
-        let given = match &endpoint.auth {
+        let is_overridden = match &endpoint.auth {
             Auth::None => false,
             Auth::Bearer => endpoint.has_header(AUTHORIZATION.as_str()),
             Auth::Header(name) => endpoint.has_header(name),
         };
-        if let Some(key) = endpoint.key.as_ref().filter(|k| !k.is_empty() && !given) {
+        if let Some(key) = endpoint.key.as_ref().filter(|k| !k.is_empty() && !is_overridden) {
             request = match &endpoint.auth {
                 Auth::None => request,
                 Auth::Bearer => {
@@ -173,14 +173,14 @@ fn header_name(name: &str) -> Result<HeaderName, ProviderError> {
 }
 
 /// Returns a header value that is marked as sensitive, so that it is never printed.
-fn header_value(what: &str, value: &str) -> Result<HeaderValue, ProviderError> {
+fn header_value(name: &str, value: &str) -> Result<HeaderValue, ProviderError> {
     let value = HeaderValue::from_str(value).map(|mut v| {
         v.set_sensitive(true);
         v
     });
     value.map_err(|_| {
         ProviderError::new(
-            format!("the value of {what} contains a line break or another character not allowed in a header"),
+            format!("the value of {name} contains a line break or another character not allowed in a header"),
             "set it again as one line",
         )
         .with_kind(FailureKind::Misconfigured)
@@ -191,7 +191,7 @@ fn build_client(endpoint: &Endpoint) -> Result<Client, ProviderError> {
     let mut builder = Client::builder()
         .user_agent(concat!("retrospect/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(endpoint.timeouts.connect)
-        // Following a redirect would send the key to a server of the first one's choice.
+        // A redirect would let the server choose who receives the key.
         .redirect(reqwest::redirect::Policy::none())
         .http1_ignore_invalid_headers_in_responses(true)
         .tcp_nodelay(true);
@@ -242,13 +242,17 @@ fn connection_error(endpoint: &Endpoint, error: reqwest::Error) -> ProviderError
 /// Returns what to check after a failed connection. A proxy is named by its variable, because its URL may contain a
 /// password.
 fn connection_advice(endpoint: &Endpoint) -> String {
-    let own: &[&str] = if endpoint.base_url.starts_with("https:") {
+    let scheme_variables: &[&str] = if endpoint.base_url.starts_with("https:") {
         &["HTTPS_PROXY", "https_proxy"]
     } else {
         &["HTTP_PROXY", "http_proxy"]
     };
-    let set = |name: &&&str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
-    let proxy = own.iter().chain(&["ALL_PROXY", "all_proxy"]).find(set).filter(|_| !endpoint.is_loopback());
+    let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+    let proxy = scheme_variables
+        .iter()
+        .chain(&["ALL_PROXY", "all_proxy"])
+        .find(is_set)
+        .filter(|_| !endpoint.is_loopback());
     let server = "check that the server is running and the base URL is correct";
     proxy.map_or_else(
         || server.to_owned(),

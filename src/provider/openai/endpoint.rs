@@ -268,9 +268,9 @@ impl Endpoint {
     pub(super) fn redactor(&self) -> Redactor {
         let proxies = super::proxy::credentials(&|name| std::env::var(name).ok());
         let values = self.headers.iter().chain(&self.query).map(|(name, value)| (name.as_str(), value));
-        let marks = self.reasoning.tags.iter().flat_map(|(open, close)| [open.as_str(), close.as_str()]);
+        let tags = self.reasoning.tags.iter().flat_map(|(open, close)| [open.as_str(), close.as_str()]);
         let own = values.chain(self.key.iter().map(|key| ("key", key)));
-        Redactor::new(own.chain(proxies.iter().map(|secret| ("proxy-authorization", secret))), marks)
+        Redactor::new(own.chain(proxies.iter().map(|secret| ("proxy-authorization", secret))), tags)
     }
 
     /// Returns whether the profile sets a header of this name.
@@ -287,7 +287,7 @@ impl Endpoint {
     /// Returns the value that is sent for a numeric sampling parameter, or `None` if it is not sent. A value in `extra`
     /// takes precedence, and may have llama.cpp's name for the repetition penalty.
     pub fn sampling_number(&self, name: &str) -> Option<f64> {
-        let set = match name {
+        let configured = match name {
             "temperature" => self.sampling.temperature,
             "top_p" => self.sampling.top_p,
             "top_k" => self.sampling.top_k.map(f64::from),
@@ -296,7 +296,7 @@ impl Endpoint {
         };
         let names: &[&str] = if name == PENALTY_NAMES[0] { &PENALTY_NAMES } else { &[name] };
         let extra = names.iter().find_map(|n| self.extra.get(*n)?.as_f64());
-        extra.or(set).filter(|_| !self.omit.contains(name))
+        extra.or(configured).filter(|_| !self.omit.contains(name))
     }
 
     /// Returns the server's host and port, for display.
@@ -316,7 +316,7 @@ impl Endpoint {
     pub fn is_loopback(&self) -> bool {
         let host = self.host();
         let name = match host.strip_prefix('[') {
-            Some(six) => six.split(']').next().unwrap_or(six),
+            Some(ipv6) => ipv6.split(']').next().unwrap_or(ipv6),
             None => host.split(':').next().unwrap_or(host),
         };
         name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())

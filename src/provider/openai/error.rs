@@ -25,13 +25,13 @@ pub(super) fn json_error_message(value: &Value) -> String {
     let value = value.get(0).unwrap_or(value);
     let inner = || value.get("choices")?.get(0)?.get("error");
     let error = value.get("error").filter(|e| !e.is_null()).or_else(inner);
-    let places = [
+    let candidates = [
         error.and_then(|e| e.get("message")),
         error.filter(|e| e.is_string()),
         value.get("detail"),
         value.get("message"),
     ];
-    let found = places.into_iter().flatten().map(message_text).find(|w| !w.trim().is_empty());
+    let found = candidates.into_iter().flatten().map(message_text).find(|w| !w.trim().is_empty());
     let mut found = found.unwrap_or_else(|| error.unwrap_or(value).to_string());
     // The message of a router says little; the message of its upstream server is in `metadata.raw`.
     if let Some(raw) = error.and_then(|e| e.get("metadata")?.get("raw")) {
@@ -75,8 +75,8 @@ fn page_title(text: &str) -> String {
 }
 
 /// Returns the text as one line without control characters, truncated to [`MAX_MESSAGE_CHARS`].
-fn one_line_excerpt(words: &str) -> String {
-    let start: String = words.chars().take(MAX_MESSAGE_CHARS * 4).collect();
+fn one_line_excerpt(message: &str) -> String {
+    let start: String = message.chars().take(MAX_MESSAGE_CHARS * 4).collect();
     let line = text::one_line(&start);
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut cut: String = line.chars().take(MAX_MESSAGE_CHARS).collect();
@@ -88,13 +88,13 @@ fn one_line_excerpt(words: &str) -> String {
 
 /// Returns whether a message says that reasoning used up the token limit before the reply began. OpenAI rejects a
 /// request with a limit of a few tokens with this message, and returns an empty reply if the limit is larger.
-pub(super) fn is_limit_used_up(words: &str) -> bool {
-    words.contains("max_tokens or model output limit was reached")
+pub(super) fn is_limit_used_up(message: &str) -> bool {
+    message.contains("max_tokens or model output limit was reached")
 }
 
 /// Returns whether a message says that the prompt is too long.
-pub(super) fn is_too_long(words: &str) -> bool {
-    let words = words.to_lowercase();
+pub(super) fn is_too_long(message: &str) -> bool {
+    let message = message.to_lowercase();
     [
         "context_length",
         "maximum context length",
@@ -114,7 +114,7 @@ pub(super) fn is_too_long(words: &str) -> bool {
         "`inputs` must have less than",
     ]
     .iter()
-    .any(|sign| words.contains(sign))
+    .any(|phrase| message.contains(phrase))
 }
 
 /// Classifies a response with a status other than success. `estimate` is the estimated number of tokens in the prompt.
@@ -201,7 +201,7 @@ impl ContextOverflow {
             "given: # `inputs`",
             "tokens. given: #",
         ];
-        const BOUND: &[&str] = &["you requested # output tokens", "tokens and # `max_new_tokens`"];
+        const REPLY_LIMIT: &[&str] = &["you requested # output tokens", "tokens and # `max_new_tokens`"];
         const CONTEXT: &[&str] = &[
             "maximum context length is #",
             "maximum context length of #",
@@ -227,9 +227,9 @@ impl ContextOverflow {
             })
         };
         let first = |phrases: &[&str]| phrases.iter().find_map(|phrase| number(phrase));
-        let bound = first(BOUND).unwrap_or(0);
+        let reply_limit = first(REPLY_LIMIT).unwrap_or(0);
         Self {
-            requested: first(REQUESTED).map(|tokens| tokens.saturating_add(bound)),
+            requested: first(REQUESTED).map(|tokens| tokens.saturating_add(reply_limit)),
             context: first(CONTEXT),
         }
     }

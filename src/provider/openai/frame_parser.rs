@@ -112,8 +112,8 @@ impl FrameParser {
             self.after_carriage_return = false;
             self.line.extend_from_slice(bytes);
         }
-        let held = self.line.len().max(self.event_data.text.len()).max(self.bare_json.text.len());
-        if held > MAX_LINE_BYTES { Err(LineTooLong) } else { Ok(()) }
+        let held_len = self.line.len().max(self.event_data.text.len()).max(self.bare_json.text.len());
+        if held_len > MAX_LINE_BYTES { Err(LineTooLong) } else { Ok(()) }
     }
 
     /// Ends the body. The last line counts if it is complete.
@@ -172,10 +172,10 @@ impl FrameParser {
             frames.push(Frame::Done);
             return;
         }
-        let first = self.event_data.is_empty();
+        let is_first_line = self.event_data.is_empty();
         self.event_data.push(value);
         // Without brackets, only the first line can be a value by itself.
-        if !(self.event_data.may_be_complete() || first && !self.event_data.starts_with_bracket) {
+        if !(self.event_data.may_be_complete() || is_first_line && !self.event_data.starts_with_bracket) {
             return;
         }
         if let Some(json) = self.parse(&self.event_data.text.clone()) {
@@ -239,9 +239,9 @@ impl FrameParser {
 
     fn keep_other_text(&mut self, text: &str) {
         const MAX_OTHER_TEXT_BYTES: usize = 64 << 10;
-        let room = MAX_OTHER_TEXT_BYTES.saturating_sub(self.other_text.len());
-        if room > 0 {
-            let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        let remaining = MAX_OTHER_TEXT_BYTES.saturating_sub(self.other_text.len());
+        if remaining > 0 {
+            let end = (0..=remaining.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
             self.other_text.push_str(&text[..end.unwrap_or(0)]);
             self.other_text.push('\n');
         }
@@ -323,11 +323,11 @@ mod tests {
             ("unfinished JSON", format!("{{\n{}", lines("\"a\": {}\n}\n{\n"))),
             ("unfinished JSON, every line a closing one", format!("{{{{{{\n{}", lines("{}}\n{{\n"))),
             ("an open string", format!("{{\"a\": \"\n{}", lines("}\n"))),
-            ("lines of nothing but closing brackets", lines("}\n")),
+            ("only closing brackets", lines("}\n")),
             ("unfinished data", format!("data: {{\n{}", lines("data: {}\n"))),
-            ("data that is no JSON", lines("data: }\n")),
+            ("data that is not JSON", lines("data: }\n")),
             ("data that is words", lines("data: word\n")),
-            ("whole and spoilt", format!("data: {{}} x\n{}", lines("data: {}\n"))),
+            ("complete JSON followed by other text", format!("data: {{}} x\n{}", lines("data: {}\n"))),
             ("deep", lines("[")),
             ("deep data", format!("data: {}", lines("["))),
             ("comments", lines(": alive\n")),
@@ -336,7 +336,7 @@ mod tests {
             ("empty events", lines("data: {}\n\n")),
             ("text", lines("<html>\n")),
         ];
-        for (what, body) in &bodies {
+        for (name, body) in &bodies {
             let (mut parser, mut frames) = (FrameParser::default(), Vec::new());
             for piece in body.as_bytes().chunks(100) {
                 parser.push(piece, &mut frames).unwrap();
@@ -344,12 +344,12 @@ mod tests {
             parser.finish(&mut frames).unwrap();
             assert!(
                 parser.parsed_bytes <= 2 * body.len(),
-                "{what}: {} bytes parsed of {}",
+                "{name}: {} bytes parsed of {}",
                 parser.parsed_bytes,
                 body.len()
             );
             let kept = parser.other_text().len();
-            assert!(kept <= (64 << 10) + 8, "{what}: {kept} bytes kept");
+            assert!(kept <= (64 << 10) + 8, "{name}: {kept} bytes kept");
         }
     }
 

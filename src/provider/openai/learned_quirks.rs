@@ -29,9 +29,9 @@ pub struct LearnedQuirks {
     pub one_message: bool,
     /// Replies start inside their reasoning, without an opening tag.
     pub starts_in_reasoning: bool,
-    /// Newline stops cut replies off before they name an action: they are neither sent nor applied here.
+    /// Newline stops cut replies off before the action; such stops are neither sent nor applied locally.
     pub skip_newline_stop: bool,
-    /// Number of retries without a stop that did not improve the reply.
+    /// Number of retries, sent without stops, that did not improve the reply.
     pub fruitless_retries: u32,
     /// Stop texts end the reasoning before the reply begins: they are not sent, and replies are truncated locally.
     pub match_stops_locally: bool,
@@ -59,7 +59,7 @@ pub struct LearnedQuirks {
     pub failed_streams: u32,
     /// Number of consecutive replies truncated locally at a stop text for which no usage arrived in time.
     pub usage_misses: u32,
-    /// Number of replies truncated locally at a stop text, since the last miss, whose usage was not awaited.
+    /// Number of replies since the last miss that were truncated locally and whose usage was not awaited.
     pub usage_skips: u32,
     /// The server sent impossible token counts.
     pub impossible_counts: bool,
@@ -136,14 +136,13 @@ impl LearnedQuirks {
         self.min_limit.map_or(raised, |least| least.max(raised))
     }
 
-    /// Returns whether the server rejected a limit of at most `bound` for a prompt of at most `prompt` tokens.
-    pub(super) fn rejects_limit(&self, bound: u32, prompt: u64) -> bool {
-        self.rejected_limits.range(..=bound).any(|(_, least)| *least <= prompt)
+    /// Returns whether the server rejected a limit of at most `limit` for a prompt of at most `prompt` tokens.
+    pub(super) fn rejects_limit(&self, limit: u32, prompt: u64) -> bool {
+        self.rejected_limits.range(..=limit).any(|(_, least)| *least <= prompt)
     }
 
-    /// Returns notes about what is sent differently because of the replies of the model that `model_and_url` names
-    /// (`m at http://h/v1`). Notes are recorded in sessions and parsed by [`restore`](Self::restore), so their texts
-    /// must not change.
+    /// Returns notes on how requests to this model (`m at http://h/v1`) differ because of its replies. Notes are
+    /// recorded in sessions and parsed by [`restore`](Self::restore), so their texts must not change.
     pub(super) fn describe(&self, model_and_url: &str) -> Vec<String> {
         let mut notes = Vec::new();
         if self.match_stops_locally {

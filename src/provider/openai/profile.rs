@@ -15,7 +15,7 @@ const SHIPPED_PROFILES: &str = include_str!("profiles.toml");
 
 /// Every key of a profile with its description, in the order of the reference.
 pub const PROFILE_KEYS: &[(&str, &str)] = &[
-    ("model", "model name on that server, for `openai:` without one"),
+    ("model", "model name used when the actor or mentor is just `openai:`"),
     ("base_url", "address without `/chat/completions`; most end in `/v1`"),
     ("api", "`chat` (default) or `completions` (the model continues the prompt as one text)"),
     ("auth", "`bearer` (default), `none`, or the name of a header for the key"),
@@ -33,7 +33,7 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
         "maximum tokens per reply; default 256 for the actor, 1024 for the mentor; a truncated reply is requested again with a higher limit (`REPLIES.md`)",
     ),
     ("max_tokens_field", "`max_tokens` (default) or `max_completion_tokens`"),
-    ("stop", "list of stop texts, instead of the prompt's own"),
+    ("stop", "list of stop sequences, instead of the prompt's own"),
     ("seed", "send the seed; default true"),
     ("send_usage_option", "send `stream_options.include_usage`; default true"),
     ("omit", "list of fields that are never sent"),
@@ -63,9 +63,12 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("retries", "maximum number of retries; default 4"),
     ("retry_seconds", "wait before the first retry, doubled each time; default 0.5"),
     ("retry_total_seconds", "maximum total wait for retries; default 120"),
-    ("price_prompt", "price per million prompt tokens, in any unit"),
+    ("price_prompt", "price per million prompt tokens, in any currency"),
     ("price_reply", "price per million reply tokens"),
-    ("proxy", "usage is counted by a proxy; default false"),
+    (
+        "proxy",
+        "token counts come from a proxy, not from the model server, so they don't correct the program's estimates; default false",
+    ),
 ];
 
 /// An endpoint as written in a configuration file. Keys that are not set leave the defaults.
@@ -176,14 +179,14 @@ impl Profile {
     }
 
     /// Merges the profile over another; its own keys take precedence.
-    pub fn merge_over(self, below: Self) -> Self {
+    pub fn merge_over(self, base: Self) -> Self {
         macro_rules! first {
             ($($name:ident)*) => { Self {
-                $($name: self.$name.or(below.$name),)*
-                headers: below.headers.into_iter().chain(self.headers).collect(),
-                query: below.query.into_iter().chain(self.query).collect(),
-                omit: below.omit.into_iter().chain(self.omit).collect(),
-                extra: below.extra.into_iter().chain(self.extra).collect(),
+                $($name: self.$name.or(base.$name),)*
+                headers: base.headers.into_iter().chain(self.headers).collect(),
+                query: base.query.into_iter().chain(self.query).collect(),
+                omit: base.omit.into_iter().chain(self.omit).collect(),
+                extra: base.extra.into_iter().chain(self.extra).collect(),
             } };
         }
         first! {
@@ -271,20 +274,20 @@ impl Profile {
     }
 
     fn apply_timeouts(&self, endpoint: &mut Endpoint) -> Result<(), ProfileError> {
-        let (times, retry) = (&mut endpoint.timeouts, &mut endpoint.retry);
-        for (name, seconds, place) in [
-            ("connect_seconds", self.connect_seconds, &mut times.connect),
-            ("first_seconds", self.first_seconds, &mut times.first_piece),
-            ("idle_seconds", self.idle_seconds, &mut times.idle),
-            ("tail_seconds", self.tail_seconds, &mut times.after_end),
+        let (timeouts, retry) = (&mut endpoint.timeouts, &mut endpoint.retry);
+        for (name, seconds, target) in [
+            ("connect_seconds", self.connect_seconds, &mut timeouts.connect),
+            ("first_seconds", self.first_seconds, &mut timeouts.first_piece),
+            ("idle_seconds", self.idle_seconds, &mut timeouts.idle),
+            ("tail_seconds", self.tail_seconds, &mut timeouts.after_end),
             ("retry_seconds", self.retry_seconds, &mut retry.first_wait),
             ("retry_total_seconds", self.retry_total_seconds, &mut retry.max_total_wait),
         ] {
             if let Some(seconds) = seconds {
-                *place = check_duration(name, seconds)?;
+                *target = check_duration(name, seconds)?;
             }
         }
-        times.total = self.total_seconds.map(|s| check_duration("total_seconds", s)).transpose()?;
+        timeouts.total = self.total_seconds.map(|s| check_duration("total_seconds", s)).transpose()?;
         set_if_some(&mut retry.max_retries, self.retries);
         retry.max_retries_after_500 = retry.max_retries_after_500.min(retry.max_retries);
         Ok(())
@@ -344,9 +347,9 @@ fn expand_values(
     table.iter().map(value).collect()
 }
 
-fn set_if_some<T>(place: &mut T, value: Option<T>) {
+fn set_if_some<T>(target: &mut T, value: Option<T>) {
     if let Some(value) = value {
-        *place = value;
+        *target = value;
     }
 }
 

@@ -16,8 +16,9 @@ pub(super) enum ReplyPart {
 #[derive(Clone, Debug)]
 pub(super) struct ReasoningParser {
     tags: Vec<(String, String)>,
-    /// The closing tags that end the current reasoning: one after an opening tag, all if none was seen.
-    closing_marks: Option<Vec<String>>,
+    /// The closing tags that end the current reasoning: the one of its opening tag, or all if none was seen. None
+    /// outside reasoning.
+    closing_tags: Option<Vec<String>>,
     /// The reply is assumed to start inside its reasoning, without an opening tag.
     assumed_open: bool,
     /// The end of the text, which may be the beginning of a tag.
@@ -35,7 +36,7 @@ impl ReasoningParser {
         let closing = || reasoning.tags.iter().map(|t| t.1.clone()).collect();
         Self {
             tags: reasoning.tags.clone(),
-            closing_marks: opened.then(closing),
+            closing_tags: opened.then(closing),
             assumed_open: opened,
             pending: String::new(),
             at_start: true,
@@ -46,7 +47,7 @@ impl ReasoningParser {
 
     /// Returns whether the text so far ends inside reasoning.
     pub(super) fn is_inside(&self) -> bool {
-        self.closing_marks.is_some()
+        self.closing_tags.is_some()
     }
 
     /// Adds a piece and returns the parts it completes.
@@ -57,13 +58,14 @@ impl ReasoningParser {
         parts
     }
 
-    /// Ends the text and returns the remaining parts. `whole` says that the reply is complete, not cut off.
-    pub(super) fn finish(&mut self, whole: bool) -> Vec<ReplyPart> {
+    /// Ends the text and returns the remaining parts. `is_complete` is false if the reply was cut off.
+    pub(super) fn finish(&mut self, is_complete: bool) -> Vec<ReplyPart> {
         let rest = std::mem::take(&mut self.pending);
         let mut parts = Vec::new();
-        if self.closing_marks.is_some() {
+        if self.closing_tags.is_some() {
             self.push_reasoning(&rest, &mut parts);
-            if self.assumed_open && whole && !self.has_text && !self.assumed_reasoning.trim().is_empty() {
+            if self.assumed_open && is_complete && !self.has_text && !self.assumed_reasoning.trim().is_empty()
+            {
                 // The reply was assumed to start inside reasoning, but no closing tag arrived: it did not reason this
                 // time.
                 let text = std::mem::take(&mut self.assumed_reasoning).trim_start().to_owned();
@@ -77,39 +79,39 @@ impl ReasoningParser {
 
     /// Processes the text up to the next tag. Returns false if more text is needed.
     fn advance(&mut self, parts: &mut Vec<ReplyPart>) -> bool {
-        if self.closing_marks.is_some() {
-            let closing: Vec<&str> = self.closing_marks.iter().flatten().map(String::as_str).collect();
+        if self.closing_tags.is_some() {
+            let closing: Vec<&str> = self.closing_tags.iter().flatten().map(String::as_str).collect();
             let found = closing.iter().filter_map(|c| self.pending.find(c).map(|at| (at, c.len()))).min();
-            let open = trailing_prefix_len(&self.pending, closing.into_iter());
+            let partial_tag_len = trailing_prefix_len(&self.pending, closing.into_iter());
             if let Some((at, length)) = found {
                 let rest = self.pending.split_off(at + length);
                 let before = std::mem::replace(&mut self.pending, rest);
                 self.push_reasoning(before.get(..at).unwrap_or(""), parts);
-                self.closing_marks = None;
+                self.closing_tags = None;
                 self.assumed_open = false;
                 self.at_start = true;
                 return true;
             }
-            let open = self.pending.split_off(self.pending.len() - open);
-            let before = std::mem::replace(&mut self.pending, open);
+            let partial_tag = self.pending.split_off(self.pending.len() - partial_tag_len);
+            let before = std::mem::replace(&mut self.pending, partial_tag);
             self.push_reasoning(&before, parts);
             return false;
         }
         let opening =
             self.tags.iter().filter_map(|t| self.pending.find(&t.0).map(|at| (at, true, &t.0, &t.1)));
-        let stray =
+        let stray_closing =
             self.tags.iter().filter_map(|t| self.pending.find(&t.1).map(|at| (at, false, &t.1, &t.1)));
         let first = opening
-            .chain(stray)
+            .chain(stray_closing)
             .min_by_key(|f| f.0)
-            .map(|(at, opens, mark, close)| (at, opens, mark.len(), close.clone()));
+            .map(|(at, opens, tag, close)| (at, opens, tag.len(), close.clone()));
         if let Some((at, opens, length, close)) = first {
             let rest = self.pending.split_off(at + length);
             let before = std::mem::replace(&mut self.pending, rest);
             let before = before.get(..at).unwrap_or("");
             if opens {
                 self.push_text(before, parts);
-                self.closing_marks = Some(vec![close]);
+                self.closing_tags = Some(vec![close]);
             } else {
                 if self.has_text || !before.trim().is_empty() {
                     parts.push(ReplyPart::WasReasoning);
@@ -120,10 +122,10 @@ impl ReasoningParser {
             self.at_start = true;
             return true;
         }
-        let marks = self.tags.iter().flat_map(|t| [t.0.as_str(), t.1.as_str()]);
-        let open = trailing_prefix_len(&self.pending, marks);
-        let open = self.pending.split_off(self.pending.len() - open);
-        let before = std::mem::replace(&mut self.pending, open);
+        let tags = self.tags.iter().flat_map(|t| [t.0.as_str(), t.1.as_str()]);
+        let partial_tag_len = trailing_prefix_len(&self.pending, tags);
+        let partial_tag = self.pending.split_off(self.pending.len() - partial_tag_len);
+        let before = std::mem::replace(&mut self.pending, partial_tag);
         self.push_text(&before, parts);
         false
     }
@@ -172,9 +174,9 @@ impl StopMatcher {
             self.held.truncate(at);
             return std::mem::take(&mut self.held);
         }
-        let open = trailing_prefix_len(&self.held, self.stops.iter().map(String::as_str));
-        let open = self.held.split_off(self.held.len() - open);
-        std::mem::replace(&mut self.held, open)
+        let partial_stop_len = trailing_prefix_len(&self.held, self.stops.iter().map(String::as_str));
+        let partial_stop = self.held.split_off(self.held.len() - partial_stop_len);
+        std::mem::replace(&mut self.held, partial_stop)
     }
 
     /// Ends the text and returns what was held back.
@@ -193,14 +195,14 @@ mod tests {
     use super::*;
 
     /// Splits a text that arrives in pieces of `size` characters into reply and reasoning.
-    fn split_in_pieces(text: &str, size: usize, opened: bool, whole: bool) -> (String, String) {
+    fn split_in_pieces(text: &str, size: usize, opened: bool, is_complete: bool) -> (String, String) {
         let mut parser = ReasoningParser::new(&Reasoning::default(), opened);
         let letters: Vec<char> = text.chars().collect();
         let mut parts = Vec::new();
         for piece in letters.chunks(size) {
             parts.extend(parser.push(&piece.iter().collect::<String>()));
         }
-        parts.extend(parser.finish(whole));
+        parts.extend(parser.finish(is_complete));
         let (mut reply, mut reasoning) = (String::new(), String::new());
         for part in parts {
             match part {

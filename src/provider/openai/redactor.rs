@@ -1,4 +1,4 @@
-//! Removes secrets from text of a server, even if they arrive in pieces, encoded or in part.
+//! Removes secrets from text received from a server, even if they arrive in pieces, encoded or in part.
 //!
 //! A range of a text is hidden if it is a whole secret, an encoding of one (`secret_parts::encodings`), or at least
 //! [`FRAGMENT_LEN`] consecutive bytes of either. The text is searched twice: as it is, and as a reader would decode it,
@@ -17,7 +17,7 @@ pub(super) const FRAGMENT_LEN: usize = 8;
 /// A secret shorter than this, in bytes, is hidden only as a word of its own.
 const MIN_LEN_ANYWHERE: usize = 6;
 
-/// Removes secrets from text of a server.
+/// Removes secrets from text received from a server.
 #[derive(Clone, Default)]
 pub(super) struct Redactor {
     secrets: Arc<KnownSecrets>,
@@ -27,14 +27,14 @@ pub(super) struct Redactor {
 struct KnownSecrets {
     /// Whole secrets and their encodings.
     patterns: Vec<String>,
-    /// The patterns whose beginnings are held back at the end of a stream's text.
-    awaited_in_stream: Vec<String>,
+    /// The patterns whose prefixes are held back at the end of a stream's text.
+    stream_patterns: Vec<String>,
     /// All [`FRAGMENT_LEN`]-byte windows of the patterns that are not part of ordinary words.
     fragments: HashSet<[u8; FRAGMENT_LEN]>,
     /// The first bytes of patterns and fragments.
     beginnings: Beginnings,
     /// Reasoning tags, which are removed from a text later: a secret may be split by one.
-    removed_marks: Vec<String>,
+    removed_tags: Vec<String>,
 }
 
 /// A set of hashes of the first three bytes of secrets. Positions without a match, which are nearly all, need no
@@ -75,10 +75,10 @@ impl fmt::Debug for Redactor {
 
 impl Redactor {
     /// Creates a redactor for the secret parts of these values, given with the names of their headers or parameters.
-    /// `marks` are tags that are removed from the text later.
+    /// `tags` are reasoning tags, which are removed from the text later.
     pub(super) fn new<'a>(
         values: impl IntoIterator<Item = (&'a str, &'a Secret)>,
-        marks: impl IntoIterator<Item = &'a str>,
+        tags: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let plain: BTreeSet<String> = values
             .into_iter()
@@ -91,17 +91,18 @@ impl Redactor {
         let whole = patterns.iter().map(String::as_bytes);
         let beginnings =
             Beginnings::from_secrets(whole.chain(fragments.iter().map(<[u8; FRAGMENT_LEN]>::as_slice)));
-        let marks = marks.into_iter().filter(|m| !m.is_empty()).map(str::to_owned).collect();
-        // A short secret is hidden only as a whole word, which is known only when something follows it.
+        let tags = tags.into_iter().filter(|m| !m.is_empty()).map(str::to_owned).collect();
+        // A short secret is hidden only as a whole word, so even a complete one is held back until the next byte shows
+        // where the word ends. The `\0` makes it a proper prefix.
         let awaited = |pattern: &String| {
             if pattern.len() < MIN_LEN_ANYWHERE { format!("{pattern}\0") } else { pattern.clone() }
         };
         let known = KnownSecrets {
-            awaited_in_stream: patterns.iter().map(awaited).collect(),
+            stream_patterns: patterns.iter().map(awaited).collect(),
             patterns: patterns.into_iter().collect(),
             fragments,
             beginnings,
-            removed_marks: marks,
+            removed_tags: tags,
         };
         Self { secrets: Arc::new(known) }
     }
@@ -127,18 +128,18 @@ impl Redactor {
         let mut found = Vec::new();
         let identity = |at: usize| at;
         self.add_matches(text.as_bytes(), identity, &mut found);
-        if let Some(decoded) = Decoded::decode(text, &self.secrets.removed_marks) {
+        if let Some(decoded) = Decoded::decode(text, &self.secrets.removed_tags) {
             self.add_matches(&decoded.bytes, |n| decoded.offsets[n], &mut found);
         }
         found.sort_by_key(|range| (range.start, range.end));
-        let mut apart: Vec<Range<usize>> = Vec::new();
+        let mut merged: Vec<Range<usize>> = Vec::new();
         for range in found {
-            match apart.last_mut() {
+            match merged.last_mut() {
                 Some(last) if range.start < last.end => last.end = last.end.max(range.end),
-                _ => apart.push(range),
+                _ => merged.push(range),
             }
         }
-        for range in &mut apart {
+        for range in &mut merged {
             // A fragment may start or end inside a character.
             while !text.is_char_boundary(range.start) {
                 range.start -= 1;
@@ -147,15 +148,16 @@ impl Redactor {
                 range.end += 1;
             }
         }
-        apart
+        merged
     }
 
-    /// Adds the secret ranges of `bytes`; `place` maps an index in `bytes` to its position in the text.
-    fn add_matches(&self, bytes: &[u8], place: impl Fn(usize) -> usize, found: &mut Vec<Range<usize>>) {
-        let alone = |pattern: &[u8], at: usize, end: usize| {
-            let part = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
+    /// Adds the secret ranges of `bytes`; `to_offset` maps an index in `bytes` to its offset in the text.
+    fn add_matches(&self, bytes: &[u8], to_offset: impl Fn(usize) -> usize, found: &mut Vec<Range<usize>>) {
+        let is_whole_word = |pattern: &[u8], at: usize, end: usize| {
+            let is_word_byte = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
             let before = at.checked_sub(1).and_then(|n| bytes.get(n));
-            !(part(before) && part(pattern.first()) || part(bytes.get(end)) && part(pattern.last()))
+            !(is_word_byte(before) && is_word_byte(pattern.first())
+                || is_word_byte(bytes.get(end)) && is_word_byte(pattern.last()))
         };
         for at in 0..bytes.len().saturating_sub(2) {
             if !self.secrets.beginnings.contains(bytes[at], bytes[at + 1], bytes[at + 2]) {
@@ -164,28 +166,28 @@ impl Redactor {
             for pattern in self.secrets.patterns.iter().map(String::as_bytes) {
                 let end = at + pattern.len();
                 if bytes[at..].starts_with(pattern)
-                    && (pattern.len() >= MIN_LEN_ANYWHERE || alone(pattern, at, end))
+                    && (pattern.len() >= MIN_LEN_ANYWHERE || is_whole_word(pattern, at, end))
                 {
-                    found.push(place(at)..place(end));
+                    found.push(to_offset(at)..to_offset(end));
                 }
             }
             let window =
                 bytes.get(at..at + FRAGMENT_LEN).and_then(|w| <[u8; FRAGMENT_LEN]>::try_from(w).ok());
             if window.is_some_and(|w| self.secrets.fragments.contains(&w)) {
-                found.push(place(at)..place(at + FRAGMENT_LEN));
+                found.push(to_offset(at)..to_offset(at + FRAGMENT_LEN));
             }
         }
     }
 
     /// Returns how many bytes at the end of a text could be the beginning of a secret.
     pub(super) fn pending_len(&self, text: &str) -> usize {
-        if self.secrets.awaited_in_stream.is_empty() {
+        if self.secrets.stream_patterns.is_empty() {
             return 0;
         }
-        let plain = trailing_prefix_len(text, self.secrets.awaited_in_stream.iter().map(String::as_str));
-        let decoded = Decoded::decode(text, &self.secrets.removed_marks).map_or(0, |d| {
+        let plain = trailing_prefix_len(text, self.secrets.stream_patterns.iter().map(String::as_str));
+        let decoded = Decoded::decode(text, &self.secrets.removed_tags).map_or(0, |d| {
             d.incomplete_bytes
-                + self.secrets.awaited_in_stream.iter().map(|s| d.trailing_prefix_len(s)).max().unwrap_or(0)
+                + self.secrets.stream_patterns.iter().map(|s| d.trailing_prefix_len(s)).max().unwrap_or(0)
         });
         plain.max(decoded)
     }
@@ -193,20 +195,21 @@ impl Redactor {
 
 /// Returns the windows of a secret that identify it. Ordinary words in it do not, as they may occur in any text.
 fn identifying_fragments(secret: &str) -> Vec<[u8; FRAGMENT_LEN]> {
-    // The parts of a text with white space are secrets of their own.
+    // A secret with white space was also split into parts, each a secret of its own.
     if secret.contains(char::is_whitespace) {
         return Vec::new();
     }
-    // Bytes of a part that is not a word identify the secret; those of a word do so only beside such a part.
-    let mut telling = Vec::with_capacity(secret.len());
+    // A window identifies the secret if it lies within a word that is not ordinary, or is not an ordinary word itself.
+    let mut identifies_secret = Vec::with_capacity(secret.len());
     for part in secret.split_inclusive(|c: char| !c.is_alphanumeric()) {
         let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
-        telling.extend(part.bytes().enumerate().map(|(n, _)| n < word.len() && !is_ordinary_word(word)));
+        identifies_secret
+            .extend(part.bytes().enumerate().map(|(n, _)| n < word.len() && !is_ordinary_word(word)));
     }
-    let windows = secret.as_bytes().windows(FRAGMENT_LEN).zip(telling.windows(FRAGMENT_LEN));
+    let windows = secret.as_bytes().windows(FRAGMENT_LEN).zip(identifies_secret.windows(FRAGMENT_LEN));
     windows
-        .filter(|(bytes, telling)| {
-            telling.iter().all(|t| *t) || !is_ordinary_word(&String::from_utf8_lossy(bytes))
+        .filter(|(bytes, identifies_secret)| {
+            identifies_secret.iter().all(|t| *t) || !is_ordinary_word(&String::from_utf8_lossy(bytes))
         })
         .filter_map(|(bytes, _)| bytes.try_into().ok())
         .collect()
@@ -223,33 +226,33 @@ struct Decoded {
 
 impl Decoded {
     /// Decodes a text. Returns `None` if there is nothing to decode.
-    fn decode(text: &str, marks: &[String]) -> Option<Self> {
+    fn decode(text: &str, tags: &[String]) -> Option<Self> {
         let plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'%' | b'\\' | b'&');
-        if text.bytes().all(plain) && !marks.iter().any(|m| text.contains(m.as_str())) {
+        if text.bytes().all(plain) && !tags.iter().any(|m| text.contains(m.as_str())) {
             return None;
         }
-        let mut begins = [false; 256];
-        marks.iter().filter_map(|m| m.bytes().next()).for_each(|b| begins[usize::from(b)] = true);
-        let (mut bytes, mut at, mut here) =
+        let mut starts_tag = [false; 256];
+        tags.iter().filter_map(|m| m.bytes().next()).for_each(|b| starts_tag[usize::from(b)] = true);
+        let (mut bytes, mut offsets, mut position) =
             (Vec::with_capacity(text.len()), Vec::with_capacity(text.len() + 1), 0);
-        while here < text.len() {
-            let byte = text.as_bytes()[here];
-            if plain(byte) && !begins[usize::from(byte)] {
+        while position < text.len() {
+            let byte = text.as_bytes()[position];
+            if plain(byte) && !starts_tag[usize::from(byte)] {
                 bytes.push(byte);
-                at.push(here);
-                here += 1;
+                offsets.push(position);
+                position += 1;
                 continue;
             }
-            let rest = &text[here..];
+            let rest = &text[position..];
             let Some(next) = rest.chars().next() else { break };
-            let skipped = marks.iter().find(|m| rest.starts_with(m.as_str())).map_or(0, String::len);
+            let skipped = tags.iter().find(|m| rest.starts_with(m.as_str())).map_or(0, String::len);
             let skipped = if skipped > 0 || (b' '..=b'~').contains(&byte) {
                 skipped
             } else {
                 text::invisible_prefix_len(rest)
             };
             if skipped > 0 {
-                here += skipped;
+                position += skipped;
                 continue;
             }
             let (length, coded) = match parse_escape(rest) {
@@ -259,22 +262,22 @@ impl Decoded {
                 Escape::Char(c, length) => (length, Some(c.to_string().into_bytes())),
             };
             if let Some(coded) = coded {
-                at.extend(coded.iter().map(|_| here));
+                offsets.extend(coded.iter().map(|_| position));
                 bytes.extend(coded);
             } else {
-                at.extend(here..here + length);
+                offsets.extend(position..position + length);
                 bytes.extend(&rest.as_bytes()[..length]);
             }
-            here += length;
+            position += length;
         }
-        at.push(here);
-        Some(Self { bytes, offsets: at, incomplete_bytes: text.len() - here })
+        offsets.push(position);
+        Some(Self { bytes, offsets, incomplete_bytes: text.len() - position })
     }
 
-    /// Returns how many bytes of the text, before any incomplete escape, could be the beginning of `word`.
-    fn trailing_prefix_len(&self, word: &str) -> usize {
-        let most = self.bytes.len().min(word.len().saturating_sub(1));
-        let found = (1..=most).rev().find(|n| self.bytes.ends_with(&word.as_bytes()[..*n]));
+    /// Returns how many bytes of the text, before any incomplete escape, could be the beginning of `pattern`.
+    fn trailing_prefix_len(&self, pattern: &str) -> usize {
+        let max_len = self.bytes.len().min(pattern.len().saturating_sub(1));
+        let found = (1..=max_len).rev().find(|n| self.bytes.ends_with(&pattern.as_bytes()[..*n]));
         found.map_or(0, |n| self.offsets[self.bytes.len()] - self.offsets[self.bytes.len() - n])
     }
 }
@@ -294,32 +297,32 @@ enum Escape {
 fn parse_escape(text: &str) -> Escape {
     let raw = text.as_bytes();
     if raw.first() == Some(&b'&') {
-        return reference(text);
+        return parse_char_reference(text);
     }
-    let (digits, most) = match raw {
+    let (digits, digit_count) = match raw {
         [b'%', rest @ ..] | [b'\\', b'x', rest @ ..] => (rest, 2),
         [b'\\', b'u', rest @ ..] => (rest, 4),
         [b'\\', c @ (b'/' | b'"' | b'\\'), ..] => return Escape::Byte(*c, 2),
         [b'\\'] => return Escape::Incomplete,
         _ => return Escape::None,
     };
-    let length = digits.iter().take(most).take_while(|b| b.is_ascii_hexdigit()).count();
+    let length = digits.iter().take(digit_count).take_while(|b| b.is_ascii_hexdigit()).count();
     let digits = str::from_utf8(&digits[..length]).unwrap_or_default();
     let head = if raw.first() == Some(&b'%') { 1 } else { 2 };
-    if digits.len() < most {
+    if digits.len() < digit_count {
         return if head + digits.len() == raw.len() { Escape::Incomplete } else { Escape::None };
     }
     match u32::from_str_radix(digits, 16) {
-        Ok(code) if most == 2 => Escape::Byte(code as u8, head + 2),
+        Ok(code) if digit_count == 2 => Escape::Byte(code as u8, head + 2),
         Ok(code) => char::from_u32(code).map_or(Escape::None, |c| Escape::Char(c, 6)),
         Err(_) => Escape::None,
     }
 }
 
 /// Parses a numeric character reference of HTML: `&#47;` or `&#x2f;`.
-fn reference(text: &str) -> Escape {
+fn parse_char_reference(text: &str) -> Escape {
     /// Number of digits of the largest code point.
-    const MOST: usize = 7;
+    const MAX_DIGITS: usize = 7;
     let Some(rest) = text.strip_prefix("&#") else {
         return if text == "&" { Escape::Incomplete } else { Escape::None };
     };
@@ -327,10 +330,10 @@ fn reference(text: &str) -> Escape {
         Some(digits) => (digits, 16),
         None => (rest, 10),
     };
-    let count = digits.chars().take(MOST + 1).take_while(|c| c.is_digit(radix)).count();
+    let count = digits.chars().take(MAX_DIGITS + 1).take_while(|c| c.is_digit(radix)).count();
     let head = text.len() - digits.len();
     match digits[count..].chars().next() {
-        _ if count > MOST => Escape::None,
+        _ if count > MAX_DIGITS => Escape::None,
         None => Escape::Incomplete,
         Some(';') => {
             let code = u32::from_str_radix(&digits[..count], radix).ok();
@@ -344,8 +347,8 @@ fn reference(text: &str) -> Escape {
 pub(super) fn trailing_prefix_len<'a>(text: &str, patterns: impl Iterator<Item = &'a str>) -> usize {
     let mut longest = 0;
     for pattern in patterns {
-        let most = text.len().min(pattern.len().saturating_sub(1));
-        let found = (longest + 1..=most).rev().find(|n| {
+        let max_len = text.len().min(pattern.len().saturating_sub(1));
+        let found = (longest + 1..=max_len).rev().find(|n| {
             let tail = &text.as_bytes()[text.len() - n..];
             pattern.is_char_boundary(*n) && pattern.as_bytes().starts_with(tail)
         });

@@ -40,21 +40,21 @@ impl RequestChange {
             return None;
         }
         let json = serde_json::from_str::<Value>(body).unwrap_or(Value::Null);
-        let can_spare = |name: &str| {
+        let can_omit = |name: &str| {
             sent.contains_key(name) && !["model", "messages", "prompt", "stream"].contains(&name)
         };
         // Anthropic's newer models accept only one of the two. Keep the temperature, which the papers specify.
         let either = body.contains("both") && body.contains("temperature") && body.contains("top_p");
-        if either && can_spare("top_p") && can_spare("temperature") {
+        if either && can_omit("top_p") && can_omit("temperature") {
             return Some(Self::DropField("top_p".to_owned()));
         }
-        let named = named_fields(&json, &message).into_iter().find(|name| can_spare(name));
+        let named = named_fields(&json, &message).into_iter().find(|name| can_omit(name));
         let mentioned = || {
             let optional = OPTIONAL_FIELDS.iter().copied().chain(sent.keys().map(String::as_str));
-            let places = optional
-                .filter(|name| can_spare(name))
+            let mentions = optional
+                .filter(|name| can_omit(name))
                 .filter_map(|name| Some((find_rejected_mention(body, name)?, name)));
-            places.min().map(|(_, name)| name.to_owned())
+            mentions.min().map(|(_, name)| name.to_owned())
         };
         if let Some(name) = named.or_else(mentioned) {
             let chat = sent.contains_key("messages");
@@ -137,9 +137,9 @@ fn is_limit_field(name: &str) -> bool {
 fn named_fields(json: &Value, message: &str) -> Vec<String> {
     let param = json.get("error").and_then(|e| e.get("param")).and_then(Value::as_str).map(str::to_owned);
     let details = json.get("detail").and_then(Value::as_array).into_iter().flatten();
-    let places = details
+    let locations = details
         .filter_map(|d| d.get("loc")?.as_array()?.iter().rev().find_map(|l| l.as_str().map(str::to_owned)));
-    let all = param.into_iter().chain(places);
+    let all = param.into_iter().chain(locations);
     // `param` may be a path whose first part is the field.
     all.map(|p| p.split(['.', '[']).next().unwrap_or(&p).to_owned()).filter(|_| !message.is_empty()).collect()
 }
@@ -147,7 +147,7 @@ fn named_fields(json: &Value, message: &str) -> Vec<String> {
 /// Returns the position at which a rejection mentions a field. Returns `None` if the text does not mention the field as
 /// a word, or does not read like a rejection.
 fn find_rejected_mention(text: &str, name: &str) -> Option<usize> {
-    const REFUSALS: &[&str] = &[
+    const REJECTION_WORDS: &[&str] = &[
         "unsupported",
         "not support",
         "unexpected",
@@ -163,7 +163,7 @@ fn find_rejected_mention(text: &str, name: &str) -> Option<usize> {
         "does not",
     ];
     let lower = text.to_lowercase();
-    if !REFUSALS.iter().any(|word| lower.contains(word)) {
+    if !REJECTION_WORDS.iter().any(|word| lower.contains(word)) {
         return None;
     }
     let part_of_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');

@@ -34,7 +34,7 @@ const MAX_USAGE_BYTES: usize = 256 << 10;
 const ASSUMED_MAX_TOKENS: u32 = 1 << 17;
 /// After this many consecutive waits for usage in vain, usage is awaited only once in a while.
 const MAX_USAGE_MISSES: u32 = 2;
-/// Number of replies without such a wait, before the next one.
+/// Number of replies without such a wait before the next wait.
 const USAGE_SKIPS: u32 = 7;
 
 /// The state of a reply that is being read.
@@ -326,13 +326,13 @@ impl<'a> ReplyReader<'a> {
         let (mut frames, mut bytes, mut late_reads) = (Vec::new(), 0, 0);
         while late_reads < MAX_LATE_READS {
             // After usage, only the end of the body is awaited, so that the connection can be reused.
-            let over = self.is_finished();
-            late_reads += u32::from(over);
-            let pause = if over { timeouts.after_end / 20 } else { timeouts.after_end };
+            let is_finished = self.is_finished();
+            late_reads += u32::from(is_finished);
+            let pause = if is_finished { timeouts.after_end / 20 } else { timeouts.after_end };
             let piece = tokio::select! {
                 biased;
-                () = &mut usage_wait, if !over && (self.continues_after_stop || !stops_sent) => return false,
-                () = &mut total_wait, if !over => return false,
+                () = &mut usage_wait, if !is_finished && (self.continues_after_stop || !stops_sent) => return false,
+                () = &mut total_wait, if !is_finished => return false,
                 piece = tokio::time::timeout(pause, response.chunk()) => piece,
             };
             let is_end = !matches!(piece, Ok(Ok(Some(_))));
@@ -345,7 +345,7 @@ impl<'a> ReplyReader<'a> {
             };
             frames.drain(..).for_each(|frame| self.process_late_frame(frame));
             if is_end {
-                return over || piece.is_ok();
+                return is_finished || piece.is_ok();
             }
             if pushed.is_err() || bytes > MAX_USAGE_BYTES {
                 return self.is_finished();
@@ -378,7 +378,7 @@ impl<'a> ReplyReader<'a> {
 
     fn process_frame(&mut self, frame: Frame) -> Result<(), ProviderError> {
         let (value, error) = match frame {
-            // Data after that is ignored.
+            // Data after the end is ignored.
             _ if self.is_finished() => return Ok(()),
             frame if self.stop_matcher.has_stopped() => {
                 self.process_late_frame(frame);
@@ -599,8 +599,8 @@ impl<'a> ReplyReader<'a> {
             format!("the reply from {} does not end ({} so far)", self.host(), format_size(self.bytes_read));
         let next = match (self.max_tokens, self.stops_sent) {
             (None, _) => "set max_tokens in the server's profile, or choose another server".to_owned(),
-            (Some(bound), stops) => format!(
-                "it ignores max_tokens {bound}{}; choose another server or model",
+            (Some(limit), stops) => format!(
+                "it ignores max_tokens {limit}{}; choose another server or model",
                 if stops { " and the stop text" } else { "" }
             ),
         };

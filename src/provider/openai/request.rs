@@ -297,9 +297,9 @@ mod tests {
 
     /// Regression: a profile's 0.6 was sent as 0.2 for the first increase, which lowered the temperature.
     #[test]
-    fn temperature_increase_is_added_to_what_would_be_sent() {
-        // `extra`, whether the profile omits the field, the person's choice, increase, temperature sent. The profile has
-        // 0.6.
+    fn increase_is_added_to_the_temperature_that_would_be_sent() {
+        // Columns: `extra`, whether the profile omits the field, the person's choice, increase, temperature sent. The
+        // profile has 0.6.
         let cases = [
             (json!({}), false, json!({}), 0.0, json!(0.6)),
             (json!({}), false, json!({}), 0.2, json!(0.8)),
@@ -334,15 +334,15 @@ mod tests {
     fn user_fields_are_sent_under_the_profiles_names() {
         let names = ["repetition_penalty", "repeat_penalty", "max_tokens", "max_completion_tokens"];
         let llamacpp = json!({"repeat_penalty": 1.0});
-        let bounded = json!({"max_completion_tokens": 4096});
+        let limited = json!({"max_completion_tokens": 4096});
         let cases = [
             (json!({}), json!({"repetition_penalty": 1.3}), false, json!([1.3, null, 256, null])),
             (llamacpp.clone(), json!({}), false, json!([null, 1.0, 256, null])),
             (llamacpp.clone(), json!({"repetition_penalty": 1.3}), false, json!([null, 1.3, 256, null])),
             (llamacpp, json!({"repetition_penalty": false}), false, json!([null, null, 256, null])),
-            (bounded.clone(), json!({}), false, json!([null, null, null, 4096])),
-            (bounded.clone(), json!({"max_tokens": 64}), false, json!([null, null, null, 64])),
-            (bounded, json!({"max_tokens": 64}), true, json!([null, null, 64, null])),
+            (limited.clone(), json!({}), false, json!([null, null, null, 4096])),
+            (limited.clone(), json!({"max_tokens": 64}), false, json!([null, null, null, 64])),
+            (limited, json!({"max_tokens": 64}), true, json!([null, null, 64, null])),
             (json!({"max_tokens": -1}), json!({}), false, json!([null, null, -1, null])),
             (json!({"max_tokens": -1}), json!({"max_tokens": 64}), false, json!([null, null, 64, null])),
             (json!({"max_tokens": 64}), json!({"max_tokens": false}), false, json!([null, null, null, null])),

@@ -5,9 +5,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// After this many replies interrupted beside another request, each sent after the previous one was noticed, the server
-/// is assumed to handle only one request at a time. A single one may be a lost connection.
-const BREAKS: u32 = 2;
+/// After this many replies that were interrupted beside another request, each sent after the previous interruption was
+/// noticed, the server is assumed to handle only one request at a time. A single one may be a lost connection.
+const INTERRUPTIONS_TO_LIMIT: u32 = 2;
 
 /// Admits requests to one server. Requests share the lock. If the server handles only one at a time, each request holds
 /// the lock exclusively, and so also waits for requests that were sent before this was known.
@@ -15,7 +15,7 @@ const BREAKS: u32 = 2;
 pub(super) struct RequestLimiter {
     lock: RwLock<()>,
     /// Number of requests admitted so far.
-    started: AtomicU64,
+    admitted: AtomicU64,
     /// Number of requests that have ended, with a reply or without.
     finished: AtomicU64,
     one_at_a_time: AtomicBool,
@@ -29,7 +29,7 @@ pub(super) struct RequestLimiter {
     /// Number of replies interrupted beside another request.
     interruptions: AtomicU32,
     /// Number of requests admitted when the last interruption was noticed.
-    noticed: AtomicU64,
+    admitted_when_noticed: AtomicU64,
 }
 
 /// Held by the only request to a server while it is unknown whether the server handles concurrent requests. Other
@@ -64,9 +64,9 @@ impl RequestLimiter {
         } else {
             LockGuard::Shared { _lock: self.lock.read().await }
         };
-        let before = self.started.fetch_add(1, Ordering::Relaxed);
-        let joined = before > self.finished.load(Ordering::Relaxed);
-        RequestPermit { limiter: self, has_joined_another: joined, number: before + 1, _guard: guard }
+        let before = self.admitted.fetch_add(1, Ordering::Relaxed);
+        let has_joined_another = before > self.finished.load(Ordering::Relaxed);
+        RequestPermit { limiter: self, has_joined_another, number: before + 1, _guard: guard }
     }
 
     /// Waits until it is known whether the server handles concurrent requests, or until this request may find out.
@@ -101,11 +101,11 @@ impl RequestLimiter {
     /// Records that request `number` was interrupted beside another one and succeeded alone.
     pub(super) fn count_break(&self, number: u64) {
         // Requests in flight at the last interruption may have been interrupted for the same reason.
-        if number <= self.noticed.load(Ordering::Relaxed) {
+        if number <= self.admitted_when_noticed.load(Ordering::Relaxed) {
             return;
         }
-        self.noticed.store(self.started.load(Ordering::Relaxed), Ordering::Relaxed);
-        if self.interruptions.fetch_add(1, Ordering::Relaxed) + 1 >= BREAKS {
+        self.admitted_when_noticed.store(self.admitted.load(Ordering::Relaxed), Ordering::Relaxed);
+        if self.interruptions.fetch_add(1, Ordering::Relaxed) + 1 >= INTERRUPTIONS_TO_LIMIT {
             self.set_one_at_a_time(true);
         }
     }
@@ -129,7 +129,7 @@ impl RequestPermit<'_> {
 
     /// Returns whether the server had another request at any time since this one was admitted.
     pub(super) fn was_shared(&self) -> bool {
-        self.has_joined_another || self.limiter.started.load(Ordering::Relaxed) > self.number
+        self.has_joined_another || self.limiter.admitted.load(Ordering::Relaxed) > self.number
     }
 }
 

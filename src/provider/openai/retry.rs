@@ -54,13 +54,13 @@ pub(super) fn next_wait(
     policy: &Retry,
     seed: u64,
     attempt: u32,
-    asked: Option<Duration>,
+    requested: Option<Duration>,
     waited: Duration,
 ) -> Option<Duration> {
     let doubled =
         policy.first_wait.saturating_mul(1_u32 << attempt.saturating_sub(1).min(16)).min(policy.max_wait);
-    let own = doubled.mul_f64(0.5 + jitter(seed, attempt) / 2.0);
-    let wait = asked.map_or(own, |asked| asked.max(own));
+    let our_wait = doubled.mul_f64(0.5 + jitter(seed, attempt) / 2.0);
+    let wait = requested.map_or(our_wait, |requested| requested.max(our_wait));
     (wait.saturating_add(waited) <= policy.max_total_wait).then_some(wait)
 }
 
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_header_for_a_wait_is_parsed() {
+    fn every_wait_header_is_parsed() {
         let date = ("date", "Sun, 06 Nov 1994 08:49:30 GMT");
         type Sent<'a> = &'a [(&'a str, &'a str)];
         let cases: &[(Sent<'_>, Option<u64>)] = &[
@@ -139,9 +139,9 @@ mod tests {
         let own = |seed, attempt| next_wait(&policy, seed, attempt, None, Duration::ZERO).unwrap();
         for seed in 0..50 {
             for attempt in 1..40 {
-                let most = policy.first_wait.saturating_mul(1 << (attempt - 1).min(16)).min(policy.max_wait);
+                let max = policy.first_wait.saturating_mul(1 << (attempt - 1).min(16)).min(policy.max_wait);
                 let wait = own(seed, attempt);
-                assert!(wait >= most / 2 && wait <= most, "{wait:?} of {most:?}");
+                assert!(wait >= max / 2 && wait <= max, "{wait:?} of {max:?}");
             }
         }
         assert_eq!(own(3, 2), own(3, 2));

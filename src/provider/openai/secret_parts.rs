@@ -58,11 +58,11 @@ const PUBLIC_NAMES: &[&str] = &[
     "x-title",
 ];
 
-/// Parts of names whose values are secret in every part.
+/// Substrings of names that mark every part of the value as secret.
 const SECRET_NAME_PARTS: &[&str] =
     &["auth", "cookie", "credential", "jwt", "key", "pass", "pwd", "secret", "session", "sig", "token"];
 
-/// Returns everything to hide of a value under this name: the value, its parts between white space, `;`, `,` and `=`,
+/// Returns everything to hide in a value with this name: the value, its parts between white space, `;`, `,` and `=`,
 /// the credentials in a `Basic` scheme, and the values taken from the environment.
 pub(super) fn find_secret_parts(name: &str, value: &Secret) -> Vec<String> {
     let name = name.to_ascii_lowercase();
@@ -70,14 +70,14 @@ pub(super) fn find_secret_parts(name: &str, value: &Secret) -> Vec<String> {
     for taken in value.environment_values() {
         add_parts(taken, true, &mut all);
     }
-    let secret = SECRET_NAME_PARTS.iter().any(|s| name.contains(s));
-    if secret {
+    let is_secret_name = SECRET_NAME_PARTS.iter().any(|s| name.contains(s));
+    if is_secret_name {
         add_parts(value.expose(), true, &mut all);
     }
     all.retain(|word| {
         word.len() >= MIN_SECRET_LEN && !PLACEHOLDERS.iter().any(|p| word.eq_ignore_ascii_case(p))
     });
-    if !secret && !PUBLIC_NAMES.contains(&name.as_str()) {
+    if !is_secret_name && !PUBLIC_NAMES.contains(&name.as_str()) {
         let mut others = Vec::new();
         add_parts(value.expose(), false, &mut others);
         all.extend(others.into_iter().filter(|word| word.len() >= MIN_PART_LEN));
@@ -93,27 +93,27 @@ pub(super) fn encodings(secret: &str) -> Vec<String> {
         let pair =
             |b: u8| [b >> 4, b & 15].map(|n| char::from(digits[usize::from(n)])).iter().collect::<String>();
         let pairs: Vec<String> = secret.bytes().map(pair).collect();
-        all.extend(["", ":"].map(|between| pairs.join(between)));
+        all.extend(["", ":"].map(|separator| pairs.join(separator)));
     }
     for last in [*b"+/", *b"-_"] {
         let plain = |before| encode_base64(before, secret.as_bytes(), last);
         for before in 0..3 {
-            let coded = plain(before);
+            let encoded = plain(before);
             // Characters that also encode bits of the bytes before or after the secret depend on those bytes.
-            let (from, whole) = ([0, 2, 3][before], (before + secret.len()) * 8 / 6);
-            let padding = "===".get(..(4 - coded.len() % 4) % 4).unwrap_or_default();
-            all.extend([&coded[from..whole], &coded[from..]].map(str::to_owned));
-            all.push(format!("{}{padding}", &coded[from..]));
+            let (start, end) = ([0, 2, 3][before], (before + secret.len()) * 8 / 6);
+            let padding = "===".get(..(4 - encoded.len() % 4) % 4).unwrap_or_default();
+            all.extend([&encoded[start..end], &encoded[start..]].map(str::to_owned));
+            all.push(format!("{}{padding}", &encoded[start..]));
         }
     }
-    all.retain(|coded| coded.len() >= MIN_PART_LEN);
+    all.retain(|encoded| encoded.len() >= MIN_PART_LEN);
     all
 }
 
 /// Encodes bytes in Base64 without padding, after `before` zero bytes. `last` are the last two characters of the
 /// alphabet.
 pub(super) fn encode_base64(before: usize, bytes: &[u8], last: [u8; 2]) -> String {
-    let letter = |six: u32| match six as u8 {
+    let letter = |sextet: u32| match sextet as u8 {
         n @ 0..26 => b'A' + n,
         n @ 26..52 => b'a' + n - 26,
         n @ 52..62 => b'0' + n - 52,
@@ -121,12 +121,12 @@ pub(super) fn encode_base64(before: usize, bytes: &[u8], last: [u8; 2]) -> Strin
         _ => last[1],
     };
     let all: Vec<u8> = std::iter::repeat_n(0, before).chain(bytes.iter().copied()).collect();
-    let mut coded = String::new();
-    for three in all.chunks(3) {
-        let bits = three.iter().fold(0, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - three.len()));
-        coded.extend((0..=three.len()).map(|n| char::from(letter(bits >> (18 - 6 * n) & 63))));
+    let mut encoded = String::new();
+    for chunk in all.chunks(3) {
+        let bits = chunk.iter().fold(0, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
+        encoded.extend((0..=chunk.len()).map(|n| char::from(letter(bits >> (18 - 6 * n) & 63))));
     }
-    coded
+    encoded
 }
 
 /// Adds the secret parts of a value. Unless its name marks it as `secret`, ordinary words in it are not secret.
@@ -155,9 +155,9 @@ fn add_parts(value: &str, secret: bool, all: &mut Vec<String>) {
             }
         }
     }
-    if let [scheme, coded, ..] = pieces[..]
+    if let [scheme, encoded, ..] = pieces[..]
         && scheme.eq_ignore_ascii_case("basic")
-        && let Some(plain) = decode_base64(coded)
+        && let Some(plain) = decode_base64(encoded)
     {
         let (user, password) = plain.split_once(':').unwrap_or((&plain, ""));
         all.extend([user, password].map(str::to_owned));
@@ -174,21 +174,21 @@ fn strip_quotes(word: &str) -> &str {
 pub(super) fn is_ordinary_word(word: &str) -> bool {
     /// In bytes. Words in sentences are not longer, but a password of letters may be.
     const MAX_WORD_LEN: usize = 20;
-    let one = |part: &str| {
+    let is_ordinary_part = |part: &str| {
         let mut letters = part.chars();
         let first = letters.next();
         first.is_none_or(|c| c.is_ascii_alphabetic())
             && (letters.clone().all(|c| c.is_ascii_lowercase())
                 || part.chars().all(|c| c.is_ascii_uppercase()))
     };
-    word.split(['-', '_', '.', '/', ':']).all(|part| part.len() <= MAX_WORD_LEN && one(part))
+    word.split(['-', '_', '.', '/', ':']).all(|part| part.len() <= MAX_WORD_LEN && is_ordinary_part(part))
 }
 
 /// Decodes Base64 in either alphabet. Returns `None` if the input is not Base64 or does not encode UTF-8.
-fn decode_base64(coded: &str) -> Option<String> {
+fn decode_base64(encoded: &str) -> Option<String> {
     let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
-    for letter in coded.trim_end_matches('=').bytes() {
-        let six = match letter {
+    for letter in encoded.trim_end_matches('=').bytes() {
+        let sextet = match letter {
             b'A'..=b'Z' => letter - b'A',
             b'a'..=b'z' => letter - b'a' + 26,
             b'0'..=b'9' => letter - b'0' + 52,
@@ -196,7 +196,7 @@ fn decode_base64(coded: &str) -> Option<String> {
             b'/' | b'_' => 63,
             _ => return None,
         };
-        bits = (bits << 6 | u32::from(six)) & 0xffff;
+        bits = (bits << 6 | u32::from(sextet)) & 0xffff;
         count += 6;
         if count >= 8 {
             count -= 8;

@@ -13,7 +13,7 @@ pub(super) struct StreamRedactor {
     redactor: Redactor,
     /// The end of the released or hidden text, followed by the text that is held back.
     text: String,
-    /// Start of the text that is held back, in `text`.
+    /// Index in `text` at which the held-back text starts.
     pending_start: usize,
     /// The released text ends with [`REDACTED`].
     ends_redacted: bool,
@@ -28,9 +28,9 @@ impl StreamRedactor {
     pub(super) fn push(&mut self, piece: &UnredactedText) -> String {
         self.text.push_str(piece.unredacted());
         // Even a complete secret may be the beginning of a longer one.
-        let open = self.redactor.pending_len(&self.text);
-        let most = (self.text.len() - open).max(self.pending_start);
-        self.release_before(most)
+        let pending_len = self.redactor.pending_len(&self.text);
+        let limit = (self.text.len() - pending_len).max(self.pending_start);
+        self.release_before(limit)
     }
 
     /// Ends the text and returns what was held back.
@@ -38,15 +38,15 @@ impl StreamRedactor {
         self.release_before(self.text.len())
     }
 
-    /// Releases the text before `most`, except for a secret that extends beyond it.
-    fn release_before(&mut self, most: usize) -> String {
-        let (mut clean, mut shown, mut end) = (String::new(), self.pending_start, most);
+    /// Releases the text before `limit`, except for a secret that extends beyond it.
+    fn release_before(&mut self, limit: usize) -> String {
+        let (mut clean, mut shown, mut end) = (String::new(), self.pending_start, limit);
         for secret in self.redactor.find_secrets(&self.text) {
             if secret.end <= self.pending_start {
                 continue;
             }
-            if secret.end > most {
-                end = most.min(secret.start.max(self.pending_start));
+            if secret.end > limit {
+                end = limit.min(secret.start.max(self.pending_start));
                 break;
             }
             // The part released before it was recognized is shorter than a fragment.
@@ -93,9 +93,9 @@ mod tests {
     /// Redacts a text that arrives in pieces of `size` characters.
     fn redact_in_pieces(redactor: &Redactor, text: &str, size: usize) -> String {
         let mut stream = StreamRedactor::new(redactor.clone());
-        let letters: Vec<char> = text.chars().collect();
+        let chars: Vec<char> = text.chars().collect();
         let pieces =
-            letters.chunks(size).map(|p| stream.push(&UnredactedText::new(&p.iter().collect::<String>())));
+            chars.chunks(size).map(|p| stream.push(&UnredactedText::new(&p.iter().collect::<String>())));
         let seen = pieces.collect::<String>();
         seen + &stream.finish()
     }
@@ -123,10 +123,10 @@ mod tests {
         for before in ["", "u", "me", "user:", "user2:", "user33:"] {
             for after in ["", "\n", ":x", "any"] {
                 for last in [*b"+/", *b"-_"] {
-                    let whole =
+                    let encoded =
                         secret_parts::encode_base64(0, format!("{before}{KEY}{after}").as_bytes(), last);
-                    forms.push(format!("{whole}{}", &"===="[..(4 - whole.len() % 4) % 4]));
-                    forms.push(whole);
+                    forms.push(format!("{encoded}{}", &"===="[..(4 - encoded.len() % 4) % 4]));
+                    forms.push(encoded);
                 }
             }
         }
@@ -209,12 +209,12 @@ mod tests {
             let redactor = redactor(&[KEY]);
             let forms = key_forms();
             let text = format!("{before}{}{after}", forms[form % forms.len()]);
-            let place = |n: usize| (0..=n.min(text.len())).rev().find(|n| text.is_char_boundary(*n)).unwrap_or(0);
-            prop_assert_eq!(leaked_part(&redactor.redact(&text[..place(end)])), None);
-            prop_assert_eq!(leaked_part(&redactor.redact(&text[place(end)..])), None);
+            let boundary_before = |n: usize| (0..=n.min(text.len())).rev().find(|n| text.is_char_boundary(*n)).unwrap_or(0);
+            prop_assert_eq!(leaked_part(&redactor.redact(&text[..boundary_before(end)])), None);
+            prop_assert_eq!(leaked_part(&redactor.redact(&text[boundary_before(end)..])), None);
             let mut stream = StreamRedactor::new(redactor);
-            let mut shown = stream.push(&UnredactedText::new(&text[..place(cut)]));
-            shown += &stream.push(&UnredactedText::new(&text[place(cut)..]));
+            let mut shown = stream.push(&UnredactedText::new(&text[..boundary_before(cut)]));
+            shown += &stream.push(&UnredactedText::new(&text[boundary_before(cut)..]));
             shown += &stream.finish();
             prop_assert_eq!(leaked_part(&shown), None, "{}", shown);
         }
@@ -285,8 +285,8 @@ mod tests {
             assert_eq!(redactor.redact(text), hidden, "{text}");
             for size in 1..=text.len() {
                 let mut stream = StreamRedactor::new(redactor.clone());
-                let letters: Vec<char> = text.chars().collect();
-                let pieces = letters
+                let chars: Vec<char> = text.chars().collect();
+                let pieces = chars
                     .chunks(size)
                     .map(|p| stream.push(&UnredactedText::new(&p.iter().collect::<String>())));
                 let seen = pieces.collect::<String>();

@@ -69,7 +69,7 @@ pub(super) fn tls_error(endpoint: &Endpoint, error: &reqwest::Error) -> Option<P
 }
 
 fn certificate_message(host: &str, why: &CertificateError) -> (String, String) {
-    let clock = "renew the server's certificate, and check this machine's clock".to_owned();
+    let clock_advice = "renew the server's certificate, and check this machine's clock".to_owned();
     match why {
         UnknownIssuer => (
             format!("the certificate of {host} is signed by an unknown authority"),
@@ -81,9 +81,9 @@ fn certificate_message(host: &str, why: &CertificateError) -> (String, String) {
             format!("the certificate of {host} is for another name"),
             "use the certificate's name in the base URL, or get a certificate for this name".to_owned(),
         ),
-        Expired | ExpiredContext { .. } => (format!("the certificate of {host} has expired"), clock),
+        Expired | ExpiredContext { .. } => (format!("the certificate of {host} has expired"), clock_advice),
         NotValidYet | NotValidYetContext { .. } => {
-            (format!("the certificate of {host} is not valid yet"), clock)
+            (format!("the certificate of {host} is not valid yet"), clock_advice)
         }
         other => (
             format!("the certificate of {host} is invalid: {other}"),
@@ -94,15 +94,15 @@ fn certificate_message(host: &str, why: &CertificateError) -> (String, String) {
 
 /// Returns the TLS error in an error's chain. An IO error may wrap it without naming it as its source.
 fn find_tls_error(error: &reqwest::Error) -> Option<&Tls> {
-    let mut at: Option<&(dyn Error + 'static)> = error.source();
-    while let Some(error) = at {
-        let held = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        let found = error.downcast_ref::<Tls>().or_else(|| held.and_then(|e| e.downcast_ref::<Tls>()));
+    let mut current: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(error) = current {
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let found = error.downcast_ref::<Tls>().or_else(|| inner.and_then(|e| e.downcast_ref::<Tls>()));
         if found.is_some() {
             return found;
         }
-        at = match held {
-            Some(held) => Some(held as &(dyn Error + 'static)),
+        current = match inner {
+            Some(inner) => Some(inner as &(dyn Error + 'static)),
             None => error.source(),
         };
     }

@@ -158,16 +158,16 @@ impl<'a> Belief<'a> {
                 HistoryItem::Thought(_) => {
                     belief.last_event = HistoryEvent::Nothing;
                 }
-                HistoryItem::Action { line, action: act, answer } => {
+                HistoryItem::Action { line, action, answer } => {
                     belief.moves += 1;
                     belief.last_event = HistoryEvent::Nothing;
                     belief.has_unexplained_failure = false;
                     if answer.starts_with("Nothing happens") || answer.is_empty() {
-                        belief.record_failure(line, act, parsed);
+                        belief.record_failure(line, action, parsed);
                     } else {
                         belief.failed_action = None;
                         belief.mistakes.failures_in_a_row = 0;
-                        belief.record_success(act, answer, parsed);
+                        belief.record_success(action, answer, parsed);
                     }
                 }
             }

@@ -94,13 +94,14 @@ impl Forms {
             table.iter().flat_map(|(form, texts)| texts.iter().map(|text| SentenceForm::parse(*form, text)));
         let sentences: Vec<SentenceForm> = all.collect();
         let firsts: Vec<Option<Vec<&str>>> = sentences.iter().map(|s| first_words(&s.pattern)).collect();
-        let that_begin_with = |word: Option<&str>| {
-            let may = |f: &Option<Vec<&str>>| f.as_ref().is_none_or(|f| word.is_some_and(|w| f.contains(&w)));
-            firsts.iter().enumerate().filter(|(_, f)| may(f)).map(|(place, _)| place).collect()
+        let indices_for = |word: Option<&str>| {
+            let may_begin =
+                |f: &Option<Vec<&str>>| f.as_ref().is_none_or(|f| word.is_some_and(|w| f.contains(&w)));
+            firsts.iter().enumerate().filter(|(_, f)| may_begin(f)).map(|(index, _)| index).collect()
         };
         let words = firsts.iter().flatten().flatten();
-        let by_first = words.map(|word| ((*word).to_owned(), that_begin_with(Some(word)))).collect();
-        let others = that_begin_with(None);
+        let by_first = words.map(|word| ((*word).to_owned(), indices_for(Some(word)))).collect();
+        let others = indices_for(None);
         Self { sentence_forms: sentences, by_first_word: by_first, open_first_word: others }
     }
 
@@ -128,18 +129,17 @@ impl Forms {
         let mut words = [""; MAX_WORDS];
         let Some(words) = split_words(sentence, &mut words).filter(|w| w.len() >= 3) else { return };
         let Some(first) = words.first() else { return };
-        for place in self.by_first_word.get(*first).unwrap_or(&self.open_first_word) {
-            let Some(SentenceForm { form, pattern, word_count: may_be }) = self.sentence_forms.get(*place)
-            else {
+        for index in self.by_first_word.get(*first).unwrap_or(&self.open_first_word) {
+            let Some(SentenceForm { form, pattern, word_count }) = self.sentence_forms.get(*index) else {
                 continue;
             };
-            let mut bound = Captures::default();
-            if may_be.contains(&words.len()) && match_words(pattern, words, knowledge, &mut bound) {
+            let mut captures = Captures::default();
+            if word_count.contains(&words.len()) && match_words(pattern, words, knowledge, &mut captures) {
                 // A sentence that names several verbs is about all three.
                 if words.iter().filter(|w| matches!(**w, "heat" | "cool" | "clean")).count() > 1 {
-                    bound.verb = None;
+                    captures.verb = None;
                 }
-                lessons.add(*form, bound);
+                lessons.add(*form, captures);
                 return;
             }
         }
@@ -165,22 +165,22 @@ impl Lessons {
         self.has_form(form) && self.verbs.iter().any(|(f, v)| *f == form && (v == verb || v.is_empty()))
     }
 
-    /// Returns whether a lesson says that this place cannot do this.
+    /// Returns whether a lesson says that this verb does not work at this place.
     pub(super) fn is_forbidden(&self, verb: &str, place: &str) -> bool {
         self.not_at.iter().any(|(v, p)| v == verb && p == place)
     }
 
-    fn add(&mut self, form: LessonForm, bound: Captures<'_>) {
+    fn add(&mut self, form: LessonForm, captures: Captures<'_>) {
         self.found_forms |= 1 << form as u32;
         let word = |word: Option<&str>| word.unwrap_or_default().to_owned();
-        let place = word(bound.place);
+        let place = word(captures.place);
         match form {
-            LessonForm::LookFor => self.look_for.push((word(bound.thing), place)),
-            LessonForm::NotAt => self.not_at.push((word(bound.verb), place)),
+            LessonForm::LookFor => self.look_for.push((word(captures.thing), place)),
+            LessonForm::NotAt => self.not_at.push((word(captures.verb), place)),
             LessonForm::OpenFirst | LessonForm::LookInside | LessonForm::GoFirst => {
                 self.places.push((form, place));
             }
-            LessonForm::ThenPlace | LessonForm::TreatFirst => self.verbs.push((form, word(bound.verb))),
+            LessonForm::ThenPlace | LessonForm::TreatFirst => self.verbs.push((form, word(captures.verb))),
             LessonForm::HeatOnly
             | LessonForm::CoolOnly
             | LessonForm::CleanOnly
@@ -225,8 +225,8 @@ impl Phrase {
 impl SentenceForm {
     fn parse(form: LessonForm, text: &str) -> Self {
         let pattern: Pattern = text.split(' ').map(parse_slot).collect();
-        let least = pattern.iter().filter(|(_, optional)| !optional).count();
-        let most = pattern.iter().map(|(slot, _)| slot.max_words()).sum();
-        Self { form, pattern, word_count: least..=most }
+        let min = pattern.iter().filter(|(_, optional)| !optional).count();
+        let max = pattern.iter().map(|(slot, _)| slot.max_words()).sum();
+        Self { form, pattern, word_count: min..=max }
     }
 }

@@ -1,4 +1,4 @@
-//! The rule-based actor in grid worlds. It acts on nothing but the text of the prompt.
+//! The rule-based actor in grid worlds. It uses only the text of the prompt.
 //!
 //! It looks around, acts on the goal's objects when it sees them, and otherwise goes through doors. It makes a
 //! beginner's mistakes (`worlds.toml`), each a limited number of times: it writes `pick up` for `pickup`, tries

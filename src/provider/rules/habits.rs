@@ -1,4 +1,4 @@
-//! The beginner's mistakes in grid worlds and planning problems (committed data), and the sentences that end them.
+//! The beginner's mistakes in grid worlds and planning problems (`worlds.toml`), and the sentences that end them.
 
 use super::forms::Phrase;
 use super::seeded_random::SeededRandom;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The data file, as committed.
+/// The text of the data file.
 pub(super) const WORLDS_TOML: &str = include_str!("worlds.toml");
 
 /// How often a habit shows, and what ends it.
@@ -19,7 +19,7 @@ pub(super) struct HabitRule {
     /// Probability that it shows when there is an occasion.
     #[serde(rename = "each")]
     pub(super) chance: f64,
-    /// Minimum and maximum of the count after which it ends: of times shown, or in planning problems of actions.
+    /// Minimum and maximum of the count after which it ends: times shown in grid worlds, actions in planning problems.
     pub(super) patience: [u32; 2],
     /// Sentences that end it.
     pub(super) lessons: Vec<Phrase>,
@@ -60,9 +60,14 @@ pub(super) fn planning_habits() -> impl Iterator<Item = &'static PlanningHabit> 
     HABITS.planning.iter()
 }
 
-/// Returns whether a habit in grid worlds shows now. `used` is how often it has shown before.
-pub(super) fn shows_grid_habit(name: &str, used: usize, prompt: &Prompt, random: &SeededRandom) -> bool {
-    GRID_HABITS.get(name).is_some_and(|habit| habit.is_shown(name, used, prompt, random))
+/// Returns whether a habit in grid worlds shows now. `times_shown` is how often it has shown before.
+pub(super) fn shows_grid_habit(
+    name: &str,
+    times_shown: usize,
+    prompt: &Prompt,
+    random: &SeededRandom,
+) -> bool {
+    GRID_HABITS.get(name).is_some_and(|habit| habit.is_shown(name, times_shown, prompt, random))
 }
 
 /// Returns the action that a habit takes instead of the action with this name, if one shows now. `actions` is the
@@ -74,17 +79,17 @@ pub(super) fn habitual_wrong_action(
     prompt: &Prompt,
     random: &SeededRandom,
 ) -> Option<&'static str> {
-    let meant = planning_habits().filter(|h| h.domain == domain.word() && h.right_action == instead_of);
-    let mut shown = meant.filter(|h| h.habit.is_shown(&h.wrong_action, actions, prompt, random));
+    let candidates = planning_habits().filter(|h| h.domain == domain.word() && h.right_action == instead_of);
+    let mut shown = candidates.filter(|h| h.habit.is_shown(&h.wrong_action, actions, prompt, random));
     shown.next().map(|h| h.wrong_action.as_str())
 }
 
 impl HabitRule {
-    fn is_shown(&self, name: &str, used: usize, prompt: &Prompt, random: &SeededRandom) -> bool {
-        let [least, most] = self.patience;
-        let span = most.saturating_sub(least) + 1;
-        let patience = least + (random.draw_for_task(name, 2) * f64::from(span)) as u32;
-        used < patience as usize
+    fn is_shown(&self, name: &str, times_shown: usize, prompt: &Prompt, random: &SeededRandom) -> bool {
+        let [min, max] = self.patience;
+        let span = max.saturating_sub(min) + 1;
+        let patience = min + (random.draw_for_task(name, 2) * f64::from(span)) as u32;
+        times_shown < patience as usize
             && random.draw_for_task(name, 1) < self.rate
             && random.draw_for_call(name) < self.chance
             && !Phrase::is_in_prompt(&self.lessons, prompt)

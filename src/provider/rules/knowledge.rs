@@ -1,4 +1,4 @@
-//! The actor's fixed knowledge: common sense about homes, and the mistakes it makes. All of it is committed data;
+//! The actor's fixed knowledge: common sense about homes, and the mistakes it makes. All of it comes from data files;
 //! nothing here depends on a prompt.
 
 use super::vocabulary::Treatment;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-/// The mistakes file, as committed.
+/// The text of the mistakes file.
 pub(super) const MISTAKES_TOML: &str = include_str!("mistakes.toml");
 const PLACES_TOML: &str = include_str!("places.toml");
 
@@ -46,7 +46,7 @@ pub(super) struct HabitRate {
     pub(super) chance: f64,
     /// Minimum and maximum number of times it shows before it is given up.
     pub(super) patience: [u32; 2],
-    /// What remains of `each` when the prompt contains a lesson against it.
+    /// The same probability if the prompt contains a lesson against it.
     #[serde(rename = "heeded")]
     pub(super) chance_if_taught: f64,
 }
@@ -133,14 +133,14 @@ impl Knowledge {
     }
 
     /// Returns the wrong places where a beginner tries a treatment, and the number of attempts at each.
-    pub(super) fn wrong_places(&self, what: Treatment) -> (&[String], u32) {
-        let instead = &self.mistakes.wrong_places;
-        let kinds = match what {
-            Treatment::Heat => &instead.heat,
-            Treatment::Cool => &instead.cool,
-            Treatment::Clean => &instead.clean,
+    pub(super) fn wrong_places(&self, treatment: Treatment) -> (&[String], u32) {
+        let wrong_places = &self.mistakes.wrong_places;
+        let kinds = match treatment {
+            Treatment::Heat => &wrong_places.heat,
+            Treatment::Cool => &wrong_places.cool,
+            Treatment::Clean => &wrong_places.clean,
         };
-        (kinds, instead.tries_at_one_place.max(1))
+        (kinds, wrong_places.tries_at_one_place.max(1))
     }
 
     /// Returns how likely a kind of thing is at a kind of place. Things and places without an entry are unlikely.
@@ -166,7 +166,7 @@ impl Knowledge {
     }
 }
 
-/// Looks up a word and its likely singulars; two words may be one kind written as two words (`side table`).
+/// Looks up a word and its likely singulars; two words may name one kind (`side table`).
 fn find_kind<'k>(words: &[&str], find: impl Fn(&str) -> Option<&'k str>) -> Option<&'k str> {
     let joined = match words {
         [word] => std::borrow::Cow::Borrowed(*word),

@@ -7,7 +7,7 @@ use super::rule_context::RuleContext;
 use super::vocabulary::Treatment;
 
 impl RuleContext<'_> {
-    /// Returns a thought if one is due: if nothing was thought or done since the last turning point.
+    /// Returns a thought if the last event calls for one.
     pub(super) fn turning_point_thought(&self) -> Option<String> {
         let goal = self.prompt.goal.as_ref()?;
         let words = match self.belief.last_event {
@@ -23,7 +23,7 @@ impl RuleContext<'_> {
                 let held = self.belief.holding()?;
                 let next = self.announce_next_part(goal);
                 match goal.treatment {
-                    Some(what) => format!("I've {}ed {}. {next}", what.verb(), held.name),
+                    Some(treatment) => format!("I've {}ed {}. {next}", treatment.verb(), held.name),
                     None => format!("I'm done with {}. {next}", held.name),
                 }
             }
@@ -47,8 +47,8 @@ impl RuleContext<'_> {
                     goal.target
                 )
             }
-            (Some(what), ..) => {
-                let verb = what.verb();
+            (Some(treatment), ..) => {
+                let verb = treatment.verb();
                 format!(
                     "I'll find {} {thing}, {verb} it, and put it in/on the {}.{first}",
                     article(thing),
@@ -68,18 +68,19 @@ impl RuleContext<'_> {
         if goal.under_lamp {
             return format!("Now I need the {}.", goal.target);
         }
-        let untreated = |what: &Treatment| !self.belief.holding().is_some_and(|held| held.is_treated(*what));
+        let untreated =
+            |treatment: &Treatment| !self.belief.holding().is_some_and(|held| held.is_treated(*treatment));
         match goal.treatment.filter(untreated) {
-            Some(what) => format!("Now I'll {} it.", what.verb()),
+            Some(treatment) => format!("Now I'll {} it.", treatment.verb()),
             None => format!("Now I'll put it in/on the {}.", goal.target),
         }
     }
 
     fn after_placing(&self, goal: &Goal<'_>) -> String {
-        let faults = &self.belief.mistakes;
-        if goal.wants_two && faults.wrong_things_handled == 0 {
+        let mistakes = &self.belief.mistakes;
+        if goal.wants_two && mistakes.wrong_things_handled == 0 {
             format!("One {} is in place. I need another one.", goal.thing)
-        } else if faults.placed_untreated > 0 || faults.wrong_things_handled > 0 {
+        } else if mistakes.placed_untreated > 0 || mistakes.wrong_things_handled > 0 {
             format!("That didn't solve the task. It asks for {}.", describe_goal(goal))
         } else {
             "My hands are free again. I'll carry on.".to_owned()
@@ -100,14 +101,14 @@ impl RuleContext<'_> {
 }
 
 fn describe_goal(goal: &Goal<'_>) -> String {
-    let how = match goal.treatment {
+    let adjective = match goal.treatment {
         Some(Treatment::Heat) => "hot ",
         Some(Treatment::Cool) => "cool ",
         Some(Treatment::Clean) => "clean ",
         None => "",
     };
-    let article = article(if how.is_empty() { goal.thing } else { how });
-    format!("{article} {how}{} in/on the {}", goal.thing, goal.target)
+    let article = article(if adjective.is_empty() { goal.thing } else { adjective });
+    format!("{article} {adjective}{} in/on the {}", goal.thing, goal.target)
 }
 
 fn plural(thing: &str) -> String {

@@ -1,6 +1,6 @@
 //! The rule-based actor in planning problems: a beginner that knows the rules of the four domains and has bad habits.
 //!
-//! Like a model it sees only the prompt: it reads the facts from the first observation and simulates its own actions
+//! Like a model, it sees only the prompt: it reads the facts from the first observation and simulates its own actions
 //! on them. It follows its plan, except when one of its habits shows, with the probabilities in `worlds.toml`. A habit
 //! ends after a while, or at once if the prompt contains a lesson against it in a documented form
 //! (`docs/LESSON_FORMS.md`). In other domains the actor asks for the list of actions and takes one from it.
@@ -53,9 +53,9 @@ pub(super) fn reply(prompt: &Prompt, parsed: &ParsedPrompt<'_>, random: &SeededR
 
 /// Returns the last observation that describes the complete state, and the index of the first item after it.
 fn last_full_observation<'a>(parsed: &ParsedPrompt<'a>) -> (&'a str, usize) {
-    let last_look = parsed.items.iter().enumerate().rev().find_map(|(at, item)| match item {
+    let last_look = parsed.items.iter().enumerate().rev().find_map(|(index, item)| match item {
         HistoryItem::Action { line, answer, .. } if line.to_lowercase().contains("look around") => {
-            Some((*answer, at + 1))
+            Some((*answer, index + 1))
         }
         _ => None,
     });

@@ -30,8 +30,8 @@ impl<'a> RuleContext<'a> {
     pub(super) fn placing_action(&self, goal: &Goal<'a>) -> String {
         let target = self.find_target(goal);
         let is_done = |thing: &Thing<'_>| {
-            let treated = goal.treatment.is_none_or(|what| thing.is_treated(what));
-            let there = if goal.wants_two {
+            let is_treated = goal.treatment.is_none_or(|treatment| thing.is_treated(treatment));
+            let is_there = if goal.wants_two {
                 thing.place.is_some() && thing.place == target
             } else {
                 thing
@@ -39,8 +39,8 @@ impl<'a> RuleContext<'a> {
                     .and_then(|at| self.belief.places.get(at))
                     .is_some_and(|p| p.name.kind == goal.target)
             };
-            // A look-alike that was put there once has turned out not to count.
-            treated && there
+            // This includes a look-alike: once put there, it is not tried again.
+            is_treated && is_there
         };
         if let Some(held) = self.belief.holding() {
             if self.is_useful(goal, held.name.kind) {
@@ -61,26 +61,29 @@ impl<'a> RuleContext<'a> {
         target: Option<usize>,
         is_done: impl Fn(&Thing<'_>) -> bool,
     ) -> String {
-        if let Some(what) = goal.treatment {
-            let faults = &self.belief.mistakes;
-            if held.is_treated(what) {
+        if let Some(treatment) = goal.treatment {
+            let mistakes = &self.belief.mistakes;
+            if held.is_treated(treatment) {
                 let at_appliance =
                     self.belief.current_place.and_then(|here| self.belief.places.get(here)).filter(|place| {
-                        place.name.kind == what.appliance() && place.name.kind != goal.target
+                        place.name.kind == treatment.appliance() && place.name.kind != goal.target
                     });
                 if let Some(place) = at_appliance
                     && self.shows_habit_for(
                         Habit::LeavesAtAppliance,
-                        faults.left_at_appliance,
+                        mistakes.left_at_appliance,
                         LessonForm::ThenPlace,
-                        what,
+                        treatment,
                     )
                     && let Some(line) = self.put_into(held, place)
                 {
                     return line;
                 }
-            } else if held.failed_treatments < 3 * (1 + held.put_at_target) && !self.forgets_treatment(what) {
-                return self.treat(what, held);
+            } else if held.failed_treatments < 3 * (1 + held.put_at_target)
+                && !self.forgets_treatment(treatment)
+            {
+                // Three attempts, and three more for each time the target did not accept it.
+                return self.treat(treatment, held);
             }
         }
         if goal.wants_two
@@ -93,13 +96,13 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Returns whether it skips the treatment. Lessons of both forms about the order prevent that.
-    fn forgets_treatment(&self, what: Treatment) -> bool {
-        !self.lessons.has_for_verb(LessonForm::ThenPlace, what.verb())
+    fn forgets_treatment(&self, treatment: Treatment) -> bool {
+        !self.lessons.has_for_verb(LessonForm::ThenPlace, treatment.verb())
             && self.shows_habit_for(
                 Habit::ForgetsTreatment,
                 self.belief.mistakes.placed_untreated,
                 LessonForm::TreatFirst,
-                what,
+                treatment,
             )
     }
 
@@ -112,7 +115,7 @@ impl<'a> RuleContext<'a> {
         let Some(wanted) = self.find_wanted_thing(goal, is_done) else { return self.search(goal.thing) };
         let at_hand = wanted.place.is_some_and(|at| self.belief.is_here(at));
         let grabs = self.shows_habit(Habit::GrabsWithFullHands, self.belief.mistakes.full_hands);
-        // There may be no room for this one where the wanted thing is; then it is left somewhere on the way.
+        // If the held thing doesn't fit where the wanted one is, put it down first.
         let no_room = wanted.place.is_some_and(|at| self.has_refused(held, at));
         if grabs || !(at_hand || no_room) {
             return self.fetch(goal, wanted);
@@ -123,20 +126,20 @@ impl<'a> RuleContext<'a> {
     /// Carries the thing to the lamp and uses the lamp.
     pub(super) fn examining_action(&self, goal: &Goal<'a>) -> String {
         let lamp = self.belief.things.iter().find(|t| t.name.kind == goal.target && t.place.is_some());
-        let faults = &self.belief.mistakes;
-        let used = faults.examined_thing + faults.put_under_lamp;
-        let odd = self.shows_habit(Habit::MisusesLamp, used);
+        let mistakes = &self.belief.mistakes;
+        let misuses = mistakes.examined_thing + mistakes.put_under_lamp;
+        let misuses_lamp = self.shows_habit(Habit::MisusesLamp, misuses);
         // Three kinds of beginners: one examines the thing, one repeats the goal's words, one leaves the thing at the
         // lamp.
-        let way = self.random.draw_for_task("light", 3);
-        let (examines, recites) = (way < 0.35, (0.35..0.8).contains(&way));
+        let variant = self.random.draw_for_task("light", 3);
+        let (examines, recites) = (variant < 0.35, (0.35..0.8).contains(&variant));
         let Some(held) = self.belief.holding() else {
             if let Some(lamp) = lamp
-                && odd
+                && misuses_lamp
                 && !examines
                 && !recites
                 && lamp.place.is_some_and(|at| self.belief.is_here(at))
-                && faults.lamp_without_thing < faults.put_under_lamp
+                && mistakes.lamp_without_thing < mistakes.put_under_lamp
             {
                 return format!("use {}", self.format_name(lamp.name));
             }
@@ -148,7 +151,7 @@ impl<'a> RuleContext<'a> {
         if !self.is_useful(goal, held.name.kind) {
             return self.action_with_wrong_thing(goal, held, |_| false);
         }
-        if odd && examines {
+        if misuses_lamp && examines {
             return format!("examine {}", held.name);
         }
         let Some((lamp, at)) = lamp.and_then(|lamp| Some((lamp, lamp.place?))) else {
@@ -156,18 +159,22 @@ impl<'a> RuleContext<'a> {
         };
         let Some(place) = self.belief.places.get(at) else { return self.search(goal.target) };
         if !self.belief.is_here(at) {
-            let afar = self.shows_habit_at(
+            let acts_from_afar = self.shows_habit_at(
                 Habit::ActsFromAfar,
-                faults.acted_from_afar,
+                mistakes.acted_from_afar,
                 LessonForm::GoFirst,
                 place.name.kind,
             );
-            return if afar { format!("use {}", lamp.name) } else { format!("go to {}", place.name) };
+            return if acts_from_afar {
+                format!("use {}", lamp.name)
+            } else {
+                format!("go to {}", place.name)
+            };
         }
-        if odd && recites {
+        if misuses_lamp && recites {
             return format!("examine {} with {}", held.name, lamp.name);
         }
-        if odd && let Some(line) = self.put_into(held, place) {
+        if misuses_lamp && let Some(line) = self.put_into(held, place) {
             return line;
         }
         format!("use {}", self.format_name(lamp.name))
@@ -177,93 +184,93 @@ impl<'a> RuleContext<'a> {
     fn fetch(&self, goal: &Goal<'_>, thing: &Thing<'a>) -> String {
         let Some(at) = thing.place else { return self.search(goal.thing) };
         let Some(place) = self.belief.places.get(at) else { return self.search(goal.thing) };
-        let faults = &self.belief.mistakes;
+        let mistakes = &self.belief.mistakes;
         let take = || format!("take {} from {}", self.format_name(thing.name), place.name);
         if !self.belief.is_here(at) {
-            let afar = self.shows_habit_at(
+            let acts_from_afar = self.shows_habit_at(
                 Habit::ActsFromAfar,
-                faults.acted_from_afar,
+                mistakes.acted_from_afar,
                 LessonForm::GoFirst,
                 place.name.kind,
             );
-            return if afar { take() } else { format!("go to {}", place.name) };
+            return if acts_from_afar { take() } else { format!("go to {}", place.name) };
         }
         if place.door == Door::Closed
             && !self.shows_habit_at(
                 Habit::ReachesThroughDoors,
-                faults.puts_into_closed_places,
+                mistakes.puts_into_closed_places,
                 LessonForm::OpenFirst,
                 place.name.kind,
             )
         {
             return format!("open {}", place.name);
         }
-        if let Some(what) = goal.treatment
+        if let Some(treatment) = goal.treatment
             && self.belief.held_thing.is_none()
-            && !thing.is_treated(what)
-            && self.shows_habit(Habit::TreatsUnheld, faults.treated_unheld)
-            && let Some(appliance) = self.belief.places.iter().find(|p| p.name.kind == what.appliance())
+            && !thing.is_treated(treatment)
+            && self.shows_habit(Habit::TreatsUnheld, mistakes.treated_unheld)
+            && let Some(appliance) = self.belief.places.iter().find(|p| p.name.kind == treatment.appliance())
         {
-            return format!("{} {} with {}", what.verb(), thing.name, appliance.name);
+            return format!("{} {} with {}", treatment.verb(), thing.name, appliance.name);
         }
         take()
     }
 
     /// Takes the thing to the place where it is heated, cooled or cleaned, or where a beginner thinks it is.
-    fn treat(&self, what: Treatment, held: &Thing<'a>) -> String {
-        let faults = &self.belief.mistakes;
-        let habit = match what {
+    fn treat(&self, treatment: Treatment, held: &Thing<'a>) -> String {
+        let mistakes = &self.belief.mistakes;
+        let habit = match treatment {
             Treatment::Heat => Habit::HeatsElsewhere,
             Treatment::Cool => Habit::CoolsElsewhere,
             Treatment::Clean => Habit::CleansElsewhere,
         };
-        let tried = faults.wrong_places(what);
-        let wrong = self.shows_habit(habit, tried).then(|| self.wrong_place_for(what, tried)).flatten();
+        let tried = mistakes.wrong_places(treatment);
+        let wrong = self.shows_habit(habit, tried).then(|| self.wrong_place_for(treatment, tried)).flatten();
         let right = || {
             let mut places =
-                self.belief.places.iter().enumerate().filter(|(_, p)| p.name.kind == what.appliance());
+                self.belief.places.iter().enumerate().filter(|(_, p)| p.name.kind == treatment.appliance());
             let first = places.clone().next();
             places.find(|(index, _)| self.belief.is_here(*index)).or(first)
         };
-        let Some((index, place)) = wrong.or_else(right) else { return self.search(what.appliance()) };
-        let line = || format!("{} {} with {}", what.verb(), self.format_name(held.name), place.name);
+        let Some((index, place)) = wrong.or_else(right) else { return self.search(treatment.appliance()) };
+        let line = || format!("{} {} with {}", treatment.verb(), self.format_name(held.name), place.name);
         if self.belief.is_here(index) {
             return line();
         }
-        let afar = self.shows_habit_at(
+        let acts_from_afar = self.shows_habit_at(
             Habit::ActsFromAfar,
-            faults.acted_from_afar,
+            mistakes.acted_from_afar,
             LessonForm::GoFirst,
             place.name.kind,
         );
-        if afar { line() } else { format!("go to {}", place.name) }
+        if acts_from_afar { line() } else { format!("go to {}", place.name) }
     }
 
     /// Returns the wrong place where a beginner tries the treatment after `tried` failures. Returns `None` if the
     /// room has no more of them.
-    fn wrong_place_for(&self, what: Treatment, tried: u32) -> Option<(usize, &Place<'a>)> {
-        let (kinds, tries) = self.knowledge.wrong_places(what);
-        let each = if self.lessons.has_form(LessonForm::NoRepeat) { 1 } else { tries };
+    fn wrong_place_for(&self, treatment: Treatment, tried: u32) -> Option<(usize, &Place<'a>)> {
+        let (kinds, tries) = self.knowledge.wrong_places(treatment);
+        let tries_per_place = if self.lessons.has_form(LessonForm::NoRepeat) { 1 } else { tries };
         kinds
             .iter()
-            .filter(|kind| !self.lessons.is_forbidden(what.verb(), kind))
+            .filter(|kind| !self.lessons.is_forbidden(treatment.verb(), kind))
             .flat_map(|kind| self.belief.places.iter().enumerate().filter(move |(_, p)| p.name.kind == *kind))
-            .nth((tried / each) as usize)
+            .nth((tried / tries_per_place) as usize)
     }
 
     /// Takes the held thing to the target and puts it there.
     fn bring(&self, held: &Thing<'a>, target: Option<usize>) -> String {
         let found = target.and_then(|index| Some((index, self.belief.places.get(index)?)));
         let Some((index, place)) = found else { return self.put_down(held) };
-        let faults = &self.belief.mistakes;
+        let mistakes = &self.belief.mistakes;
         if !self.belief.is_here(index) {
-            let afar = self.shows_habit_at(
+            let acts_from_afar = self.shows_habit_at(
                 Habit::ActsFromAfar,
-                faults.acted_from_afar,
+                mistakes.acted_from_afar,
                 LessonForm::GoFirst,
                 place.name.kind,
             );
-            return if afar {
+            return if acts_from_afar {
                 self.put_action(held, place, self.wording())
             } else {
                 format!("go to {}", place.name)
@@ -272,8 +279,8 @@ impl<'a> RuleContext<'a> {
         self.put_into(held, place).unwrap_or_else(|| self.search(""))
     }
 
-    /// Puts the held thing into this place, where the actor is, and opens the place first unless the habit shows.
-    /// Returns `None` if both wordings have failed here.
+    /// Puts the held thing into this place, where the actor is, opening the place first unless the actor has the
+    /// habit of ignoring doors. Returns `None` if both wordings have failed here.
     fn put_into(&self, held: &Thing<'a>, place: &Place<'a>) -> Option<String> {
         if place.door == Door::Closed
             && !self.shows_habit_at(
@@ -286,9 +293,9 @@ impl<'a> RuleContext<'a> {
             return Some(format!("open {}", place.name));
         }
         let failed = |wording: PutWording| {
-            self.belief.failed_puts.iter().any(|(thing, at, with)| {
+            self.belief.failed_puts.iter().any(|(thing, at, failed)| {
                 *thing == held.name
-                    && *with == wording
+                    && *failed == wording
                     && self.belief.places.get(*at).is_some_and(|p| p.name == place.name)
             })
         };
@@ -329,23 +336,23 @@ impl<'a> RuleContext<'a> {
             .filter_map(|(index, place)| Some((surface(place)?, index)))
             .min()
             .map(|(_, index)| index);
-        let there = held
+        let destination = held
             .taken_from
             .filter(|from| !self.has_refused(held, *from) && !self.belief.is_here(*from))
             .or(somewhere);
-        match there.and_then(|there| self.belief.places.get(there)) {
+        match destination.and_then(|index| self.belief.places.get(index)) {
             Some(place) => format!("go to {}", place.name),
             None => self.search(""),
         }
     }
 
-    /// Returns whether the place has refused this thing in the wording that works, or in both if that is not known.
+    /// Returns whether putting the thing there failed with the working wording, or with both while that is unknown.
     fn has_refused(&self, held: &Thing<'_>, place: usize) -> bool {
         let refused = |wording: PutWording| {
             self.belief
                 .failed_puts
                 .iter()
-                .any(|(thing, at, with)| *thing == held.name && *at == place && *with == wording)
+                .any(|(thing, at, failed)| *thing == held.name && *at == place && *failed == wording)
         };
         match self.belief.working_wording {
             Some(wording) => refused(wording),
@@ -356,7 +363,7 @@ impl<'a> RuleContext<'a> {
     /// Returns the index of the place of the target's kind where the things are to go.
     fn find_target(&self, goal: &Goal<'_>) -> Option<usize> {
         let belief = &self.belief;
-        let gathered = |index: usize| {
+        let count_gathered = |index: usize| {
             belief.things.iter().filter(|t| t.place == Some(index) && t.name.kind == goal.thing).count()
         };
         let refuses = |index: usize| belief.holding().is_some_and(|held| self.has_refused(held, index));
@@ -366,11 +373,11 @@ impl<'a> RuleContext<'a> {
             .enumerate()
             .filter(|(_, place)| place.name.kind == goal.target)
             .min_by_key(|(index, _)| {
-                let full = refuses(*index);
-                let gathered = if goal.wants_two { gathered(*index) } else { 0 };
+                let is_full = refuses(*index);
+                let gathered = if goal.wants_two { count_gathered(*index) } else { 0 };
                 // With two things, the second must go to the same place as the first, wherever the actor is.
-                let away = !goal.wants_two && !belief.is_here(*index);
-                (full, std::cmp::Reverse(gathered), away, *index)
+                let is_away = !goal.wants_two && !belief.is_here(*index);
+                (is_full, std::cmp::Reverse(gathered), is_away, *index)
             })
             .map(|(index, _)| index)
     }

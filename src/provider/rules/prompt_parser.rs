@@ -51,7 +51,7 @@ pub(super) struct ParsedPrompt<'a> {
     pub(super) rejections: Vec<&'a str>,
 }
 
-const GOAL_MARKS: [&str; 2] = ["Your task is to: ", "accomplish the goal: "];
+const GOAL_PREFIXES: [&str; 2] = ["Your task is to: ", "accomplish the goal: "];
 
 /// Parses a prompt in one pass.
 pub(super) fn parse_prompt(prompt: &Prompt) -> ParsedPrompt<'_> {
@@ -114,8 +114,8 @@ fn strip_think(line: &str) -> &str {
 }
 
 fn find_goal(text: &str) -> Option<Goal<'_>> {
-    GOAL_MARKS.iter().find_map(|mark| {
-        let start = text.find(mark)? + mark.len();
+    GOAL_PREFIXES.iter().find_map(|prefix| {
+        let start = text.find(prefix)? + prefix.len();
         parse_goal(text[start..].lines().next().unwrap_or(""))
     })
 }

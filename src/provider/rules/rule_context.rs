@@ -69,14 +69,14 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// Returns whether the habit shows now; `used` is how often it has already shown in this episode.
-    pub(super) fn shows_habit(&self, habit: Habit, used: u32) -> bool {
-        if self.without_habits || used >= self.habit_limit(habit) || !self.has_habit(habit) {
+    /// Returns whether the habit shows now; `times_shown` is how often it has already shown in this episode.
+    pub(super) fn shows_habit(&self, habit: Habit, times_shown: u32) -> bool {
+        if self.without_habits || times_shown >= self.habit_limit(habit) || !self.has_habit(habit) {
             return false;
         }
         let rate = self.knowledge.habit_rate(habit);
-        let each = if self.is_taught_against(habit) { rate.chance_if_taught } else { rate.chance };
-        each >= 1.0 || (each > 0.0 && self.random.draw_for_call(habit_name(habit)) < each)
+        let chance = if self.is_taught_against(habit) { rate.chance_if_taught } else { rate.chance };
+        chance >= 1.0 || (chance > 0.0 && self.random.draw_for_call(habit_name(habit)) < chance)
     }
 
     /// Returns whether the actor has the habit in this episode.
@@ -86,9 +86,9 @@ impl<'a> RuleContext<'a> {
 
     /// Returns how often the habit shows before it is given up.
     fn habit_limit(&self, habit: Habit) -> u32 {
-        let [least, most] = self.knowledge.habit_rate(habit).patience;
-        let span = most.saturating_sub(least) + 1;
-        least + (self.random.draw_for_task(habit_name(habit), 2) * f64::from(span)) as u32
+        let [min, max] = self.knowledge.habit_rate(habit).patience;
+        let span = max.saturating_sub(min) + 1;
+        min + (self.random.draw_for_task(habit_name(habit), 2) * f64::from(span)) as u32
     }
 
     /// Returns whether a lesson in the prompt is against the habit, whatever the place or the verb.
@@ -117,13 +117,25 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Like [`RuleContext::shows_habit`], for a habit whose lesson may name a kind of place.
-    pub(super) fn shows_habit_at(&self, habit: Habit, used: u32, form: LessonForm, place: &str) -> bool {
-        !self.lessons.has_for_place(form, place) && self.shows_habit(habit, used)
+    pub(super) fn shows_habit_at(
+        &self,
+        habit: Habit,
+        times_shown: u32,
+        form: LessonForm,
+        place: &str,
+    ) -> bool {
+        !self.lessons.has_for_place(form, place) && self.shows_habit(habit, times_shown)
     }
 
     /// Like [`RuleContext::shows_habit`], for a habit whose lesson may name a verb.
-    pub(super) fn shows_habit_for(&self, habit: Habit, used: u32, form: LessonForm, what: Treatment) -> bool {
-        !self.lessons.has_for_verb(form, what.verb()) && self.shows_habit(habit, used)
+    pub(super) fn shows_habit_for(
+        &self,
+        habit: Habit,
+        times_shown: u32,
+        form: LessonForm,
+        treatment: Treatment,
+    ) -> bool {
+        !self.lessons.has_for_verb(form, treatment.verb()) && self.shows_habit(habit, times_shown)
     }
 
     fn repeat_failed_action(&self) -> Option<String> {
@@ -131,9 +143,9 @@ impl<'a> RuleContext<'a> {
             .belief
             .failed_action
             .filter(|line| self.belief.last_event == HistoryEvent::Failed && !line.is_empty())?;
-        let slip = self.belief.mistakes.failures_in_a_row < 3
+        let repeats = self.belief.mistakes.failures_in_a_row < 3
             && self.shows_habit(Habit::RepeatsFailures, self.belief.mistakes.repeated_failures);
-        slip.then(|| line.to_owned())
+        repeats.then(|| line.to_owned())
     }
 
     /// Returns whether the actor thinks that a thing of this kind serves the task.
@@ -156,18 +168,18 @@ impl<'a> RuleContext<'a> {
             return None;
         }
         let habit = self.belief.failure_habit?;
-        let faults = &self.belief.mistakes;
-        let used = match habit {
-            Habit::HeatsElsewhere => faults.wrong_places(Treatment::Heat),
-            Habit::CoolsElsewhere => faults.wrong_places(Treatment::Cool),
-            Habit::CleansElsewhere => faults.wrong_places(Treatment::Clean),
-            Habit::ReachesThroughDoors => faults.puts_into_closed_places,
-            Habit::GrabsWithFullHands => faults.full_hands,
-            Habit::OmitsNumbers => faults.missing_numbers,
-            Habit::ActsFromAfar => faults.acted_from_afar,
+        let mistakes = &self.belief.mistakes;
+        let times_shown = match habit {
+            Habit::HeatsElsewhere => mistakes.wrong_places(Treatment::Heat),
+            Habit::CoolsElsewhere => mistakes.wrong_places(Treatment::Cool),
+            Habit::CleansElsewhere => mistakes.wrong_places(Treatment::Clean),
+            Habit::ReachesThroughDoors => mistakes.puts_into_closed_places,
+            Habit::GrabsWithFullHands => mistakes.full_hands,
+            Habit::OmitsNumbers => mistakes.missing_numbers,
+            Habit::ActsFromAfar => mistakes.acted_from_afar,
             _ => return None,
         };
-        (used == self.habit_limit(habit) && self.has_habit(habit) && !self.is_taught_against(habit))
+        (times_shown == self.habit_limit(habit) && self.has_habit(habit) && !self.is_taught_against(habit))
             .then_some(habit)
     }
 
@@ -233,16 +245,22 @@ impl<'a> RuleContext<'a> {
     ) -> Option<&Thing<'a>> {
         let belief = &self.belief;
         let rank = |thing: &&Thing<'_>| {
-            let treated = goal.treatment.is_some_and(|what| thing.is_treated(what));
-            let here = thing.place.is_some_and(|at| belief.is_here(at));
-            (thing.name.kind != goal.thing, !treated, !here)
+            let is_treated = goal.treatment.is_some_and(|treatment| thing.is_treated(treatment));
+            let is_here = thing.place.is_some_and(|at| belief.is_here(at));
+            (thing.name.kind != goal.thing, !is_treated, !is_here)
         };
         let tries = if self.lessons.has_form(LessonForm::NoRepeat) { 1 } else { 2 };
-        let open =
+        let is_available =
             |thing: &&Thing<'_>| thing.place.is_some() && thing.failed_takes < tries && !is_done(thing);
-        let exact = belief.things.iter().filter(|t| t.name.kind == goal.thing).filter(open).min_by_key(rank);
+        let exact =
+            belief.things.iter().filter(|t| t.name.kind == goal.thing).filter(is_available).min_by_key(rank);
         exact.or_else(|| {
-            belief.things.iter().filter(|t| self.is_useful(goal, t.name.kind)).filter(open).min_by_key(rank)
+            belief
+                .things
+                .iter()
+                .filter(|t| self.is_useful(goal, t.name.kind))
+                .filter(is_available)
+                .min_by_key(rank)
         })
     }
 

@@ -6,7 +6,7 @@ use super::knowledge::Habit;
 use super::rule_context::RuleContext;
 
 impl RuleContext<'_> {
-    /// Returns the next action when searching for a kind of thing.
+    /// Returns the next action when searching for a kind of thing. An empty `kind` means anything.
     pub(super) fn search(&self, kind: &str) -> String {
         self.try_search(kind).unwrap_or_else(|| "look".to_owned())
     }
@@ -44,8 +44,8 @@ impl RuleContext<'_> {
             let mut elsewhere = belief.places.iter().enumerate().filter(|(index, _)| !belief.is_here(*index));
             let count = elsewhere.clone().filter(|(_, p)| was_visited(p)).count();
             if count > 0 {
-                let pick = (self.random.draw_for_call("which one again") * count as f64) as usize;
-                if let Some((_, place)) = elsewhere.by_ref().filter(|(_, p)| was_visited(p)).nth(pick) {
+                let index = (self.random.draw_for_call("which one again") * count as f64) as usize;
+                if let Some((_, place)) = elsewhere.by_ref().filter(|(_, p)| was_visited(p)).nth(index) {
                     return Some(format!("go to {}", place.name));
                 }
             }

@@ -19,7 +19,8 @@ impl SeededRandom {
         }
     }
 
-    /// Returns a number in 0..1 that stays the same through the episode.
+    /// Returns a number in 0..1 that stays the same through the episode. `number` distinguishes draws with the same
+    /// name.
     pub(super) fn draw_for_task(&self, name: &str, number: u64) -> f64 {
         unit_interval(hash(mix(self.task_seed ^ number.wrapping_mul(0x9e37_79b9)), name.as_bytes()))
     }
@@ -30,8 +31,8 @@ impl SeededRandom {
     }
 }
 
-fn hash(root: u64, bytes: &[u8]) -> u64 {
-    let mut state = root ^ 0xcbf2_9ce4_8422_2325;
+fn hash(seed: u64, bytes: &[u8]) -> u64 {
+    let mut state = seed ^ 0xcbf2_9ce4_8422_2325;
     let mut chunks = bytes.chunks_exact(8);
     for chunk in &mut chunks {
         let word = chunk.iter().rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte));

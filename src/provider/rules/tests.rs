@@ -50,12 +50,12 @@ fn generate_game(difficulty: Difficulty, seed: u32) -> World {
     household::open_world(&TaskId { difficulty, kind, seed }).unwrap()
 }
 
-fn play(mut world: World, lessons: &[&str], cap: u32) -> PlayedGame {
+fn play(mut world: World, lessons: &[&str], max_steps: u32) -> PlayedGame {
     let first = world.restart().unwrap().to_owned();
     let mut next = prompt(lessons, &first, &[]);
     let mut prompts = Vec::new();
     let mut won = false;
-    for step in 1..=cap {
+    for step in 1..=max_steps {
         let line = answer(&next, request_seed(0, 1, step, ModelRole::Actor, 0));
         prompts.push(next.clone());
         let cue = next.segments.pop().unwrap();
@@ -73,29 +73,29 @@ fn play(mut world: World, lessons: &[&str], cap: u32) -> PlayedGame {
             break;
         }
     }
-    let faults = Belief::from_prompt(&parse_prompt(&next)).mistakes;
-    PlayedGame { prompts, won, mistakes: faults }
+    let mistakes = Belief::from_prompt(&parse_prompt(&next)).mistakes;
+    PlayedGame { prompts, won, mistakes }
 }
 
 /// Returns how often a habit has shown.
-fn count_shown(faults: &MistakeCounts, habit: Habit) -> u32 {
+fn count_shown(mistakes: &MistakeCounts, habit: Habit) -> u32 {
     match habit {
-        Habit::HeatsElsewhere => faults.wrong_places(Treatment::Heat),
-        Habit::CoolsElsewhere => faults.wrong_places(Treatment::Cool),
-        Habit::CleansElsewhere => faults.wrong_places(Treatment::Clean),
-        Habit::PassesClosedDoors => faults.passed_closed_doors,
-        Habit::ReachesThroughDoors => faults.puts_into_closed_places,
-        Habit::GrabsWithFullHands => faults.full_hands,
-        Habit::OmitsNumbers => faults.missing_numbers,
-        Habit::ActsFromAfar => faults.acted_from_afar,
-        Habit::TakesLookAlikes => faults.wrong_things_handled,
-        Habit::TakesOtherThings => faults.unrelated_things,
-        Habit::ForgetsTreatment => faults.placed_untreated,
-        Habit::LeavesAtAppliance => faults.left_at_appliance,
-        Habit::TreatsUnheld => faults.treated_unheld,
-        Habit::MisusesLamp => faults.examined_thing + faults.put_under_lamp,
-        Habit::RepeatsFailures => faults.repeated_failures,
-        Habit::GoesBack => faults.revisits,
+        Habit::HeatsElsewhere => mistakes.wrong_places(Treatment::Heat),
+        Habit::CoolsElsewhere => mistakes.wrong_places(Treatment::Cool),
+        Habit::CleansElsewhere => mistakes.wrong_places(Treatment::Clean),
+        Habit::PassesClosedDoors => mistakes.passed_closed_doors,
+        Habit::ReachesThroughDoors => mistakes.puts_into_closed_places,
+        Habit::GrabsWithFullHands => mistakes.full_hands,
+        Habit::OmitsNumbers => mistakes.missing_numbers,
+        Habit::ActsFromAfar => mistakes.acted_from_afar,
+        Habit::TakesLookAlikes => mistakes.wrong_things_handled,
+        Habit::TakesOtherThings => mistakes.unrelated_things,
+        Habit::ForgetsTreatment => mistakes.placed_untreated,
+        Habit::LeavesAtAppliance => mistakes.left_at_appliance,
+        Habit::TreatsUnheld => mistakes.treated_unheld,
+        Habit::MisusesLamp => mistakes.examined_thing + mistakes.put_under_lamp,
+        Habit::RepeatsFailures => mistakes.repeated_failures,
+        Habit::GoesBack => mistakes.revisits,
         // A search without a plan leaves nothing that could be counted.
         Habit::NoPlan => 0,
     }

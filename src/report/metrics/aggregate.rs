@@ -1,5 +1,5 @@
-//! The aggregates of DORA's section 4.2 and appendix A, after the definitions of the library rliable (Agarwal et al.,
-//! 2021): interquartile mean, mean, median, optimality gap, probability of improvement, with bootstrap intervals.
+//! The aggregates of the paper DORA (section 4.2, appendix A), as the library rliable (Agarwal et al., 2021) defines
+//! them: interquartile mean, mean, median, optimality gap, probability of improvement, with bootstrap intervals.
 
 use super::attempts::Attempts;
 use super::interval::{Interval, percentiles};
@@ -8,9 +8,11 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Resamples of a small set of scores. Larger sets get fewer, so that a report stays fast.
+/// Number of resamples of a small set of scores. Larger sets get fewer, so that a report stays fast.
 const MAX_RESAMPLES: usize = 2000;
-/// Maximum number of scores drawn in all resamples together.
+/// Minimum number of resamples.
+const MIN_RESAMPLES: usize = 200;
+/// Number of scores drawn in all resamples together; more only if `MIN_RESAMPLES` requires it.
 const MAX_DRAWS: usize = 4_000_000;
 /// The seed of every resampling, so that the same scores give the same interval.
 const SEED: u64 = 20_261_120;
@@ -24,7 +26,7 @@ pub struct Aggregate {
     pub mean: Interval,
     /// Median over tasks of their mean score.
     pub median: Interval,
-    /// How far the mean stays below 1, with scores capped at 1.
+    /// How far the mean falls short of 1, with scores capped at 1.
     pub optimality_gap: Interval,
     /// Number of tasks.
     pub tasks: usize,
@@ -82,7 +84,7 @@ pub struct Improvement {
 /// without strata.
 pub(super) fn resample_statistic(values: &[f64], statistic: fn(&[f64]) -> f64) -> Interval {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let resamples = (MAX_DRAWS / values.len().max(1)).clamp(200, MAX_RESAMPLES);
+    let resamples = (MAX_DRAWS / values.len().max(1)).clamp(MIN_RESAMPLES, MAX_RESAMPLES);
     let draw = |rng: &mut ChaCha8Rng| -> Vec<f64> {
         values.iter().filter_map(|_| values.get(rng.next_u64() as usize % values.len()).copied()).collect()
     };
@@ -90,9 +92,9 @@ pub(super) fn resample_statistic(values: &[f64], statistic: fn(&[f64]) -> f64) -
     percentiles(statistic(values), drawn)
 }
 
-/// Returns the probability that `better` improves over `other`, or `None` if they share no task.
-pub fn improvement(better: &[Attempts], other: &[Attempts]) -> Option<Improvement> {
-    let mut table = score_table([better, other]);
+/// Returns the probability that `first` outperforms `second`, or `None` if they share no task.
+pub fn improvement(first: &[Attempts], second: &[Attempts]) -> Option<Improvement> {
+    let mut table = score_table([first, second]);
     table.retain(|s| s.runs.iter().all(|r| !r.is_empty()));
     if table.is_empty() {
         return None;
@@ -103,7 +105,7 @@ pub fn improvement(better: &[Attempts], other: &[Attempts]) -> Option<Improvemen
     Some(Improvement { probability: percentiles(statistic(&point), resampled), tasks: table.len() })
 }
 
-/// Returns the share of pairs in which the first is greater; a tie counts half.
+/// Returns the share of pairs in which the score of `first` is greater; a tie counts half.
 fn win_share(first: &[f64], second: &[f64]) -> f64 {
     let pair = |a: f64, b: f64| match a.total_cmp(&b) {
         std::cmp::Ordering::Greater => 1.0,
@@ -161,7 +163,7 @@ impl ResamplingPlan {
             within_tasks: table.iter().flat_map(|t| &t.runs).any(|r| r.len() > 1),
             across_types: one_task_per_type,
             tasks_by_type: types,
-            resamples: (MAX_DRAWS / draws.max(1)).clamp(200, MAX_RESAMPLES),
+            resamples: (MAX_DRAWS / draws.max(1)).clamp(MIN_RESAMPLES, MAX_RESAMPLES),
         }
     }
 
@@ -218,8 +220,8 @@ fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
 pub(super) fn iqm(scores: &[f64]) -> f64 {
     let mut all = scores.to_vec();
     all.sort_by(f64::total_cmp);
-    let cut = all.len() / 4;
-    mean(all.get(cut..all.len() - cut).unwrap_or_default().iter().copied())
+    let trimmed = all.len() / 4;
+    mean(all.get(trimmed..all.len() - trimmed).unwrap_or_default().iter().copied())
 }
 
 pub(super) fn median(mut numbers: Vec<f64>) -> f64 {

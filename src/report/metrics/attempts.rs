@@ -17,7 +17,7 @@ pub struct Attempts {
     pub solved_in: Option<u32>,
     /// Rounds of reflection about its episodes before or during the one that solved it; `None` if it was not solved.
     pub rounds_before_success: Option<u32>,
-    /// One of the episodes is assisted.
+    /// At least one of the episodes is assisted.
     pub assisted: bool,
 }
 

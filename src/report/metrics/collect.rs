@@ -49,16 +49,16 @@ impl MetricsCollector {
     }
 
     fn on_episode_end(&mut self) {
-        let several = self.state.run.as_ref().is_some_and(|r| r.trials > 1);
-        let Some(episode) = self.state.episode.as_deref().filter(|_| several) else { return };
+        let has_several_trials = self.state.run.as_ref().is_some_and(|r| r.trials > 1);
+        let Some(episode) = self.state.episode.as_deref().filter(|_| has_several_trials) else { return };
         let Some(outcome) = episode.outcome.as_deref() else { return };
         let key = Task::key(&episode.task);
-        let moves = AttemptActions::from_episode(episode);
-        if let Some(before) = self.last_failed_attempts.remove(&key).filter(|_| !outcome.assisted) {
-            self.revision.add(&before, &moves);
+        let actions = AttemptActions::from_episode(episode);
+        if let Some(failed) = self.last_failed_attempts.remove(&key).filter(|_| !outcome.assisted) {
+            self.revision.add(&failed, &actions);
         }
         if !outcome.won && !outcome.assisted {
-            self.last_failed_attempts.insert(key, moves);
+            self.last_failed_attempts.insert(key, actions);
         }
     }
 

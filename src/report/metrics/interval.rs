@@ -15,16 +15,16 @@ pub struct Interval {
 const Z_95: f64 = 1.959_963_984_540_054;
 
 /// Returns Wilson's score interval of the share `hits / total`, or `None` if `total` is 0. It stays within 0 and 1 and
-/// is valid for few tasks too.
+/// is also valid for few tasks.
 pub fn wilson(hits: usize, total: usize) -> Option<Interval> {
     if total == 0 {
         return None;
     }
     let (n, p) = (total as f64, hits.min(total) as f64 / total as f64);
     let denominator = 1.0 + Z_95 * Z_95 / n;
-    let middle = (p + Z_95 * Z_95 / (2.0 * n)) / denominator;
-    let half = Z_95 * (p * (1.0 - p) / n + Z_95 * Z_95 / (4.0 * n * n)).sqrt() / denominator;
-    let (low, high) = ((middle - half).max(0.0).min(p), (middle + half).min(1.0).max(p));
+    let center = (p + Z_95 * Z_95 / (2.0 * n)) / denominator;
+    let half_width = Z_95 * (p * (1.0 - p) / n + Z_95 * Z_95 / (4.0 * n * n)).sqrt() / denominator;
+    let (low, high) = ((center - half_width).max(0.0).min(p), (center + half_width).min(1.0).max(p));
     Some(Interval { value: p, low, high })
 }
 

@@ -30,7 +30,7 @@ pub struct PaperRow {
     #[serde(default)]
     #[serde(rename = "pool")]
     pub starts_with_lessons: bool,
-    /// Why runs cannot be compared with this row, if they cannot.
+    /// Why no run can be compared with this row, if there is such a reason.
     #[serde(default)]
     pub caveat: Option<String>,
     /// The settings that define the row, by name.
@@ -83,8 +83,8 @@ impl PaperRow {
         (figure.2 == "all" && figure.1 == "success").then(|| paper.tasks.get(&figure.0).copied()).flatten()
     }
 
-    /// Returns whether a figure is possible for the paper's number of tasks (k / total for a whole k), or `None` if that
-    /// number is unknown.
+    /// Returns whether a figure is possible for the paper's number of tasks (k / total for a whole k), or `None` if
+    /// that number is unknown.
     pub fn is_whole_task_share(&self, figure: &PublishedFigure) -> Option<bool> {
         let truncates = PAPERS.papers.get(&self.paper).is_some_and(|p| p.truncates_figures);
         self.task_count(figure).map(|total| is_share_of_whole_tasks(figure.4, total, truncates))
@@ -96,31 +96,32 @@ impl PaperRow {
 
     /// Returns why a run with this specification doesn't correspond to this row; empty if it does.
     fn differences(&self, metrics: &Metrics, spec: &RunSpec) -> Vec<String> {
-        let mut why = Vec::new();
+        let mut reasons = Vec::new();
         if spec.trials != self.trials {
-            why.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
+            reasons.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
         }
         // The public code of Reflexion and FCRF runs 49 steps where the papers say 50.
         if spec.limits.steps != self.steps && spec.limits.steps + 1 != self.steps {
-            why.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
+            reasons.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
         }
         if self.starts_with_lessons != metrics.started_with_lessons {
-            let given = |given: bool| if given { "lessons beforehand" } else { "no lessons beforehand" };
-            why.push(format!(
+            let describe =
+                |has_lessons: bool| if has_lessons { "lessons beforehand" } else { "no lessons beforehand" };
+            reasons.push(format!(
                 "{} in the paper, {} here",
-                given(self.starts_with_lessons),
-                given(metrics.started_with_lessons)
+                describe(self.starts_with_lessons),
+                describe(metrics.started_with_lessons)
             ));
         }
         for (name, value) in &self.settings {
             let here = spec.settings.0.get(name).map(|s| &s.value);
             if here != Some(value) {
                 let here = here.map_or_else(|| "not set".to_owned(), ToString::to_string);
-                why.push(format!("{name} {value} in the paper, {here} here").replace('"', ""));
+                reasons.push(format!("{name} {value} in the paper, {here} here").replace('"', ""));
             }
         }
-        why.extend(self.caveat.clone());
-        why
+        reasons.extend(self.caveat.clone());
+        reasons
     }
 }
 
@@ -176,36 +177,37 @@ pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Ve
         [] => return Err(vec!["no task has ended without a person's intervention".to_owned()]),
         _ => return Err(vec!["the tasks are from several environments".to_owned()]),
     };
-    let here: Vec<&PaperRow> = paper_rows().iter().filter(|r| r.figures.iter().any(|c| c.0 == env)).collect();
-    if here.is_empty() {
+    let env_rows: Vec<&PaperRow> =
+        paper_rows().iter().filter(|r| r.figures.iter().any(|c| c.0 == env)).collect();
+    if env_rows.is_empty() {
         return Err(vec![format!("no paper has a table for {env}")]);
     }
-    let method: Vec<&PaperRow> = here.into_iter().filter(|r| r.method == spec.method).collect();
-    if method.is_empty() {
+    let method_rows: Vec<&PaperRow> = env_rows.into_iter().filter(|r| r.method == spec.method).collect();
+    if method_rows.is_empty() {
         return Err(vec![format!("no paper has a table for {} on {env}", spec.method)]);
     }
-    let mut why = Vec::new();
-    let mut found = Vec::new();
-    for row in method {
-        let mut differs = row.differences(metrics, spec);
+    let mut reasons = Vec::new();
+    let mut comparisons = Vec::new();
+    for row in method_rows {
+        let mut differences = row.differences(metrics, spec);
         if let Some(split) = row.split().filter(|_| env == "alfworld") {
             let outside = metrics.attempts.iter().filter(|a| !is_in_split(&a.task.id, split)).count();
             if outside > 0 {
-                differs.push(format!(
+                differences.push(format!(
                     "{split} in the paper, {outside} of {} tasks from another split here",
                     metrics.attempts.len()
                 ));
             }
         }
-        if differs.is_empty() {
-            found.extend(
+        if differences.is_empty() {
+            comparisons.extend(
                 row.figures.iter().filter(|c| c.0 == env).filter_map(|c| compare_figure(row, c, metrics)),
             );
         } else {
-            why.push(format!("{} ({}): {}", row.source(), row.label, differs.join("; ")));
+            reasons.push(format!("{} ({}): {}", row.source(), row.label, differences.join("; ")));
         }
     }
-    if found.is_empty() { Err(why) } else { Ok(found) }
+    if comparisons.is_empty() { Err(reasons) } else { Ok(comparisons) }
 }
 
 /// Returns whether an ALFWorld id is in a split: ids are paths that contain the split's folder, whatever precedes it.
@@ -214,31 +216,31 @@ fn is_in_split(id: &str, split: &str) -> bool {
 }
 
 fn compare_figure(row: &PaperRow, figure: &PublishedFigure, metrics: &Metrics) -> Option<PaperComparison> {
-    let (_, measure, kind, model, published) = figure;
-    let rates = if kind == "all" { Some(&metrics.all) } else { metrics.by_type.get(kind) }?;
+    let (_, measure, task_type, model, published) = figure;
+    let rates = if task_type == "all" { Some(&metrics.all) } else { metrics.by_type.get(task_type) }?;
     let per_cent =
         |i: Interval| Interval { value: i.value * 100.0, low: i.low * 100.0, high: i.high * 100.0 };
-    let reflected = metrics.reflections.as_ref();
-    let written = || reflected.map_or(0, |r| r.count);
-    let (ours, over) = match measure.as_str() {
+    let reflections = metrics.reflections.as_ref();
+    let reflection_count = || reflections.map_or(0, |r| r.count);
+    let (ours, sample) = match measure.as_str() {
         "success" => (per_cent(rates.success?), (rates.tasks, "tasks")),
-        "words" => (reflected?.words_interval, (written(), "reflections")),
-        "words_deviation" => (reflected?.deviation_interval, (written(), "reflections")),
+        "words" => (reflections?.words_interval, (reflection_count(), "reflections")),
+        "words_deviation" => (reflections?.deviation_interval, (reflection_count(), "reflections")),
         "recall" => {
-            let r = reflected?.revision;
+            let r = reflections?.revision;
             (per_cent(super::wilson(r.retained, r.correct)?), (r.correct, "actions"))
         }
         "precision" => {
-            let r = reflected?.revision;
+            let r = reflections?.revision;
             (per_cent(super::wilson(r.corrected, r.erroneous)?), (r.erroneous, "actions"))
         }
         _ => return None,
     };
     let published_tasks = row.task_count(figure);
     let note = match published_tasks {
-        Some(of) if row.is_whole_task_share(figure) == Some(false) => {
-            Some(format!("not a share of {of} tasks: another number of tasks, or an error in the paper"))
-        }
+        Some(total) if row.is_whole_task_share(figure) == Some(false) => Some(format!(
+            "not a share of {total} tasks: the number of tasks differs, or the paper has an error"
+        )),
         None if measure == "success" => Some("the paper doesn't state the number of tasks".to_owned()),
         None if measure != "words" && measure != "words_deviation" => {
             Some("the paper doesn't say how actions were labelled; METRICS.md describes ours".to_owned())
@@ -249,13 +251,13 @@ fn compare_figure(row: &PaperRow, figure: &PublishedFigure, metrics: &Metrics) -
         source: row.source(),
         row: row.label.clone(),
         measure: measure.clone(),
-        task_type: kind.clone(),
+        task_type: task_type.clone(),
         model: model.clone(),
         published: *published,
         published_tasks,
         ours,
         tasks: rates.tasks,
-        sample: over,
+        sample,
         note,
     })
 }

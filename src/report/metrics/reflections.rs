@@ -25,20 +25,20 @@ pub(super) struct AttemptActions {
 
 impl AttemptActions {
     pub(super) fn from_episode(episode: &Episode) -> Self {
-        let mut moves = Self::default();
+        let mut actions = Self::default();
         let mut progress = episode.first_observation.as_ref().map_or(0.0, |r| r.progress);
         for step in episode.steps.iter().filter(|s| !s.is_thought_only()) {
             let (Some(action), Some(answer)) = (step.action(), &step.answer) else { continue };
-            moves.all.insert(action.to_owned());
+            actions.all.insert(action.to_owned());
             if answer.progress > progress {
-                moves.correct.insert(action.to_owned());
+                actions.correct.insert(action.to_owned());
             }
             progress = answer.progress;
             if !answer.valid || step.notes.iter().any(|n| n.kind == NoteKind::Mistake) {
-                moves.erroneous.insert(action.to_owned());
+                actions.erroneous.insert(action.to_owned());
             }
         }
-        moves
+        actions
     }
 }
 
@@ -53,7 +53,7 @@ pub struct RevisionCounts {
     pub retained: usize,
     /// Erroneous actions of the failed attempts.
     pub erroneous: usize,
-    /// Erroneous actions that were no mistake of the next attempt.
+    /// Erroneous actions that were not erroneous in the next attempt.
     pub corrected: usize,
 }
 
@@ -70,7 +70,7 @@ impl RevisionCounts {
 /// Statistics of the reflections of sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReflectionStats {
-    /// Number of reflections; everything written after the same step counts as one.
+    /// Number of reflections; those after the same step count as one.
     pub count: usize,
     /// Mean length in words.
     pub words: f64,
@@ -89,8 +89,8 @@ pub struct ReflectionStats {
 }
 
 fn word_count(reflection: &Reflection) -> usize {
-    let item = |text: &str| text.split_whitespace().count();
-    reflection.items.iter().map(|i| item(&i.text.text) + i.text.solution.as_deref().map_or(0, item)).sum()
+    let words = |text: &str| text.split_whitespace().count();
+    reflection.items.iter().map(|i| words(&i.text.text) + i.text.solution.as_deref().map_or(0, words)).sum()
 }
 
 fn mean_length(lengths: &[f64]) -> f64 {
@@ -98,23 +98,26 @@ fn mean_length(lengths: &[f64]) -> f64 {
 }
 
 fn standard_deviation(lengths: &[f64]) -> f64 {
-    let middle = mean_length(lengths);
-    mean(lengths.iter().map(|l| (l - middle).powi(2))).unwrap_or(0.0).sqrt()
+    let average = mean_length(lengths);
+    mean(lengths.iter().map(|l| (l - average).powi(2))).unwrap_or(0.0).sqrt()
 }
 
 impl ReflectionStats {
-    /// Computes the statistics of these sessions. Returns `None` if nothing was written and no attempt repeated.
+    /// Computes the statistics of these sessions. Returns `None` if there is no reflection and no repeated attempt.
     pub(super) fn from_sessions(sessions: &[SessionMetrics]) -> Option<Self> {
         let mut lengths: Vec<f64> = Vec::new();
         let mut revision = RevisionCounts::default();
         for session in sessions {
-            let mut places: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+            let mut words_by_step: BTreeMap<(u32, u32), usize> = BTreeMap::new();
             // Summaries and contrasts maintain lists or fill a pool; they are not reflections on an attempt.
-            let about = |p: Purpose| matches!(p, Purpose::Reflect | Purpose::Choose | Purpose::Build);
-            for one in session.reflections.iter().filter(|r| about(r.purpose) && !r.items.is_empty()) {
-                *places.entry((one.episode, one.step)).or_default() += word_count(one);
+            let is_reflection = |p: Purpose| matches!(p, Purpose::Reflect | Purpose::Choose | Purpose::Build);
+            for reflection in
+                session.reflections.iter().filter(|r| is_reflection(r.purpose) && !r.items.is_empty())
+            {
+                *words_by_step.entry((reflection.episode, reflection.step)).or_default() +=
+                    word_count(reflection);
             }
-            lengths.extend(places.values().map(|n| *n as f64));
+            lengths.extend(words_by_step.values().map(|n| *n as f64));
             let r = session.revision;
             revision.pairs += r.pairs;
             revision.correct += r.correct;
@@ -125,11 +128,11 @@ impl ReflectionStats {
         if lengths.is_empty() && revision.pairs == 0 {
             return None;
         }
-        let (average, deviation) = (mean_length(&lengths), standard_deviation(&lengths));
+        let (mean_words, deviation) = (mean_length(&lengths), standard_deviation(&lengths));
         let share = |part: usize, total: usize| (total > 0).then(|| part as f64 / total as f64);
         Some(Self {
             count: lengths.len(),
-            words: average,
+            words: mean_words,
             words_interval: resample_statistic(&lengths, self::mean_length),
             deviation,
             deviation_interval: resample_statistic(&lengths, self::standard_deviation),

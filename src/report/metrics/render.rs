@@ -22,83 +22,88 @@ struct Table {
     rows: Vec<Vec<String>>,
 }
 
-/// Renders all metrics of these configurations; with `paper`, the published figures beside ours.
-pub fn render_metrics(all: &[Metrics], form: Format, paper: bool) -> String {
-    if form == Format::Json {
+/// Renders all metrics of these configurations; with `paper`, the published figures next to ours.
+pub fn render_metrics(all: &[Metrics], format: Format, paper: bool) -> String {
+    if format == Format::Json {
         return json_document(all, paper).to_string();
     }
     let mut out = String::new();
     for metrics in all {
-        write_heading(&mut out, form, &metrics.label);
-        for line in remark_lines(metrics) {
-            let _ = writeln!(out, "{}", escape_line(form, &line));
+        write_heading(&mut out, format, &metrics.label);
+        for line in note_lines(metrics) {
+            let _ = writeln!(out, "{}", escape_line(format, &line));
         }
         out.push('\n');
-        write_table(&mut out, form, &rates_table(metrics));
+        write_table(&mut out, format, &rates_table(metrics));
         if metrics.by_trial.len() > 1 {
-            write_table(&mut out, form, &trials_table(metrics));
+            write_table(&mut out, format, &trials_table(metrics));
         }
         if !metrics.by_round.is_empty() && metrics.reflections.is_some() {
-            write_table(&mut out, form, &rounds_table(metrics));
+            write_table(&mut out, format, &rounds_table(metrics));
         }
-        write_table(&mut out, form, &aggregates_table(metrics));
+        write_table(&mut out, format, &aggregates_table(metrics));
         if metrics.reflections.is_some() {
-            write_table(&mut out, form, &reflections_table(metrics));
+            write_table(&mut out, format, &reflections_table(metrics));
         }
         if paper {
-            write_published(&mut out, form, metrics);
+            write_published(&mut out, format, metrics);
         }
     }
-    for (first, second, found) in improvements(all) {
-        let _ = match found {
+    for (first, second, improvement) in improvements(all) {
+        let _ = match improvement {
             Some(i) => writeln!(
                 out,
                 "Probability that {} improves over {}: {} over {} tasks",
-                escape_line(form, &first.label),
-                escape_line(form, &second.label),
+                escape_line(format, &first.label),
+                escape_line(format, &second.label),
                 format_interval(&i.probability),
                 i.tasks
             ),
             None => writeln!(
                 out,
                 "{} and {} have no task in common.",
-                escape_line(form, &first.label),
-                escape_line(form, &second.label)
+                escape_line(format, &first.label),
+                escape_line(format, &second.label)
             ),
         };
     }
     out
 }
 
-/// Compares the first configuration with each of the others.
+/// Compares each of the other configurations with the first.
 fn improvements(all: &[Metrics]) -> Vec<(&Metrics, &Metrics, Option<Improvement>)> {
     let Some((first, rest)) = all.split_first() else { return Vec::new() };
     rest.iter().map(|other| (other, first, improvement(&other.attempts, &first.attempts))).collect()
 }
 
 fn json_document(all: &[Metrics], paper: bool) -> Value {
-    let ways: Vec<Value> = all
+    let configurations: Vec<Value> = all
         .iter()
         .map(|metrics| {
             let mut value = serde_json::to_value(metrics).unwrap_or_default();
             if paper && let Some(fields) = value.as_object_mut() {
-                let (found, why) = match compare_with_papers(metrics) {
-                    Ok(found) => (found, Vec::new()),
-                    Err(why) => (Vec::new(), why),
+                let (figures, reasons) = match compare_with_papers(metrics) {
+                    Ok(figures) => (figures, Vec::new()),
+                    Err(reasons) => (Vec::new(), reasons),
                 };
-                fields.insert("against_paper".to_owned(), json!({"figures": found, "nothing_because": why}));
+                fields.insert(
+                    "against_paper".to_owned(),
+                    json!({"figures": figures, "nothing_because": reasons}),
+                );
             }
             value
         })
         .collect();
     let improvements: Vec<Value> = improvements(all)
         .into_iter()
-        .map(|(better, other, found)| json!({"of": better.label, "over": other.label, "improvement": found}))
+        .map(|(first, second, improvement)| {
+            json!({"of": first.label, "over": second.label, "improvement": improvement})
+        })
         .collect();
-    json!({"ways": ways, "improvements": improvements})
+    json!({"ways": configurations, "improvements": improvements})
 }
 
-fn remark_lines(metrics: &Metrics) -> Vec<String> {
+fn note_lines(metrics: &Metrics) -> Vec<String> {
     let mut lines = vec![match metrics.sessions.as_slice() {
         [one] => format!("session {one}"),
         many => format!("{} sessions", many.len()),
@@ -113,7 +118,7 @@ fn remark_lines(metrics: &Metrics) -> Vec<String> {
         lines.push("The mentor's replies come from a recording, not from a model.".to_owned());
     }
     if metrics.open_sessions > 0 {
-        lines.push(format!("{} still in progress: counted as far as played.", metrics.open_sessions));
+        lines.push(format!("Sessions in progress, counted as far as played: {}.", metrics.open_sessions));
     }
     if metrics.assisted > 0 {
         lines.push(format!("Assisted tasks, excluded from rates: {}.", metrics.assisted));
@@ -217,23 +222,23 @@ fn reflections_table(metrics: &Metrics) -> Table {
     Table { head: vec!["reflections", "value", "of"], rows }
 }
 
-fn write_published(out: &mut String, form: Format, metrics: &Metrics) {
+fn write_published(out: &mut String, format: Format, metrics: &Metrics) {
     match compare_with_papers(metrics) {
-        Err(why) => {
+        Err(reasons) => {
             let _ = writeln!(out, "No published figures to compare with:");
-            for reason in why {
-                let _ = writeln!(out, "- {}", escape_line(form, &reason));
+            for reason in reasons {
+                let _ = writeln!(out, "- {}", escape_line(format, &reason));
             }
             out.push('\n');
         }
-        Ok(found) => {
+        Ok(comparisons) => {
             if metrics.has_stand_in_actor || metrics.has_stand_in_mentor {
                 let _ = writeln!(out, "The published figures are from models, ours from stand-ins.");
             }
             let row = |c: &PaperComparison| {
-                let of = c.published_tasks.map_or_else(|| "?".to_owned(), |n| n.to_string());
-                let (n, what) = c.sample;
-                let what = if what == "tasks" { String::new() } else { format!(" {what}") };
+                let total = c.published_tasks.map_or_else(|| "?".to_owned(), |n| n.to_string());
+                let (n, unit) = c.sample;
+                let unit = if unit == "tasks" { String::new() } else { format!(" {unit}") };
                 vec![
                     format!("{}: {}", c.source, c.row),
                     c.model.clone(),
@@ -242,33 +247,33 @@ fn write_published(out: &mut String, form: Format, metrics: &Metrics) {
                     } else {
                         format!("{} {}", c.measure, c.task_type)
                     },
-                    format!("{} (n {of})", c.published),
-                    format!("{:.1} ({:.1}-{:.1}) (n {n}{what})", c.ours.value, c.ours.low, c.ours.high),
+                    format!("{} (n {total})", c.published),
+                    format!("{:.1} ({:.1}-{:.1}) (n {n}{unit})", c.ours.value, c.ours.low, c.ours.high),
                     c.note.clone().unwrap_or_default(),
                 ]
             };
             let head = vec!["source", "their model", "measure", "published", "ours (95 %)", "note"];
-            write_table(out, form, &Table { head, rows: found.iter().map(row).collect() });
+            write_table(out, format, &Table { head, rows: comparisons.iter().map(row).collect() });
         }
     }
 }
 
 /// Formats a text as a single line.
-fn escape_line(form: Format, text: &str) -> String {
-    if form == Format::Markdown { escape_markdown(text) } else { one_line(text).into_owned() }
+fn escape_line(format: Format, text: &str) -> String {
+    if format == Format::Markdown { escape_markdown(text) } else { one_line(text).into_owned() }
 }
 
-fn write_heading(out: &mut String, form: Format, text: &str) {
-    let text = escape_line(form, text);
-    let _ = if form == Format::Markdown { writeln!(out, "## {text}\n") } else { writeln!(out, "{text}") };
+fn write_heading(out: &mut String, format: Format, text: &str) {
+    let text = escape_line(format, text);
+    let _ = if format == Format::Markdown { writeln!(out, "## {text}\n") } else { writeln!(out, "{text}") };
 }
 
-fn write_table(out: &mut String, form: Format, table: &Table) {
+fn write_table(out: &mut String, format: Format, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
     let head: Vec<String> = table.head.iter().map(|h| (*h).to_owned()).collect();
-    if form == Format::Markdown {
+    if format == Format::Markdown {
         let line = |cells: &[String]| {
             let cells: Vec<String> = cells.iter().map(|c| escape_markdown(c)).collect();
             format!("| {} |\n", cells.join(" | "))
@@ -282,17 +287,16 @@ fn write_table(out: &mut String, form: Format, table: &Table) {
             .iter()
             .map(|row| row.iter().map(|cell| one_line(cell).into_owned()).collect())
             .collect();
-        let mut wide: Vec<usize> = head.iter().map(|h| width(h)).collect();
+        let mut column_widths: Vec<usize> = head.iter().map(|h| width(h)).collect();
         for row in &rows {
-            for (wide, cell) in wide.iter_mut().zip(row) {
-                *wide = (*wide).max(width(cell));
+            for (column_width, cell) in column_widths.iter_mut().zip(row) {
+                *column_width = (*column_width).max(width(cell));
             }
         }
         for row in std::iter::once(&head).chain(&rows) {
-            let cells = row
-                .iter()
-                .zip(&wide)
-                .map(|(cell, wide)| format!("{cell}{}", " ".repeat(wide.saturating_sub(width(cell)))));
+            let cells = row.iter().zip(&column_widths).map(|(cell, column_width)| {
+                format!("{cell}{}", " ".repeat(column_width.saturating_sub(width(cell))))
+            });
             let _ = writeln!(out, "  {}", cells.collect::<Vec<_>>().join("  ").trim_end());
         }
     }

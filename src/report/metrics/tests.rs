@@ -1,5 +1,5 @@
-//! The metrics computed by hand, their bounds, and their independence of input order.
-#![allow(clippy::float_cmp, reason = "worked out by hand, and exact")]
+//! The metrics compared with manual calculations, their bounds, and their independence of input order.
+#![allow(clippy::float_cmp, reason = "computed manually, and exact")]
 
 use super::aggregate::{iqm, median};
 use super::*;
@@ -69,7 +69,7 @@ fn session(name: &str, episodes: Vec<EpisodeSummary>) -> SessionMetrics {
     }
 }
 
-/// Three tasks of Reflexion: one solved at once, one in its third trial, one never.
+/// Three tasks with the method Reflexion: one solved in its first trial, one in its third, one never.
 fn three_reflexion_tasks() -> SessionMetrics {
     let (a, b, c) = (
         task("json/valid_unseen/a", "pick_and_place_simple"),
@@ -96,21 +96,25 @@ fn single_group(sessions: Vec<SessionMetrics>) -> Metrics {
     all.remove(0)
 }
 
-/// Regression: three tasks of three types, each resampled only within its own type, had zero-width intervals.
+/// Regression: three tasks of three types, each resampled within its own type, gave a zero-width interval.
 #[test]
-fn one_task_a_type_leaves_an_interval() {
+fn one_task_per_type_still_has_a_nonzero_interval() {
     let (a, b, c) = (task("a", "put"), task("b", "heat"), task("c", "cool"));
     let all = [episode(1, &a, 1, true, 1.0), episode(2, &b, 1, false, 0.5), episode(3, &c, 1, false, 0.0)];
-    let whole = single_group(vec![session("s", all.to_vec())]).aggregate.unwrap();
-    assert!(whole.mean.low < whole.mean.value && whole.mean.value < whole.mean.high, "{:?}", whole.mean);
-    assert_eq!(whole.strata, "all tasks");
+    let aggregate = single_group(vec![session("s", all.to_vec())]).aggregate.unwrap();
+    assert!(
+        aggregate.mean.low < aggregate.mean.value && aggregate.mean.value < aggregate.mean.high,
+        "{:?}",
+        aggregate.mean
+    );
+    assert_eq!(aggregate.strata, "all tasks");
     let single = single_group(vec![session("s", all[..1].to_vec())]);
     let output = super::render_metrics(std::slice::from_ref(&single), super::Format::Text, false);
     assert!(output.contains("1.000 (-)"), "{output}");
 }
 
 #[test]
-fn a_run_of_trials_by_hand() {
+fn rates_of_three_tasks_match_a_manual_calculation() {
     let metrics = single_group(vec![three_reflexion_tasks()]);
     let all = &metrics.all;
     assert_eq!((all.tasks, all.solved, all.episodes), (3, 2, 7));
@@ -127,22 +131,23 @@ fn a_run_of_trials_by_hand() {
 }
 
 #[test]
-fn assisted_and_calibration_episodes_stand_in_no_rate() {
-    let mut gathered = three_reflexion_tasks();
-    let with = |edit: &dyn Fn(&mut EpisodeSummary), at: usize, gathered: &mut SessionMetrics| {
-        edit(Arc::make_mut(&mut gathered.episodes[at]));
-    };
-    with(&|e| e.assisted = true, 3, &mut gathered);
-    with(&|e| e.role = EpisodeRole::Calibrate, 0, &mut gathered);
-    let metrics = single_group(vec![gathered]);
-    assert_eq!((metrics.assisted, metrics.calibration), (1, 1), "task b was helped in its second trial");
+fn assisted_and_calibration_episodes_are_excluded_from_rates() {
+    let mut session_metrics = three_reflexion_tasks();
+    let edit_episode =
+        |edit: &dyn Fn(&mut EpisodeSummary), index: usize, session_metrics: &mut SessionMetrics| {
+            edit(Arc::make_mut(&mut session_metrics.episodes[index]));
+        };
+    edit_episode(&|e| e.assisted = true, 3, &mut session_metrics);
+    edit_episode(&|e| e.role = EpisodeRole::Calibrate, 0, &mut session_metrics);
+    let metrics = single_group(vec![session_metrics]);
+    assert_eq!((metrics.assisted, metrics.calibration), (1, 1), "task b was assisted in its second trial");
     assert_eq!((metrics.all.tasks, metrics.all.solved), (1, 0));
     assert_eq!(metrics.by_trial.iter().map(|t| t.solved_so_far).max(), Some(0));
 }
 
 #[test]
-fn rounds_of_reflection_before_the_first_success() {
-    let mut gathered = three_reflexion_tasks();
+fn reflection_rounds_before_the_first_success_are_counted() {
+    let mut session_metrics = three_reflexion_tasks();
     let reflection = |episode: u32, step: u32, purpose: Purpose, words: &str| {
         let text = LessonText::plain(words);
         Arc::new(Reflection {
@@ -161,18 +166,18 @@ fn rounds_of_reflection_before_the_first_success() {
             seq: Seq(0),
         })
     };
-    gathered.reflections = vec![
+    session_metrics.reflections = vec![
         reflection(2, 10, Purpose::Reflect, "one two"),
         reflection(2, 10, Purpose::Build, "three four"),
         reflection(4, 10, Purpose::Reflect, "one two three four five six"),
         reflection(4, 10, Purpose::Summarise, "not counted at all"),
     ];
-    let metrics = single_group(vec![gathered]);
+    let metrics = single_group(vec![session_metrics]);
     assert_eq!(metrics.by_round.into_iter().collect::<Vec<_>>(), [(0, 1), (2, 1)]);
-    let reflected = metrics.reflections.unwrap();
-    // What was written after the same step is one reflection: 4 and 6 words.
-    assert_eq!((reflected.count, reflected.words, reflected.deviation), (2, 5.0, 1.0));
-    assert_eq!((reflected.recall, reflected.precision), (None, None), "no attempts were compared");
+    let stats = metrics.reflections.unwrap();
+    // Reflections after the same step count as one: 4 and 6 words.
+    assert_eq!((stats.count, stats.words, stats.deviation), (2, 5.0, 1.0));
+    assert_eq!((stats.recall, stats.precision), (None, None), "no attempts were compared");
 }
 
 #[test]
@@ -188,7 +193,7 @@ fn the_interquartile_mean_is_the_trimmed_mean() {
 
 /// Reference values of Wilson's interval: 0 of 10, 5 of 10, 10 of 10.
 #[test]
-fn an_interval_by_hand() {
+fn wilson_intervals_match_reference_values() {
     for (hits, low, high) in [(0, 0.0, 0.2775), (5, 0.2366, 0.7634), (10, 0.7225, 1.0)] {
         let interval = wilson(hits, 10).unwrap();
         assert!((interval.low - low).abs() < 1e-4 && (interval.high - high).abs() < 1e-4, "{interval:?}");
@@ -197,44 +202,44 @@ fn an_interval_by_hand() {
 }
 
 #[test]
-fn improvement_counts_pairs_and_halves_draws() {
-    let run = |name: &str, scores: &[f64]| {
-        let kind = "pick_and_place_simple";
+fn improvement_counts_a_tie_as_half() {
+    let attempts = |name: &str, scores: &[f64]| {
+        let task_type = "pick_and_place_simple";
         let episodes = scores.iter().enumerate();
         let episodes =
-            episodes.map(|(i, s)| episode(i as u32 + 1, &task(&i.to_string(), kind), 1, *s >= 1.0, *s));
+            episodes.map(|(i, s)| episode(i as u32 + 1, &task(&i.to_string(), task_type), 1, *s >= 1.0, *s));
         collect_attempts(&session(name, episodes.collect()))
     };
-    let (a, b) = (run("a", &[1.0, 0.5, 0.2]), run("b", &[0.5, 0.5, 0.5]));
-    let found = improvement(&a, &b).unwrap();
-    assert_eq!((found.probability.value, found.tasks), (0.5, 3), "better, equal, worse");
+    let (a, b) = (attempts("a", &[1.0, 0.5, 0.2]), attempts("b", &[0.5, 0.5, 0.5]));
+    let forward = improvement(&a, &b).unwrap();
+    assert_eq!((forward.probability.value, forward.tasks), (0.5, 3), "better, equal, worse");
     assert_eq!(improvement(&a, &a).unwrap().probability.value, 0.5);
     assert_eq!(improvement(&a, &[]), None);
-    let back = improvement(&b, &a).unwrap().probability.value;
-    assert!((found.probability.value + back - 1.0).abs() < 1e-12);
+    let backward = improvement(&b, &a).unwrap().probability.value;
+    assert!((forward.probability.value + backward - 1.0).abs() < 1e-12);
 }
 
 /// These published figures are not k / total for any whole k. FCRF truncates, the others round.
 #[test]
-fn published_figures_that_do_not_reproduce() {
-    let odd: Vec<(&str, f64)> = paper_rows()
+fn some_published_figures_are_impossible() {
+    let impossible: Vec<(&str, f64)> = paper_rows()
         .iter()
         .filter(|r| r.paper == "omnireflect" && r.table == "Table 1")
         .flat_map(|r| r.figures.iter().map(move |c| (r, c)))
         .filter(|(r, c)| r.is_whole_task_share(c) == Some(false))
         .map(|(_, c)| (c.0.as_str(), c.4))
         .collect();
-    let of = |env: &str| odd.iter().filter(|o| o.0 == env).map(|o| o.1).collect::<Vec<_>>();
-    assert_eq!(of("alfworld"), [68.0, 54.2, 84.1, 93.8]);
-    assert_eq!(of("babyai"), [24.6, 45.2, 44.1, 53.2, 50.8, 64.2]);
-    assert_eq!(of("pddl"), [12.1, 36.6, 45.7, 65.2]);
+    let impossible_in = |env: &str| impossible.iter().filter(|f| f.0 == env).map(|f| f.1).collect::<Vec<_>>();
+    assert_eq!(impossible_in("alfworld"), [68.0, 54.2, 84.1, 93.8]);
+    assert_eq!(impossible_in("babyai"), [24.6, 45.2, 44.1, 53.2, 50.8, 64.2]);
+    assert_eq!(impossible_in("pddl"), [12.1, 36.6, 45.7, 65.2]);
     for value in [91.0, 87.3, 88.8, 82.8, 83.5, 68.6] {
         assert!(is_share_of_whole_tasks(value, 134, true), "{value}");
     }
 }
 
 #[test]
-fn the_table_of_figures_is_read_and_its_presets_have_names_of_their_own() {
+fn every_row_of_figures_has_a_unique_preset_name() {
     let mut names: Vec<&str> = paper_rows().iter().map(|r| r.preset.as_str()).collect();
     assert_eq!(names.len(), 35);
     names.sort_unstable();
@@ -244,43 +249,48 @@ fn the_table_of_figures_is_read_and_its_presets_have_names_of_their_own() {
 }
 
 #[test]
-fn a_run_stands_beside_the_figures_of_its_row_and_of_no_other() {
-    let found = compare_with_papers(&single_group(vec![three_reflexion_tasks()])).unwrap();
-    let output: Vec<_> = found.iter().map(|c| (c.model.as_str(), c.published, c.note.is_some())).collect();
+fn a_run_is_compared_only_with_rows_of_the_same_settings() {
+    let comparisons = compare_with_papers(&single_group(vec![three_reflexion_tasks()])).unwrap();
+    let output: Vec<_> =
+        comparisons.iter().map(|c| (c.model.as_str(), c.published, c.note.is_some())).collect();
     assert_eq!(output, [("Qwen3-4B", 82.8, false), ("Gemini-2.0", 94.0, false), ("GPT-4", 84.1, true)]);
-    assert!((found[0].ours.value - 200.0 / 3.0).abs() < 1e-9 && found[0].tasks == 3);
-    let why = |edit: &dyn Fn(&mut SessionMetrics)| {
-        let mut gathered = three_reflexion_tasks();
-        edit(&mut gathered);
-        compare_with_papers(&single_group(vec![gathered])).unwrap_err().join("\n")
+    assert!((comparisons[0].ours.value - 200.0 / 3.0).abs() < 1e-9 && comparisons[0].tasks == 3);
+    let reasons_after = |edit: &dyn Fn(&mut SessionMetrics)| {
+        let mut session_metrics = three_reflexion_tasks();
+        edit(&mut session_metrics);
+        compare_with_papers(&single_group(vec![session_metrics])).unwrap_err().join("\n")
     };
     let with_spec = |g: &mut SessionMetrics, edit: &dyn Fn(&mut RunSpec)| {
         let mut changed = spec();
         edit(&mut changed);
         g.spec = Some(Arc::new(changed));
     };
-    assert!(why(&|g| with_spec(g, &|s| s.trials = 2)).contains("trials 15 in the paper, 2 here"));
-    assert!(why(&|g| with_spec(g, &|s| s.limits.steps = 30)).contains("steps 50 in the paper, 30 here"));
+    assert!(reasons_after(&|g| with_spec(g, &|s| s.trials = 2)).contains("trials 15 in the paper, 2 here"));
     assert!(
-        why(&|g| with_spec(g, &|s| s.method = "dora".to_owned())).contains("no paper has a table for dora")
+        reasons_after(&|g| with_spec(g, &|s| s.limits.steps = 30)).contains("steps 50 in the paper, 30 here")
     );
-    assert!(why(&|g| g.started_with_lessons = true).contains("lessons beforehand here"));
-    let home =
-        why(&|g| g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.env = "household".to_owned()));
-    assert!(home.contains("no paper has a table for household"), "{home}");
-    let seen = why(&|g| {
+    assert!(
+        reasons_after(&|g| with_spec(g, &|s| s.method = "dora".to_owned()))
+            .contains("no paper has a table for dora")
+    );
+    assert!(reasons_after(&|g| g.started_with_lessons = true).contains("lessons beforehand here"));
+    let household = reasons_after(&|g| {
+        g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.env = "household".to_owned());
+    });
+    assert!(household.contains("no paper has a table for household"), "{household}");
+    let valid_seen = reasons_after(&|g| {
         g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.id = "json/valid_seen/x".to_owned());
     });
-    assert!(seen.contains("valid_unseen in the paper"), "{seen}");
+    assert!(valid_seen.contains("valid_unseen in the paper"), "{valid_seen}");
 }
 
 #[test]
-fn stand_ins_are_called_that() {
-    let mut gathered = three_reflexion_tasks();
+fn stand_ins_are_labelled_as_such() {
+    let mut session_metrics = three_reflexion_tasks();
     let mut rules = spec();
     rules.actor = "rules".to_owned();
-    gathered.spec = Some(Arc::new(rules));
-    let text = render_metrics(&Metrics::from_sessions(vec![gathered]), Format::Text, true);
+    session_metrics.spec = Some(Arc::new(rules));
+    let text = render_metrics(&Metrics::from_sessions(vec![session_metrics]), Format::Text, true);
     assert!(text.lines().next().unwrap().contains("a stand-in, not a model"), "{text}");
     assert!(text.contains("The published figures are from models, ours from stand-ins."), "{text}");
     let real =
@@ -292,7 +302,7 @@ fn stand_ins_are_called_that() {
 /// Regression: a model with the default mentor of its method was called a stand-in, because ReAct and
 /// OmniReflect-Symbolic have a symbolic mentor.
 #[test]
-fn the_actor_decides_whether_it_was_a_model_and_the_mentor_only_where_it_was_asked() {
+fn a_recorded_mentor_counts_as_a_stand_in_only_if_called() {
     let actors = [("openai:m", false), ("rules", true), ("recorded:a.jsonl", true), ("human", false)];
     let mentors = [
         ("none", false, false),
@@ -303,22 +313,22 @@ fn the_actor_decides_whether_it_was_a_model_and_the_mentor_only_where_it_was_ask
         ("recorded:b.jsonl", false, false),
     ];
     for (actor, actor_stands_in) in actors {
-        for (mentor, asked, mentor_stands_in) in mentors {
-            let mut gathered = three_reflexion_tasks();
-            gathered.spec =
+        for (mentor, called, mentor_stands_in) in mentors {
+            let mut session_metrics = three_reflexion_tasks();
+            session_metrics.spec =
                 Some(Arc::new(RunSpec { actor: actor.to_owned(), mentor: mentor.to_owned(), ..spec() }));
-            gathered.mentor_asked = asked;
-            let text = render_metrics(&Metrics::from_sessions(vec![gathered]), Format::Text, false);
+            session_metrics.mentor_asked = called;
+            let text = render_metrics(&Metrics::from_sessions(vec![session_metrics]), Format::Text, false);
             let contains = |words: &str| text.contains(words);
-            let of = format!("{actor}, {mentor}, asked: {asked}\n{text}");
-            assert_eq!(contains("The actor is a stand-in"), actor_stands_in, "{of}");
-            assert_eq!(contains("The mentor's replies come from a recording"), mentor_stands_in, "{of}");
+            let case = format!("{actor}, {mentor}, called: {called}\n{text}");
+            assert_eq!(contains("The actor is a stand-in"), actor_stands_in, "{case}");
+            assert_eq!(contains("The mentor's replies come from a recording"), mentor_stands_in, "{case}");
         }
     }
 }
 
 #[test]
-fn json_holds_the_same() {
+fn json_contains_the_same_numbers() {
     let text = render_metrics(&Metrics::from_sessions(vec![three_reflexion_tasks()]), Format::Json, true);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["ways"][0]["all"]["solved"], 2);
@@ -332,10 +342,10 @@ fn runs() -> impl Strategy<Value = Vec<(u8, bool, f64, bool)>> {
 fn sessions_of(rows: &[(u8, bool, f64, bool)]) -> Vec<SessionMetrics> {
     rows.iter()
         .enumerate()
-        .map(|(i, (id, won, progress, helped))| {
+        .map(|(i, (id, won, progress, assisted))| {
             let kind = if id % 2 == 0 { "pick_and_place_simple" } else { "look_at_obj_in_light" };
             let mut e = episode(1, &task(&id.to_string(), kind), 1, *won, *progress);
-            e.assisted = *helped;
+            e.assisted = *assisted;
             session(&format!("{i:03}"), vec![e])
         })
         .collect()
@@ -345,7 +355,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn numbers_stay_within_their_bounds_and_order_changes_nothing(rows in runs(), turn in 0_usize..24) {
+    fn rates_are_bounded_and_independent_of_input_order(rows in runs(), turn in 0_usize..24) {
         let sessions = sessions_of(&rows);
         let metrics = single_group(sessions.clone());
         prop_assert_eq!(metrics.all.tasks + metrics.assisted, rows.len());

@@ -73,18 +73,18 @@ pub(in crate::symbolic) fn progress_text(episode: &Episode) -> Option<String> {
     let view = View::parse(episode.last_step()?.answer.as_ref()?.raw.as_str())?;
     let goal = parse_clauses(&episode.task.goal);
     if let Some((colour, "key")) = view.carrying {
-        let wanted = goal.iter().any(|clause| match clause {
+        let is_wanted = goal.iter().any(|clause| match clause {
             Clause::PickUp(wanted) | Clause::PutNext(wanted, _) => wanted.matches_kind(colour, "key"),
             _ => false,
         });
-        if !wanted {
+        if !is_wanted {
             return Some(format!(
-                "You are carrying the {colour} key. Next: open the {colour} locked door with it, and don't drop it before that."
+                "You are carrying the {colour} key. Next: open the {colour} locked door with it, and don't drop it until then."
             ));
         }
     }
     for clause in &goal {
-        let (wanted, next) = match clause {
+        let (wanted, action) = match clause {
             Clause::GoTo(wanted) | Clause::Open(wanted) => (wanted, "go to"),
             Clause::PickUp(wanted) => (wanted, "pickup"),
             Clause::PutNext(moved, fixed) => {
@@ -93,16 +93,16 @@ pub(in crate::symbolic) fn progress_text(episode: &Episode) -> Option<String> {
             }
         };
         let Some(object) = view.objects.iter().find(|object| wanted.matches(object)) else { continue };
-        let after = match (clause, object.door_state) {
-            (Clause::Open(_), "locked") => ", with the key of its colour in your hand, and toggle it",
+        let suffix = match (clause, object.door_state) {
+            (Clause::Open(_), "locked") => ", carrying a key of the same colour, and toggle it",
             (Clause::Open(_), "closed") => " and toggle it",
-            (Clause::PutNext(..), _) if next == "go near" => {
+            (Clause::PutNext(..), _) if action == "go near" => {
                 " and drop what you are carrying on a free cell next to it"
             }
             _ => "",
         };
         return Some(format!(
-            "You see {}, which the task mentions. Next: {next} {}{after}.",
+            "You see {}, which the task mentions. Next: {action} {}{suffix}.",
             object.name, object.name
         ));
     }

@@ -1,4 +1,5 @@
-//! Detects why an action failed, and which accepted actions don't help or teach something, in the four domains.
+//! Detects why an action failed, and which accepted actions are unhelpful or show something worth learning, in the
+//! four domains.
 
 use super::{DomainAction, Facts};
 use crate::domain::NoteKind;
@@ -125,7 +126,8 @@ pub(super) fn triggered_detectors(
     previous: Option<&(String, Vec<String>)>,
 ) -> Vec<(&'static str, NoteKind)> {
     let mut found = Vec::new();
-    let mut mistake = |is: bool, detector| found.extend(is.then_some((detector, NoteKind::Mistake)));
+    let mut mistake =
+        |applies: bool, detector| found.extend(applies.then_some((detector, NoteKind::Mistake)));
     match (domain, action.name, action.objects.as_slice()) {
         ("gripper-strips", "pick", [ball, room, ..]) => {
             mistake(facts.is_goal_condition(&format!("at {ball} {room}")), "took_back");
@@ -143,8 +145,8 @@ pub(super) fn triggered_detectors(
         ("gripper-strips", "move", [from, ..]) => {
             let is_carrying = facts.true_facts("carry").next().is_some();
             let has_free_hand = facts.true_facts("free").next().is_some();
-            let ball_waits = facts.goal_conditions("at").any(|(words, held)| match words.as_slice() {
-                [ball, to] => !held && to != from && facts.is_true(&format!("at {ball} {from}")),
+            let ball_waits = facts.goal_conditions("at").any(|(words, satisfied)| match words.as_slice() {
+                [ball, to] => !satisfied && to != from && facts.is_true(&format!("at {ball} {from}")),
                 _ => false,
             });
             mistake(is_carrying && has_free_hand && ball_waits, "hand_left_free");
@@ -152,8 +154,9 @@ pub(super) fn triggered_detectors(
         ("blocksworld-4ops", "stack", [block, below, ..]) => {
             let wanted = facts.is_goal_condition(&format!("on {block} {below}"));
             mistake(!wanted, "wrong_stack");
-            let is_base_unfinished =
-                facts.goal_conditions("on").any(|(words, held)| words.first() == Some(below) && !held);
+            let is_base_unfinished = facts
+                .goal_conditions("on")
+                .any(|(words, satisfied)| words.first() == Some(below) && !satisfied);
             mistake(wanted && is_base_unfinished, "two_towers");
             let is_stacked_back = previous.is_some_and(|(verb, objects)| {
                 verb == "unstack"
@@ -169,14 +172,14 @@ pub(super) fn triggered_detectors(
         ("tyreworld", "fetch", [thing, ..]) => mistake(!is_needed(facts, thing), "not_needed"),
         _ => {}
     }
-    let teaches = match (domain, action.name) {
+    let instructive = match (domain, action.name) {
         ("gripper-strips", "pick") if facts.true_facts("free").next().is_none() => Some("carried_two"),
         ("barman", "shake") => Some("shook"),
         ("tyreworld", "undo") => Some("undid"),
         ("blocksworld-4ops", "unstack") => Some("unstacked"),
         _ => None,
     };
-    found.extend(teaches.map(|detector| (detector, NoteKind::Fact)));
+    found.extend(instructive.map(|detector| (detector, NoteKind::Fact)));
     found
 }
 
@@ -201,25 +204,25 @@ fn is_useful_ingredient(facts: &Facts<'_>, drink: &str, shaker: &str) -> bool {
         .filter(|words| words.first() == Some(&shaker))
         .filter_map(|words| words.get(1).copied())
         .collect();
-    facts.goal_conditions("contains").filter(|(_, held)| !held).any(|(words, _)| {
+    facts.goal_conditions("contains").filter(|(_, satisfied)| !satisfied).any(|(words, _)| {
         let Some(mix) = words.get(1) else { return false };
-        let part = |name: &str| {
+        let is_part = |name: &str| {
             facts.is_true(&format!("cocktail-part1 {mix} {name}"))
                 || facts.is_true(&format!("cocktail-part2 {mix} {name}"))
         };
-        part(drink) && inside.iter().all(|name| part(name))
+        is_part(drink) && inside.iter().all(|name| is_part(name))
     })
 }
 
-/// Returns whether a tool or wheel from the boot is needed for an open part of the goal.
+/// Returns whether a tool or wheel from the boot is needed for an unmet goal condition.
 fn is_needed(facts: &Facts<'_>, thing: &str) -> bool {
-    let open = |predicate| facts.goal_conditions(predicate).any(|(_, held)| !held);
+    let has_unmet = |predicate| facts.goal_conditions(predicate).any(|(_, satisfied)| !satisfied);
     match thing {
-        "pump" => open("inflated"),
-        "wrench" | "jack" => open("on") || open("tight") || open("in") || open("loose"),
+        "pump" => has_unmet("inflated"),
+        "wrench" | "jack" => ["on", "tight", "in", "loose"].into_iter().any(has_unmet),
         wheel => facts
             .goal_conditions("on")
             .chain(facts.goal_conditions("inflated"))
-            .any(|(words, held)| !held && words.first() == Some(&wheel)),
+            .any(|(words, satisfied)| !satisfied && words.first() == Some(&wheel)),
     }
 }

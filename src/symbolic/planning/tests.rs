@@ -7,7 +7,7 @@ use crate::engine::{Cause, Envelope, Event};
 use crate::env::Environment;
 use crate::env::pddl::{Domain, Game, GoalSeparator, PddlEnvironment, ProblemSource, generate};
 
-/// Plays actions through the fold of events and returns the notes of the last step and the open part of the goal.
+/// Plays actions through the fold of events. Returns the notes of the last step and the text about unmet conditions.
 fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Option<String>) {
     let mut state = State::default();
     let mut seq = 0;
@@ -41,14 +41,14 @@ fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Opt
         &mut state,
         Event::EpisodeStarted { episode: 1, task: Box::new(task), trial: 1, role: EpisodeRole::Test, call },
     );
-    let turn = world.reset().unwrap();
+    let result = world.reset().unwrap();
     fold(
         &mut state,
-        Event::WorldReset { call, result: Box::new(turn), agent_view: None, goal: String::new() },
+        Event::WorldReset { call, result: Box::new(result), agent_view: None, goal: String::new() },
     );
     let mut last = Vec::new();
-    for (at, action) in actions.iter().enumerate() {
-        let (step, call) = (at as u32 + 1, CallId(at as u64 + 2));
+    for (index, action) in actions.iter().enumerate() {
+        let (step, call) = (index as u32 + 1, CallId(index as u64 + 2));
         fold(&mut state, Event::StepOpened { step });
         let executed = ExecutedAction {
             action: (*action).to_owned(),
@@ -59,10 +59,10 @@ fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Opt
             thought_disposition: ThoughtDisposition::Kept,
         };
         fold(&mut state, Event::ActionTaken { step, call: Some(call), executed, is_listing: false });
-        let turn = world.step(action).unwrap();
+        let result = world.step(action).unwrap();
         fold(
             &mut state,
-            Event::Observed { step, call: Some(call), result: Box::new(turn), agent_view: None },
+            Event::Observed { step, call: Some(call), result: Box::new(result), agent_view: None },
         );
         let notes = crate::symbolic::detect(&state);
         last = notes.iter().map(|note| note.detector.clone()).filter(|name| name != "standing").collect();
@@ -71,7 +71,7 @@ fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Opt
     (last, progress_text(state.episode.as_deref().unwrap()))
 }
 
-fn written_problem(domain: Domain, objects: &str, init: &str, goal: &str) -> PddlEnvironment {
+fn problem_from_text(domain: Domain, objects: &str, init: &str, goal: &str) -> PddlEnvironment {
     let problem = format!(
         "(define (problem p) (:domain {}) (:objects {objects}) (:init {init}) (:goal (and {goal})))",
         domain.pddl_name()
@@ -86,7 +86,7 @@ fn written_problem(domain: Domain, objects: &str, init: &str, goal: &str) -> Pdd
 }
 
 fn rooms_problem() -> PddlEnvironment {
-    written_problem(
+    problem_from_text(
         Domain::Gripper,
         "rooma roomb ball1 ball2 ball3 left right",
         "(room rooma) (room roomb) (ball ball1) (ball ball2) (ball ball3) (gripper left) (gripper right) (at-robby rooma)
@@ -96,7 +96,7 @@ fn rooms_problem() -> PddlEnvironment {
 }
 
 fn blocks_problem() -> PddlEnvironment {
-    written_problem(
+    problem_from_text(
         Domain::Blockworld,
         "b1 b2 b3",
         "(arm-empty) (on-table b1) (on b2 b1) (clear b2) (on-table b3) (clear b3)",
@@ -151,13 +151,13 @@ fn unhelpful_actions_are_noted() {
 }
 
 #[test]
-fn progress_text_lists_the_open_conditions() {
-    let (_, left) =
+fn progress_text_lists_the_unmet_conditions() {
+    let (_, text) =
         play_moves(rooms_problem(), &["pick ball1 rooma left", "move rooma roomb", "drop ball1 roomb left"]);
-    assert_eq!(left.as_deref(), Some("1 of 2 goal conditions hold. Still open: ball2 is at roomb."));
-    let (_, left) = play_moves(rooms_problem(), &["look around"]);
+    assert_eq!(text.as_deref(), Some("1 of 2 goal conditions hold. Still open: ball2 is at roomb."));
+    let (_, text) = play_moves(rooms_problem(), &["look around"]);
     assert_eq!(
-        left.as_deref(),
+        text.as_deref(),
         Some("No condition of the goal holds yet. Still open: ball1 is at roomb; ball2 is at roomb.")
     );
 }

@@ -59,7 +59,7 @@ fn lesson_to_item(lesson: RuleLesson) -> ReflectionItem {
     }
 }
 
-/// Returns a plan for the next attempt: the solution for each mistake, then what was unfinished at the end.
+/// Returns a plan for the next attempt: the solution for each mistake, then the state at the end.
 fn next_attempt_plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     let mistakes = episode_mistakes(episode);
     let mut sentences: Vec<String> = Vec::new();

@@ -30,10 +30,10 @@ pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     let max_actions = state.run.as_ref().map_or(50, |r| r.limits.steps as usize);
     let lines = match &goal {
         Goal::Place { object, target, treatment, count } => {
-            let place = PlaceGoalPlanner { object, target, treatment: *treatment };
+            let planner = PlaceGoalPlanner { object, destination: target, treatment: *treatment };
             let max_per_object = max_actions / (*count).max(1);
             (1..=*count)
-                .flat_map(|number| place.plan_object(number, &places, episode.trial, max_per_object))
+                .flat_map(|number| planner.plan_object(number, &places, episode.trial, max_per_object))
                 .collect()
         }
         Goal::ExamineInLight { object, lamp } => {
@@ -60,12 +60,12 @@ pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
 
 struct PlaceGoalPlanner<'a> {
     object: &'a str,
-    target: &'a str,
+    destination: &'a str,
     treatment: Option<Treatment>,
 }
 
 impl PlaceGoalPlanner<'_> {
-    /// Plans to move one object to its target place, in at most `max_actions` actions.
+    /// Plans to move one object to its destination, in at most `max_actions` actions.
     fn plan_object(&self, number: usize, places: &[&str], trial: u32, max_actions: usize) -> Vec<String> {
         let object = format!("{} {number}", self.object);
         // A place that the observation doesn't list is assumed to have number 1.
@@ -79,14 +79,15 @@ impl PlaceGoalPlanner<'_> {
             final_actions.push(format!("go to {appliance}"));
             final_actions.push(format!("{} {object} with {appliance}", treatment.verb()));
         }
-        let target = first_place_or_number_1(self.target);
-        final_actions.push(format!("go to {target}"));
-        if CONTAINERS.contains(&self.target) {
-            final_actions.push(format!("open {target}"));
+        let destination = first_place_or_number_1(self.destination);
+        final_actions.push(format!("go to {destination}"));
+        if CONTAINERS.contains(&self.destination) {
+            final_actions.push(format!("open {destination}"));
         }
-        final_actions.push(format!("move {object} to {target}"));
-        // An object already in its target place need not be fetched from there.
-        let others: Vec<&str> = places.iter().copied().filter(|p| type_of_name(p) != self.target).collect();
+        final_actions.push(format!("move {object} to {destination}"));
+        // An object already at its destination need not be fetched from there.
+        let others: Vec<&str> =
+            places.iter().copied().filter(|p| type_of_name(p) != self.destination).collect();
         let max_searching = max_actions.saturating_sub(final_actions.len());
         let mut actions = plan_search(self.object, number, &others, trial, max_searching);
         actions.extend(final_actions);
@@ -121,10 +122,10 @@ fn plan_search(object: &str, number: usize, places: &[&str], trial: u32, max_act
 }
 
 /// Returns the places that the first observation lists, in its order.
-fn listed_places(first: &str) -> Vec<&str> {
+fn listed_places(observation: &str) -> Vec<&str> {
     static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\ban? ([a-z]+ \d+)").ok());
     let Some(name) = NAME.as_ref() else { return Vec::new() };
-    name.captures_iter(first).filter_map(|c| c.get(1)).map(|m| m.as_str()).collect()
+    name.captures_iter(observation).filter_map(|c| c.get(1)).map(|m| m.as_str()).collect()
 }
 
 /// Returns a name without its number.

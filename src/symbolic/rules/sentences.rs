@@ -196,32 +196,32 @@ fn appliance_sentence(treatment: Treatment) -> String {
 /// Returns the current state of the task and the next action. Returns `None` if nothing is known yet.
 pub(super) fn progress_text(goal: &Goal, known: &Situation) -> Option<String> {
     let object = goal.object();
-    let hand = known.held.as_str();
+    let held = known.held.as_str();
     let mut sentences = Vec::new();
-    if let (Some(target), false) = (goal.destination(), known.placed.is_empty()) {
+    if let (Some(destination), false) = (goal.destination(), known.placed.is_empty()) {
         let verb = if known.placed.len() == 1 { "is" } else { "are" };
-        sentences.push(format!("{} {verb} in/on the {target}.", known.placed.join(" and ")));
+        sentences.push(format!("{} {verb} in/on the {destination}.", known.placed.join(" and ")));
     }
-    if !hand.is_empty() && type_of_name(hand) != object {
-        sentences.push(format!("You are holding {hand}, which the task doesn't mention. Next: put it down."));
-    } else if !hand.is_empty() {
-        let treated = known.treated.iter().any(|t| t == hand);
+    if !held.is_empty() && type_of_name(held) != object {
+        sentences.push(format!("You are holding {held}, which the task doesn't mention. Next: put it down."));
+    } else if !held.is_empty() {
+        let treated = known.treated.iter().any(|t| t == held);
         match (goal.treatment(), goal.destination(), goal.lamp()) {
             (Some(how), ..) if !treated => {
                 let (verb, appliance) = (how.verb(), with_article(how.appliance()));
-                sentences.push(format!("You are holding {hand}. Next: {verb} it with {appliance}."));
+                sentences.push(format!("You are holding {held}. Next: {verb} it with {appliance}."));
             }
-            (Some(how), Some(target), _) => {
-                let (verb, target) = (how.verb(), with_article(target));
-                sentences.push(format!("You have {verb}ed {hand}. Next: put it in/on {target}."));
+            (Some(how), Some(destination), _) => {
+                let (verb, destination) = (how.verb(), with_article(destination));
+                sentences.push(format!("You have {verb}ed {held}. Next: put it in/on {destination}."));
             }
-            (None, Some(target), _) => {
-                let target = with_article(target);
-                sentences.push(format!("You are holding {hand}. Next: put it in/on {target}."));
+            (None, Some(destination), _) => {
+                let destination = with_article(destination);
+                sentences.push(format!("You are holding {held}. Next: put it in/on {destination}."));
             }
             (_, _, Some(lamp)) => sentences.push(match &known.lamp {
-                Some((lamp, place)) => format!("You are holding {hand}. Next: go to {place} and use {lamp}."),
-                None => format!("You are holding {hand}. Next: look for {}.", with_article(lamp)),
+                Some((lamp, place)) => format!("You are holding {held}. Next: go to {place} and use {lamp}."),
+                None => format!("You are holding {held}. Next: look for {}.", with_article(lamp)),
             }),
             _ => {}
         }

@@ -69,14 +69,14 @@ fn actions_with_two_objects_are_unknown_actions() {
     // `examine`, `open` and `use` take one object. With a second one they are unknown actions, wherever the agent is
     // and whatever it holds.
     let take = ["go to countertop 2", "take apple 1 from countertop 2"];
-    let held = |action: &'static str| [&take[..], &[action]].concat();
+    let with_apple = |action: &'static str| [&take[..], &[action]].concat();
     let cases: [(&[&str], &str); 7] = [
-        (&held("examine apple 1 with desklamp 1"), "unknown_action"),
-        (&held("examine apple with desklamp"), "unknown_action"),
+        (&with_apple("examine apple 1 with desklamp 1"), "unknown_action"),
+        (&with_apple("examine apple with desklamp"), "unknown_action"),
         (&["examine apple 1 under desklamp 1"], "unknown_action"),
         (&["examine the apple with the desklamp"], "unknown_action"),
         (&["go to fridge 1", "open fridge 1 with knife 1"], "unknown_action"),
-        (&held("use desklamp 1 on apple 1"), "unknown_action"),
+        (&with_apple("use desklamp 1 on apple 1"), "unknown_action"),
         (&["examine apple 1"], "not_holding"),
     ];
     assert_failure_reasons(&cases);
@@ -84,11 +84,11 @@ fn actions_with_two_objects_are_unknown_actions() {
 
 /// Plays each case and compares why its last step had no effect.
 fn assert_failure_reasons(cases: &[(&[&str], &str)]) {
-    for (actions, why) in cases {
+    for (actions, reason) in cases {
         let play = play_kitchen(HEAT_TASK, actions);
         let notes = last_notes(play.state());
         assert!(
-            notes.starts_with(&["nothing_happened".to_owned(), (*why).to_owned()]),
+            notes.starts_with(&["nothing_happened".to_owned(), (*reason).to_owned()]),
             "{actions:?}: {notes:?}"
         );
     }

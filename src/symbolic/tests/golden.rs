@@ -78,27 +78,27 @@ fn situation_at(state: &State, step: u32) -> Situation {
 }
 
 #[test]
-fn recorded_games_are_understood() {
+fn detectors_infer_the_recorded_state() {
     let traces = load_traces();
     if traces.is_empty() {
-        println!("skipped: ../shared/golden/alfworld is not here");
+        println!("skipped: ../shared/golden/alfworld was not found");
         return;
     }
-    let mut whys: BTreeMap<String, u32> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
     let (mut wins, mut steps) = (0, 0);
     for (name, lines) in &traces {
         // Commands that the reply parser would change (padding, empty ones) are covered by another test.
-        let plain =
+        let is_plain =
             |l: &TraceLine| l.command == l.command.trim() && !l.command.is_empty() && l.command.is_ascii();
-        let cut = lines[1..].iter().position(|l| !plain(l)).map_or(lines.len(), |n| n + 1);
-        let play = replay(&lines[..cut]);
+        let end = lines[1..].iter().position(|l| !is_plain(l)).map_or(lines.len(), |n| n + 1);
+        let play = replay(&lines[..end]);
         let state = play.state();
         let episode = state.episode.as_ref().unwrap();
-        assert_eq!(episode.answered_steps() as usize, cut - 1, "{name}");
-        for (line, number) in lines[1..cut].iter().zip(1..) {
-            let hand = situation_at(state, number).held;
+        assert_eq!(episode.answered_steps() as usize, end - 1, "{name}");
+        for (line, number) in lines[1..end].iter().zip(1..) {
+            let held = situation_at(state, number).held;
             assert_eq!(
-                hand,
+                held,
                 line.inventory.first().cloned().unwrap_or_default(),
                 "{name} step {number}: {}",
                 line.command
@@ -106,11 +106,11 @@ fn recorded_games_are_understood() {
             steps += 1;
             for note in &episode.step(number).unwrap().notes {
                 if note.detector == "nothing_happened" {
-                    *whys.entry(note.parts["why"].clone()).or_default() += 1;
+                    *reasons.entry(note.parts["why"].clone()).or_default() += 1;
                 }
             }
         }
-        let won = lines[1..cut].iter().any(|l| l.won);
+        let won = lines[1..end].iter().any(|l| l.won);
         if let Some(goal) = Goal::parse(&episode.task.goal).filter(|_| won) {
             let reached = crate::symbolic::detect::reached_subgoals(episode);
             assert_eq!(reached, goal.subgoals().len(), "{name}: {}", episode.task.goal);
@@ -118,8 +118,8 @@ fn recorded_games_are_understood() {
         }
     }
     println!(
-        "{} traces, {steps} steps, {wins} wins with the whole ladder; why nothing happened: {whys:?}",
+        "{} traces, {steps} steps, {wins} wins with every sub-goal reached; reasons for no effect: {reasons:?}",
         traces.len()
     );
-    assert!(wins > 30, "the goals of the recorded games are understood");
+    assert!(wins > 30, "only {wins} won games have a goal that could be parsed");
 }

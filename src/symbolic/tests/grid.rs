@@ -6,7 +6,7 @@ use crate::env::babyai::{LevelStart, World};
 use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
 use std::sync::Arc;
 
-/// Two rooms with a locked blue door between them; the first holds a blue key, a red box and a green ball, the second a
+/// Two rooms with a locked blue door between them; the first holds a blue key, a red box and a grey ball, the second a
 /// green ball.
 fn level(mission: &str) -> World {
     let text = format!(
@@ -25,7 +25,7 @@ const OPEN: &str = r#"{"op":"open","desc":{"type":"door"}}"#;
 
 fn play_level(mission: &str, actions: &[&str]) -> TestRun {
     let mut world = level(mission);
-    let mut run = test_spec("omnireflect", &[("own", "")]);
+    let mut run = test_spec("omnireflect", &[("level", "")]);
     run.tasks[0].env = "babyai".to_owned();
     let mut play = TestRun::new(run);
     let mut answer = |action: Option<&str>| match action {
@@ -70,7 +70,7 @@ fn every_rejection_reason_is_detected() {
 }
 
 #[test]
-fn each_situation_from_the_paper_is_noted_once() {
+fn key_door_and_target_events_are_each_noted_once() {
     let play = play_level(
         FETCH,
         &[
@@ -98,7 +98,7 @@ fn each_situation_from_the_paper_is_noted_once() {
     assert_eq!(
         lesson_texts(play.state(), ReflectionKind::Progress),
         [
-            "You are carrying the blue key. Next: open the blue locked door with it, and don't drop it before that."
+            "You are carrying the blue key. Next: open the blue locked door with it, and don't drop it until then."
         ]
     );
 }
@@ -109,7 +109,7 @@ fn progress_lesson_names_the_task_door_and_the_next_action() {
     assert_eq!(
         lesson_texts(play.state(), ReflectionKind::Progress),
         [
-            "You see blue locked door 1, which the task mentions. Next: go to blue locked door 1, with the key of its colour in your hand, and toggle it."
+            "You see blue locked door 1, which the task mentions. Next: go to blue locked door 1, carrying a key of the same colour, and toggle it."
         ]
     );
 }
@@ -139,7 +139,7 @@ fn circling_is_noted_after_more_than_one_full_turn() {
 }
 
 #[test]
-fn action_list_is_no_mistake_and_second_failure_is_a_repeat() {
+fn listing_actions_is_not_a_mistake_and_a_second_failure_is_a_repeat() {
     let listed = play_level(FETCH, &["check available actions"]);
     assert!(last_notes(listed.state()).is_empty());
     let again = play_level(FETCH, &["open sesame", "open sesame"]);
@@ -159,8 +159,8 @@ fn views_and_goals_are_parsed_completely() {
     )
     .unwrap();
     assert_eq!((view.barrier, view.carrying), (Some(4), Some(("grey", "key"))));
-    let spots: Vec<_> = view.objects.iter().map(|s| (s.name, s.door_state, s.ahead, s.right)).collect();
-    assert_eq!(spots, [("blue locked door 2", "locked", 0, -3), ("red ball 1", "", 1, 0)]);
+    let objects: Vec<_> = view.objects.iter().map(|o| (o.name, o.door_state, o.ahead, o.right)).collect();
+    assert_eq!(objects, [("blue locked door 2", "locked", 0, -3), ("red ball 1", "", 1, 0)]);
     assert!(View::parse("No change in state.").is_none());
     let goal = parse_clauses(
         "go to a ball and put the red key on your left next to the grey box, and open a door behind you",

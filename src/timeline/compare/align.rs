@@ -145,15 +145,11 @@ fn step_texts(episode: &Episode) -> Vec<Cow<'_, str>> {
     episode.steps.iter().map(|s| action_or_thought(s)).collect()
 }
 
-/// Numbers the texts so that equal texts have equal numbers.
-fn intern<'t>(
-    known: &mut HashMap<&'t str, u32>,
-    texts: &'t [Cow<'_, str>],
-    key: fn(&str) -> &str,
-) -> Vec<u32> {
+/// Numbers the texts so that texts with equal keys have equal numbers.
+fn intern<'t>(ids: &mut HashMap<&'t str, u32>, texts: &'t [Cow<'_, str>], key: fn(&str) -> &str) -> Vec<u32> {
     let number = |text: &'t Cow<'_, str>| {
-        let next = known.len() as u32;
-        *known.entry(key(text)).or_insert(next)
+        let next = ids.len() as u32;
+        *ids.entry(key(text)).or_insert(next)
     };
     texts.iter().map(number).collect()
 }
@@ -170,37 +166,38 @@ type IndexPair = (Option<usize>, Option<usize>);
 
 /// Returns the aligned index pairs of two lists of texts.
 fn align_texts(left: &[Cow<'_, str>], right: &[Cow<'_, str>]) -> Vec<IndexPair> {
-    let mut known = HashMap::new();
-    let texts = (intern(&mut known, left, whole_text), intern(&mut known, right, whole_text));
-    let mut known = HashMap::new();
-    let verbs = (intern(&mut known, left, first_word), intern(&mut known, right, first_word));
+    let mut ids = HashMap::new();
+    let texts = (intern(&mut ids, left, whole_text), intern(&mut ids, right, whole_text));
+    let mut ids = HashMap::new();
+    let verbs = (intern(&mut ids, left, first_word), intern(&mut ids, right, first_word));
     let mut rows = Vec::with_capacity(left.len().max(right.len()));
     walk_matches(&texts.0, &texts.1, (0..left.len(), 0..right.len()), &mut |found| match found {
-        MatchOrGap::Pair(one, other) => rows.push((Some(one), Some(other))),
+        MatchOrGap::Pair(a, b) => rows.push((Some(a), Some(b))),
         MatchOrGap::Gap(a, b) => walk_matches(&verbs.0, &verbs.1, (a, b), &mut |found| match found {
-            MatchOrGap::Pair(one, other) => rows.push((Some(one), Some(other))),
-            MatchOrGap::Gap(a, b) => pair_leftovers((left, a), (right, b), &mut rows),
+            MatchOrGap::Pair(a, b) => rows.push((Some(a), Some(b))),
+            MatchOrGap::Gap(a, b) => pair_unmatched((left, a), (right, b), &mut rows),
         }),
     });
     rows
 }
 
-/// Pairs texts that have nothing in common in order, never a thought with a move.
-fn pair_leftovers(
+/// Pairs the texts that have no match, in order, but never a thought with a move.
+fn pair_unmatched(
     (left, mut a): (&[Cow<'_, str>], Range<usize>),
     (right, mut b): (&[Cow<'_, str>], Range<usize>),
     rows: &mut Vec<IndexPair>,
 ) {
     let is_thought = |list: &[Cow<'_, str>], index: usize| first_word(&list[index]) == "think:";
     while !a.is_empty() && !b.is_empty() {
-        let (one, other) = (is_thought(left, a.start), is_thought(right, b.start));
-        let (takes_left, takes_right) = (one || !other, other || !one);
+        let (left_is_thought, right_is_thought) = (is_thought(left, a.start), is_thought(right, b.start));
+        let (takes_left, takes_right) =
+            (left_is_thought || !right_is_thought, right_is_thought || !left_is_thought);
         rows.push((takes_left.then_some(a.start), takes_right.then_some(b.start)));
         a.start += usize::from(takes_left);
         b.start += usize::from(takes_right);
     }
-    rows.extend(a.map(|at| (Some(at), None)));
-    rows.extend(b.map(|at| (None, Some(at))));
+    rows.extend(a.map(|index| (Some(index), None)));
+    rows.extend(b.map(|index| (None, Some(index))));
 }
 
 enum MatchOrGap {
@@ -208,7 +205,7 @@ enum MatchOrGap {
     Gap(Range<usize>, Range<usize>),
 }
 
-/// Visits the matches in these ranges and the gaps between them, in order.
+/// Visits the matches within these ranges and the gaps between them, in order.
 fn walk_matches(
     a: &[u32],
     b: &[u32],

@@ -29,7 +29,8 @@ fn comparable_json(run: &RunSpec) -> Value {
     let Value::Object(map) = &mut value else { return value };
     map.remove("tasks");
     map.remove("settings");
-    // Only the value of a setting is compared: its origin has no effect.
+    // Only the value of a setting is compared, because its origin has no effect. A boolean of a sampling parameter
+    // has a special meaning, which is described.
     for (name, setting) in &run.settings.0 {
         let value = match &setting.value {
             flag @ Value::Bool(_) if sampling_param(name).is_some() => {
@@ -47,19 +48,19 @@ pub(super) fn diff_values(a: &Value, b: &Value) -> Vec<Difference> {
     let (mut left, mut right) = (BTreeMap::new(), BTreeMap::new());
     flatten(String::new(), a, 0, &mut left);
     flatten(String::new(), b, 0, &mut right);
-    let mut found: Vec<Difference> = Vec::new();
+    let mut differences: Vec<Difference> = Vec::new();
     for (name, value) in &left {
         if right.get(name) != Some(value) {
             let b = right.get(name).map(|v| value_text(v));
-            found.push(Difference { name: name.clone(), left: Some(value_text(value)), right: b });
+            differences.push(Difference { name: name.clone(), left: Some(value_text(value)), right: b });
         }
     }
     for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
-        found.push(Difference { name: name.clone(), left: None, right: Some(value_text(value)) });
+        differences.push(Difference { name: name.clone(), left: None, right: Some(value_text(value)) });
     }
-    found.sort_by(|x, y| x.name.cmp(&y.name));
-    found.truncate(MAX_DIFFERENCES);
-    found
+    differences.sort_by(|x, y| x.name.cmp(&y.name));
+    differences.truncate(MAX_DIFFERENCES);
+    differences
 }
 
 fn flatten<'v>(name: String, value: &'v Value, depth: usize, values: &mut BTreeMap<String, &'v Value>) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// An entry with its text on both sides; `None` if a side doesn't have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparisonEntry {
-    /// The topic: `settings`, `lessons`, `prompt`, `world`, `outcome`.
+    /// The topic, such as `settings`, `lessons`, `prompt`, `world`, `step` or `outcome`.
     pub topic: &'static str,
     /// Name within the topic, such as `seed` or `Error 6`.
     pub name: String,
@@ -23,6 +23,13 @@ fn entry(
     right: Option<String>,
 ) -> ComparisonEntry {
     ComparisonEntry { topic, name: name.into(), left, right }
+}
+
+fn difference_entries(
+    topic: &'static str,
+    differences: &[super::Difference],
+) -> impl Iterator<Item = ComparisonEntry> {
+    differences.iter().map(move |d| entry(topic, d.name.clone(), d.left.clone(), d.right.clone()))
 }
 
 impl PriorDifferences {
@@ -55,10 +62,11 @@ impl PriorDifferences {
             if lessons_differ && is_lesson_label && (source.is_empty() || source.starts_with("lesson ")) {
                 continue;
             }
+            // The column of names is too narrow for "observation".
             let label = if pair.label == SegmentLabel::Observation { "seen" } else { pair.label.name() };
             let name = match source.strip_prefix("turn ").unwrap_or(source) {
                 "" => label.to_owned(),
-                // JSON has "turns 2-4".
+                // The source says "turn", as the JSON output does; it may be a range, such as "turns 2-4".
                 source => format!("{label} {}", source.replacen("turn", "step", 1)),
             };
             let side = |p: &Option<super::SegmentText>| p.as_ref().map(|p| p.text.trim().to_owned());
@@ -70,13 +78,8 @@ impl PriorDifferences {
         if let Some((a, b)) = self.world.progress {
             all.push(entry("world", "progress", Some(format!("{a:.2}")), Some(format!("{b:.2}"))));
         }
-        let differing = |about, list: &[super::Difference]| {
-            list.iter()
-                .map(|d| entry(about, d.name.clone(), d.left.clone(), d.right.clone()))
-                .collect::<Vec<_>>()
-        };
-        all.extend(differing("world", &self.world.known_facts));
-        all.extend(differing("settings", &self.settings));
+        all.extend(difference_entries("world", &self.world.known_facts));
+        all.extend(difference_entries("settings", &self.settings));
         all
     }
 }
@@ -88,8 +91,7 @@ fn lesson_text(lesson: &ComparedLesson) -> String {
     }
 }
 
-/// Returns the label of an action that is not a completed step yet. Returns `None` for a step that was executed and
-/// answered.
+/// Describes why a step is not completed yet. Returns `None` for a step that was executed and answered.
 pub fn pending_label(step: &Step) -> Option<&'static str> {
     match (&step.executed, &step.answer) {
         (_, Some(_)) => None,
@@ -103,14 +105,9 @@ impl Comparison {
     /// Returns the differences between the runs that no row shows: those before the first step, and settings changed
     /// later.
     pub fn run_entries(&self) -> Vec<ComparisonEntry> {
-        let entries_of = |about, list: &[super::Difference]| {
-            list.iter()
-                .map(|d| entry(about, d.name.clone(), d.left.clone(), d.right.clone()))
-                .collect::<Vec<_>>()
-        };
-        let mut all = entries_of("differences before the first step", &self.initial_differences);
-        all.extend(entries_of("changed during the run", &self.later_differences));
-        all
+        let initial = difference_entries("differences before the first step", &self.initial_differences);
+        let later = difference_entries("changed during the run", &self.later_differences);
+        initial.chain(later).collect()
     }
 
     /// Returns what the sides did at a row, and who decided. A side without a step in the row is shown with its next
@@ -134,18 +131,18 @@ impl Comparison {
         let mut all =
             vec![entry("step", "step", Some(number(numbers.0, &left)), Some(number(numbers.1, &right)))];
         if numbers == (Some(0), Some(0)) {
-            let seen = |s: &Side| {
+            let first_observation = |s: &Side| {
                 s.episode.first_observation.as_ref().map(|r| r.agent_view.as_ref().unwrap_or(&r.raw).clone())
             };
-            all.push(entry("step", "saw", seen(&self.left), seen(&self.right)));
+            all.push(entry("step", "saw", first_observation(&self.left), first_observation(&self.right)));
             return all;
         }
-        let actors = |side: &Side| side.run().map_or_else(|| "the actor".to_owned(), |r| r.actor.clone());
-        let who = |s: &Option<Arc<Step>>, side: &Side| s.as_ref().map(|s| decided_by(s, &actors(side)));
+        let actor = |side: &Side| side.run().map_or_else(|| "the actor".to_owned(), |r| r.actor.clone());
+        let who = |s: &Option<Arc<Step>>, side: &Side| s.as_ref().map(|s| decided_by(s, &actor(side)));
         all.extend([
             both("thought", &|s| s.thought.clone().filter(|_| !s.is_thought_only())),
             both("did", &|s| Some(action_or_thought(s).into_owned()).filter(|t| !t.is_empty())),
-            entry("step", "by", who(&left, &self.left), who(&right, &self.right)),
+            entry("step", "decided by", who(&left, &self.left), who(&right, &self.right)),
             both("then saw", &|s| s.observation().map(str::to_owned)),
         ]);
         all.retain(|s| s.left.is_some() || s.right.is_some());
@@ -159,7 +156,7 @@ impl Comparison {
         };
         let mut rows = vec![
             row("outcome", &|o| o.verdict() + if o.assisted { ", assisted" } else { "" }),
-            row("steps", &|o| format!("{}, {} of them moves", o.steps, o.moves)),
+            row("steps", &|o| format!("{} ({} moves)", o.steps, o.moves)),
             row("progress", &|o| format!("{:.2}", o.progress)),
             row("progress rose", &gains_text),
             row("mistakes", &mistakes_text),
@@ -174,19 +171,19 @@ impl Comparison {
     }
 }
 
-fn pluralize(number: u32, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+fn pluralize(number: u32, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns who decided on a step: a person, the actor, and the rule that rewrote it.
+/// Returns who decided on a step, a person or the actor, and the rule that rewrote the action, if any.
 fn decided_by(step: &Step, actor: &str) -> String {
-    let by = match &step.executed {
-        Some(done) if done.decided_by == DecidedBy::Person => "a person",
+    let decider = match &step.executed {
+        Some(executed) if executed.decided_by == DecidedBy::Person => "a person",
         None if step.call.is_none() => "a person",
         _ => actor,
     };
     let rule = step.executed.as_ref().and_then(|e| e.rule.as_deref());
-    rule.map_or_else(|| by.to_owned(), |rule| format!("{by}, rewritten by rule {rule}"))
+    rule.map_or_else(|| decider.to_owned(), |rule| format!("{decider}, rewritten by rule {rule}"))
 }
 
 fn gains_text(outcome: &Outcome) -> String {
@@ -196,13 +193,13 @@ fn gains_text(outcome: &Outcome) -> String {
 }
 
 fn mistakes_text(outcome: &Outcome) -> String {
-    let list_counts = |all: &BTreeMap<String, u32>| {
+    let list_counts = |counts: &BTreeMap<String, u32>| {
         let each: Vec<String> =
-            all.iter().map(|(name, n)| format!("{n} {}", name.replace('_', " "))).collect();
+            counts.iter().map(|(name, n)| format!("{n} {}", name.replace('_', " "))).collect();
         each.join(", ")
     };
     match outcome.mistake_count() {
         0 => "none detected".to_owned(),
-        all => format!("{all}: {}", list_counts(&outcome.mistakes)),
+        total => format!("{total}: {}", list_counts(&outcome.mistakes)),
     }
 }

@@ -1,14 +1,15 @@
-//! The longest common subsequence of two lists of numbers, exactly, 64 columns at a time (bit-parallel).
+//! The longest common subsequence of two lists of numbers, computed 64 columns at a time (bit-parallel).
 //!
 //! The table has one row per symbol of `a` and one bit per symbol of `b`. In the row of `a[i]`, the bit of `b[j]` is 0
-//! if the longest common subsequence with `b[..=j]` is one longer than that with `b[..j]`. Each row is computed from
-//! the previous one by an addition with carry. If all rows fit into [`MAX_STORED_WORDS`], they are stored, and the
-//! result is traced back through them; otherwise the lists are split where the halves have the most in common
-//! (Hirschberg). At most `2 * a.len() * b.len() / 64` words are processed, in bounded memory.
+//! if the longest common subsequence of `a[..=i]` with `b[..=j]` is one longer than that with `b[..j]`. Each row is
+//! computed from the previous one by an addition with carry. If all rows fit into [`MAX_STORED_WORDS`], they are
+//! stored, and the result is traced back through them; otherwise the lists are split where the halves have the most in
+//! common (Hirschberg). At most `2 * a.len() * b.len() / 64` words are processed, in bounded memory. The result is
+//! exact up to [`MAX_WORK`].
 
 use std::collections::HashMap;
 
-/// Maximum number of stored row words (16 MB): two lists of 11,000.
+/// Maximum number of stored row words (16 MB), enough for two lists of 11,000.
 const MAX_STORED_WORDS: usize = 2 << 20;
 /// Maximum number of processed words; beyond it, both lists are split in the middle, and the result is a common
 /// subsequence but not necessarily the longest.
@@ -87,12 +88,12 @@ fn prefix_lengths(a: &[u32], b: &[u32]) -> Vec<u32> {
     for symbol in a {
         masks.next_row(*symbol, &mut row);
     }
-    let mut sum = 0;
-    let counted = (0..b.len()).map(|j| {
-        sum += u32::from(!is_bit_set(&row, j));
-        sum
+    let mut length = 0;
+    let lengths = (0..b.len()).map(|j| {
+        length += u32::from(!is_bit_set(&row, j));
+        length
     });
-    std::iter::once(0).chain(counted).collect()
+    std::iter::once(0).chain(lengths).collect()
 }
 
 /// Stores every row and traces the result back from the end to the beginning.
@@ -131,7 +132,7 @@ fn is_bit_set(row: &[u64], bit: usize) -> bool {
 struct SymbolMasks {
     words: usize,
     positions: HashMap<u32, Vec<u32>>,
-    full_rows: HashMap<u32, Vec<u64>>,
+    stored_masks: HashMap<u32, Vec<u64>>,
     scratch: Vec<u64>,
 }
 
@@ -142,18 +143,18 @@ impl SymbolMasks {
         for (index, symbol) in b.iter().enumerate() {
             positions.entry(*symbol).or_default().push(index as u32);
         }
-        let mut full_rows = HashMap::new();
+        let mut stored_masks = HashMap::new();
         for (symbol, indices) in positions.iter().filter(|(_, indices)| indices.len() > words) {
             let mut mask = vec![0; words];
             set_bits(&mut mask, indices);
-            full_rows.insert(*symbol, mask);
+            stored_masks.insert(*symbol, mask);
         }
-        Self { words, positions, full_rows, scratch: vec![0; words] }
+        Self { words, positions, stored_masks, scratch: vec![0; words] }
     }
 
     /// Computes the next row for one more symbol.
     fn next_row(&mut self, symbol: u32, row: &mut [u64]) {
-        if let Some(mask) = self.full_rows.get(&symbol) {
+        if let Some(mask) = self.stored_masks.get(&symbol) {
             return advance_row(row, mask);
         }
         let Some(positions) = self.positions.get(&symbol) else { return };

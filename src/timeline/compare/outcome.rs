@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 pub struct Outcome {
     /// Why it ended; `None` while it is in progress.
     pub reason: Option<EndReason>,
-    /// The goal was reached at its end, or is reached now.
+    /// The goal was reached; in an episode in progress, in the last observation.
     pub won: bool,
-    /// Actions that were executed and answered; a waiting proposal doesn't count.
+    /// Completed steps, including those with only a thought; a waiting proposal isn't counted.
     pub steps: u32,
-    /// Actions sent to the environment.
+    /// Number of environment actions, that is, without thoughts.
     pub moves: u32,
-    /// Progress rate at its end, between 0 and 1.
+    /// Progress rate at its end or now, between 0 and 1.
     pub progress: f64,
-    /// Calls to models, the mentor's included.
+    /// Calls to models, including the mentor's.
     pub calls: u32,
     /// Tokens of prompts and replies.
     pub tokens: u64,
@@ -27,7 +27,7 @@ pub struct Outcome {
     pub progress_gains: Vec<(u32, f64)>,
     /// Mistakes noted by detectors, by detector.
     pub mistakes: BTreeMap<String, u32>,
-    /// Steps from the first difference on.
+    /// Completed steps from the first difference on.
     pub steps_after: u32,
     /// Mistakes from the first difference on.
     pub mistakes_after: u32,
@@ -55,11 +55,11 @@ impl Outcome {
         };
         let mut best = episode.first_observation.as_ref().map_or(0.0, |r| r.progress);
         for step in &episode.steps {
-            let after = from.is_some_and(|from| step.number >= from);
-            outcome.steps_after += u32::from(after && step.answer.is_some());
+            let is_after = from.is_some_and(|from| step.number >= from);
+            outcome.steps_after += u32::from(is_after && step.answer.is_some());
             for note in step.notes.iter().filter(|n| n.kind == NoteKind::Mistake) {
                 *outcome.mistakes.entry(note.detector.clone()).or_default() += 1;
-                outcome.mistakes_after += u32::from(after);
+                outcome.mistakes_after += u32::from(is_after);
             }
             if let Some(answer) = step.answer.as_ref().filter(|a| a.progress > best) {
                 best = answer.progress;

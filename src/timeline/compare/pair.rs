@@ -19,7 +19,7 @@ pub struct EpisodePair {
 /// Returns the number, task and trial of each episode of a state, including the open one.
 fn episodes(state: &State) -> impl Iterator<Item = (u32, &Task, u32)> {
     let open = state.open_episode().map(|e| (e.number, &e.task, e.trial));
-    state.ended_episodes.iter().map(|p| (p.number, &p.task, p.trial)).chain(open)
+    state.ended_episodes.iter().map(|e| (e.number, &e.task, e.trial)).chain(open)
 }
 
 /// Pairs the episodes of two sessions by task and trial; if a session plays a task several times in the same trial, by
@@ -53,5 +53,5 @@ pub fn find_counterpart(episode: (&Task, u32), among: &State) -> Option<u32> {
     let (task, trial) = (episode.0.key(), episode.1);
     let is_same_task = |t: &Task| t.key() == task;
     let exact = episodes(among).find(|(_, t, n)| is_same_task(t) && *n == trial);
-    exact.or_else(|| episodes(among).find(|(_, t, _)| is_same_task(t))).map(|found| found.0)
+    exact.or_else(|| episodes(among).find(|(_, t, _)| is_same_task(t))).map(|(number, ..)| number)
 }

@@ -42,7 +42,7 @@ pub struct LessonDifferences {
 /// A lesson as shown in a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedLesson {
-    /// Short number in its session.
+    /// Its number in its session.
     pub number: u32,
     /// Number of its version, from 1.
     pub version: u32,
@@ -50,7 +50,7 @@ pub struct ComparedLesson {
     pub text: LessonText,
 }
 
-/// Segments at the same place of the two prompts that differ, or one without a counterpart.
+/// Two differing segments at the same position of the prompts, or one without a counterpart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentPair {
     pub label: SegmentLabel,
@@ -71,7 +71,7 @@ pub struct SegmentText {
 pub struct WorldDifferences {
     /// The last observations, if they differ.
     pub observation: Option<(String, String)>,
-    /// Differences in what the agent may know: its place, what it holds, what it has seen.
+    /// Differences in what the agent may know: its location, what it holds, what it has seen.
     pub known_facts: Vec<Difference>,
     /// The progress rates, if they differ.
     pub progress: Option<(f64, f64)>,
@@ -86,7 +86,7 @@ impl PriorDifferences {
             && self.world == WorldDifferences::default()
     }
 
-    /// Compares two points, each given as a state just after the prompt for a step and the number of that step (0: the
+    /// Compares two points. Each is given as the state just after the prompt for a step, and that step's number (0: the
     /// beginning of the episode).
     pub(super) fn new(a: (Arc<State>, u32), b: (Arc<State>, u32), render: Render) -> Self {
         let prompts = prompt_for_step(&a.0, a.1).zip(prompt_for_step(&b.0, b.1));
@@ -108,7 +108,7 @@ impl PriorDifferences {
     }
 }
 
-/// Returns the event that completed the agent's input for a step.
+/// Returns the event that completed the agent's input for a step: its prompt, or else the event before the step.
 pub(super) fn input_seq(episode: &Episode, step: u32) -> Seq {
     match episode.step(step) {
         Some(Step { prompt_seq, .. }) if !prompt_seq.is_unset() => *prompt_seq,
@@ -126,7 +126,7 @@ fn prompt_for_step(state: &State, step: u32) -> Option<Arc<PromptRecord>> {
 fn diff_lessons(a: &State, b: &State) -> LessonDifferences {
     let active_lessons = |s: &State| s.pool.all().filter(|l| l.is_active()).cloned().collect::<Vec<Lesson>>();
     let (left, mut right) = (active_lessons(a), active_lessons(b));
-    let mut found = LessonDifferences::default();
+    let mut differences = LessonDifferences::default();
     for lesson in left {
         let same_id = right.iter().position(|l| l.id == lesson.id);
         let same_text = || right.iter().position(|l| l.kind == lesson.kind && l.text() == lesson.text());
@@ -134,14 +134,14 @@ fn diff_lessons(a: &State, b: &State) -> LessonDifferences {
             Some(index) => {
                 let other = right.remove(index);
                 if other.text() != lesson.text() {
-                    found.changed.push((compared_lesson(&lesson), compared_lesson(&other)));
+                    differences.changed.push((compared_lesson(&lesson), compared_lesson(&other)));
                 }
             }
-            None => found.only_left.push(compared_lesson(&lesson)),
+            None => differences.only_left.push(compared_lesson(&lesson)),
         }
     }
-    found.only_right = right.iter().map(compared_lesson).collect();
-    found
+    differences.only_right = right.iter().map(compared_lesson).collect();
+    differences
 }
 
 fn compared_lesson(lesson: &Lesson) -> ComparedLesson {
@@ -159,11 +159,11 @@ fn diff_segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<Seg
         p.segments.iter().filter(|s| !s.text.trim().is_empty()).cloned().collect::<Vec<Segment>>()
     };
     let (left, right) = (nonempty_segments(left), nonempty_segments(right));
-    let mut known: HashMap<(SegmentLabel, Arc<str>), u32> = HashMap::new();
+    let mut ids: HashMap<(SegmentLabel, Arc<str>), u32> = HashMap::new();
     let mut number_texts = |segments: &[Segment]| -> Vec<u32> {
         let mut text_id = |s: &Segment| {
-            let next = known.len() as u32;
-            *known.entry((s.label, s.text.trim().into())).or_insert(next)
+            let next = ids.len() as u32;
+            *ids.entry((s.label, s.text.trim().into())).or_insert(next)
         };
         segments.iter().map(&mut text_id).collect()
     };
@@ -173,19 +173,19 @@ fn diff_segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<Seg
         source: source_text(state, &s.origin),
         text: s.text.clone(),
     };
-    let mut found = Vec::new();
-    for_each_gap(&text_ids.0, &text_ids.1, |mine, theirs, _| {
-        let (mine, theirs) = (&left[mine], &right[theirs]);
-        for_each_gap(&labels(mine), &labels(theirs), |only_left, only_right, both| {
-            let mut push_pair = |label, a, b| found.push(SegmentPair { label, left: a, right: b });
-            mine[only_left].iter().for_each(|s| push_pair(s.label, Some(segment_text(a, s)), None));
-            theirs[only_right].iter().for_each(|s| push_pair(s.label, None, Some(segment_text(b, s))));
-            if let Some((x, y)) = both.map(|(x, y)| (&mine[x], &theirs[y])) {
+    let mut pairs = Vec::new();
+    for_each_gap(&text_ids.0, &text_ids.1, |left_gap, right_gap, _| {
+        let (left_gap, right_gap) = (&left[left_gap], &right[right_gap]);
+        for_each_gap(&labels(left_gap), &labels(right_gap), |only_left, only_right, matched| {
+            let mut push_pair = |label, a, b| pairs.push(SegmentPair { label, left: a, right: b });
+            left_gap[only_left].iter().for_each(|s| push_pair(s.label, Some(segment_text(a, s)), None));
+            right_gap[only_right].iter().for_each(|s| push_pair(s.label, None, Some(segment_text(b, s))));
+            if let Some((x, y)) = matched.map(|(x, y)| (&left_gap[x], &right_gap[y])) {
                 push_pair(x.label, Some(segment_text(a, x)), Some(segment_text(b, y)));
             }
         });
     });
-    found
+    pairs
 }
 
 /// Visits the gap before each match of two lists together with that match, and then the gap after the last one.

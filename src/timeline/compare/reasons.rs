@@ -65,12 +65,12 @@ impl Reason {
 impl Comparison {
     /// Returns the apparent reasons for the first difference, most direct first; empty if nothing differs.
     pub fn reasons(&self) -> Vec<Reason> {
-        let (Some(at), Some(before)) = (self.first_difference, self.prior.as_ref()) else {
+        let (Some(first_row), Some(prior)) = (self.first_difference, self.prior.as_ref()) else {
             return Vec::new();
         };
-        let row = self.rows[at];
+        let row = self.rows[first_row];
         if row.left == Some(0) && row.right == Some(0) {
-            let settings = (!before.settings.is_empty()).then_some(Reason::Settings);
+            let settings = (!prior.settings.is_empty()).then_some(Reason::Settings);
             return std::iter::once(Reason::World).chain(settings).collect();
         }
         let decided_by_person = |step: Option<&Step>| {
@@ -79,7 +79,7 @@ impl Comparison {
             })
         };
         // A side without a step in the row is represented by its next one.
-        let next = |side_step: fn(&Row) -> Option<u32>| self.rows[at..].iter().find_map(side_step);
+        let next = |side_step: fn(&Row) -> Option<u32>| self.rows[first_row..].iter().find_map(side_step);
         let x = next(|r| r.left).and_then(|n| self.left.episode.step(n));
         let y = next(|r| r.right).and_then(|n| self.right.episode.step(n));
         let mut reasons = Vec::new();
@@ -88,12 +88,12 @@ impl Comparison {
         if edit.thought || edit.observation {
             reasons.push(Reason::Edited);
         }
-        let acted = is_one_sided
+        let decision_differs = is_one_sided
             || row.parts.contains(StepPart::Action)
             || (row.parts.contains(StepPart::Thought) && !edit.thought);
-        if decided_by_person(x) != decided_by_person(y) || (acted && decided_by_person(x)) {
+        if decided_by_person(x) != decided_by_person(y) || (decision_differs && decided_by_person(x)) {
             reasons.push(Reason::Person);
-        } else if !acted {
+        } else if !decision_differs {
             if reasons.is_empty() || edit.world_differs {
                 reasons.push(Reason::DifferentAnswer);
             }
@@ -102,11 +102,11 @@ impl Comparison {
         if manual_retries(x) != manual_retries(y) {
             reasons.push(Reason::AskedAgain);
         }
-        reasons.extend(prior_reasons(before));
-        if is_one_sided && has_ended_side(self, at) {
+        reasons.extend(prior_reasons(prior));
+        if is_one_sided && has_ended_side(self, first_row) {
             reasons.push(Reason::End);
         }
-        // An edit of the thought doesn't explain a different action.
+        // An edited thought doesn't explain a different action.
         if reasons.iter().all(|r| *r == Reason::Edited) {
             reasons.push(Reason::Chance);
         }
@@ -147,13 +147,13 @@ impl EditedParts {
 }
 
 /// Returns whether one of the sides has no step in this row and none after it.
-fn has_ended_side(comparison: &Comparison, at: usize) -> bool {
-    let rest = &comparison.rows[at..];
+fn has_ended_side(comparison: &Comparison, row: usize) -> bool {
+    let rest = &comparison.rows[row..];
     rest.iter().all(|r| r.left.is_none()) || rest.iter().all(|r| r.right.is_none())
 }
 
-fn prior_reasons(before: &PriorDifferences) -> Vec<Reason> {
-    let lessons = &before.lessons;
+fn prior_reasons(prior: &PriorDifferences) -> Vec<Reason> {
+    let lessons = &prior.lessons;
     let is_lesson_label = |label: SegmentLabel| {
         matches!(
             label,
@@ -163,10 +163,10 @@ fn prior_reasons(before: &PriorDifferences) -> Vec<Reason> {
     let cases = [
         (Reason::Lessons, *lessons != super::LessonDifferences::default()),
         // Lessons are part of the prompt but are reported only once.
-        (Reason::Prompt, before.segments.iter().any(|s| !is_lesson_label(s.label))),
-        (Reason::World, before.world != super::WorldDifferences::default()),
-        (Reason::Settings, !before.settings.is_empty()),
+        (Reason::Prompt, prior.segments.iter().any(|s| !is_lesson_label(s.label))),
+        (Reason::World, prior.world != super::WorldDifferences::default()),
+        (Reason::Settings, !prior.settings.is_empty()),
     ];
-    let found: Vec<Reason> = cases.into_iter().filter(|c| c.1).map(|c| c.0).collect();
-    if found.is_empty() && !before.segments.is_empty() { vec![Reason::Prompt] } else { found }
+    let reasons: Vec<Reason> = cases.into_iter().filter(|c| c.1).map(|c| c.0).collect();
+    if reasons.is_empty() && !prior.segments.is_empty() { vec![Reason::Prompt] } else { reasons }
 }

@@ -24,7 +24,7 @@ fn row_letters(rows: &[Row]) -> String {
 }
 
 #[test]
-fn steps_are_aligned_by_what_was_done() {
+fn steps_are_aligned_by_their_actions() {
     let cases: &[(&str, &str, &str)] = &[
         ("", "", ""),
         ("a|b|c", "a|b|c", "==="),
@@ -46,8 +46,8 @@ fn steps_are_aligned_by_what_was_done() {
     ];
     let split = |text: &'static str| text.split('|').filter(|t| !t.is_empty()).collect::<Vec<_>>();
     for (a, b, rows) in cases {
-        let found = compare(&TestBranch::with_actions(&split(a)), &TestBranch::with_actions(&split(b)));
-        assert_eq!(row_letters(&found.rows), *rows, "{a} beside {b}");
+        let comparison = compare(&TestBranch::with_actions(&split(a)), &TestBranch::with_actions(&split(b)));
+        assert_eq!(row_letters(&comparison.rows), *rows, "{a} compared with {b}");
     }
 }
 
@@ -57,15 +57,15 @@ fn differing_parts_of_a_step_are_listed() {
     let mut b = a.clone();
     a.add_step_with("open it", "It is open.", 0.5, DecidedBy::Actor);
     b.add_step_with("open it", "Nothing happens.", 0.0, DecidedBy::Person);
-    let found = compare(&a, &b);
-    let row = found.rows[found.first_difference.unwrap()];
+    let comparison = compare(&a, &b);
+    let row = comparison.rows[comparison.first_difference.unwrap()];
     assert_eq!((row.left, row.right, row.kind()), (Some(4), Some(4), RowKind::Changed));
     let parts: Vec<StepPart> = row.parts.iter().collect();
     assert_eq!(parts, [StepPart::DecidedBy, StepPart::Observation, StepPart::Progress]);
-    assert_eq!(found.outcomes.0.progress_gains, [(4, 0.5)]);
+    assert_eq!(comparison.outcomes.0.progress_gains, [(4, 0.5)]);
     let counts = |o: &super::Outcome| (o.mistake_count(), o.mistakes_after, o.steps_after);
-    assert_eq!((counts(&found.outcomes.0), counts(&found.outcomes.1)), ((0, 0, 1), (1, 1, 1)));
-    assert_eq!(found.reasons()[0], Reason::Person);
+    assert_eq!((counts(&comparison.outcomes.0), counts(&comparison.outcomes.1)), ((0, 0, 1), (1, 1, 1)));
+    assert_eq!(comparison.reasons()[0], Reason::Person);
 }
 
 #[test]
@@ -74,42 +74,41 @@ fn differences_before_the_first_differing_row_are_listed() {
     // The same branch, then with one more lesson, with another wording of it, with another model.
     let mut taught = TestBranch::with_actions(&common);
     let mut plain = taught.clone();
-    let found =
+    let comparison =
         compare(taught.add_lesson("l1", "Open it first.").add_step("open it"), plain.add_step("take x"));
-    let before = found.prior.as_ref().unwrap();
+    let prior = comparison.prior.as_ref().unwrap();
     assert_eq!(
-        before.lessons.only_left.iter().map(|l| l.text.text.as_str()).collect::<Vec<_>>(),
+        prior.lessons.only_left.iter().map(|l| l.text.text.as_str()).collect::<Vec<_>>(),
         ["Open it first."]
     );
     assert!(
-        before.lessons.only_right.is_empty()
-            && before.lessons.changed.is_empty()
-            && before.settings.is_empty()
+        prior.lessons.only_right.is_empty() && prior.lessons.changed.is_empty() && prior.settings.is_empty()
     );
     let segments: Vec<_> =
-        before.segments.iter().map(|s| (s.label, s.left.as_ref().map(|p| p.source.as_str()))).collect();
+        prior.segments.iter().map(|s| (s.label, s.left.as_ref().map(|p| p.source.as_str()))).collect();
     assert_eq!(segments, [(SegmentLabel::Error, Some("lesson 1 v1"))]);
-    assert_eq!(found.reasons(), [Reason::Lessons]);
+    assert_eq!(comparison.reasons(), [Reason::Lessons]);
 
     let mut other = TestBranch::with_actions(&common);
     other.add_lesson("l1", "Open it.").add_step("take x");
-    let found = compare(&taught, &other);
-    let changed = &found.prior.as_ref().unwrap().lessons.changed;
+    let comparison = compare(&taught, &other);
+    let changed = &comparison.prior.as_ref().unwrap().lessons.changed;
     assert_eq!((changed.len(), changed[0].1.text.text.as_str()), (1, "Open it."));
 
     // The same text under another id is the same lesson: every session assigns its own ids.
     let mut again = TestBranch::with_actions(&common);
     again.add_lesson("l9", "Open it first.").add_step("take x");
-    let found = compare(&taught, &again);
-    assert_eq!(found.prior.as_ref().unwrap().lessons, super::LessonDifferences::default());
-    assert_eq!(found.reasons(), [Reason::Chance]);
+    let comparison = compare(&taught, &again);
+    assert_eq!(comparison.prior.as_ref().unwrap().lessons, super::LessonDifferences::default());
+    assert_eq!(comparison.reasons(), [Reason::Chance]);
 
     let mut seeded = TestBranch::new("openai:m", 7);
     seeded.add_step("go 9");
-    let found = compare(&TestBranch::with_actions(&["go 1"]), &seeded);
-    let settings: Vec<_> = found.prior.as_ref().unwrap().settings.iter().map(|d| d.name.as_str()).collect();
+    let comparison = compare(&TestBranch::with_actions(&["go 1"]), &seeded);
+    let settings: Vec<_> =
+        comparison.prior.as_ref().unwrap().settings.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(settings, ["actor", "seed"]);
-    assert_eq!(found.reasons(), [Reason::Settings]);
+    assert_eq!(comparison.reasons(), [Reason::Settings]);
 }
 
 #[test]
@@ -163,35 +162,35 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
 
 /// Regression: a person's edit in the common past of two branches was reported as no difference.
 #[test]
-fn an_edit_in_a_common_past_is_a_difference() {
+fn an_edit_in_the_common_past_is_a_difference() {
     type Edit = (&'static str, fn(&mut TestBranch), StepPart);
     let edits: [Edit; 3] = [
         ("an observation", |branch| branch.edit_observation(2, "There is a lamp."), StepPart::Observation),
         ("a thought", |branch| branch.edit_thought(2, "I take the lamp."), StepPart::Thought),
         ("a step that is a thought", |branch| branch.edit_thought(3, "a lamp"), StepPart::Thought),
     ];
-    for (what, edit, part) in edits {
+    for (edited_part, edit, part) in edits {
         let trunk = TestBranch::with_actions(&["go 1", "go 2", "think: a cup"]);
         let mut fork = trunk.clone();
         edit(&mut fork);
         for (a, b) in [(&trunk, &fork), (&fork, &trunk)] {
-            let found = compare(a, b);
-            let changed: Vec<_> = found.rows.iter().filter(|r| r.kind() != RowKind::Same).collect();
-            assert_eq!(changed.len(), 1, "{what}: {:?}", found.rows);
-            assert_eq!(changed[0].kind(), RowKind::Changed, "{what}");
-            assert_eq!(changed[0].parts.iter().collect::<Vec<_>>(), [part], "{what}");
-            assert_eq!(found.reasons(), [Reason::Edited], "{what}");
+            let comparison = compare(a, b);
+            let changed: Vec<_> = comparison.rows.iter().filter(|r| r.kind() != RowKind::Same).collect();
+            assert_eq!(changed.len(), 1, "{edited_part}: {:?}", comparison.rows);
+            assert_eq!(changed[0].kind(), RowKind::Changed, "{edited_part}");
+            assert_eq!(changed[0].parts.iter().collect::<Vec<_>>(), [part], "{edited_part}");
+            assert_eq!(comparison.reasons(), [Reason::Edited], "{edited_part}");
         }
         // It stays the first difference after the branches diverge.
         let mut continued = trunk.clone();
         continued.add_step("take x");
         fork.add_step("take y");
-        assert_eq!(compare(&continued, &fork).reasons(), [Reason::Edited], "{what}");
+        assert_eq!(compare(&continued, &fork).reasons(), [Reason::Edited], "{edited_part}");
     }
 }
 
 #[test]
-fn an_edit_hides_no_other_reason() {
+fn an_edit_does_not_hide_other_reasons() {
     let mut a = TestBranch::with_actions(&["go 1"]);
     let mut b = a.clone();
     a.add_step_with("look", "A cup.", 0.0, DecidedBy::Actor);
@@ -227,19 +226,19 @@ fn being_further_ahead_is_not_a_reason() {
     b.add_lesson("l9", "Be careful.").propose("take x");
     a.add_step("take x").add_lesson("l1", "Open it first.").add_step("open it");
     let none: &[&str] = &[];
-    for (a, b, only, reasons) in [
+    for (a, b, only_lessons, reasons) in [
         (&a, &b, [none, &["Be careful."]], vec![Reason::Lessons, Reason::End]),
         (&b, &a, [&["Be careful."], none], vec![Reason::Lessons, Reason::End]),
         (&a, &TestBranch::with_actions(&["go 1", "look", "take x"]), [none, none], vec![Reason::End]),
         (&TestBranch::with_actions(&[]), &a, [none, none], vec![Reason::End]),
     ] {
-        let found = compare(a, b);
-        let before = found.prior.as_ref().unwrap();
+        let comparison = compare(a, b);
+        let prior = comparison.prior.as_ref().unwrap();
         let texts =
             |l: &[super::ComparedLesson]| l.iter().map(|l| l.text.text.clone()).collect::<Vec<String>>();
-        assert_eq!([texts(&before.lessons.only_left), texts(&before.lessons.only_right)], only);
-        assert_eq!(before.world, super::WorldDifferences::default());
-        assert_eq!(found.reasons(), reasons);
+        assert_eq!([texts(&prior.lessons.only_left), texts(&prior.lessons.only_right)], only_lessons);
+        assert_eq!(prior.world, super::WorldDifferences::default());
+        assert_eq!(comparison.reasons(), reasons);
     }
 }
 
@@ -261,54 +260,64 @@ fn asking_again_is_a_reason() {
 fn an_unanswered_proposal_is_not_a_step() {
     let mut a = TestBranch::with_actions(&["go 1", "look", "take x"]);
     a.propose("go 9");
-    for (proposed, first) in [("take x", None), ("take y", Some(3))] {
+    for (proposed, expected_difference) in [("take x", None), ("take y", Some(3))] {
         let mut b = TestBranch::with_actions(&["go 1", "look"]);
         b.propose(proposed);
-        for (found, steps) in [(compare(&a, &b), [3, 2]), (compare(&b, &a), [2, 3])] {
-            assert_eq!([found.outcomes.0.steps, found.outcomes.1.steps], steps, "{proposed}");
+        for (comparison, steps) in [(compare(&a, &b), [3, 2]), (compare(&b, &a), [2, 3])] {
+            assert_eq!([comparison.outcomes.0.steps, comparison.outcomes.1.steps], steps, "{proposed}");
             // They are shown, in rows that count neither as the same nor as different.
             assert_eq!(
-                (found.counts().iter().sum::<usize>(), found.count_pending()),
+                (comparison.counts().iter().sum::<usize>(), comparison.count_pending()),
                 (3, 2),
                 "{:?}",
-                found.rows
+                comparison.rows
             );
-            assert_eq!(found.rows.len(), 5);
-            let waits: Vec<bool> = found.rows.iter().map(|r| r.pending).collect();
-            assert_eq!(waits, [false, false, false, true, true]);
-            assert_eq!(found.first_difference, first.or(Some(4)), "{proposed}: {:?}", found.rows);
-            let entry = &found.decision_entries(3)[0];
+            assert_eq!(comparison.rows.len(), 5);
+            let pending: Vec<bool> = comparison.rows.iter().map(|r| r.pending).collect();
+            assert_eq!(pending, [false, false, false, true, true]);
+            assert_eq!(
+                comparison.first_difference,
+                expected_difference.or(Some(4)),
+                "{proposed}: {:?}",
+                comparison.rows
+            );
+            let entry = &comparison.decision_entries(3)[0];
             let labels = [entry.left.as_deref().unwrap(), entry.right.as_deref().unwrap()];
             assert!(
                 labels.contains(&"step 3") && labels.contains(&"step 3: proposed, not taken"),
                 "{labels:?}"
             );
         }
-        let from = compare(&a, &b).outcomes;
-        assert_eq!((from.0.steps_after, from.1.steps_after), (u32::from(first.is_some()), 0), "{proposed}");
+        let outcomes = compare(&a, &b).outcomes;
+        assert_eq!(
+            (outcomes.0.steps_after, outcomes.1.steps_after),
+            (u32::from(expected_difference.is_some()), 0),
+            "{proposed}"
+        );
     }
 }
 
 /// Regression: two branches with the same steps were reported as equal, although another model played one of them.
 #[test]
 fn initial_differences_are_listed_even_if_all_steps_are_equal() {
-    let names = |found: &[super::Difference]| found.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+    let names =
+        |differences: &[super::Difference]| differences.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
     let mut a = TestBranch::with_actions(&["go 1", "look"]);
     let mut b = TestBranch::new("openai:m", 7);
     b.add_step("go 1").add_step("look");
-    let found = compare(&a, &b);
+    let comparison = compare(&a, &b);
     assert_eq!(
-        (found.first_difference, names(&found.initial_differences)),
+        (comparison.first_difference, names(&comparison.initial_differences)),
         (None, vec!["actor".to_owned(), "seed".to_owned()])
     );
-    assert!(found.later_differences.is_empty());
+    assert!(comparison.later_differences.is_empty());
     // Settings changed during the run are listed separately, under their own heading.
     a.change_setting("actor.temperature", 0.7.into());
     b.change_setting("r_freq", 3.into());
-    let found = compare(&a, &b);
-    assert_eq!((found.first_difference, names(&found.initial_differences).len()), (None, 2));
-    assert_eq!(names(&found.later_differences), ["actor.temperature", "r_freq"]);
-    let topics: Vec<&str> = found.run_entries().iter().map(|s| s.topic).collect();
+    let comparison = compare(&a, &b);
+    assert_eq!((comparison.first_difference, names(&comparison.initial_differences).len()), (None, 2));
+    assert_eq!(names(&comparison.later_differences), ["actor.temperature", "r_freq"]);
+    let topics: Vec<&str> = comparison.run_entries().iter().map(|s| s.topic).collect();
     assert_eq!(topics[0], "differences before the first step");
     assert_eq!(topics[2..], ["changed during the run"; 2]);
     // A branch has no differences from itself, nor has one where a setting was changed back.
@@ -325,8 +334,13 @@ fn an_override_in_the_next_row_is_a_reason() {
     let (mut a, mut b) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
     a.add_step("take x").add_step("go 2").add_step("look");
     b.add_step_with("wait", "Nothing.", 0.0, DecidedBy::Person);
-    for found in [compare(&a, &b), compare(&b, &a)] {
-        assert!(found.reasons().contains(&Reason::Person), "{:?}: {:?}", found.reasons(), found.rows);
+    for comparison in [compare(&a, &b), compare(&b, &a)] {
+        assert!(
+            comparison.reasons().contains(&Reason::Person),
+            "{:?}: {:?}",
+            comparison.reasons(),
+            comparison.rows
+        );
     }
 }
 
@@ -339,16 +353,16 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 120, ..ProptestConfig::default() })]
     #[test]
     fn every_step_is_in_one_row_in_order(a in actions(), b in actions()) {
-        let found = compare(&TestBranch::with_actions(&a), &TestBranch::with_actions(&b));
-        let left: Vec<u32> = found.rows.iter().filter_map(|r| r.left).collect();
-        let right: Vec<u32> = found.rows.iter().filter_map(|r| r.right).collect();
+        let comparison = compare(&TestBranch::with_actions(&a), &TestBranch::with_actions(&b));
+        let left: Vec<u32> = comparison.rows.iter().filter_map(|r| r.left).collect();
+        let right: Vec<u32> = comparison.rows.iter().filter_map(|r| r.right).collect();
         prop_assert_eq!(left, (0..=a.len() as u32).collect::<Vec<_>>());
         prop_assert_eq!(right, (0..=b.len() as u32).collect::<Vec<_>>());
-        for row in found.rows.iter().filter(|r| r.kind() == RowKind::Same && r.left != Some(0)) {
+        for row in comparison.rows.iter().filter(|r| r.kind() == RowKind::Same && r.left != Some(0)) {
             prop_assert_eq!(a[row.left.unwrap() as usize - 1], b[row.right.unwrap() as usize - 1]);
         }
-        prop_assert_eq!(found.first_difference.is_none(), a == b);
-        prop_assert_eq!(found.reasons().is_empty(), a == b);
+        prop_assert_eq!(comparison.first_difference.is_none(), a == b);
+        prop_assert_eq!(comparison.reasons().is_empty(), a == b);
     }
 
     #[test]
@@ -366,10 +380,10 @@ proptest! {
     }
 
     #[test]
-    fn a_branch_does_not_differ_from_itself(a in actions()) {
+    fn a_branch_has_no_differences_from_itself(a in actions()) {
         let branch = TestBranch::with_actions(&a);
-        let found = compare(&branch, &branch.clone());
-        prop_assert!(found.first_difference.is_none() && found.prior.is_none());
-        prop_assert_eq!(found.counts(), [a.len() + 1, 0, 0, 0]);
+        let comparison = compare(&branch, &branch.clone());
+        prop_assert!(comparison.first_difference.is_none() && comparison.prior.is_none());
+        prop_assert_eq!(comparison.counts(), [a.len() + 1, 0, 0, 0]);
     }
 }

@@ -47,7 +47,7 @@ actions! {
     ToggleConfirm = "confirm", "switch stopping at every proposal on or off";
     ToggleHuman = "play", "play yourself, or hand control back to the agent";
     Override = "override", "replace the proposed action";
-    RejectOrToggle = "reject", "reject the proposal; in a lane: lesson on or off";
+    RejectOrToggle = "reject", "reject the proposal; switch a lesson on or off";
     OverrideQuestions = "override-questions", "choose again how overrides are shown to the agent";
     AskAgain = "ask-again", "retry this step with the current lessons";
     Retry = "retry", "retry the failed call or write";
@@ -55,11 +55,11 @@ actions! {
     ChangeModel = "model", "change the actor's or mentor's model or sampling, from the next request on";
     UseRecordedReply = "recorded", "use a recorded reply instead of a failed call (marked as recorded)";
     Breakpoints = "breaks", "list breakpoints and watches, and set new ones";
-    AddBreakpoint = "break-add", "add a condition";
-    EditBreakpoint = "break-edit", "edit the selected condition";
+    AddBreakpoint = "break-add", "add a breakpoint";
+    EditBreakpoint = "break-edit", "edit the selected breakpoint";
     ToggleBreakpoint = "break-toggle", "switch the selected breakpoint on or off";
     ToggleOneShot = "break-once", "switch one-shot on or off: the first hit switches the breakpoint off";
-    ToggleWatch = "break-warn", "watch or breakpoint: a watch marks the step but doesn't pause";
+    ToggleWatch = "break-warn", "switch between breakpoint and watch (a watch marks the step but doesn't pause)";
     DeleteBreakpoint = "break-delete", "delete the selected breakpoint";
     Remark = "remark", "write a remark on this step";
     AddLesson = "lesson-add", "add a lesson";
@@ -80,9 +80,9 @@ actions! {
     NextMark = "next-mark", "go to the next mark";
     PreviousEpisode = "previous-episode", "go to the start of the previous episode";
     NextEpisode = "next-episode", "go to the start of the next episode";
-    FilterMarks = "marks", "choose the marks that < and > stop at: reflections, overrides, errors, progress, remarks";
+    FilterMarks = "marks", "choose the marks that < and > stop at: reflections, overrides, mistakes, progress, remarks, breakpoints";
     OnlyThisMark = "only-this", "stop only at marks of the selected kind, or at all kinds";
-    EpisodeStart = "first", "go to the start";
+    EpisodeStart = "first", "go to the start of the episode";
     Live = "live", "go to the present, or to the end";
     LastProgress = "last-progress", "go to the last step that made progress";
     Fork = "fork", "continue from the step shown on a new branch, with or without a change";
@@ -115,11 +115,11 @@ actions! {
     EpisodeList = "tasks", "list the run's episodes: outcome, reason, cost";
     Compare = "compare", "compare this episode with another trial, branch or session";
     OnlyFailed = "only-failed", "list only failed episodes, or all";
-    SortRows = "sort", "sort the list by the next column";
+    SortRows = "sort", "cycle the column the list is sorted by";
     GroupByCause = "group", "group failed episodes by cause, or list them ungrouped";
     Rerun = "rerun", "rerun this episode from its start, in a new session";
     Summary = "summary", "accept or reject lines of the mentor's summary";
-    RejectAll = "refuse-all", "reject all lines of the summary, or accept all again";
+    RejectAll = "reject-all", "reject all lines of the summary, or accept all again";
     PlayAgain = "again", "play this task again";
     NextTask = "next", "continue with the next task";
     EndEpisode = "end-episode", "end this episode";
@@ -143,8 +143,9 @@ actions! {
 }
 
 impl Action {
-    /// Returns the action with a name.
+    /// Returns the action with a name. Older key files call `reject-all` `refuse-all`.
     pub fn from_name(name: &str) -> Option<Self> {
+        let name = if name == "refuse-all" { "reject-all" } else { name };
         Self::ALL.iter().copied().find(|a| a.name() == name)
     }
 

@@ -146,6 +146,11 @@ fn names_are_unique() {
 }
 
 #[test]
+fn the_former_name_of_an_action_is_still_read() {
+    assert_eq!(Action::from_name("refuse-all"), Some(Action::RejectAll));
+}
+
+#[test]
 fn keys_document_is_fresh() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/KEYS.md");
     let page = keys_markdown(&Keymap::default());

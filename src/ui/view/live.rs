@@ -97,7 +97,7 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
         return;
     }
     if let Some(change) = state.waiting_summaries.first().filter(|_| state.is_waiting()) {
-        let message = format!("the {} waits for your decision", change.question.name());
+        let message = format!("the {} is waiting for your decision", change.question.name());
         w.push_text((Role::ModePaused, ""), 2, Role::ModePaused, &message);
         w.push_line(2, key_pieces(context, &[(Action::Summary, "review it")]));
         return;

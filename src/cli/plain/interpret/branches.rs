@@ -33,9 +33,10 @@ pub(super) fn parse_branch_line(word: &str, rest: &str, state: &State) -> Option
 }
 
 /// Parses the number after `back` and `forward`, 1 by default.
-fn parse_seek(rest: &str, to: impl FnOnce(u32) -> Seek) -> Result<LineAction, String> {
-    let by = if rest.is_empty() { Ok(1) } else { rest.parse() };
-    by.map(|by| LineAction::Seek(to(by)))
+fn parse_seek(rest: &str, seek: impl FnOnce(u32) -> Seek) -> Result<LineAction, String> {
+    let steps = if rest.is_empty() { Ok(1) } else { rest.parse() };
+    steps
+        .map(|steps| LineAction::Seek(seek(steps)))
         .map_err(|_| format!("{rest:?} is not a number of steps; usage: back N or forward N"))
 }
 

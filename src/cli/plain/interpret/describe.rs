@@ -39,8 +39,8 @@ pub(super) fn describe_steps(rest: &str, state: &State) -> Result<String, String
         if let Some(action) = step.action() {
             let _ = writeln!(out, "{:>3} > {action}", step.number);
         }
-        if let Some(seen) = step.observation() {
-            let _ = writeln!(out, "      {}", seen.trim().replace('\n', "\n      "));
+        if let Some(observation) = step.observation() {
+            let _ = writeln!(out, "      {}", observation.trim().replace('\n', "\n      "));
         }
     }
     Ok(if out.is_empty() { "no steps yet".to_owned() } else { out })

@@ -1,4 +1,4 @@
-//! The list of commands.
+//! The text of `help`.
 
 pub(in crate::cli::plain) const HELP: &str = "\
 step (n)                run the proposed action and stop at the next proposal
@@ -8,8 +8,8 @@ pause                   stop as soon as no call is in flight
 cancel                  cancel the call in flight
 override ACTION (o)     replace the proposed action
   override-as-edit ACTION   the same, shown to the agent as a human edit
-break CONDITION (b)     stop where CONDITION holds, such as `break nothing 3`, `break action ~ heat`, `break end failure`
-watch CONDITION         report where CONDITION holds, without stopping (also: warn CONDITION)
+break CONDITION (b)     stop when CONDITION holds, such as `break nothing 3`, `break action ~ heat`, `break end failure`
+watch CONDITION         report when CONDITION holds, without stopping (also: warn CONDITION)
 breaks                  list breakpoints and watches, with their numbers and hits
 break-edit N CONDITION, break-on N, break-off N, break-delete N
 reject REASON (x)       reject the proposal; the agent is shown the reason and asked again
@@ -44,7 +44,7 @@ actions                 the actions that the environment would accept now
 hint                    a path to the goal, where the environment can compute one
 story [N]               the last steps, or step N
 note TEXT               add a note to this step
-set NAME VALUE          change a setting, such as max_steps, or actor.temperature of a model
+set NAME VALUE          change a setting (max_steps) or a sampling parameter (actor.temperature)
 retry                   after failed calls: retry all of them
 model NAME              switch the actor's model (openai:MODEL, openai:MODEL profile P, rules, recorded:SESSION);
   mentor NAME           the same for the mentor; after a failed call, `retry` then calls the new model

@@ -3,7 +3,7 @@
 use crate::domain::{Autonomy, ModelRole, Question, Stage};
 use crate::engine::{RunStatus, State};
 
-/// Describes the failed calls and the possible reactions.
+/// Describes the failed calls and the commands that apply.
 fn failure_status(state: &State) -> String {
     let failures = state.failed_calls().map(|(effect, failure)| {
         let question = effect.question().map(|q| format!(" ({})", q.name()));
@@ -20,7 +20,7 @@ fn failure_status(state: &State) -> String {
     format!("FAILED · {}; {choices}", failures.join("; "))
 }
 
-/// Describes the cancelled calls and the possible reactions.
+/// Describes the cancelled calls and the commands that apply.
 fn cancelled_status(state: &State) -> Option<String> {
     let (edited, choices) = if state.has_unsent_edit() {
         (
@@ -60,8 +60,8 @@ pub(in crate::cli::plain) fn status_line(state: &State) -> String {
     if let Some(hit) =
         state.breakpoints.current_hit.as_ref().filter(|_| state.run_status == RunStatus::Paused)
     {
-        let at = state.step_awaiting_decision().and_then(|s| s.proposed.as_deref());
-        let proposed = at.map_or_else(String::new, |action| format!(" · proposed: {action}"));
+        let action = state.step_awaiting_decision().and_then(|s| s.proposed.as_deref());
+        let proposed = action.map_or_else(String::new, |action| format!(" · proposed: {action}"));
         return format!("STOPPED · {}{proposed}; step or run continues", hit.config.condition);
     }
     if let Some(status) =

@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 /// Lists the lines of the pending summary, numbered from 1.
 ///
 /// # Errors
-/// No summary is waiting.
+/// Fails if no summary is waiting.
 pub(super) fn summary_lines(state: &State) -> Result<String, String> {
     let change = pending_summary(state)?;
     let mut out = format!("{}:\n", change.question.name());
-    for (place, line) in change.items.iter().enumerate() {
+    for (index, line) in change.items.iter().enumerate() {
         let (sign, text) = match line {
             PoolChangeItem::Retire { id } => {
                 let lesson = state.pool.get(id).map(|l| format_lesson(l.text()));
@@ -19,7 +19,7 @@ pub(super) fn summary_lines(state: &State) -> Result<String, String> {
             }
             PoolChangeItem::Add { text, .. } => ("+", format_lesson(text)),
         };
-        let _ = writeln!(out, "{:>3} {sign} {text}", place + 1);
+        let _ = writeln!(out, "{:>3} {sign} {text}", index + 1);
     }
     out.push_str("`accept` accepts all lines; `refuse N ...` rejects those lines and accepts the rest; a rejected line changes nothing");
     Ok(out)
@@ -28,21 +28,21 @@ pub(super) fn summary_lines(state: &State) -> Result<String, String> {
 /// Parses the line numbers after `accept` or `refuse`.
 ///
 /// # Errors
-/// No summary is waiting, or a number is not one of its lines.
+/// Fails if no summary is waiting, or if a number is not one of its lines.
 pub(super) fn parse_decision(word: &str, rest: &str, state: &State) -> Result<Command, String> {
-    let all = pending_summary(state)?.items.len();
-    let mut named = Vec::new();
+    let count = pending_summary(state)?.items.len();
+    let mut chosen = Vec::new();
     for number in rest.split([' ', ',']).filter(|n| !n.is_empty()) {
-        let place: usize = number.parse().ok().filter(|n| (1..=all).contains(n)).ok_or_else(|| {
-            format!("{number:?} is not a line of the summary; lines are numbered from 1 to {all}")
+        let line: usize = number.parse().ok().filter(|n| (1..=count).contains(n)).ok_or_else(|| {
+            format!("{number:?} is not a line of the summary; lines are numbered from 1 to {count}")
         })?;
-        named.push(place - 1);
+        chosen.push(line - 1);
     }
-    let refused = match (word, named.is_empty()) {
+    let refused = match (word, chosen.is_empty()) {
         ("accept", true) => Vec::new(),
-        ("refuse", true) => (0..all).collect(),
-        ("accept", false) => (0..all).filter(|place| !named.contains(place)).collect(),
-        _ => named,
+        ("refuse", true) => (0..count).collect(),
+        ("accept", false) => (0..count).filter(|index| !chosen.contains(index)).collect(),
+        _ => chosen,
     };
     Ok(Command::SettlePool { refused })
 }

@@ -49,7 +49,7 @@ fn every_palette_action_is_a_command_or_says_that_it_needs_the_screen() {
             }
             // A command that needs an argument.
             Err(why) => {
-                let needs_argument = ["missing argument", "no lesson", "no lesson", "no summary is waiting"]
+                let needs_argument = ["missing argument", "no lesson", "no summary is waiting"]
                     .iter()
                     .any(|w| why.starts_with(w));
                 assert!(needs_argument, "{name}: {why}");

@@ -124,27 +124,27 @@ fn scienceworld_labels_are_listed_but_not_played() {
 fn a_broken_label_is_reported_with_file_line_and_reason() {
     let dir = tempfile::tempdir().unwrap();
     write_problems(dir.path());
-    let with = |key: &str, value: Value| {
+    let label_with = |key: &str, value: Value| {
         let mut row = pddl_label(1, GOAL);
         row[key] = value;
         row
     };
     let babyai = |id: u64, goal: &str| json!({"task": "babyai", "id": id, "goal": goal, "subgoals": ["x"]});
     let cases: Vec<(Value, &str)> = vec![
-        (with("task", json!("webshop")), "labels of \"webshop\" are not supported"),
-        (with("task", json!(3)), "`task` is not a string"),
-        (with("id", json!(-1)), "`id` is not a whole number"),
-        (with("id", json!(25)), "out of range for gripper"),
-        (with("id", json!(2)), "which has only 2 files"),
-        (with("goal", Value::Null), "`goal` is not a string"),
-        (with("goal", json!("another")), "differs from the label's"),
-        (with("goal", json!("x".repeat(9_000))), "`goal` has 9000 bytes"),
-        (with("difficulty", json!("medium")), "`difficulty` is neither"),
-        (with("subgoals", json!([])), "`subgoals` has 0 entries"),
-        (with("subgoals", json!(["x", 1])), "`subgoals[1]` is not a string"),
-        (with("additional_info", json!({})), "`additional_info.subtask` is missing"),
-        (with("additional_info", json!({"subtask": "chess"})), "supported are gripper, blockworld"),
-        (with("additional_info", json!({"subtask": "barman"})), "out of range for barman"),
+        (label_with("task", json!("webshop")), "labels of \"webshop\" are not supported"),
+        (label_with("task", json!(3)), "`task` is not a string"),
+        (label_with("id", json!(-1)), "`id` is not a whole number"),
+        (label_with("id", json!(25)), "out of range for gripper"),
+        (label_with("id", json!(2)), "which has only 2 files"),
+        (label_with("goal", Value::Null), "`goal` is not a string"),
+        (label_with("goal", json!("another")), "differs from the label's"),
+        (label_with("goal", json!("x".repeat(9_000))), "`goal` has 9000 bytes"),
+        (label_with("difficulty", json!("medium")), "`difficulty` is neither"),
+        (label_with("subgoals", json!([])), "`subgoals` has 0 entries"),
+        (label_with("subgoals", json!(["x", 1])), "`subgoals[1]` is not a string"),
+        (label_with("additional_info", json!({})), "`additional_info.subtask` is missing"),
+        (label_with("additional_info", json!({"subtask": "chess"})), "supported are gripper, blockworld"),
+        (label_with("additional_info", json!({"subtask": "barman"})), "out of range for barman"),
         (babyai(112, ""), "112 tasks"),
         (babyai(0, "open the box"), "the index in AgentBoard's own file"),
         (

@@ -29,13 +29,13 @@ fn patterns_alternate_between_the_domains() {
 #[test]
 fn the_id_of_a_file_task_finds_the_files_again() {
     let dir = tempfile::tempdir().unwrap();
-    let put = |name: &str, text: &str| {
+    let write = |name: &str, text: &str| {
         let path = dir.path().join(name);
         fs::write(&path, text).unwrap();
         path
     };
-    let domain = put("domain.pddl", crate::env::pddl::Domain::Gripper.pddl_text());
-    let problem = put("problem.pddl", PROBLEM);
+    let domain = write("domain.pddl", crate::env::pddl::Domain::Gripper.pddl_text());
+    let problem = write("problem.pddl", PROBLEM);
     let options = WorldOptions { joining: GoalSeparator::Space, ..WorldOptions::default() };
     let task = find("pddl", &pddl_files(Some(&domain), &problem), &options).unwrap();
     assert_eq!(task.goal, "The goal is to satisfy the following conditions: Robby is at roomb. ");
@@ -54,7 +54,7 @@ fn the_id_of_a_file_task_finds_the_files_again() {
     // Without a domain file the domain must be built in.
     let error = find("pddl", &pddl_files(None, &problem), &options).unwrap_err();
     assert!(error.to_string().contains("\"carriers\", which is not built in"), "{error}");
-    let ours = put("ours.pddl", &PROBLEM.replace("carriers", "gripper-strips"));
+    let ours = write("ours.pddl", &PROBLEM.replace("carriers", "gripper-strips"));
     let task = find("pddl", &pddl_files(None, &ours), &options).unwrap();
     assert!(warnings(&task).is_empty() && open(&task, &options).is_ok());
     let error = find("pddl", &pddl_files(Some(&problem), &problem), &options).unwrap_err();

@@ -54,15 +54,16 @@ impl CompiledGrammar {
         let intro = vec![Part::Symbol(compiler.resolve_symbol("intro"))];
         let mut symbols = Vec::with_capacity(document.productions.len());
         for (name, productions) in &document.productions {
-            let mut choices = Vec::with_capacity(productions.len());
+            let mut compiled = Vec::with_capacity(productions.len());
             for production in productions {
                 let condition = match production.condition.as_deref() {
                     None | Some("") => None,
                     Some(text) => Some(compiler.compile_query(grammar::parse_query(text))?),
                 };
-                choices.push(CompiledProduction { condition, text: compiler.compile_text(&production.rhs)? });
+                compiled
+                    .push(CompiledProduction { condition, text: compiler.compile_text(&production.rhs)? });
             }
-            symbols.push(Symbol { name: name.as_str().into(), productions: choices });
+            symbols.push(Symbol { name: name.as_str().into(), productions: compiled });
         }
         let mut actions = Vec::new();
         let mut parameters = Vec::new();
@@ -75,16 +76,16 @@ impl CompiledGrammar {
                 None => None,
             };
             actions.push(texts);
-            let mut places = Vec::new();
+            let mut bindings = Vec::new();
             for (name, kind) in task.parameters(action) {
                 let typed = compiler.slots.typed_slot(name, *kind)?;
-                places.push(Parameter {
+                bindings.push(Parameter {
                     name_slot: compiler.slots.name_slot(name)?,
                     typed_slot: typed,
                     kind: *kind,
                 });
             }
-            parameters.push(places);
+            parameters.push(bindings);
         }
         let Slots { names, name_of, views: made, .. } = compiler.slots;
         let mut words = vec![Box::default(); names.len()];
@@ -129,9 +130,9 @@ impl CompiledGrammar {
             is_static: true,
             binds_variables: false,
         };
-        let mut open: Vec<&Text> = vec![text];
-        while let Some(text) = open.pop() {
-            walk.visit_text(text, &mut open);
+        let mut pending: Vec<&Text> = vec![text];
+        while let Some(text) = pending.pop() {
+            walk.visit_text(text, &mut pending);
         }
         let used = walk.used.iter().enumerate().filter(|(_, used)| **used).map(|(at, _)| at).collect();
         Dependencies { is_static: walk.is_static, parameters: (!walk.binds_variables).then_some(used) }
@@ -181,13 +182,13 @@ impl Compiler<'_> {
     }
 
     fn compile_value(&mut self, value: grammar::Value) -> Result<Value, LocatedError> {
-        let mut all = |values: Vec<grammar::Value>| -> Result<Vec<Value>, LocatedError> {
+        let mut compile_all = |values: Vec<grammar::Value>| -> Result<Vec<Value>, LocatedError> {
             values.into_iter().map(|value| self.compile_value(value)).collect()
         };
         Ok(match value {
             grammar::Value::Text(text) => Value::Text(text.into()),
-            grammar::Value::Concat(values) => Value::Concat(all(values)?),
-            grammar::Value::Or(values) => Value::Or(all(values)?),
+            grammar::Value::Concat(values) => Value::Concat(compile_all(values)?),
+            grammar::Value::Or(values) => Value::Or(compile_all(values)?),
             grammar::Value::Attribute(name, attribute) => {
                 Value::Attribute(self.slots.name_slot(&name)?, attribute)
             }
@@ -217,24 +218,24 @@ struct DependencyWalk<'a> {
 }
 
 impl<'a> DependencyWalk<'a> {
-    fn visit_text(&mut self, text: &'a Text, open: &mut Vec<&'a Text>) {
+    fn visit_text(&mut self, text: &'a Text, pending: &mut Vec<&'a Text>) {
         for part in text {
             match part {
                 Part::Literal(_) => {}
-                Part::Symbol(call) => self.visit_symbol(call, open),
-                Part::Each { body, query, is_list: list } => {
+                Part::Symbol(symbol_ref) => self.visit_symbol(symbol_ref, pending),
+                Part::Each { body, query, is_list } => {
                     match body {
-                        CompiledBody::Symbol(call) => self.visit_symbol(call, open),
+                        CompiledBody::Symbol(symbol_ref) => self.visit_symbol(symbol_ref, pending),
                         CompiledBody::Value(value) => self.visit_value(value),
                         CompiledBody::Broken(_) => {}
                     }
                     if let Some(Ok(query)) = query {
                         self.visit_query(query);
                     }
-                    if *list {
-                        let calls: &'a [SymbolRef; 3] = &self.compiled.list_symbols;
-                        for call in calls {
-                            self.visit_symbol(call, open);
+                    if *is_list {
+                        let symbol_refs: &'a [SymbolRef; 3] = &self.compiled.list_symbols;
+                        for symbol_ref in symbol_refs {
+                            self.visit_symbol(symbol_ref, pending);
                         }
                     }
                 }
@@ -242,16 +243,16 @@ impl<'a> DependencyWalk<'a> {
         }
     }
 
-    fn visit_symbol(&mut self, call: &SymbolRef, open: &mut Vec<&'a Text>) {
-        let SymbolRef::Known(at) = call else { return };
+    fn visit_symbol(&mut self, symbol_ref: &SymbolRef, pending: &mut Vec<&'a Text>) {
+        let SymbolRef::Known(at) = symbol_ref else { return };
         if std::mem::replace(&mut self.visited[*at as usize], true) {
             return;
         }
-        for choice in &self.compiled.symbols[*at as usize].productions {
-            if let Some(Ok(query)) = &choice.condition {
+        for production in &self.compiled.symbols[*at as usize].productions {
+            if let Some(Ok(query)) = &production.condition {
                 self.visit_query(query);
             }
-            open.push(&choice.text);
+            pending.push(&production.text);
         }
     }
 
@@ -261,7 +262,7 @@ impl<'a> DependencyWalk<'a> {
         }
         for slot in &query.slots {
             match self.parameters.iter().position(|parameter| parameter.typed_slot == *slot) {
-                Some(place) => self.used[place] = true,
+                Some(position) => self.used[position] = true,
                 None => self.binds_variables = true,
             }
         }

@@ -8,7 +8,7 @@ use crate::env::alfworld::located_error::LocatedError;
 use crate::env::alfworld::query::{Query, TextFacts, TypedSlot};
 use crate::pddl::{ActionId, ObjectId, Task, TypeId};
 
-/// An entity as the reference compares it: together with the type it was bound by.
+/// An entity as TextWorld compares it: together with the type it was bound by.
 type BoundEntity = (ObjectId, Option<TypeId>);
 
 /// The bindings during an expansion. Reused between expansions to avoid allocations.
@@ -80,10 +80,10 @@ impl Expander<'_> {
             self.spend_one()?;
             match part {
                 Part::Literal(literal) => out.push_str(literal),
-                Part::Symbol(call) => self.expand_symbol(call, depth, limit, out)?,
-                Part::Each { body: what, query: None, .. } => self.expand_body(what, depth, limit, out)?,
-                Part::Each { body: what, query: Some(Ok(query)), is_list: list } => {
-                    self.expand_for_each(what, query, *list, depth, limit, out)?;
+                Part::Symbol(symbol_ref) => self.expand_symbol(symbol_ref, depth, limit, out)?,
+                Part::Each { body, query: None, .. } => self.expand_body(body, depth, limit, out)?,
+                Part::Each { body, query: Some(Ok(query)), is_list } => {
+                    self.expand_for_each(body, query, *is_list, depth, limit, out)?;
                 }
                 Part::Each { query: Some(Err(reason)), .. } => {
                     return Err(LocatedError::new("grammar, a query", reason.as_ref()));
@@ -101,13 +101,13 @@ impl Expander<'_> {
 
     fn expand_symbol(
         &mut self,
-        call: &SymbolRef,
+        symbol_ref: &SymbolRef,
         depth: usize,
         limit: usize,
         out: &mut String,
     ) -> Result<(), LocatedError> {
         let compiled = self.compiled;
-        let symbol = match call {
+        let symbol = match symbol_ref {
             SymbolRef::Known(at) => &compiled.symbols[*at as usize],
             SymbolRef::Unknown(name) => {
                 return Err(LocatedError::new(
@@ -123,8 +123,8 @@ impl Expander<'_> {
             );
             return Err(LocatedError::new(format!("grammar, symbol {:?}", symbol.name), reason));
         }
-        for choice in &symbol.productions {
-            let applies = match &choice.condition {
+        for production in &symbol.productions {
+            let applies = match &production.condition {
                 None => true,
                 Some(Ok(query)) => self.has_answer(query)?,
                 Some(Err(reason)) => {
@@ -135,7 +135,7 @@ impl Expander<'_> {
                 }
             };
             if applies {
-                return self.expand_text(&choice.text, depth + 1, limit, out);
+                return self.expand_text(&production.text, depth + 1, limit, out);
             }
         }
         Err(LocatedError::new(
@@ -146,13 +146,13 @@ impl Expander<'_> {
 
     fn expand_body(
         &mut self,
-        what: &CompiledBody,
+        body: &CompiledBody,
         depth: usize,
         limit: usize,
         out: &mut String,
     ) -> Result<(), LocatedError> {
-        match what {
-            CompiledBody::Symbol(call) => self.expand_symbol(call, depth, limit, out),
+        match body {
+            CompiledBody::Symbol(symbol_ref) => self.expand_symbol(symbol_ref, depth, limit, out),
             CompiledBody::Value(value) => self.expand_value(value, out),
             CompiledBody::Broken(reason) => Err(LocatedError::new("grammar, an expression", reason.as_ref())),
         }
@@ -196,9 +196,9 @@ impl Expander<'_> {
 
     fn expand_for_each(
         &mut self,
-        what: &CompiledBody,
+        body: &CompiledBody,
         query: &Query,
-        list: bool,
+        is_list: bool,
         depth: usize,
         limit: usize,
         out: &mut String,
@@ -206,14 +206,14 @@ impl Expander<'_> {
         let compiled = self.compiled;
         let [separator, last_separator, empty] = &compiled.list_symbols;
         let first = self.scratch.answers.len();
-        let fresh = self.unbound_slots(query);
+        let unbound = self.unbound_slots(query);
         let count = self.collect_answers(query)?;
-        if count == 0 && list {
+        if count == 0 && is_list {
             self.expand_symbol(empty, depth, limit, out)?;
         }
         let width = query.slots.len();
         for row in 0..count {
-            if list && row > 0 {
+            if is_list && row > 0 {
                 self.expand_symbol(
                     if row + 1 == count { last_separator } else { separator },
                     depth,
@@ -221,22 +221,22 @@ impl Expander<'_> {
                     out,
                 )?;
             }
-            let (taken, hidden) = (self.scratch.bound_entities.len(), self.scratch.hidden.len());
-            for (place, &slot) in query.slots.iter().enumerate() {
-                if fresh >> place & 1 == 1 {
-                    self.bind(slot, self.scratch.answers[first + row * width + place]);
+            let (bound_count, hidden_count) = (self.scratch.bound_entities.len(), self.scratch.hidden.len());
+            for (position, &slot) in query.slots.iter().enumerate() {
+                if unbound >> position & 1 == 1 {
+                    self.bind(slot, self.scratch.answers[first + row * width + position]);
                 }
             }
-            self.expand_body(what, depth, limit, out)?;
-            for (place, &slot) in query.slots.iter().enumerate().rev() {
-                if fresh >> place & 1 == 1 {
+            self.expand_body(body, depth, limit, out)?;
+            for (position, &slot) in query.slots.iter().enumerate().rev() {
+                if unbound >> position & 1 == 1 {
                     self.scratch.typed[usize::from(slot)] = None;
                     let name = usize::from(compiled.name_of[usize::from(slot)]);
                     self.scratch.names[name] = self.scratch.hidden.pop().flatten();
                 }
             }
-            self.scratch.bound_entities.truncate(taken);
-            self.scratch.hidden.truncate(hidden);
+            self.scratch.bound_entities.truncate(bound_count);
+            self.scratch.hidden.truncate(hidden_count);
             if out.len() > limit {
                 return Err(LocatedError::new(
                     "grammar",
@@ -250,8 +250,12 @@ impl Expander<'_> {
 
     /// Returns the query's unbound placeholders as a bit mask.
     fn unbound_slots(&self, query: &Query) -> u64 {
-        let open = |slot: &TypedSlot| self.scratch.typed[usize::from(*slot)].is_none();
-        query.slots.iter().enumerate().fold(0, |bits, (place, slot)| bits | u64::from(open(slot)) << place)
+        let is_unbound = |slot: &TypedSlot| self.scratch.typed[usize::from(*slot)].is_none();
+        query
+            .slots
+            .iter()
+            .enumerate()
+            .fold(0, |bits, (position, slot)| bits | u64::from(is_unbound(slot)) << position)
     }
 
     fn bind(&mut self, slot: TypedSlot, object: ObjectId) {
@@ -285,10 +289,11 @@ impl Expander<'_> {
         };
         let Some(view) = fact.view else { return Ok(0) };
         let view = &self.compiled.views[view as usize];
-        let known = fact.slots.iter().enumerate().find_map(|(place, &slot)| {
-            self.scratch.typed[usize::from(slot)].map(|(object, _)| (place, object))
+        let bound_argument = fact.slots.iter().enumerate().find_map(|(position, &slot)| {
+            self.scratch.typed[usize::from(slot)].map(|(object, _)| (position, object))
         });
-        let candidates = known.map_or(view.facts(), |(place, object)| view.facts_with(place, object));
+        let candidates =
+            bound_argument.map_or(view.facts(), |(position, object)| view.facts_with(position, object));
         self.spend(1 + candidates.len() as u64)?;
         let mut count = 0;
         let text_facts = self.text_facts;
@@ -297,9 +302,10 @@ impl Expander<'_> {
                 continue;
             }
             let mut bound = 0_u64;
-            let taken = self.scratch.bound_entities.len();
+            let bound_count = self.scratch.bound_entities.len();
             let mut fits = true;
-            for (place, (&slot, &object)) in fact.slots.iter().zip(self.task.arguments(candidate)).enumerate()
+            for (position, (&slot, &object)) in
+                fact.slots.iter().zip(self.task.arguments(candidate)).enumerate()
             {
                 let entity = (object, self.task.types().declared_type(object));
                 match self.scratch.typed[usize::from(slot)] {
@@ -308,7 +314,7 @@ impl Expander<'_> {
                     None => {
                         self.scratch.typed[usize::from(slot)] = Some(entity);
                         self.scratch.bound_entities.push(entity);
-                        bound |= 1 << place;
+                        bound |= 1 << position;
                     }
                 }
                 if !fits {
@@ -316,12 +322,12 @@ impl Expander<'_> {
                 }
             }
             let found = if fits { self.solve(query, at + 1, keep) } else { Ok(0) };
-            for (place, &slot) in fact.slots.iter().enumerate() {
-                if bound >> place & 1 == 1 {
+            for (position, &slot) in fact.slots.iter().enumerate() {
+                if bound >> position & 1 == 1 {
                     self.scratch.typed[usize::from(slot)] = None;
                 }
             }
-            self.scratch.bound_entities.truncate(taken);
+            self.scratch.bound_entities.truncate(bound_count);
             count += found?;
             if keep.is_none() && count > 0 {
                 break;

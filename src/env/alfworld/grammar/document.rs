@@ -166,13 +166,15 @@ impl<'t> Reader<'t> {
                 "grammar" => {
                     let (at, json) = self.read_block()?;
                     // Keeps line breaks, so that errors report the right line.
-                    let kept: Vec<&str> = json
+                    let lines: Vec<&str> = json
                         .split('\n')
                         .map(|line| if line.trim_start().starts_with('#') { "" } else { line })
                         .collect();
-                    document.merge_productions(self, at, &kept.join("\n"))?;
+                    document.merge_productions(self, at, &lines.join("\n"))?;
                 }
-                other => return Err(self.error_at(key_at, format!("an action has no {}", excerpt(other)))),
+                other => {
+                    return Err(self.error_at(key_at, format!("unknown key {} in an action", excerpt(other))));
+                }
             }
             self.expect(";")?;
         }

@@ -40,20 +40,20 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn parse_or(&mut self) -> Result<Value, String> {
-        let mut all = vec![self.parse_concat()?];
+        let mut operands = vec![self.parse_concat()?];
         while self.take_keyword("or") {
-            all.push(self.parse_concat()?);
+            operands.push(self.parse_concat()?);
         }
-        Ok(unwrap_single(all, Value::Or))
+        Ok(unwrap_single(operands, Value::Or))
     }
 
     fn parse_concat(&mut self) -> Result<Value, String> {
-        let mut all = vec![self.parse_primary()?];
+        let mut operands = vec![self.parse_primary()?];
         while let Some(rest) = self.rest.strip_prefix('+') {
             self.rest = rest.trim_start();
-            all.push(self.parse_primary()?);
+            operands.push(self.parse_primary()?);
         }
-        Ok(unwrap_single(all, Value::Concat))
+        Ok(unwrap_single(operands, Value::Concat))
     }
 
     fn parse_primary(&mut self) -> Result<Value, String> {
@@ -115,6 +115,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn unwrap_single(mut all: Vec<Value>, several: impl FnOnce(Vec<Value>) -> Value) -> Value {
-    if all.len() == 1 { all.remove(0) } else { several(all) }
+fn unwrap_single(mut operands: Vec<Value>, several: impl FnOnce(Vec<Value>) -> Value) -> Value {
+    if operands.len() == 1 { operands.remove(0) } else { several(operands) }
 }

@@ -23,7 +23,7 @@ pub(in crate::env::alfworld) struct Placeholder {
 pub(super) fn parse(text: &str) -> Result<Vec<FactPattern>, String> {
     let facts: Vec<&str> = text.split('&').collect();
     if facts.len() > limits::QUERY_FACTS {
-        return Err(format!("a query of more than {} facts", limits::QUERY_FACTS));
+        return Err(format!("a query has more than {} facts", limits::QUERY_FACTS));
     }
     facts.into_iter().map(|fact| parse_fact(fact.trim())).collect()
 }

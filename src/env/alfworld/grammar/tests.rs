@@ -1,4 +1,4 @@
-//! Table tests of the language. Every expected value was observed in the original stack.
+//! Table tests of the language. Every expected value was observed in TextWorld.
 
 use super::document::Document;
 use crate::env::alfworld::tests::{DOMAIN, GRAMMAR, PROBLEM, game_file};
@@ -16,7 +16,7 @@ fn inventory_text(text: &str) -> Result<String, String> {
 }
 
 #[test]
-fn texts_are_read_as_the_original_reads_them() {
+fn texts_are_parsed_as_in_textworld() {
     for (text, expected) in [
         ("plain", "plain"),
         ("", ""),
@@ -113,7 +113,7 @@ fn texts_are_read_as_the_original_reads_them() {
     ] {
         let reply = inventory_text(text);
         if expected == "Err" {
-            assert!(reply.is_err(), "{text:?} says {reply:?}");
+            assert!(reply.is_err(), "{text:?} gives {reply:?}");
         } else if text == "[{#N# | openable(r:receptacle)}]" {
             // The symbol's own text ends at its first character.
             assert_eq!(reply.as_deref(), Ok(", , and "), "{text:?}");
@@ -124,7 +124,7 @@ fn texts_are_read_as_the_original_reads_them() {
 }
 
 #[test]
-fn what_would_raise_there_is_an_error_here() {
+fn what_raises_an_exception_in_textworld_is_an_error() {
     for (text, reason) in [
         ("{ }", "unsupported expression"),
         ("{ #S# }", "unsupported expression"),
@@ -145,7 +145,7 @@ fn what_would_raise_there_is_an_error_here() {
 }
 
 #[test]
-fn later_definitions_replace_earlier_ones_whole() {
+fn later_definitions_replace_earlier_ones_completely() {
     let document = Document::parse(
         r#"grammar :: """ {"a": [{"rhs": "1"}, {"rhs": "2"}], "b": [{"rhs": "3", "weight": 7}]} """;
         action GO-there/now_1 { feedback :: "x
@@ -161,9 +161,9 @@ y"; template :: "z"; grammar :: """
     assert_eq!((action.template.as_str(), action.feedback.as_str()), ("z", "x\ny"));
 }
 
-/// Subtypes are listed breadth first, by name; those two levels down occur twice, as in the original.
+/// Subtypes are listed breadth first, by name; those two levels down occur twice, as in TextWorld.
 #[test]
-fn subtypes_answer_in_the_order_of_the_original() {
+fn subtypes_are_matched_in_the_order_of_textworld() {
     let domain = "(define (domain d) (:types agent zeta - object alpha beta - zeta gam - beta delta - alpha eps - object)
         (:predicates (s ?x - object) (done ?a - object)) (:action go :parameters (?a - agent) :precondition () :effect (done ?a)))";
     let problem = "(define (problem p) (:domain d) (:objects agent1 - agent m_bar_1 a_bar_1 - zeta z_bar_1 - alpha b_bar_1 - beta

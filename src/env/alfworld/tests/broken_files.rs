@@ -21,7 +21,7 @@ fn load_error_of(domain: &str, problem: &str, grammar: &str) -> (String, String)
 }
 
 #[test]
-fn broken_files_are_refused_with_place_and_reason() {
+fn broken_files_are_rejected_with_location_and_reason() {
     let whole = game_file(DOMAIN, PROBLEM, GRAMMAR);
     let deep = format!("{{\"extra\": {}", "[".repeat(100_000));
     for (bytes, place, reason) in [
@@ -39,7 +39,7 @@ fn broken_files_are_refused_with_place_and_reason() {
 }
 
 #[test]
-fn broken_pddl_is_refused_with_line_and_column() {
+fn broken_pddl_is_rejected_with_line_and_column() {
     let cases = [
         (
             DOMAIN.replace("(checked ?r - receptacle)", ""),
@@ -85,7 +85,7 @@ fn broken_pddl_is_refused_with_line_and_column() {
 }
 
 #[test]
-fn a_problem_beyond_the_limits_is_refused_in_words() {
+fn a_problem_beyond_the_limits_is_rejected_with_a_reason() {
     let many: String = (0..4000).fold(String::new(), |text, at| text + &format!("thing{at} "));
     let domain = "(define (domain d) (:predicates (p ?x) (q ?x ?y)) (:action a :parameters (?x ?y) :precondition () :effect (q ?x ?y)))";
     let problem = format!("(define (problem p) (:domain d) (:objects {many}) (:init) (:goal (and)))");
@@ -98,7 +98,7 @@ fn a_problem_beyond_the_limits_is_refused_in_words() {
 }
 
 #[test]
-fn broken_grammars_are_refused_with_a_place() {
+fn broken_grammars_are_rejected_with_a_location() {
     let with_intro =
         |rhs: &str| GRAMMAR.replace("\"-= Welcome to TextWorld, ALFRED! =-", &format!("\"{rhs}"));
     let rule = |rules: &str| format!("{GRAMMAR}\ngrammar :: \"\"\" {rules} \"\"\";");
@@ -157,7 +157,7 @@ fn doubling(symbols: usize) -> String {
 }
 
 #[test]
-fn an_action_without_text_is_an_error_once_it_can_be_taken() {
+fn an_action_without_text_is_an_error_once_it_is_applicable() {
     let game = kitchen_with(&[("action OpenObject {", "action OpenNothing {")]);
     let mut world = World::new(game, None).unwrap();
     play_accepted(&mut world, &["go to countertop 1"]);
@@ -170,7 +170,7 @@ fn an_action_without_text_is_an_error_once_it_can_be_taken() {
 }
 
 #[test]
-fn an_error_in_a_texts_depths_comes_when_it_is_needed() {
+fn an_error_in_a_text_is_reported_when_the_text_is_expanded() {
     let game = kitchen_with(&[("\"You are not carrying anything.\"", "\"You carry #nothing at all#.\"")]);
     let mut world = World::new(game, None).unwrap();
     play_accepted(&mut world, &["look"]);
@@ -183,7 +183,7 @@ fn an_error_in_a_texts_depths_comes_when_it_is_needed() {
 
 /// Regression test: a soak test found a stale list after a command whose text failed.
 #[test]
-fn the_list_follows_a_command_whose_text_fails() {
+fn the_command_list_is_current_after_a_command_whose_text_fails() {
     let game = kitchen_with(&[("You open the {r.name}.", "You open the {nobody.name}.")]);
     let mut world = World::new(game, None).unwrap();
     play_accepted(&mut world, &["go to fridge 1"]);

@@ -7,15 +7,15 @@ use crate::env::alfworld::{Targets, TaskType, World};
 use serde_json::{Value, json};
 
 #[test]
-fn targets_come_from_the_goal_or_from_the_file_beside_the_game() {
+fn targets_are_read_from_the_goal_or_from_traj_data() {
     let world = kitchen();
-    let of_goal = world.game().targets().clone();
-    assert_eq!(of_goal.task_type, Some(TaskType::PickHeatThenPlaceInRecep));
-    assert_eq!((of_goal.object.as_str(), of_goal.receptacle.as_str()), ("apple", "fridge"));
+    let from_goal = world.game().targets().clone();
+    assert_eq!(from_goal.task_type, Some(TaskType::PickHeatThenPlaceInRecep));
+    assert_eq!((from_goal.object.as_str(), from_goal.receptacle.as_str()), ("apple", "fridge"));
     let file = br#"{"task_type": "look_at_obj_in_light", "pddl_params": {"object_target": "AlarmClock", "toggle_target": "DeskLamp"}}"#;
-    let of_file = Targets::from_traj_data("traj_data.json", file).unwrap();
-    assert_eq!(of_file.task_type, Some(TaskType::LookAtObjInLight));
-    assert_eq!((of_file.object.as_str(), of_file.lamp.as_str()), ("alarmclock", "desklamp"));
+    let from_file = Targets::from_traj_data("traj_data.json", file).unwrap();
+    assert_eq!(from_file.task_type, Some(TaskType::LookAtObjInLight));
+    assert_eq!((from_file.object.as_str(), from_file.lamp.as_str()), ("alarmclock", "desklamp"));
     assert!(
         Targets::from_traj_data("traj_data.json", b"{}")
             .unwrap_err()
@@ -48,7 +48,7 @@ fn every_goal_shape_is_recognised() {
 }
 
 #[test]
-fn progress_counts_each_pattern_once_and_is_whole_only_when_won() {
+fn progress_counts_each_pattern_once_and_is_full_only_when_won() {
     let mut world = kitchen();
     let percent = |progress: f64| (progress * 100.0).round() as u8;
     let mut rates = vec![percent(world.reset().unwrap().progress)];
@@ -63,10 +63,13 @@ fn progress_counts_each_pattern_once_and_is_whole_only_when_won() {
         "move apple 1 to fridge 1",
         "take apple 1 from fridge 1",
     ] {
-        let turn = world.step(action).unwrap();
-        assert_eq!((turn.won, percent(turn.reward)), (turn.progress > 0.99, if turn.won { 100 } else { 0 }));
-        assert_eq!(turn.done, turn.won);
-        rates.push(percent(turn.progress));
+        let result = world.step(action).unwrap();
+        assert_eq!(
+            (result.won, percent(result.reward)),
+            (result.progress > 0.99, if result.won { 100 } else { 0 })
+        );
+        assert_eq!(result.done, result.won);
+        rates.push(percent(result.progress));
     }
     assert_eq!(rates, [0, 0, 0, 25, 50, 50, 75, 75, 100, 75]);
 }
@@ -98,7 +101,7 @@ fn both_wordings_of_placing_count() {
 }
 
 #[test]
-fn what_is_shown_follows_the_texts_and_tells_no_secrets() {
+fn shown_follows_the_texts_and_reveals_no_hidden_state() {
     let mut world = kitchen();
     let start = world.reset().unwrap();
     assert_eq!(
@@ -120,16 +123,16 @@ fn what_is_shown_follows_the_texts_and_tells_no_secrets() {
         ),
         ("inventory", Value::Null),
     ] {
-        let turn = world.step(action).unwrap();
-        assert_eq!(turn.shown, patch, "{action}");
-        merge_patch(&mut known, &turn.shown);
+        let result = world.step(action).unwrap();
+        assert_eq!(result.shown, patch, "{action}");
+        merge_patch(&mut known, &result.shown);
     }
     assert_eq!(known["place"], "sinkbasin 1");
     assert_eq!(known.get("holding"), None);
 }
 
 #[test]
-fn truth_patched_step_by_step_equals_the_whole_truth() {
+fn truth_patched_step_by_step_equals_the_full_truth() {
     let mut world = kitchen();
     let mut truth = world.reset().unwrap().truth;
     assert_eq!(
@@ -152,7 +155,7 @@ fn truth_patched_step_by_step_equals_the_whole_truth() {
 }
 
 #[test]
-fn a_snapshot_is_of_its_own_game_only() {
+fn a_snapshot_can_be_restored_only_in_its_own_game() {
     let mut world = kitchen();
     world.reset().unwrap();
     let snapshot = kitchen().snapshot().unwrap();
@@ -169,7 +172,7 @@ fn a_snapshot_is_of_its_own_game_only() {
 /// Random walks: restoring any snapshot and repeating the actions gives the same results, and the incrementally updated
 /// lists equal those of a new world.
 #[test]
-fn going_back_and_on_is_the_same_as_never_having_left() {
+fn replaying_from_a_snapshot_equals_playing_from_the_start() {
     let mut random = 12345_u64;
     let mut next = |below: usize| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -178,27 +181,27 @@ fn going_back_and_on_is_the_same_as_never_having_left() {
     for _ in 0..30 {
         let mut world = kitchen();
         world.reset().unwrap();
-        let mut taken: Vec<String> = Vec::new();
-        let mut marks = Vec::new();
+        let mut actions: Vec<String> = Vec::new();
+        let mut snapshots = Vec::new();
         for _ in 0..40 {
             if next(5) == 0 {
-                marks.push((taken.len(), world.snapshot().unwrap()));
+                snapshots.push((actions.len(), world.snapshot().unwrap()));
             }
             let offered = world.admissible().unwrap();
             let action = offered[next(offered.len())].clone();
             world.step(&action).unwrap();
-            taken.push(action);
+            actions.push(action);
         }
         let (end, listed) = (world.truth.full_patch(world.truth_source()), world.admissible().unwrap());
-        for (at, snapshot) in marks.iter().rev() {
+        for (at, snapshot) in snapshots.iter().rev() {
             world.restore(snapshot).unwrap();
             let mut fresh = World::new(world.game().clone(), None).unwrap();
             fresh.reset().unwrap();
-            for action in &taken[..*at] {
+            for action in &actions[..*at] {
                 fresh.step(action).unwrap();
             }
             assert_eq!(world.admissible().unwrap(), fresh.admissible().unwrap());
-            for action in &taken[*at..] {
+            for action in &actions[*at..] {
                 assert_eq!(world.step(action).unwrap(), fresh.step(action).unwrap());
             }
             assert_eq!(

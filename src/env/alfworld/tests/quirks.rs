@@ -1,10 +1,10 @@
-//! One test for each quirk of the reference, in the small kitchen.
+//! One test for each quirk of the Python stack, in the small kitchen.
 
 use super::{commands_starting_with, kitchen, kitchen_with, play_accepted};
 use crate::env::alfworld::World;
 
 #[test]
-fn the_start_text_lists_places_against_the_order_of_their_ids() {
+fn the_intro_lists_places_by_id_so_that_numbers_descend() {
     let mut world = kitchen();
     let intro = world.restart().unwrap();
     assert_eq!(
@@ -16,23 +16,23 @@ fn the_start_text_lists_places_against_the_order_of_their_ids() {
 }
 
 #[test]
-fn looking_away_from_places_sees_nothing() {
+fn look_in_the_middle_of_the_room_shows_nothing() {
     let text = play_accepted(&mut kitchen(), &["look"]);
     assert_eq!(text, "You are in the middle of a room. Looking quickly around you, you see nothing.");
 }
 
 #[test]
-fn no_way_leads_to_the_place_where_one_stands_nor_to_its_neighbours() {
+fn go_to_is_not_offered_for_the_current_place_or_its_neighbours() {
     let mut world = kitchen();
     play_accepted(&mut world, &["go to countertop 1"]);
-    let ways = commands_starting_with(&world, "go to ");
-    assert!(!ways.contains(&"go to countertop 1".to_owned()));
-    assert!(!ways.contains(&"go to sinkbasin 1".to_owned()));
-    assert_eq!(ways.len(), 5);
+    let commands = commands_starting_with(&world, "go to ");
+    assert!(!commands.contains(&"go to countertop 1".to_owned()));
+    assert!(!commands.contains(&"go to sinkbasin 1".to_owned()));
+    assert_eq!(commands.len(), 5);
 }
 
 #[test]
-fn only_what_is_held_can_be_examined() {
+fn only_places_here_and_the_held_object_can_be_examined() {
     let mut world = kitchen();
     play_accepted(&mut world, &["go to countertop 1"]);
     assert_eq!(commands_starting_with(&world, "examine "), ["examine countertop 1", "examine sinkbasin 1"]);
@@ -42,7 +42,7 @@ fn only_what_is_held_can_be_examined() {
 }
 
 #[test]
-fn a_thing_in_two_places_is_still_listed_in_the_other_while_held() {
+fn an_object_in_two_places_is_still_listed_in_the_other_while_held() {
     let mut world = kitchen();
     let text =
         play_accepted(&mut world, &["go to countertop 1", "take mug 2 from countertop 1", "go to cabinet 1"]);
@@ -51,7 +51,7 @@ fn a_thing_in_two_places_is_still_listed_in_the_other_while_held() {
 }
 
 #[test]
-fn the_floor_shows_what_moved_between_neighbours_once_for_each_place_it_left() {
+fn look_lists_an_object_moved_between_neighbours_once_per_place_it_left() {
     let mut world = kitchen();
     assert_eq!(
         play_accepted(&mut world, &["go to countertop 1", "look"]),
@@ -62,7 +62,7 @@ fn the_floor_shows_what_moved_between_neighbours_once_for_each_place_it_left() {
     let back = ["take apple 2 from sinkbasin 1", "move apple 2 to countertop 1", "look"];
     assert!(
         play_accepted(&mut world, &back).ends_with("Next to it, you see a apple 2."),
-        "it left the sinkbasin now"
+        "it has left the sinkbasin"
     );
     // Cabinet 2, cabinet 1 and the drawer share a location: an object taken from two of them is listed twice.
     let mut world = kitchen();
@@ -79,7 +79,7 @@ fn the_floor_shows_what_moved_between_neighbours_once_for_each_place_it_left() {
 }
 
 #[test]
-fn lists_take_a_comma_before_and_even_with_two_items() {
+fn lists_have_a_comma_before_and_even_with_two_items() {
     let text = play_accepted(&mut kitchen(), &["go to fridge 1", "open fridge 1"]);
     assert_eq!(text, "You open the fridge 1. The fridge 1 is open. In it, you see a apple 1.");
     let text = play_accepted(&mut kitchen(), &["go to countertop 1"]);
@@ -90,7 +90,7 @@ fn lists_take_a_comma_before_and_even_with_two_items() {
 }
 
 #[test]
-fn closed_places_tell_nothing_and_give_nothing() {
+fn closed_places_show_nothing_and_offer_nothing_to_take() {
     let mut world = kitchen();
     assert_eq!(
         play_accepted(&mut world, &["go to fridge 1"]),
@@ -101,7 +101,7 @@ fn closed_places_tell_nothing_and_give_nothing() {
 }
 
 #[test]
-fn heat_drives_out_cold_and_cleanness_stays() {
+fn hot_and_cold_replace_each_other_and_clean_remains() {
     let mut world = kitchen();
     let cool = ["go to fridge 1", "open fridge 1", "take apple 1 from fridge 1", "examine apple 1"];
     assert_eq!(play_accepted(&mut world, &cool), "This is a cold apple 1.");
@@ -126,7 +126,7 @@ fn using_a_lamp_again_still_turns_it_on() {
 }
 
 #[test]
-fn winning_can_be_undone_and_commands_go_on() {
+fn winning_can_be_undone_and_play_continues() {
     let mut world = kitchen();
     play_accepted(
         &mut world,
@@ -148,7 +148,7 @@ fn winning_can_be_undone_and_commands_go_on() {
 }
 
 #[test]
-fn commands_are_stripped_as_python_strips_and_must_then_be_equal() {
+fn commands_are_stripped_as_in_python_and_then_compared_exactly() {
     let mut world = kitchen();
     for command in [" look ", "\u{3000}look\u{a0}", "\u{1c}look\u{1f}", "\u{85}look\r\n", "look\t"] {
         assert!(world.play(command).unwrap().accepted, "{command:?}");
@@ -160,12 +160,12 @@ fn commands_are_stripped_as_python_strips_and_must_then_be_equal() {
 }
 
 #[test]
-fn a_text_loses_the_white_space_it_starts_with_and_keeps_what_it_ends_with() {
+fn texts_lose_leading_white_space_and_keep_trailing_white_space() {
     assert_eq!(play_accepted(&mut kitchen(), &["help"]), "Available commands:\n  look: look around\n");
 }
 
 #[test]
-fn the_first_generation_arrives_at_locations() {
+fn in_the_old_wording_the_agent_arrives_at_locations() {
     let game = kitchen_with(&[
         ("You arrive at {r.name}.", "You arrive at {lend.name}."),
         ("move {o} to {r}", "put {o} in/on {r}"),
@@ -186,21 +186,21 @@ fn the_first_generation_arrives_at_locations() {
 }
 
 #[test]
-fn what_cannot_be_picked_up_is_listed_but_offers_nothing() {
+fn fixed_objects_are_listed_but_appear_in_no_command() {
     let mut world = kitchen();
     assert!(play_accepted(&mut world, &["go to countertop 1"]).contains("a houseplant 1"));
     assert!(!world.commands().iter().any(|command| command.contains("houseplant")));
 }
 
 #[test]
-fn a_thing_that_holds_things_is_always_normal() {
+fn an_object_that_contains_objects_is_always_described_as_normal() {
     let mut world = kitchen();
     let text = play_accepted(&mut world, &["go to cabinet 1", "take mug 2 from cabinet 1", "examine mug 2"]);
     assert_eq!(text, "This is a normal mug 2. In it, you see a egg 1.");
 }
 
 #[test]
-fn slicing_needs_a_knife_in_hand_and_the_thing_at_hand() {
+fn slicing_needs_a_held_knife_and_an_object_within_reach() {
     let mut world = kitchen();
     play_accepted(&mut world, &["go to countertop 1"]);
     assert_eq!(commands_starting_with(&world, "slice "), [""; 0]);
@@ -213,7 +213,7 @@ fn slicing_needs_a_knife_in_hand_and_the_thing_at_hand() {
 }
 
 #[test]
-fn the_oldest_generation_opens_one_thing_at_a_time() {
+fn in_the_oldest_domain_only_one_place_can_be_open() {
     let game = kitchen_with(&[(
         "(receptacleAtLocation ?r ?l) (not (opened ?r)))",
         "(receptacleAtLocation ?r ?l) (forall (?re - receptacle) (not (opened ?re))))",
@@ -226,7 +226,7 @@ fn the_oldest_generation_opens_one_thing_at_a_time() {
 }
 
 #[test]
-fn a_template_that_reads_changing_facts_follows_them() {
+fn command_texts_follow_the_changing_facts_they_mention() {
     let game = kitchen_with(&[(
         "template :: \"use {o}\"",
         "template :: \"[{o.name | istoggled(o:object)}] {o} again\"",
@@ -236,10 +236,10 @@ fn a_template_that_reads_changing_facts_follows_them() {
     assert_eq!(commands_starting_with(&world, "nothing"), ["nothing desklamp 1 again"]);
     play_accepted(&mut world, &["nothing desklamp 1 again"]);
     assert_eq!(commands_starting_with(&world, "desklamp"), ["desklamp 1 desklamp 1 again"]);
-    let place = world.save_state();
+    let saved = world.save_state();
     play_accepted(&mut world, &["desklamp 1 desklamp 1 again"]);
     world.restart().unwrap();
     assert_eq!(commands_starting_with(&world, "desklamp"), [""; 0]);
-    world.restore_state(&place).unwrap();
+    world.restore_state(&saved).unwrap();
     assert_eq!(commands_starting_with(&world, "desklamp"), ["desklamp 1 desklamp 1 again"]);
 }

@@ -93,20 +93,20 @@ impl<'v> Node<'v> {
         self.optional(key).ok_or_else(|| self.error(&format!("`{key}` is missing")))
     }
 
-    pub(super) fn items(&self, most: usize) -> Result<Vec<Self>, LocatedError> {
+    pub(super) fn items(&self, max: usize) -> Result<Vec<Self>, LocatedError> {
         let Value::Array(items) = self.value else { return Err(self.type_error("a list")) };
-        if items.len() > most {
-            return Err(self.error(&format!("it has {} entries; at most {most} are read", items.len())));
+        if items.len() > max {
+            return Err(self.error(&format!("it has {} entries; at most {max} are read", items.len())));
         }
         Ok(items.iter().enumerate().map(|(index, value)| self.child(PathStep::Index(index), value)).collect())
     }
 
     pub(super) fn map_items<T>(
         &self,
-        most: usize,
+        max: usize,
         read: impl FnMut(&Self) -> Result<T, LocatedError>,
     ) -> Result<Vec<T>, LocatedError> {
-        self.items(most)?.iter().map(read).collect()
+        self.items(max)?.iter().map(read).collect()
     }
 
     pub(super) fn item(&self, index: usize) -> Result<Self, LocatedError> {
@@ -122,32 +122,32 @@ impl<'v> Node<'v> {
         self.items(3)?.try_into().map_err(|_| self.type_error("a list of three"))
     }
 
-    pub(super) fn number(&self, least: i64, most: i64) -> Result<i64, LocatedError> {
+    pub(super) fn number(&self, min: i64, max: i64) -> Result<i64, LocatedError> {
         let number = self.value.as_i64().ok_or_else(|| self.type_error("a whole number"))?;
-        if (least..=most).contains(&number) {
+        if (min..=max).contains(&number) {
             return Ok(number);
         }
-        Err(self.error(&format!("{number} is not between {least} and {most}")))
+        Err(self.error(&format!("{number} is not between {min} and {max}")))
     }
 
     pub(super) fn natural(&self) -> Result<u64, LocatedError> {
         self.value.as_u64().ok_or_else(|| self.type_error("a whole number from 0 to 2^64 - 1"))
     }
 
-    pub(super) fn text(&self, longest: usize) -> Result<&'v str, LocatedError> {
+    pub(super) fn text(&self, max_bytes: usize) -> Result<&'v str, LocatedError> {
         let text = self.value.as_str().ok_or_else(|| self.type_error("a text"))?;
-        if text.len() > longest {
-            return Err(self.error(&format!("it has {} bytes; at most {longest} are read", text.len())));
+        if text.len() > max_bytes {
+            return Err(self.error(&format!("it has {} bytes; at most {max_bytes} are read", text.len())));
         }
         Ok(text)
     }
 
     pub(super) fn parse_word<T>(
         &self,
-        of: impl Fn(&str) -> Option<T>,
+        parse: impl Fn(&str) -> Option<T>,
         words: &str,
     ) -> Result<T, LocatedError> {
-        of(self.text(64)?).ok_or_else(|| self.type_error(&format!("one of ({words})")))
+        parse(self.text(64)?).ok_or_else(|| self.type_error(&format!("one of ({words})")))
     }
 
     pub(super) fn boolean(&self) -> Result<bool, LocatedError> {

@@ -55,9 +55,8 @@ impl<'d> LevelBuilder<'d> {
         let agent = Pose { x: half(rooms.cols), y: half(rooms.rows), direction: 0 };
         let room =
             Room { walls: [WallOpening::Wall; 4], doorways: [None; 4], is_locked: false, things: Vec::new() };
-        let built = vec![room; rooms.rows as usize * rooms.cols as usize];
-        let mut builder =
-            Self { rng, rooms, cells: Vec::new(), things: Vec::new(), agent, room_states: built };
+        let room_states = vec![room; rooms.rows as usize * rooms.cols as usize];
+        let mut builder = Self { rng, rooms, cells: Vec::new(), things: Vec::new(), agent, room_states };
         let (width, height) = (builder.width(), builder.height());
         let wall = |at: i16| at % pitch == 0;
         for y in 0..height {
@@ -127,7 +126,7 @@ impl<'d> LevelBuilder<'d> {
         self.room(at)
             .walls
             .iter()
-            .filter_map(|way| if let WallOpening::Door(id) = way { Some(*id) } else { None })
+            .filter_map(|opening| if let WallOpening::Door(id) = opening { Some(*id) } else { None })
     }
 
     /// Returns whether a cell belongs to a room, including its walls.
@@ -190,8 +189,8 @@ impl<'d> LevelBuilder<'d> {
         for _ in 0..MAX_PLACE_TRIES {
             let x = self.rng.integer(i64::from(left), i64::from(left) + size) as i16;
             let y = self.rng.integer(i64::from(top), i64::from(top) + size) as i16;
-            let away = x.abs_diff(self.agent.x) + y.abs_diff(self.agent.y);
-            if self.cell_at((x, y)) == Cell::Empty && away >= if for_thing { 2 } else { 1 } {
+            let distance = x.abs_diff(self.agent.x) + y.abs_diff(self.agent.y);
+            if self.cell_at((x, y)) == Cell::Empty && distance >= if for_thing { 2 } else { 1 } {
                 return Ok((x, y));
             }
         }
@@ -259,8 +258,8 @@ impl<'d> LevelBuilder<'d> {
         };
         let colour = colour.unwrap_or_else(|| self.random_colour());
         let locked = locked.unwrap_or_else(|| self.rng.coin());
-        let leaf = if locked { DoorState::Locked } else { DoorState::Closed };
-        let id = self.add_thing(Thing { door_state: leaf, ..Thing::new(Kind::Door, colour) });
+        let door_state = if locked { DoorState::Locked } else { DoorState::Closed };
+        let id = self.add_thing(Thing { door_state, ..Thing::new(Kind::Door, colour) });
         self.room_mut(at).is_locked = locked;
         let place = self.room(at).doorways[side].ok_or(Restart)?;
         self.set_cell(place, Cell::Thing(id));
@@ -278,10 +277,10 @@ impl<'d> LevelBuilder<'d> {
         Err(Restart)
     }
 
-    fn set_opening(&mut self, at: RoomIndex, side: usize, way: WallOpening) -> Result<(), Restart> {
+    fn set_opening(&mut self, at: RoomIndex, side: usize, opening: WallOpening) -> Result<(), Restart> {
         let other = self.neighbour(at, side).ok_or(Restart)?;
-        self.room_mut(at).walls[side] = way;
-        self.room_mut(other).walls[(side + 2) % 4] = way;
+        self.room_mut(at).walls[side] = opening;
+        self.room_mut(other).walls[(side + 2) % 4] = opening;
         Ok(())
     }
 

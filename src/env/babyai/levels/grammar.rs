@@ -107,11 +107,14 @@ impl Grammar {
         MissionSampler { grammar: self, last_locked: *last_locked }.draw_mission(builder)
     }
 
-    fn lock_a_room(builder: &mut LevelBuilder, past: &mut LastLockedRoom) -> Result<RoomIndex, Restart> {
+    fn lock_a_room(
+        builder: &mut LevelBuilder,
+        last_locked: &mut LastLockedRoom,
+    ) -> Result<RoomIndex, Restart> {
         let (room, side) = loop {
             let at = builder.random_room();
             let side = builder.rng.index(4);
-            *past = Some(at);
+            *last_locked = Some(at);
             if builder.neighbour(at, side).is_some() {
                 break (at, side);
             }
@@ -162,7 +165,7 @@ impl MissionSampler<'_> {
 
     fn draw_clause(&self, builder: &mut LevelBuilder) -> Result<Clause, Restart> {
         let portable = &KINDS[..3];
-        let deed = match builder.rng.pick(self.grammar.verbs) {
+        let action = match builder.rng.pick(self.grammar.verbs) {
             Verb::GoTo => ClauseAction::GoTo(self.draw_description(builder, &KINDS)?),
             Verb::PickUp => ClauseAction::PickUp(self.draw_description(builder, portable)?),
             Verb::Open => ClauseAction::Open(self.draw_description(builder, &[Kind::Door])?),
@@ -171,7 +174,7 @@ impl MissionSampler<'_> {
                 ClauseAction::PutNext(moved, self.draw_description(builder, &KINDS)?)
             }
         };
-        Ok(Clause { action: deed, is_strict: false })
+        Ok(Clause { action, is_strict: false })
     }
 
     /// Draws a description that matches something and, unless unlocking may be implicit, something outside the locked
@@ -187,21 +190,21 @@ impl MissionSampler<'_> {
             if self.grammar.has_locations && builder.rng.coin() {
                 side = Some(builder.rng.pick(&Side::ALL));
             }
-            let wanted = Description::new(Some(kind), colour, side);
-            let scope = MatchContext {
+            let description = Description::new(Some(kind), colour, side);
+            let context = MatchContext {
                 cells: &builder.cells,
                 things: &builder.things,
                 width: builder.width(),
                 rooms: builder.rooms,
                 agent: builder.agent,
             };
-            let found = scope.find_things(&wanted);
+            let found = context.find_things(&description);
             let hidden = |place: (i16, i16)| {
                 !self.grammar.implicit_unlock
                     && self.last_locked.is_some_and(|room| builder.is_inside(room, place))
             };
             if found.iter().any(|(_, place)| !hidden(*place)) {
-                return Ok(wanted);
+                return Ok(description);
             }
         }
         Err(Restart)

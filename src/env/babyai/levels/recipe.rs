@@ -57,11 +57,12 @@ pub(super) fn is_unblocking(recipe: Recipe) -> bool {
     matches!(recipe, Recipe::Random(grammar) if grammar.unblocking)
 }
 
-/// Makes one attempt to build a level. `past` carries the state of random missions from earlier attempts.
+/// Makes one attempt to build a level. `last_locked` carries the last locked room of random missions from attempt to
+/// attempt.
 pub(super) fn build(
     recipe: Recipe,
     builder: &mut LevelBuilder,
-    past: &mut LastLockedRoom,
+    last_locked: &mut LastLockedRoom,
 ) -> Result<Mission, Restart> {
     use Recipe as R;
     match recipe {
@@ -92,7 +93,7 @@ pub(super) fn build(
         | R::UnlockPickUp
         | R::BlockedUnlockPickUp
         | R::UnlockToUnlock => build_unlock(recipe, builder),
-        R::Random(grammar) => grammar.build(builder, past),
+        R::Random(grammar) => grammar.build(builder, last_locked),
     }
 }
 

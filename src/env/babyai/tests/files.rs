@@ -18,21 +18,21 @@ fn missing_fields_of_level_files_are_inferred() {
     let start = load_level(&small_level());
     assert_eq!((start.mission.as_str(), start.goal.as_str()), ("go to the grey key", "go to the grey key"));
     assert_eq!((start.width, start.height, start.max_steps), (5, 4, 100));
-    let mut plain = small_level();
-    plain.as_object_mut().unwrap().remove("max_steps");
-    assert_eq!(load_level(&plain).max_steps, 25);
+    let mut level = small_level();
+    level.as_object_mut().unwrap().remove("max_steps");
+    assert_eq!(load_level(&level).max_steps, 25);
     // The original treats a wall as a grey object.
-    plain["instr"] = json!({"op": "pickup", "desc": {"color": "grey"}});
-    assert_eq!(load_level(&plain).mission, "pick up a grey object");
-    plain["instr"] = json!({"op": "goto", "desc": {"color": "grey", "loc": "right"}});
+    level["instr"] = json!({"op": "pickup", "desc": {"color": "grey"}});
+    assert_eq!(load_level(&level).mission, "pick up a grey object");
+    level["instr"] = json!({"op": "goto", "desc": {"color": "grey", "loc": "right"}});
     assert_eq!(
-        load_level(&plain).instruction.clauses().next().unwrap().descriptions().next().unwrap().things.len(),
+        load_level(&level).instruction.clauses().next().unwrap().descriptions().next().unwrap().things.len(),
         1
     );
 }
 
 #[test]
-fn errors_in_level_files_name_the_place_and_the_reason() {
+fn errors_in_level_files_name_the_location_and_the_reason() {
     let change = |at: &str, to: Value| {
         let mut level = small_level();
         *level.pointer_mut(at).unwrap_or_else(|| panic!("{at}")) = to;
@@ -88,7 +88,7 @@ fn errors_in_level_files_name_the_place_and_the_reason() {
 }
 
 #[test]
-fn the_first_view_of_the_level_that_starts_carrying_is_older_than_the_hand() {
+fn the_first_view_of_a_level_that_starts_carrying_still_shows_the_object_on_the_floor() {
     let start = Level::from_name("PutNextS7N4Carrying").unwrap().generate(1234).unwrap();
     assert!(start.stale_view.is_some() && start.carrying.is_some());
     // Its original cell is now empty.
@@ -125,7 +125,7 @@ fn cells_outside_the_grid_are_walls() {
 }
 
 #[test]
-fn the_level_in_the_documents_can_be_won() {
+fn the_level_in_the_documentation_can_be_won() {
     let page = include_str!("../../../../docs/BABYAI.md");
     let (_, rest) = page.split_once("```json\n").unwrap();
     let mut world = open_level(&serde_json::from_str(rest.split_once("```").unwrap().0).unwrap());

@@ -57,7 +57,7 @@ fn every_level_builds_and_starts_unsolved() {
 }
 
 #[test]
-fn the_examples_of_the_prompts_are_played_in_these_levels() {
+fn prompt_examples_match_the_environment() {
     let door = include_str!("../../../prompt/examples/door.txt");
     let key = include_str!("../../../prompt/examples/key.txt");
     for (name, seed, text) in [("OpenRedDoor", 5, door), ("UnlockPickupDist", 22, key)] {

@@ -54,41 +54,41 @@ fn every_rejection_has_its_message() {
 }
 
 #[test]
-fn doors_are_passed_as_they_stand() {
+fn passing_a_door_depends_on_its_state() {
     let rows = ["#########", "#.>.a..b#", "####c####", "#...d...#", "#########"];
     let objects = ["red closed door", "blue key", "blue locked door", "green ball"];
-    let plain = level_json(&rows, &objects, go_to_json("ball", "green"));
-    let mut one = open_level(&plain);
+    let level = level_json(&rows, &objects, go_to_json("ball", "green"));
+    let mut world = open_level(&level);
     assert_eq!(
-        one.play("go through red closed door 1").observation,
+        world.play("go through red closed door 1").observation,
         "You cannot go through red closed door 1, as it is closed. You should toggle it first."
     );
     // The key behind the door is out of view, and the locked door around the corner is visible.
-    let reply = one.play("toggle and go through blue locked door 1");
+    let reply = world.play("toggle and go through blue locked door 1");
     assert_eq!(
         reply.observation,
         "You cannot toggle and go through blue locked door 1, as you are not carrying a key."
     );
-    let reply = one.play("  TOGGLE and go through red closed door 1");
+    let reply = world.play("  TOGGLE and go through red closed door 1");
     assert_eq!(
         reply.primitive_actions,
         [PrimitiveAction::Forward, PrimitiveAction::Toggle, PrimitiveAction::Forward]
     );
-    assert_eq!((one.agent().x, one.agent().y), (4, 1));
-    assert!(joined_actions(&one).contains("pickup blue key 1"), "{}", joined_actions(&one));
-    one.play("pickup blue key 1");
-    one.play("turn left");
-    one.play("turn left");
-    one.play("go through red open door 1");
-    one.play("turn left");
+    assert_eq!((world.agent().x, world.agent().y), (4, 1));
+    assert!(joined_actions(&world).contains("pickup blue key 1"), "{}", joined_actions(&world));
+    world.play("pickup blue key 1");
+    world.play("turn left");
+    world.play("turn left");
+    world.play("go through red open door 1");
+    world.play("turn left");
     // The key stays in hand, and the door is unlocked.
-    assert_eq!(one.play("toggle").primitive_actions, [PrimitiveAction::Toggle]);
-    assert!(joined_actions(&one).contains("go through blue open door 1"), "{}", joined_actions(&one));
-    assert!(one.play("turn left").observation.ends_with("You are carrying a blue key."));
+    assert_eq!(world.play("toggle").primitive_actions, [PrimitiveAction::Toggle]);
+    assert!(joined_actions(&world).contains("go through blue open door 1"), "{}", joined_actions(&world));
+    assert!(world.play("turn left").observation.ends_with("You are carrying a blue key."));
 }
 
 #[test]
-fn a_door_that_no_way_leads_to_prints_a_table_by_mistake() {
+fn an_unreachable_door_prints_the_count_table_by_mistake() {
     let rows = ["#########", "#>.b...a#", "#########"];
     let mut world =
         open_level(&level_json(&rows, &["red closed door", "grey ball"], go_to_json("ball", "grey")));
@@ -108,7 +108,7 @@ fn a_door_that_no_way_leads_to_prints_a_table_by_mistake() {
 }
 
 #[test]
-fn a_macro_goes_on_through_success_and_the_last_step_decides() {
+fn a_macro_action_continues_after_success_and_its_last_step_decides() {
     let rows = ["#######", "#.>.a.#", "#######"];
     let open = json!({"op": "open", "desc": {"type": "door", "color": "red"}});
     let mut through = open_level(&level_json(&rows, &["red closed door"], open.clone()));
@@ -129,7 +129,7 @@ fn a_macro_goes_on_through_success_and_the_last_step_decides() {
 }
 
 #[test]
-fn a_turn_that_shows_the_same_ends_a_macro() {
+fn an_unchanged_view_ends_a_macro_action() {
     // In the middle of a large empty room, all directions look the same.
     let rows: Vec<String> = (0..25)
         .map(|y| {
@@ -159,10 +159,10 @@ fn a_turn_that_shows_the_same_ends_a_macro() {
 #[test]
 fn success_is_not_permanent() {
     let rows = ["######", "#>..a#", "######"];
-    let mut plain = level_json(&rows, &["red ball"], go_to_json("ball", "red"));
+    let mut level = level_json(&rows, &["red ball"], go_to_json("ball", "red"));
     // One of two subgoals is seen on the way, and half of the progress is not enough.
-    plain["subgoals"] = json!(["There is a green ball **", " There is a red ball ** 1 steps away."]);
-    let mut one = open_level(&plain);
+    level["subgoals"] = json!(["There is a green ball **", " There is a red ball ** 1 steps away."]);
+    let mut one = open_level(&level);
     let reply = one.play("go to red ball 1");
     assert!(reply.observation.ends_with("The task is completed."));
     assert_eq!(
@@ -170,9 +170,9 @@ fn success_is_not_permanent() {
         (Some(true), 0.5, false)
     );
     // With the other list as an alternative, both are seen, one per action.
-    plain["subgoals"] =
+    level["subgoals"] =
         json!([["There is a green ball **", "nothing"], ["1 steps away", "The task is completed"]]);
-    let mut two = open_level(&plain);
+    let mut two = open_level(&level);
     two.play("go to red ball 1");
     assert_eq!((two.reward(), two.is_done()), (0.5, false));
     two.play("turn left");
@@ -181,8 +181,8 @@ fn success_is_not_permanent() {
     assert_eq!((two.reward(), two.is_done()), (1.0, true));
     assert_eq!(reply.observation.matches("The task is completed.").count(), 1);
     // Reaching all subgoals without completing the mission also ends the episode.
-    plain["subgoals"] = json!(["There is a red ball"]);
-    let mut three = open_level(&plain);
+    level["subgoals"] = json!(["There is a red ball"]);
+    let mut three = open_level(&level);
     let reply = three.play("move forward");
     assert_eq!(
         (reply.environment_result.map(|r| r.1), three.reward(), three.is_done()),
@@ -192,17 +192,17 @@ fn success_is_not_permanent() {
 }
 
 #[test]
-fn a_strict_clause_fails_and_without_subgoals_nobody_notices() {
+fn a_failed_strict_clause_does_not_end_an_episode_without_subgoals() {
     let rows = ["#####", "#>a.#", "#.b.#", "#####"];
-    let only = json!({"op": "pickup", "strict": true, "desc": {"type": "ball", "color": "blue"}});
-    let mut world = open_level(&level_json(&rows, &["red ball", "blue ball"], only));
+    let mission = json!({"op": "pickup", "strict": true, "desc": {"type": "ball", "color": "blue"}});
+    let mut world = open_level(&level_json(&rows, &["red ball", "blue ball"], mission));
     let reply = world.play("pickup red ball 1");
     assert_eq!((reply.environment_result, world.reward(), world.is_done()), (Some((0.0, true)), 0.0, false));
     assert!(reply.observation.ends_with("The task is completed."));
 }
 
 #[test]
-fn a_thing_that_was_taken_is_still_where_it_lay_until_something_is_laid_down() {
+fn a_taken_object_keeps_its_known_position_until_the_next_drop() {
     let rows = ["######", "#.>a.#", "######"];
     let mut world = open_level(&level_json(&rows, &["red ball"], go_to_json("ball", "red")));
     assert!(world.play("pickup red ball 1").environment_result.is_some_and(|(_, ended)| ended));
@@ -241,31 +241,31 @@ fn a_sequence_checks_its_second_half_with_the_same_action() {
 
 #[test]
 fn snapshots_restore_the_whole_state() {
-    let mut plain = room_level();
-    plain["subgoals"] = json!(["a red ball", "carrying a red ball"]);
-    let mut world = open_level(&plain);
+    let mut level = room_level();
+    level["subgoals"] = json!(["a red ball", "carrying a red ball"]);
+    let mut world = open_level(&level);
     world.reset().unwrap();
     world.step("turn left").unwrap();
-    let (kept, before) = (world.snapshot().unwrap(), (joined_actions(&world), world.world_summary()));
+    let (snapshot, before) = (world.snapshot().unwrap(), (joined_actions(&world), world.world_summary()));
     let mut first = Vec::new();
     for again in 0..2 {
-        let turns = ["turn right", "pickup red ball 1", "turn left", "nonsense", "drop"]
+        let results = ["turn right", "pickup red ball 1", "turn left", "nonsense", "drop"]
             .map(|a| world.step(a).unwrap());
         if again == 0 {
-            first = turns.to_vec();
-            assert!(turns.iter().any(|t| t.progress > 0.9), "{turns:?}");
+            first = results.to_vec();
+            assert!(results.iter().any(|t| t.progress > 0.9), "{results:?}");
         } else {
-            assert_eq!(first, turns);
+            assert_eq!(first, results);
         }
-        world.restore(&kept).unwrap();
+        world.restore(&snapshot).unwrap();
         assert_eq!((joined_actions(&world), world.world_summary()), before);
     }
-    let other = super::open_level(&plain);
+    let other = super::open_level(&level);
     assert!(world.restore(&other.snapshot().unwrap()).is_err());
 }
 
 #[test]
-fn what_is_shown_is_what_was_seen() {
+fn shown_contains_only_what_was_seen() {
     let mut world = open_level(&room_level());
     let first = world.reset().unwrap();
     assert_eq!(first.shown["goal"], "go to the red ball");
@@ -278,6 +278,6 @@ fn what_is_shown_is_what_was_seen() {
         crate::domain::merge_patch(&mut known, &world.step(action).unwrap().shown);
     }
     assert_eq!(known["rows"]["3"], "##. kb. . . ##");
-    let turn = world.step("dance").unwrap();
-    assert!(turn.shown.is_null() && turn.truth.is_null());
+    let result = world.step("dance").unwrap();
+    assert!(result.shown.is_null() && result.truth.is_null());
 }

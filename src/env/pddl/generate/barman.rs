@@ -5,7 +5,7 @@ use super::{Difficulty, Draft, LabelledRng};
 /// Easy: serve one shot, with three ingredients and two cocktails. Normal: two shots, three cocktails. Hard: three or
 /// four shots, four ingredients and four cocktails. Two of three orders are cocktails.
 pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
-    let (orders, kinds, mixes, spare) = match difficulty {
+    let (orders, ingredient_count, cocktail_count, spare_shots) = match difficulty {
         Difficulty::Easy => (1, 3, 2, 2),
         Difficulty::Normal => (2, 3, 3, rng.between(1, 2)),
         Difficulty::Hard => (rng.between(3, 4), 4, 4, 1),
@@ -13,9 +13,10 @@ pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     let numbered = |word: &str, count: i32| -> Vec<String> {
         (1..=count).map(|number| format!("{word}{number}")).collect()
     };
-    let shots = numbered("shot", orders + spare);
-    let (ingredients, cocktails) = (numbered("ingredient", kinds), numbered("cocktail", mixes));
-    let dispensers = numbered("dispenser", kinds);
+    let shots = numbered("shot", orders + spare_shots);
+    let (ingredients, cocktails) =
+        (numbered("ingredient", ingredient_count), numbered("cocktail", cocktail_count));
+    let dispensers = numbered("dispenser", ingredient_count);
     let mut draft = Draft::default();
     draft.add_object("shaker1", "shaker");
     for hand in ["left", "right"] {

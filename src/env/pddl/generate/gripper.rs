@@ -12,19 +12,19 @@ pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     };
     let names: Vec<&str> = ["rooma", "roomb", "roomc", "roomd"].into_iter().take(rooms as usize).collect();
     let mut draft = Draft::default();
-    let mut of_kind = |name: &str, kind: &str| {
+    let mut add_typed = |name: &str, kind: &str| {
         draft.add_object(name, "");
         draft.add_fact(format!("{kind} {name}"));
     };
     for room in &names {
-        of_kind(room, "room");
+        add_typed(room, "room");
     }
     let balls: Vec<String> = (1..=balls).map(|number| format!("ball{number}")).collect();
     for ball in &balls {
-        of_kind(ball, "ball");
+        add_typed(ball, "ball");
     }
     for hand in ["left", "right"] {
-        of_kind(hand, "gripper");
+        add_typed(hand, "gripper");
     }
     draft.add_fact("free left");
     draft.add_fact("free right");

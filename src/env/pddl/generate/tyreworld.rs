@@ -22,8 +22,8 @@ pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     let open = difficulty == Difficulty::Easy && rng.chance(400);
     draft.add_fact(if open { "isopen boot" } else { "closed boot" });
     for tool in tools {
-        let at_hand = difficulty != Difficulty::Hard && rng.chance(150);
-        draft.add_fact(if at_hand { format!("have {tool}") } else { format!("in {tool} boot") });
+        let is_in_hand = difficulty != Difficulty::Hard && rng.chance(150);
+        draft.add_fact(if is_in_hand { format!("have {tool}") } else { format!("in {tool} boot") });
     }
     for number in 1..=hubs {
         draft.add_object(format!("the-hub{number}"), "hub");
@@ -36,21 +36,21 @@ pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
             draft.add_fact(fact.replace('#', &number.to_string()));
         }
         draft.add_fact(format!("in r{number} boot"));
-        let loose = difficulty == Difficulty::Easy && rng.chance(300);
-        draft.add_fact(format!("{} nuts{number} the-hub{number}", if loose { "loose" } else { "tight" }));
-        let (inflated, fastened, away) = match difficulty {
+        let is_loose = difficulty == Difficulty::Easy && rng.chance(300);
+        draft.add_fact(format!("{} nuts{number} the-hub{number}", if is_loose { "loose" } else { "tight" }));
+        let (is_inflated, is_fastened, is_stowed) = match difficulty {
             Difficulty::Easy => (rng.chance(300), false, rng.chance(300)),
             Difficulty::Normal => (rng.chance(600), rng.chance(600), rng.chance(600)),
             Difficulty::Hard => (true, true, true),
         };
         draft.add_goal(format!("on r{number} the-hub{number}"));
-        if inflated {
+        if is_inflated {
             draft.add_goal(format!("inflated r{number}"));
         }
-        if fastened {
+        if is_fastened {
             draft.add_goal(format!("tight nuts{number} the-hub{number}"));
         }
-        if away {
+        if is_stowed {
             draft.add_goal(format!("in w{number} boot"));
         }
     }

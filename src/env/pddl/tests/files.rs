@@ -5,7 +5,7 @@ use super::*;
 use std::time::{Duration, Instant};
 
 #[test]
-fn errors_name_the_file_the_place_and_the_reason() {
+fn errors_name_the_file_the_location_and_the_reason() {
     let head = "(define (problem p) (:domain gripper-strips)";
     let cases = [
         (

@@ -30,7 +30,7 @@ fn generated_problems_are_won_exactly_at_the_end_of_their_plan() {
     assert!(lengths.chunks(3).all(|group| group[0] < group[1] && group[1] < group[2]), "{lengths:?}");
 }
 
-/// Ids determine problems permanently: a change here requires a new `GENERATION`.
+/// Ids determine problems permanently: a change here requires a new `GENERATOR_VERSION`.
 #[test]
 fn ids_determine_the_bytes_of_a_problem() {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -77,8 +77,8 @@ fn environment_reports_goal_truth_and_reference_plan() {
     assert_eq!(first.shown["objects"]["b1"], "object");
     let mut shown = first.shown;
     for text in &problem.plan {
-        let turn = world.step(text).unwrap();
-        crate::domain::merge_patch(&mut shown, &turn.shown);
+        let result = world.step(text).unwrap();
+        crate::domain::merge_patch(&mut shown, &result.shown);
     }
     assert_eq!(shown["subgoals"]["(on b1 b2)"], serde_json::json!({ "text": "b1 is on b2.", "held": true }));
     assert_eq!(shown["facts"]["on b2 b3"], true);
@@ -86,7 +86,7 @@ fn environment_reports_goal_truth_and_reference_plan() {
 }
 
 #[test]
-fn the_examples_of_the_prompts_are_played_in_these_problems() {
+fn prompt_examples_match_the_environment() {
     for (task, text) in [
         ("gripper/easy/900001", include_str!("../../../prompt/examples/gripper-1.txt")),
         ("gripper/easy/900002", include_str!("../../../prompt/examples/gripper-2.txt")),

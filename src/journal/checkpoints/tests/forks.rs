@@ -45,12 +45,12 @@ impl TestSession {
 }
 
 #[test]
-fn a_fork_continues_its_parent_with_and_without_checkpoints() {
+fn a_fork_has_the_same_states_with_and_without_checkpoints() {
     let session = TestSession::long();
     let all = session.lines.len();
     session.append_events(0, all);
-    for checkpoints in [false, true] {
-        if checkpoints {
+    for with_checkpoints in [false, true] {
+        if with_checkpoints {
             session.open(OpenMode::Resume);
         }
         for near in [1, 300, all - 60] {
@@ -67,8 +67,8 @@ fn a_fork_continues_its_parent_with_and_without_checkpoints() {
             session.assert_fork_states(&again, to);
             // A fork that has just begun uses its parent's checkpoints.
             session.fork("b3", "b2", to, to);
-            let begun = session.open_fork("b3");
-            session.assert_fork_states(&begun, to);
+            let opened = session.open_fork("b3");
+            session.assert_fork_states(&opened, to);
             assert!(!session.dir.path().join("index/b3").exists());
             for name in ["b1", "b2", "b3"] {
                 fs::remove_dir_all(session.dir.path().join("index").join(name)).ok();

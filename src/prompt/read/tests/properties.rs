@@ -5,7 +5,7 @@ use crate::engine::ParsedActorReply;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Pieces that a reply may consist of. Escapes are omitted because the characters they encode do not occur in the
+/// Pieces of which a reply may consist. Escapes are omitted, because the characters they encode do not occur in the
 /// reply.
 const REPLY_PIECES: &str = "([a-zA-Z0-9 äß果]{1,6}|\n|\\[|\\]|\\{|\\}|\\(|\\)|'|\"|,|: |- |1\\. |2\\) |mistake|solution|\
     'rule': |\"priority\": 7|None|“|”|’|`|```|\n```json\n|# |//|\\.\\.\\.|<think>|</think>|Solution: |Mistake: |a b|\
@@ -16,10 +16,10 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphanumeric())
 }
 
-/// Returns whether the letters of `part` occur in `whole` in the same order.
-fn contains_in_order(part: &str, whole: &str) -> bool {
-    let mut whole = letters(whole);
-    letters(part).all(|c| whole.any(|w| w == c))
+/// Returns whether the letters of `part` occur in `reply` in the same order.
+fn contains_in_order(part: &str, reply: &str) -> bool {
+    let mut reply_letters = letters(reply);
+    letters(part).all(|c| reply_letters.any(|r| r == c))
 }
 
 /// Returns the words of a text with their offsets.
@@ -74,10 +74,10 @@ proptest! {
             prop_assert!(reply.get(complaint.span.clone()).is_some(), "{:?} of {:?}", complaint, reply);
             prop_assert!(!complaint.message.is_empty());
         }
-        let aside: Vec<&Range<usize>> =
+        let reported: Vec<&Range<usize>> =
             read.markup.iter().chain(read.complaints.iter().map(|c| &c.span)).collect();
         for (at, word) in words(&reply) {
-            let is_reported = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
+            let is_reported = reported.iter().any(|r| r.start <= at && at + word.len() <= r.end);
             let kept = || read.items.iter().any(|i| i.span.contains(&at) && item_words(i).contains(word));
             // The name of a part is what identifies the part.
             let name = || label::parse_role(word) != label::LabelRole::Unknown && read.items.iter().any(|i| i.span.contains(&at));
@@ -89,25 +89,25 @@ proptest! {
     fn a_plan_invents_nothing_and_loses_nothing(reply in REPLY_PIECES) {
         let read = read_plan(&reply);
         prop_assert!(contains_in_order(&read.text, &reply), "{:?} invented from {:?}", read, reply);
-        let aside: Vec<&Range<usize>> =
+        let reported: Vec<&Range<usize>> =
             read.markup.iter().chain(read.complaints.iter().map(|c| &c.span)).collect();
         for (at, word) in words(&reply) {
-            let is_reported = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
+            let is_reported = reported.iter().any(|r| r.start <= at && at + word.len() <= r.end);
             prop_assert!(is_reported || read.text.contains(word), "{:?} is lost from {:?}: {:#?}", word, reply, read);
         }
         prop_assert!(!read.text.is_empty() || !read.complaints.is_empty());
     }
 
     #[test]
-    fn an_actors_reply_invents_nothing_and_what_is_not_used_is_told(reply in REPLY_PIECES) {
+    fn an_actors_reply_invents_nothing_and_unused_text_is_reported(reply in REPLY_PIECES) {
         let ParsedActorReply { thought, action, complaints, .. } = super::read_reply(&reply);
         for part in [&thought, &action].into_iter().flatten() {
             prop_assert!(contains_in_order(part, &reply), "{:?} invented from {:?}", part, reply);
         }
-        let (_, places) = actor::parse_reply(&reply);
+        let (_, reported) = actor::parse_reply(&reply);
         for (at, word) in words(&reply) {
             // A complaint about a named part quotes the name, which precedes the part.
-            let is_reported = places.iter().any(|c| {
+            let is_reported = reported.iter().any(|c| {
                 (c.span.start <= at && at + word.len() <= c.span.end) || c.message.contains(word)
             });
             let kept = [&thought, &action].into_iter().flatten().any(|p| p.contains(word));
@@ -118,12 +118,12 @@ proptest! {
     }
 
     #[test]
-    fn every_text_is_read(reply in "(\\PC|\\\\|\\\\u12|\\\\ud83d|\n|'|\"|\\[|\\{|:|,){0,60}") {
+    fn every_text_is_parsed_without_a_panic(reply in "(\\PC|\\\\|\\\\u12|\\\\ud83d|\n|'|\"|\\[|\\{|:|,){0,60}") {
         let _ = (read_items(&reply), read_plan(&reply), super::read_reply(&reply));
     }
 
     #[test]
-    fn a_list_in_any_style_is_the_same_list(
+    fn a_list_in_any_style_gives_the_same_items(
         list in prop::collection::vec("[A-Z][a-z]{2,8}( [a-z]{1,8}){0,5}( [a-z]+'s [a-z]+)?[.]", 1..6),
         style in 0..STYLES.len(),
     ) {
@@ -132,34 +132,34 @@ proptest! {
         list.retain(|i| seen.insert(i.clone()));
         let reply = STYLES[style](&list);
         let read = read_items(&reply);
-        let got: Vec<String> = read.items.iter().map(|i| i.text.text.clone()).collect();
-        prop_assert_eq!(&got, &list, "{}", reply);
+        let actual: Vec<String> = read.items.iter().map(|i| i.text.text.clone()).collect();
+        prop_assert_eq!(&actual, &list, "{}", reply);
         prop_assert!(read.complaints.is_empty(), "{:?}", read.complaints);
     }
 
     #[test]
-    fn a_list_that_is_cut_off_anywhere_gives_whole_items_and_no_others(
+    fn a_list_cut_off_anywhere_gives_only_complete_items(
         list in prop::collection::vec("[A-Z][a-z]{2,8}( [a-z]{1,8}){0,5}( [a-z]+'s [a-z]+)?[.]", 1..6),
         style in 0..STYLES.len(),
-        at in 0.0..1.0_f64,
+        fraction in 0.0..1.0_f64,
     ) {
         let reply = STYLES[style](&list);
-        let end = (0..=(reply.len() as f64 * at) as usize).rev().find(|n| reply.is_char_boundary(*n)).unwrap();
+        let end = (0..=(reply.len() as f64 * fraction) as usize).rev().find(|n| reply.is_char_boundary(*n)).unwrap();
         let read = read_truncated_items(&reply[..end], "the token limit");
         for item in &read.items {
             prop_assert!(list.contains(&item.text.text), "{:?} of {:?}", item, &reply[..end]);
         }
-        let items_kept = read.items.len() + read.dropped.len();
-        prop_assert!(items_kept <= list.len() + 1, "{:?}", read);
+        let item_count = read.items.len() + read.dropped.len();
+        prop_assert!(item_count <= list.len() + 1, "{:?}", read);
         prop_assert!(read.dropped.iter().all(|text| contains_in_order(&text.text, &reply[..end]) || style == 13));
     }
 
     #[test]
-    fn mistakes_and_solutions_in_any_style_are_the_same_pairs(
+    fn mistakes_and_solutions_in_any_style_give_the_same_pairs(
         pairs in prop::collection::vec(("[A-Z][a-z]{2,8}( [a-z]{3,8}){0,4}", "[A-Z][a-z]{2,8}( [a-z]{3,8}){0,4}"), 1..5),
         style in 0..6,
     ) {
-        let of = |(m, s): &(String, String)| match style {
+        let format_pair = |(m, s): &(String, String)| match style {
             0 => format!("{{'mistake': '{m}', 'solution': '{s}'}}"),
             1 => format!("{{\"solution\": \"{s}\", \"mistake\": \"{m}\"}}"),
             2 => format!("{{\n“Mistake”: “{m}”,\n“Solution”: “{s}”\n}}"),
@@ -167,19 +167,19 @@ proptest! {
             4 => format!("1. **Mistake:** {m}\n   **Solution:** {s}"),
             _ => format!("{{mistake: {m}, solution: {s}}}"),
         };
-        let written: Vec<String> = pairs.iter().map(of).collect();
+        let written: Vec<String> = pairs.iter().map(format_pair).collect();
         let reply = if style < 3 { format!("[{}]", written.join(", ")) } else { written.join("\n") };
         let mut expected: Vec<LessonText> = pairs.iter().map(|(m, s)| LessonText::error(m, s)).collect();
         let mut seen = std::collections::HashSet::new();
         expected.retain(|i| seen.insert(i.clone()));
         let read = read_items(&reply);
-        let got: Vec<LessonText> = read.items.into_iter().map(|i| i.text).collect();
-        prop_assert_eq!(got, expected, "{}", reply);
+        let actual: Vec<LessonText> = read.items.into_iter().map(|i| i.text).collect();
+        prop_assert_eq!(actual, expected, "{}", reply);
     }
 }
 
 #[test]
-fn a_megabyte_of_anything_is_read_at_once() {
+fn long_repetitions_are_parsed_in_linear_time() {
     for piece in [
         "[",
         "[]",
@@ -264,19 +264,19 @@ fn a_megabyte_of_anything_is_read_at_once() {
 }
 
 /// Sixteen times the input takes about sixteen times as long; a quadratic parser takes 256 times.
-fn assert_linear(start: &str, piece: &str, most: usize) {
+fn assert_linear(start: &str, piece: &str, length: usize) {
     let reply = |length: usize| format!("{start}{}", piece.repeat(length / piece.len()));
-    let (part, whole) = (reply(most / 16), reply(most));
+    let (short, long) = (reply(length / 16), reply(length));
     let fastest = |reply: &str| {
-        let once = || {
-            let began = Instant::now();
+        let measure = || {
+            let start = Instant::now();
             let _ = (read_items(reply), read_plan(reply), super::read_reply(reply));
-            began.elapsed()
+            start.elapsed()
         };
-        (0..3).map(|_| once()).min().unwrap_or_default()
+        (0..3).map(|_| measure()).min().unwrap_or_default()
     };
-    let (little, much) = (fastest(&part), fastest(&whole));
+    let (short_time, long_time) = (fastest(&short), fastest(&long));
     // The first millisecond is clock and machine noise.
-    let most = little.max(Duration::from_millis(1)) * 100;
-    assert!(much < most, "{piece:?}: {little:?} for a sixteenth, {much:?} for all of it");
+    let max_time = short_time.max(Duration::from_millis(1)) * 100;
+    assert!(long_time < max_time, "{piece:?}: {short_time:?} for a sixteenth, {long_time:?} for all of it");
 }

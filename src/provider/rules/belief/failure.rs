@@ -1,4 +1,4 @@
-//! Actions that did nothing, and the reason that an observer would name.
+//! Records actions that did nothing, with the reason that an observer would name.
 
 use super::{Belief, Door, HistoryEvent};
 use crate::provider::rules::knowledge::Habit;
@@ -9,7 +9,7 @@ impl<'a> Belief<'a> {
     pub(super) fn record_failure(
         &mut self,
         line: &'a str,
-        act: HouseholdAction<'a>,
+        action: HouseholdAction<'a>,
         parsed: &ParsedPrompt<'a>,
     ) {
         if self.failed_action == Some(line) {
@@ -21,7 +21,7 @@ impl<'a> Belief<'a> {
         self.failed_action = Some(line);
         self.last_event = HistoryEvent::Failed;
         self.failure_habit = None;
-        match act {
+        match action {
             HouseholdAction::Go(name) => {
                 if let (Some(there), Some(here)) = (self.find_place(name), self.current_place)
                     && there != here
@@ -34,14 +34,14 @@ impl<'a> Belief<'a> {
             }
             HouseholdAction::Take(thing, from) => self.record_failed_take(thing, from),
             HouseholdAction::Put(thing, to, wording) => self.record_failed_put(thing, to, wording, parsed),
-            HouseholdAction::Treat(what, thing, with) => {
-                let here = self.find_place(with).is_some_and(|p| self.is_here(p));
-                if thing.number == 0 || with.number == 0 {
+            HouseholdAction::Treat(treatment, thing, appliance) => {
+                let here = self.find_place(appliance).is_some_and(|p| self.is_here(p));
+                if thing.number == 0 || appliance.number == 0 {
                     self.count_habit(Habit::OmitsNumbers);
                 } else if self.held_thing.is_none() {
                     self.count_habit(Habit::TreatsUnheld);
-                } else if with.kind != what.appliance() {
-                    self.count_habit(match what {
+                } else if appliance.kind != treatment.appliance() {
+                    self.count_habit(match treatment {
                         Treatment::Heat => Habit::HeatsElsewhere,
                         Treatment::Cool => Habit::CoolsElsewhere,
                         Treatment::Clean => Habit::CleansElsewhere,
@@ -81,17 +81,17 @@ impl<'a> Belief<'a> {
     /// Counts a failure for the habit that caused it.
     fn count_habit(&mut self, habit: Habit) {
         self.failure_habit = Some(habit);
-        let faults = &mut self.mistakes;
-        let [heat, cool, clean] = &mut faults.wrong_places;
+        let mistakes = &mut self.mistakes;
+        let [heat, cool, clean] = &mut mistakes.wrong_places;
         let count = match habit {
             Habit::HeatsElsewhere => heat,
             Habit::CoolsElsewhere => cool,
             Habit::CleansElsewhere => clean,
-            Habit::OmitsNumbers => &mut faults.missing_numbers,
-            Habit::ActsFromAfar => &mut faults.acted_from_afar,
-            Habit::ReachesThroughDoors => &mut faults.puts_into_closed_places,
-            Habit::GrabsWithFullHands => &mut faults.full_hands,
-            Habit::TreatsUnheld => &mut faults.treated_unheld,
+            Habit::OmitsNumbers => &mut mistakes.missing_numbers,
+            Habit::ActsFromAfar => &mut mistakes.acted_from_afar,
+            Habit::ReachesThroughDoors => &mut mistakes.puts_into_closed_places,
+            Habit::GrabsWithFullHands => &mut mistakes.full_hands,
+            Habit::TreatsUnheld => &mut mistakes.treated_unheld,
             // The other habits don't fail immediately; they are counted where they show.
             Habit::PassesClosedDoors
             | Habit::TakesLookAlikes
@@ -143,8 +143,9 @@ impl<'a> Belief<'a> {
             self.failed_puts.push((thing, place, wording));
             // The target has refused a look-alike, so it doesn't count.
             let goal = parsed.goal.as_ref();
-            let alike = goal.is_some_and(|g| !g.under_lamp && g.target == to.kind && g.thing != thing.kind);
-            self.mistakes.wrong_things_handled += u32::from(alike);
+            let is_look_alike =
+                goal.is_some_and(|g| !g.under_lamp && g.target == to.kind && g.thing != thing.kind);
+            self.mistakes.wrong_things_handled += u32::from(is_look_alike);
         }
     }
 }

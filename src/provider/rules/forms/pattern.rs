@@ -61,23 +61,23 @@ pub(super) fn first_words(pattern: &[(Slot, bool)]) -> Option<Vec<&str>> {
     None
 }
 
-/// Returns whether the words match this form; if so, `bound` holds what they name.
+/// Returns whether the words match this form; if so, `captures` holds what they name.
 pub(super) fn match_words<'a>(
     pattern: &[(Slot, bool)],
     words: &[&'a str],
     knowledge: &'a Knowledge,
-    bound: &mut Captures<'a>,
+    captures: &mut Captures<'a>,
 ) -> bool {
     let Some(((slot, optional), rest)) = pattern.split_first() else { return words.is_empty() };
     for length in 1..=slot.max_words().min(words.len()) {
         let Some((taken, left)) = words.split_at_checked(length) else { break };
-        let mut attempt = *bound;
+        let mut attempt = *captures;
         if slot.accepts(taken, knowledge, &mut attempt) && match_words(rest, left, knowledge, &mut attempt) {
-            *bound = attempt;
+            *captures = attempt;
             return true;
         }
     }
-    *optional && match_words(rest, words, knowledge, bound)
+    *optional && match_words(rest, words, knowledge, captures)
 }
 
 impl Slot {
@@ -90,19 +90,19 @@ impl Slot {
         }
     }
 
-    fn accepts<'a>(&self, words: &[&'a str], knowledge: &'a Knowledge, bound: &mut Captures<'a>) -> bool {
+    fn accepts<'a>(&self, words: &[&'a str], knowledge: &'a Knowledge, captures: &mut Captures<'a>) -> bool {
         match self {
             Self::Words(options) => {
                 let &[word] = words else { return false };
                 let taken = options
                     .iter()
-                    .any(|o| o == word || (o == "PLACE" && bound.capture_place(word, knowledge)));
+                    .any(|o| o == word || (o == "PLACE" && captures.capture_place(word, knowledge)));
                 if taken && matches!(word, "heat" | "cool" | "clean") {
-                    bound.verb.get_or_insert(word);
+                    captures.verb.get_or_insert(word);
                 }
                 taken
                     || (options.iter().any(|o| o == "WHAT")
-                        && Self::ThingOrPronoun.accepts(words, knowledge, bound))
+                        && Self::ThingOrPronoun.accepts(words, knowledge, captures))
             }
             Self::ThingOrPronoun => match words {
                 ["object" | "objects" | "thing" | "things" | "item" | "items" | "food" | "it" | "them"]
@@ -111,12 +111,12 @@ impl Slot {
             },
             Self::Thing => {
                 let kind = knowledge.thing_kind(words);
-                bound.thing = kind.or(bound.thing);
+                captures.thing = kind.or(captures.thing);
                 kind.is_some()
             }
             Self::Place => {
                 let kind = knowledge.place_kind(words);
-                bound.place = kind.or(bound.place);
+                captures.place = kind.or(captures.place);
                 kind.is_some()
             }
             Self::Lamp => {

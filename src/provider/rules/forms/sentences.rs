@@ -26,9 +26,10 @@ pub(super) fn split_words<'w, 's>(
     sentence: &'s str,
     words: &'w mut [&'s str; MAX_WORDS],
 ) -> Option<&'w [&'s str]> {
-    let marks = |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '“' | '”' | '’');
+    let is_punctuation = |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '“' | '”' | '’');
     let mut count = 0;
-    for word in sentence.split_whitespace().map(|w| w.trim_matches(marks)).filter(|w| !w.is_empty()) {
+    for word in sentence.split_whitespace().map(|w| w.trim_matches(is_punctuation)).filter(|w| !w.is_empty())
+    {
         *words.get_mut(count)? = word;
         count += 1;
     }
@@ -43,17 +44,17 @@ pub(super) fn split_sentences(text: &str) -> impl Iterator<Item = &str> {
             line.trim_start().trim_start_matches(|c: char| "-*•>→ ".contains(c) || c.is_ascii_digit())
         })
         .map(|line| line.trim_start_matches([')', '.', ' ']))
-        .flat_map(|line| split_at_mark(line, "mistake: "))
-        .flat_map(|line| split_at_mark(line, "solution: "))
+        .flat_map(|line| split_at_separator(line, "mistake: "))
+        .flat_map(|line| split_at_separator(line, "solution: "))
         .flat_map(|line| line.split(['.', '!', ';', '→']))
-        .flat_map(|part| split_at_mark(part, "\": "))
+        .flat_map(|part| split_at_separator(part, "\": "))
         .map(str::trim)
         .filter(|part| !part.is_empty())
 }
 
-/// Splits a text at a mark. Every mark contains a colon and most texts have none, so that is checked first.
-fn split_at_mark<'a>(text: &'a str, mark: &'static str) -> impl Iterator<Item = &'a str> {
-    let marked = text.contains(':');
-    let parts = marked.then(|| text.split(mark)).into_iter().flatten();
-    parts.chain((!marked).then_some(text))
+/// Splits a text at a separator. Every separator contains a colon and most texts have none, so that is checked first.
+fn split_at_separator<'a>(text: &'a str, separator: &'static str) -> impl Iterator<Item = &'a str> {
+    let has_colon = text.contains(':');
+    let parts = has_colon.then(|| text.split(separator)).into_iter().flatten();
+    parts.chain((!has_colon).then_some(text))
 }

@@ -4,7 +4,7 @@ use super::super::seeded_random::SeededRandom;
 use super::replay::Replay;
 use crate::grid::{Clause, ObjectDesc, VisibleObject};
 
-/// The choice of one action.
+/// The inputs for choosing one action.
 pub(super) struct Decision<'r, 'a> {
     pub(super) replay: &'r Replay<'a>,
     pub(super) random: &'r SeededRandom,
@@ -45,10 +45,10 @@ impl Decision<'_, '_> {
     }
 
     fn open(&self, wanted: &ObjectDesc<'_>) -> Option<String> {
-        let shut = |object: &VisibleObject<'_>| {
+        let is_shut = |object: &VisibleObject<'_>| {
             wanted.matches(object) && object.kind == "door" && object.door_state != "open"
         };
-        let (direction, object) = self.find_nearest(shut, wanted)?;
+        let (direction, object) = self.find_nearest(is_shut, wanted)?;
         if object.door_state == "locked" && !self.has_key(object.colour) {
             return self.fetch_key(object.colour);
         }
@@ -59,14 +59,14 @@ impl Decision<'_, '_> {
     }
 
     fn put_next(&self, moved: &ObjectDesc<'_>, fixed: &ObjectDesc<'_>) -> Option<String> {
-        let now = self.replay.current_view();
-        if !now.carrying.is_some_and(|(colour, kind)| moved.matches_kind(colour, kind)) {
+        let view = self.replay.current_view();
+        if !view.carrying.is_some_and(|(colour, kind)| moved.matches_kind(colour, kind)) {
             return self.fetch(moved);
         }
-        let beside = |object: &VisibleObject<'_>| {
+        let is_beside = |object: &VisibleObject<'_>| {
             fixed.matches(object) && (object.ahead - 1).abs() + object.right.abs() == 1
         };
-        if now.is_free_ahead() && now.objects.iter().any(beside) {
+        if view.is_free_ahead() && view.objects.iter().any(is_beside) {
             return self.unless_refused("drop".to_owned());
         }
         let (direction, object) = self.find_nearest(|object| fixed.matches(object), fixed)?;
@@ -99,23 +99,23 @@ impl Decision<'_, '_> {
         fits: impl Fn(&VisibleObject<'_>) -> bool,
         wanted: &ObjectDesc<'_>,
     ) -> Option<(usize, &VisibleObject<'_>)> {
-        let on_side = |direction: usize, object: &VisibleObject<'_>| {
+        let is_on_side = |direction: usize, object: &VisibleObject<'_>| {
             let Some(side) = wanted.side.filter(|_| self.replay.at_start) else { return true };
             // The distance along the side that the goal names.
-            let there = match (direction + 4 - usize::from(side)) % 4 {
+            let distance = match (direction + 4 - usize::from(side)) % 4 {
                 0 => object.ahead,
                 1 => -object.right,
                 2 => -object.ahead,
                 _ => object.right,
             };
-            there > 0
+            distance > 0
         };
         let views = self.replay.views.iter().enumerate();
         let all = views.flat_map(|(direction, view)| {
             view.iter().flat_map(move |v| v.objects.iter().map(move |s| (direction, s)))
         });
         all.filter(|(direction, object)| {
-            fits(object) && on_side(*direction, object) && !self.is_refused(object)
+            fits(object) && is_on_side(*direction, object) && !self.is_refused(object)
         })
         .min_by_key(|(direction, object)| {
             (object.ahead + object.right.abs(), count_turns(self.replay.facing, *direction))
@@ -130,7 +130,8 @@ impl Decision<'_, '_> {
         self.replay.refused_here.iter().any(|line| is_on_object(&line))
     }
 
-    /// Turns towards a direction, or returns `action` if the agent already faces it.
+    /// Returns the turn towards a direction, or `action` if the agent already faces it. Returns `None` if `action` was
+    /// refused here.
     fn face_then(&self, direction: usize, action: String) -> Option<String> {
         match (direction + 4 - self.replay.facing) % 4 {
             0 => self.unless_refused(action),

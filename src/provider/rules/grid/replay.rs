@@ -26,13 +26,13 @@ pub(super) struct Replay<'a> {
     pub(super) repeated_failures: usize,
     /// How often the agent tried to take a thing with full hands.
     pub(super) full_hand_grabs: usize,
-    /// Number of turns that were at least the third in a row the same way.
+    /// Number of turns that directly followed two turns in the same direction.
     pub(super) extra_turns: usize,
     /// Colours of the doors gone through, one entry for each time.
     pub(super) passed_doors: Vec<&'a str>,
     /// Colours of the locked doors seen and not yet opened.
     pub(super) locked_doors: Vec<&'a str>,
-    /// Steps since the last move.
+    /// Number of actions since the agent last walked.
     pub(super) steps_since_walk: usize,
     /// The actions so far, newest last.
     pub(super) actions: Vec<&'a str>,
@@ -92,6 +92,7 @@ impl<'a> Replay<'a> {
         self.failed_action = None;
         self.actions.push(line);
         let Some(view) = View::parse(answer) else {
+            // An action that contains "check" gets the list of actions, which is no failure.
             if !line.contains("check") {
                 self.failed_action = Some(line);
                 if line.starts_with("pickup ") && self.current_view().carrying.is_some() {
@@ -114,16 +115,18 @@ impl<'a> Replay<'a> {
             "drop" | "toggle" => self.refused_here.clear(),
             _ => {
                 (self.views, self.facing, self.steps_since_walk) = (Default::default(), 0, 0);
+                // Forget what was refused on the last cell, but not that this action changed nothing.
                 self.refused_here.retain(|refused| *refused == line);
                 self.at_start = false;
             }
         }
         if let Some((_, door)) = line.split_once("go through ") {
             let colour = door.split(' ').next();
-            // A walk that stopped early has gone through no door, and the door is unchanged.
-            let there = |spot: &VisibleObject<'_>| spot.name == door && spot.door_state != "open";
-            self.passed_doors.extend(colour.filter(|_| !view.objects.iter().any(there)));
-            if line.contains(" locked ") && !view.objects.iter().any(there) {
+            // If the walk stopped early, the door is still in view and not open.
+            let is_still_closed =
+                |object: &VisibleObject<'_>| object.name == door && object.door_state != "open";
+            self.passed_doors.extend(colour.filter(|_| !view.objects.iter().any(is_still_closed)));
+            if line.contains(" locked ") && !view.objects.iter().any(is_still_closed) {
                 self.locked_doors.retain(|locked| Some(*locked) != colour);
             }
         }
@@ -134,12 +137,12 @@ impl<'a> Replay<'a> {
 
     /// Adds doors that need a key, and removes those that no longer do.
     fn update_locked_doors(&mut self, view: &View<'a>) {
-        for spot in view.objects.iter().filter(|spot| spot.kind == "door") {
-            match (spot.door_state, self.locked_doors.iter().position(|colour| *colour == spot.colour)) {
-                ("locked", None) => self.locked_doors.push(spot.colour),
+        for object in view.objects.iter().filter(|object| object.kind == "door") {
+            match (object.door_state, self.locked_doors.iter().position(|colour| *colour == object.colour)) {
+                ("locked", None) => self.locked_doors.push(object.colour),
                 // It was opened with the key in the hand.
-                ("open", Some(at)) if view.carrying == Some((spot.colour, "key")) => {
-                    self.locked_doors.remove(at);
+                ("open", Some(index)) if view.carrying == Some((object.colour, "key")) => {
+                    self.locked_doors.remove(index);
                 }
                 _ => {}
             }
@@ -147,22 +150,22 @@ impl<'a> Replay<'a> {
     }
 
     /// Marks the clauses that this action fulfilled.
-    fn mark_done_clauses(&mut self, line: &str, before: &View<'_>, now: &View<'_>) {
+    fn mark_done_clauses(&mut self, line: &str, before: &View<'_>, after: &View<'_>) {
         for (clause, done) in self.clauses.iter().zip(&mut self.clauses_done) {
             *done |= match clause {
-                Clause::GoTo(wanted) => now.object_ahead().is_some_and(|spot| wanted.matches(spot)),
+                Clause::GoTo(wanted) => after.object_ahead().is_some_and(|object| wanted.matches(object)),
                 Clause::PickUp(wanted) => {
-                    line.starts_with("pick") && now.carrying.is_some_and(|(c, k)| wanted.matches_kind(c, k))
+                    line.starts_with("pick") && after.carrying.is_some_and(|(c, k)| wanted.matches_kind(c, k))
                 }
                 Clause::Open(wanted) => {
                     line == "toggle"
-                        && now.object_ahead().is_some_and(|s| s.door_state == "open" && wanted.matches(s))
+                        && after.object_ahead().is_some_and(|s| s.door_state == "open" && wanted.matches(s))
                 }
                 Clause::PutNext(moved, fixed) => {
-                    let beside = |s: &&VisibleObject<'_>| (s.ahead - 1).abs() + s.right.abs() == 1;
+                    let is_beside = |s: &&VisibleObject<'_>| (s.ahead - 1).abs() + s.right.abs() == 1;
                     line == "drop"
                         && before.carrying.is_some_and(|(c, k)| moved.matches_kind(c, k))
-                        && now.objects.iter().filter(beside).any(|s| fixed.matches(s))
+                        && after.objects.iter().filter(is_beside).any(|s| fixed.matches(s))
                 }
             };
         }

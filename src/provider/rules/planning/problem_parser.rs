@@ -102,7 +102,7 @@ pub(super) fn detect_domain(observation: &str) -> Option<Domain> {
         (" is clear.", Domain::Blockworld),
     ]
     .into_iter()
-    .find(|(sign, _)| text.contains(sign))
+    .find(|(phrase, _)| text.contains(phrase))
     .map(|(_, domain)| domain)
 }
 
@@ -111,7 +111,7 @@ pub(super) fn detect_domain(observation: &str) -> Option<Domain> {
 pub(super) fn build_game(domain: Domain, observation: &str, goal: &str) -> Option<Arc<Game>> {
     let mut objects: BTreeMap<String, &'static str> = BTreeMap::new();
     let mut init = parse_facts(domain, observation, &mut objects);
-    let wanted = parse_facts(domain, goal, &mut objects);
+    let goal_facts = parse_facts(domain, goal, &mut objects);
     if domain == Domain::Barman {
         add_holding_facts(&mut init, &mut objects);
     }
@@ -131,7 +131,7 @@ pub(super) fn build_game(domain: Domain, observation: &str, goal: &str) -> Optio
         // Writing to a string cannot fail.
         let _ = write!(text, " {object} - {kind}");
     }
-    let _ = write!(text, ") (:init {}) (:goal (and {})))", init.join(" "), wanted.join(" "));
+    let _ = write!(text, ") (:init {}) (:goal (and {})))", init.join(" "), goal_facts.join(" "));
     Game::load(&ProblemSource {
         domain_label: "known rules",
         domain: domain.pddl_text().as_bytes(),
@@ -147,12 +147,15 @@ fn parse_facts(domain: Domain, text: &str, objects: &mut BTreeMap<String, &'stat
     let mut facts = Vec::new();
     let patterns = PATTERNS
         .iter()
-        .find(|(of_domain, _)| *of_domain == domain)
+        .find(|(known_domain, _)| *known_domain == domain)
         .map_or(&[][..], |(_, all)| all.as_slice());
     for (pattern, (_, name, kinds)) in patterns {
         for captures in pattern.captures_iter(&text) {
-            let words: Vec<&str> =
-                kinds.iter().enumerate().filter_map(|(at, _)| Some(captures.get(at + 1)?.as_str())).collect();
+            let words: Vec<&str> = kinds
+                .iter()
+                .enumerate()
+                .filter_map(|(index, _)| Some(captures.get(index + 1)?.as_str()))
+                .collect();
             // `robby is at rooma` and `x is on the table` also match a second pattern.
             if words.iter().any(|word| matches!(*word, "robby" | "the") || !is_plain_name(word)) {
                 continue;

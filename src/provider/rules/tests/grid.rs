@@ -36,7 +36,7 @@ fn count_wins(name: &str, lessons: &[&str]) -> usize {
 
 #[test]
 fn simple_levels_are_won_and_hard_ones_sometimes() {
-    for (name, least) in [
+    for (name, min_wins) in [
         ("GoToRedBall", 9),
         ("GoToDoor", 10),
         ("OpenDoorLoc", 10),
@@ -47,7 +47,7 @@ fn simple_levels_are_won_and_hard_ones_sometimes() {
         ("BossLevel", 2),
     ] {
         let won = count_wins(name, &[]);
-        assert!(won >= least, "{name}: {won} of 10");
+        assert!(won >= min_wins, "{name}: {won} of 10");
     }
 }
 
@@ -80,14 +80,14 @@ fn the_same_prompt_gets_the_same_answer_and_no_thought_asks_for_the_list_of_acti
 fn text_that_is_not_a_grid_is_still_answered() {
     let task = "You are in the middle of a room. You see a shelf 1.\nYour task is to: put a mug in shelf.";
     assert!(!super::answer(&prompt(&[], task, &[]), 1).is_empty());
-    let odd = "In front of you in this room, you can see several objects: There is a . There is a red There is a 1 2 3. \
+    let garbled = "In front of you in this room, you can see several objects: There is a . There is a red There is a 1 2 3. \
                You are carrying a \nYour task is to: go to the . and put a next to";
     let history = [
-        ("turn left", odd),
+        ("turn left", garbled),
         ("go to x", "You are carrying a"),
         ("drop", "There is a \u{1b} 9 in front of you."),
     ];
-    assert!(!super::answer(&prompt(&[], odd, &history), 1).is_empty());
+    assert!(!super::answer(&prompt(&[], garbled, &history), 1).is_empty());
 }
 
 #[test]

@@ -40,22 +40,22 @@ struct PlayedGame {
     won: bool,
 }
 
-fn play(mut world: Box<dyn Environment>, lessons: &[&str], cap: u32) -> PlayedGame {
+fn play(mut world: Box<dyn Environment>, lessons: &[&str], max_steps: u32) -> PlayedGame {
     let first = world.reset().unwrap();
     let goal = first.shown["goal"].as_str().unwrap().to_owned();
     let mut next =
         prompt(lessons, &format!("{}\nYour task is to: {goal}", first.observation.trim_end()), &[]);
     let (mut prompts, mut lines, mut won) = (Vec::new(), Vec::new(), false);
-    for step in 1..=cap {
+    for step in 1..=max_steps {
         let line = answer(&next, request_seed(0, 1, step, ModelRole::Actor, 0));
         prompts.push(next.clone());
         let cue = next.segments.pop().unwrap();
         let (label, seen) = if line.starts_with("think:") {
             (SegmentLabel::Thought, "OK.".to_owned())
         } else {
-            let turn = world.step(&line).unwrap();
-            won = turn.won;
-            (SegmentLabel::Action, turn.observation)
+            let result = world.step(&line).unwrap();
+            won = result.won;
+            (SegmentLabel::Action, result.observation)
         };
         next.segments.push(segment(label, &format!("> {line}\n")));
         next.segments.push(segment(SegmentLabel::Observation, &format!("{}\n", seen.trim_end())));
