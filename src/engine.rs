@@ -40,7 +40,7 @@ pub use model_switch::with_model;
 pub use policy::{
     BreakpointMatch, BreakpointRules, DetectFn, DraftPromptFn, FindHitsFn, Intent, MentorReply, Method,
     OutgoingAction, ParseConditionFn, ParsedActorReply, ParsedMentorReply, Policy, PromptDraft,
-    PromptRequest, keep_all_items,
+    PromptRequest, add_all_lessons,
 };
 pub use pool::Pool;
 pub use prefetch::{Prefetch, PrefetchStats, PrefetchStatus};

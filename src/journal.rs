@@ -23,7 +23,7 @@ pub use follow::Follower;
 pub use index::{ListedSession, SessionStatus, Summary, list_sessions, sort_newest_first, summarize};
 pub use label::{LABELS_STEM, Label, LabelChange, parse_labels};
 pub use name::{session_name, slug};
-pub use open::{Missing, OpenBranch, OpenMode, open_branch, stored_checkpoints};
+pub use open::{MissingEvents, OpenBranch, OpenMode, open_branch, stored_checkpoints};
 pub use parent_file::{AncestorFile, parents_of_fork};
 pub use reader::{
     BranchHeader, ReadBranch, TornTail, fold_events, last_written_from_files, read_branch, read_branch_bytes,

@@ -17,7 +17,7 @@ mod sweet_sour;
 pub use fcrf::{Depth, Difficulty, Fcrf};
 pub use mentor::{derive_generation, derived_generation, switch_model, unused_mentor_reason};
 pub use omnireflect::OmniReflect;
-pub use planning::{Planning, current_plan_line, numbered_plan_lines};
+pub use planning::{Planning, current_plan_action, numbered_plan_lines};
 pub use react::ReAct;
 pub use reflexion::Reflexion;
 pub use settings::{
@@ -35,7 +35,7 @@ pub const METHOD_NAMES: &[&str] = &["react", "omnireflect", "reflexion", "fcrf",
 
 /// A method that this program cannot provide.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownMethod {
+pub enum MethodError {
     /// No method has this name.
     #[error("unknown method {0:?}; known: {list}", list = METHOD_NAMES.join(", "))]
     Name(String),
@@ -51,7 +51,7 @@ pub enum UnknownMethod {
 ///
 /// # Errors
 /// Returns [`UnknownMethod`] if the run names an unknown method or generation.
-pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, UnknownMethod> {
+pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, MethodError> {
     build_policy_with(spec, Arc::new(PromptBuilder::new(templates)))
 }
 
@@ -59,18 +59,18 @@ pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy,
 ///
 /// # Errors
 /// See [`build_policy`].
-pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<Policy, UnknownMethod> {
+pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<Policy, MethodError> {
     let method: Arc<dyn Method> = match spec.method.as_str() {
         "react" => Arc::new(ReAct),
         "omnireflect" => match spec.settings.text("generation", "symbolic") {
             "symbolic" | "neural" | "neuro-symbolic" => Arc::new(OmniReflect),
-            other => return Err(UnknownMethod::Generation(other.to_owned())),
+            other => return Err(MethodError::Generation(other.to_owned())),
         },
         "reflexion" => Arc::new(Reflexion),
         "fcrf" => Arc::new(Fcrf),
         "sweet_sour" => Arc::new(SweetSour),
         "planning" => Arc::new(Planning::for_run(spec)?),
-        other => return Err(UnknownMethod::Name(other.to_owned())),
+        other => return Err(MethodError::Name(other.to_owned())),
     };
     let calibrates = !spec.calibration_tasks().is_empty() || !spec.exploration_tasks().is_empty();
     let method = if calibrates { Arc::new(calibration::WithCalibration(method)) } else { method };

@@ -241,7 +241,7 @@ pub async fn wait_for_signal() -> EndSignal {
 
 /// Sets whether SIGINT only wakes [`wait_for_signal`] and doesn't start the watchdog thread. The caller clears the
 /// signal with [`acknowledge`].
-pub fn set_interrupt_wakes_only(wakes_only: bool) {
+pub fn set_interrupt_handled_by_caller(wakes_only: bool) {
     HUB.lock().caller_handles_interrupt = wakes_only;
 }
 

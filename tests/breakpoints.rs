@@ -364,7 +364,7 @@ fn a_proposal_with_a_breakpoint_can_be_forked_like_any_other() {
     assert_eq!(handle.store.state_at(fork_seq).step_awaiting_decision().map(|s| s.number), Some(2));
     let override_command = Command::Override {
         action: "look".to_owned(),
-        shown_as: ShownAs::Own,
+        shown_as: ShownAs::AgentAction,
         thought_disposition: ThoughtDisposition::Kept,
     };
     handle.send_fork(Fork { at_seq: fork_seq, commands: vec![override_command], ..Fork::default() });

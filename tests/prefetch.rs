@@ -37,7 +37,7 @@ fn task(env: &str, id: &str) -> Task {
 
 /// Returns a run with the rule-based actor in place of a model and a reply cache.
 fn run_config(spec: &RunSpec, cache: &Path, mode: CacheMode, prefetch: bool) -> RunConfig {
-    let options = WorldOptions { data: None, seed: 0, joining: GoalSeparator::Comma };
+    let options = WorldOptions { data: None, seed: 0, goal_separator: GoalSeparator::Comma };
     let open: OpenWorld = Arc::new(move |task| worlds::open(task, &options));
     let rules: Arc<dyn Provider> = Arc::new(RuleBasedActor::with_word_delay(Duration::ZERO));
     let mentor: Arc<dyn Provider> =
@@ -98,7 +98,7 @@ fn play_run(spec: &RunSpec, prefetch: bool, mode: CacheMode) -> (Vec<Event>, Pre
         match round {
             3 => send(Command::Override {
                 action: "inventory".to_owned(),
-                shown_as: ShownAs::Own,
+                shown_as: ShownAs::AgentAction,
                 thought_disposition: ThoughtDisposition::Kept,
             }),
             5 => send(Command::Reject("look elsewhere first".to_owned())),

@@ -6,7 +6,7 @@
 #[path = "serving/server.rs"]
 mod server;
 
-use retrospect::report::metrics::{PaperRow, paper_rows};
+use retrospect::report::metrics::{PaperRow, published_results};
 use serde_json::Value;
 use server::{Server, complete_reply};
 use std::process::Command;
@@ -54,9 +54,9 @@ fn every_preset_starts_with_a_model_and_sends_its_requests() {
     };
     let added = run_program(&["lessons", "add", "--kind", "error", "Open a drawer before you look into it."]);
     assert!(added.status.success(), "{added:?}");
-    assert!(paper_rows().len() > 30);
+    assert!(published_results().len() > 30);
     let (trials, steps) = (TRIALS.to_string(), STEPS.to_string());
-    for row in paper_rows() {
+    for row in published_results() {
         let before = server.requests().len();
         let mut args = vec!["run", "--env", "household", "--task", "easy/put/1", "--headless", "--json"];
         args.extend(["--preset", &row.preset, "--trials", &trials, "--max-steps", &steps]);

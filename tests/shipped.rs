@@ -43,7 +43,7 @@ fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
                 );
                 observations += 1;
             }
-            Event::ActionTaken { executed, call: Some(_), is_listing: false, .. } => {
+            Event::ActionTaken { executed, call: Some(_), admissible_only: false, .. } => {
                 sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { result: recorded, .. } => {

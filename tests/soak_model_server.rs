@@ -129,7 +129,7 @@ fn every_call_ends_whatever_the_server_does() {
             let mut endpoint = endpoint(&server.base);
             endpoint.timeouts.first_piece = 40 * MS;
             endpoint.timeouts.idle = 30 * MS;
-            endpoint.timeouts.after_end = 10 * MS;
+            endpoint.timeouts.tail = 10 * MS;
             // The helper checks everything for the key, and has a timeout.
             let answer = ask(&provider(endpoint), request()).await;
             match answer.error {

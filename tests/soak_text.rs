@@ -199,7 +199,7 @@ impl TextSession {
             11 => Command::SetAutonomy([Autonomy::Auto, Autonomy::Confirm, Autonomy::Human][rng.below(3)]),
             12 => Command::Override {
                 action: words.clone(),
-                shown_as: [ShownAs::Own, ShownAs::HumanEdit][rng.below(2)],
+                shown_as: [ShownAs::AgentAction, ShownAs::HumanEdit][rng.below(2)],
                 thought_disposition: [
                     ThoughtDisposition::Kept,
                     ThoughtDisposition::Dropped,

@@ -328,7 +328,7 @@ impl<'a> BreakpointCheck<'a> {
             }
             SpendLimit::Time(limit) => {
                 let time_before =
-                    if is_whole_run { baseline.earlier_time } else { std::time::Duration::ZERO };
+                    if is_whole_run { baseline.time_before_episode } else { std::time::Duration::ZERO };
                 let elapsed = time_before.saturating_add(state.clock.elapsed);
                 let describe = || format!("been running for {}", number::format_seconds(elapsed.as_secs()));
                 (elapsed > std::time::Duration::from_secs(limit)).then(describe)

@@ -20,7 +20,7 @@ use crate::timeline::compare::{Comparison, EpisodePair, find_counterpart, pair_e
 pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Output) -> Result<(), CliError> {
     let mut open = |text: &str| -> Result<ComparedBranch, CliError> {
         let branch = ComparedBranch::open(config, &ComparisonTarget::parse(text)?)?;
-        if let Some(lacks) = &branch.lacks {
+        if let Some(lacks) = &branch.missing {
             out.print_note(&format!("{}: {lacks}", branch.name));
         }
         Ok(branch)

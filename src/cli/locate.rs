@@ -10,7 +10,7 @@ use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::files;
 use crate::journal::{
-    BranchHeader, LABELS_STEM, Label, Meta, Missing, OpenBranch, OpenMode, Session, fold_events,
+    BranchHeader, LABELS_STEM, Label, Meta, MissingEvents, OpenBranch, OpenMode, Session, fold_events,
     last_written_from_files, list_sessions, open_branch, parse_labels, read_with_parents,
 };
 use crate::report::{InvalidStepRef, ShownBranch, StepRef, extract_session};
@@ -70,7 +70,7 @@ pub(super) struct OpenedSession {
     /// Describes an incomplete last line that was cut off.
     pub(super) truncated_tail: Option<String>,
     /// Acknowledged events missing from the file.
-    pub(super) missing: Option<Missing>,
+    pub(super) missing: Option<MissingEvents>,
     /// Step named by `#E.S`.
     pub(super) position: Option<StepRef>,
 }

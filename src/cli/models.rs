@@ -273,7 +273,7 @@ fn sampling_json(endpoint: &Endpoint, role: ModelRole) -> Value {
 
 /// Returns the server settings to record after a run's model was switched. A server that can't be resolved is skipped
 /// here; the error is reported when the model is called.
-pub(super) fn missing_server_settings(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
+pub(super) fn server_settings_to_record(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
     let mut missing = Vec::new();
     for (role, name) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
         let Some(model) = name.strip_prefix("openai:") else { continue };

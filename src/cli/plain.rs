@@ -96,7 +96,7 @@ impl PlainSession {
         let mut input = read_lines();
         // Lines from a pipe wait until a decision is due; lines from a terminal are handled at once.
         let is_piped = !std::io::stdin().is_terminal();
-        signals::set_interrupt_wakes_only(true);
+        signals::set_interrupt_handled_by_caller(true);
         let mut end_signal = Box::pin(signals::wait_for_signal());
         self.print_line("retrospect, plain mode: `help` lists the commands")?;
         print_new_events(&self.handle, &mut self.printer)?;
@@ -320,7 +320,7 @@ fn needs_decision(state: &State) -> bool {
 }
 
 fn is_idle(state: &State) -> bool {
-    state.calls.is_empty() && state.run_status == RunStatus::Paused && state.grant.is_none()
+    state.calls.is_empty() && state.run_status == RunStatus::Paused && state.run_allowance.is_none()
 }
 
 /// Reads lines of standard input on a separate thread, so that the session doesn't block while it waits for one.

@@ -208,13 +208,18 @@ impl InterfaceView {
         let executed = ExecutedAction {
             action: action.to_owned(),
             sent: outgoing.sent.clone(),
-            rule: outgoing.rule,
+            rewrite_rule: outgoing.rewrite_rule,
             decided_by: DecidedBy::Person,
-            shown_as: ShownAs::Own,
+            shown_as: ShownAs::AgentAction,
             thought_disposition: ThoughtDisposition::Kept,
         };
         let call = Some(CallId(u64::from(step) + 1));
-        self.apply_event(Event::ActionTaken { step, call, executed, is_listing: outgoing.admissible_only });
+        self.apply_event(Event::ActionTaken {
+            step,
+            call,
+            executed,
+            admissible_only: outgoing.admissible_only,
+        });
         let (mut result, listed) = if outgoing.admissible_only {
             let last = self.state.episode.as_ref().and_then(|e| {
                 e.step(step.saturating_sub(1)).and_then(|s| s.answer.clone()).or(e.first_observation.clone())

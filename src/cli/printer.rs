@@ -218,7 +218,7 @@ impl MirrorEnv {
                 }
                 return self.current_view();
             }
-            Event::ActionTaken { executed, call: Some(_), is_listing: false, .. } => {
+            Event::ActionTaken { executed, call: Some(_), admissible_only: false, .. } => {
                 self.pending_action = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { .. } => {

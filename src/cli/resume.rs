@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// Options for resuming a session.
 #[derive(Default)]
-pub(super) struct HowResumed {
+pub(super) struct ResumeOptions {
     /// A person is present.
     pub(super) attended: bool,
     /// Accept prompt templates that differ from those that the session was started with.
@@ -35,7 +35,7 @@ pub(super) fn resume_session(
     config: &Config,
     (dir, branch): (&Path, &BranchId),
     typing: Duration,
-    options: HowResumed,
+    options: ResumeOptions,
 ) -> Result<Resumed, CliError> {
     let worlds = world_options(config);
     let (mut cli_error, mut new_templates_hash) = (None, None);
@@ -101,7 +101,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -
     let attended = on_screen || (!is_headless && args.screen.plain);
     let typing = if on_screen { TYPING_DELAY } else { Duration::ZERO };
     let guard = guard_session_signals()?;
-    let options = HowResumed { attended, accepts_prompts: args.accept_prompts, changes };
+    let options = ResumeOptions { attended, accepts_prompts: args.accept_prompts, changes };
     let resumed = resume_session(&config, (&dir, &branch), typing, options)?;
     close_on_signal(&guard, &resumed.handle);
     if let Some(torn) = &resumed.cut_off_tail {

@@ -378,7 +378,7 @@ fn assemble_run_config(
             |run_config| RunConfig {
                 reply_override: Some(models::reply_override(spec, config)),
                 prefetch: config.is_on("run.prefetch"),
-                recorded_settings: models::missing_server_settings(spec, config),
+                recorded_settings: models::server_settings_to_record(spec, config),
                 ..run_config
             },
         );

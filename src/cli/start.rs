@@ -76,7 +76,7 @@ pub(super) fn choose_and_run(
                 &config,
                 (&dir, &branch),
                 crate::driver::TYPING_DELAY,
-                resume::HowResumed { attended: true, ..resume::HowResumed::default() },
+                resume::ResumeOptions { attended: true, ..resume::ResumeOptions::default() },
             )?;
             headless::close_on_signal(&guard, &resumed.handle);
             let shown = ScreenSession {

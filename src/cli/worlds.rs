@@ -20,5 +20,5 @@ pub(super) fn task_selection(world: &TaskArgs) -> Selection {
 pub(super) fn world_options(config: &Config) -> WorldOptions {
     let joining =
         if config.text("pddl.goal") == "blank" { GoalSeparator::Space } else { GoalSeparator::Comma };
-    WorldOptions { data: config.path("data"), seed: config.number("run.seed"), joining }
+    WorldOptions { data: config.path("data"), seed: config.number("run.seed"), goal_separator: joining }
 }

@@ -37,7 +37,8 @@ pub enum DecidedBy {
 pub enum ShownAs {
     /// As the agent's own action.
     #[default]
-    Own,
+    #[serde(rename = "own")]
+    AgentAction,
     /// As an edit by a human (Reflexion's `[human edit]` label).
     HumanEdit,
 }
@@ -66,7 +67,8 @@ pub struct ExecutedAction {
     pub sent: Option<String>,
     /// The rule that rewrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<String>,
+    #[serde(rename = "rule")]
+    pub rewrite_rule: Option<String>,
     #[serde(rename = "by")]
     pub decided_by: DecidedBy,
     /// How prompts present it, if a person decided.
@@ -182,7 +184,7 @@ pub struct Step {
     /// `top_k: rejected by the server`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "unsent")]
-    pub unsent_settings: Vec<String>,
+    pub setting_deviations: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Number of lessons in the prompt.

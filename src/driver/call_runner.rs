@@ -82,7 +82,7 @@ impl CallRunner {
             // If the driver has ended, nobody receives the reply.
             let settings =
                 panic::catch_unwind(AssertUnwindSafe(|| provider.setting_deviations())).unwrap_or_default();
-            let _ = inbox.send(Message::Reply(epoch, Reply::UnsentSettings { call, settings }));
+            let _ = inbox.send(Message::Reply(epoch, Reply::SettingDeviations { call, settings }));
             let _ = inbox.send(Message::Reply(epoch, reply));
         });
         self.calls.insert(call, task);

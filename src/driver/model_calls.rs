@@ -39,7 +39,7 @@ impl Driver {
                     let mut request = build_request(prompt, rendered, accepted);
                     request.refresh_cache = self.calls_to_refresh.remove(&call) && reply_source.is_none();
                     if reply_source.is_none() {
-                        provider.restore_quirks(&self.engine.state.unsent_settings(prompt.role));
+                        provider.restore_quirks(&self.engine.state.setting_deviations(prompt.role));
                     }
                     let prefetched = (reply_source.is_none() && !request.refresh_cache)
                         .then(|| self.take_prefetch(&request))

@@ -23,7 +23,7 @@ pub(super) struct RebuildPlan {
     pub(super) episode: u32,
     pub(super) task: Task,
     /// The recorded first observation.
-    pub(super) first_answer: Observation,
+    pub(super) first_observation: Observation,
     /// The steps' numbers, the actions sent to the environment, and the recorded answers.
     pub(super) actions: Vec<(u32, String, Observation)>,
 }
@@ -41,7 +41,13 @@ impl RebuildPlan {
             })
             .collect();
         let first_answer = episode.first_observation.clone()?;
-        Some(Self { number, episode: episode.number, task: episode.task.clone(), first_answer, actions })
+        Some(Self {
+            number,
+            episode: episode.number,
+            task: episode.task.clone(),
+            first_observation: first_answer,
+            actions,
+        })
     }
 }
 
@@ -189,10 +195,10 @@ impl SnapshotCache {
             Ok(result) => result,
             Err(error) => {
                 let actual = format!("the environment could not be opened: {error}");
-                return Some(divergence(0, (plan.first_answer.raw.clone(), actual)));
+                return Some(divergence(0, (plan.first_observation.raw.clone(), actual)));
             }
         };
-        let first = find_difference(&plan.first_answer, &result).map(|d| divergence(0, d));
+        let first = find_difference(&plan.first_observation, &result).map(|d| divergence(0, d));
         let later = self.replay_from(plan, 0, on_step).map(|(step, texts)| divergence(step, texts));
         first.or(later)
     }
@@ -295,7 +301,7 @@ impl CachedWorld {
 
 /// Returns the hashes of all positions of an episode; the first is before any action.
 fn history_hashes(plan: &RebuildPlan) -> Vec<HistoryHash> {
-    let mut hash = initial_hash(&plan.task, &compared_record(&plan.first_answer));
+    let mut hash = initial_hash(&plan.task, &compared_record(&plan.first_observation));
     let mut hashes = Vec::with_capacity(plan.actions.len() + 1);
     hashes.push(hash);
     for (_, sent, answer) in &plan.actions {

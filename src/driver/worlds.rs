@@ -33,7 +33,7 @@ pub struct WorldOptions {
     /// The seed of generated tasks whose name contains none.
     pub seed: u64,
     /// How the sentences of a PDDL goal are joined.
-    pub joining: GoalSeparator,
+    pub goal_separator: GoalSeparator,
 }
 
 /// Why an environment or a list of tasks is not available.
@@ -163,7 +163,7 @@ pub fn list_offered_tasks(env: &str, options: &WorldOptions) -> Result<Vec<Task>
         }
         "alfworld" => alfworld::list_offered_tasks(options),
         "babyai" => babyai::list_offered_tasks(options).into_iter().map(babyai::add_goal).collect(),
-        "pddl" => pddl::list_offered_tasks(options.joining),
+        "pddl" => pddl::list_offered_tasks(options.goal_separator),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
 }

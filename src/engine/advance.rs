@@ -107,16 +107,16 @@ impl Engine {
         let state = &self.state;
         let is_thought = executed.action.trim_start().starts_with("think:");
         if is_thought && !state.setting_flag("thoughts_sent", true) {
-            return vec![Event::ActionTaken { step, call: None, executed, is_listing: false }];
+            return vec![Event::ActionTaken { step, call: None, executed, admissible_only: false }];
         }
         let outgoing = (self.policy.rewrite_action)(state, &executed.action);
         executed.sent = outgoing.sent;
-        executed.rule = outgoing.rule;
+        executed.rewrite_rule = outgoing.rewrite_rule;
         vec![Event::ActionTaken {
             step,
             call: Some(CallId(state.next_call)),
             executed,
-            is_listing: outgoing.admissible_only,
+            admissible_only: outgoing.admissible_only,
         }]
     }
 
@@ -169,7 +169,7 @@ impl Engine {
         self.prompt_events(
             PromptRequest { role: ModelRole::Actor, question: None, step, retry },
             0,
-            self.state.grant == Some(Grant::Stage),
+            self.state.run_allowance == Some(Grant::Stage),
         )
     }
 
@@ -239,7 +239,7 @@ impl Engine {
     /// Asks the questions of one round. While a person steps by stages they are drafted and sent one at a time.
     fn ask_mentor(&self, questions: &[Question]) -> Vec<Event> {
         let state = &self.state;
-        let staged = state.grant == Some(Grant::Stage);
+        let staged = state.run_allowance == Some(Grant::Stage);
         let at_once = if staged || !state.setting_flag("mentor_at_once", true) { 1 } else { questions.len() };
         self.question_events(&questions[..at_once.min(questions.len())], staged)
     }
@@ -319,7 +319,8 @@ impl Engine {
 
 /// Returns whether the session may proceed: it is running, or has an unused grant.
 fn can_proceed(state: &State) -> bool {
-    state.run_status == RunStatus::Running || (state.run_status == RunStatus::Paused && state.grant.is_some())
+    state.run_status == RunStatus::Running
+        || (state.run_status == RunStatus::Paused && state.run_allowance.is_some())
 }
 
 /// Returns the number of the open or next step, how many times the actor was asked for it, and whether it is open.
@@ -349,9 +350,9 @@ fn actor_action(action: String) -> ExecutedAction {
     ExecutedAction {
         action,
         sent: None,
-        rule: None,
+        rewrite_rule: None,
         decided_by: DecidedBy::Actor,
-        shown_as: ShownAs::Own,
+        shown_as: ShownAs::AgentAction,
         thought_disposition: ThoughtDisposition::Kept,
     }
 }

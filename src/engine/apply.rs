@@ -81,11 +81,11 @@ impl State {
                         ..Step::default()
                     }));
                 });
-                self.grant = None;
+                self.run_allowance = None;
             }
             Event::PrefetchChanged(update) => self.record_prefetch(update),
-            Event::SettingsUnsent { call, role, settings } => {
-                self.record_unsent_settings(seq, *call, *role, settings);
+            Event::SettingDeviationsChanged { call, role, settings } => {
+                self.record_setting_deviations(seq, *call, *role, settings);
             }
             Event::ReplyReceived { call, usage, truncated, reply_source, .. } => {
                 // An actor's call stays in flight until its proposal arrives, so that it is repeated if the program is
@@ -123,7 +123,7 @@ impl State {
                     s.approved = false;
                     s.stage = Stage::Decision;
                 });
-                self.grant = None;
+                self.run_allowance = None;
             }
             Event::Approved { .. } => self.edit_step(seq, |s| s.approved = true),
             Event::ActionOverridden {
@@ -141,7 +141,7 @@ impl State {
                     s.executed = Some(ExecutedAction {
                         action: action.clone(),
                         sent: None,
-                        rule: None,
+                        rewrite_rule: None,
                         decided_by: crate::domain::DecidedBy::Person,
                         shown_as: *shown_as,
                         thought_disposition: thought_disposition.clone(),
@@ -163,7 +163,7 @@ impl State {
                     self.actor_replies.count_unusable();
                 }
             }
-            Event::ActionTaken { executed, call, is_listing, .. } => {
+            Event::ActionTaken { executed, call, admissible_only: is_listing, .. } => {
                 self.last_pool_use = seq;
                 let is_env_step = call.is_some() && !is_listing;
                 self.edit_step(seq, |s| {
@@ -280,7 +280,7 @@ impl State {
                     self.actor_replies = ReplyTally::default();
                 }
                 // What is known about the previous servers doesn't apply to the new ones.
-                self.unsent_settings.clear();
+                self.setting_deviations.clear();
                 self.token_ratios.clear();
                 // The new method can't give up cancelled calls of the previous one.
                 if self.run.as_ref().is_none_or(|run| run.method != spec.method) {
@@ -291,14 +291,14 @@ impl State {
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
             Event::Resumed => {
                 self.run_status = RunStatus::Running;
-                self.grant = None;
+                self.run_allowance = None;
                 self.pause_reason = None;
                 self.breakpoints.current_hit = None;
             }
             Event::PauseRequested => self.run_status = RunStatus::Pausing,
             Event::Paused { reason } => {
                 self.run_status = RunStatus::Paused;
-                self.grant = None;
+                self.run_allowance = None;
                 self.pause_reason = Some(*reason);
             }
             Event::StepGranted => self.set_grant(Grant::Step),
@@ -360,8 +360,8 @@ impl State {
                 self.more_failed_calls.clear();
                 self.cancelled_calls.clear();
                 self.divergence = None;
-                if self.grant.is_some() {
-                    self.grant = None;
+                if self.run_allowance.is_some() {
+                    self.run_allowance = None;
                     self.pause_reason = Some(PauseReason::EpisodeEnd);
                 }
             }
@@ -380,7 +380,7 @@ impl State {
                 self.reply_overrides.clear();
                 self.closed = false;
                 self.run_status = RunStatus::Paused;
-                self.grant = None;
+                self.run_allowance = None;
                 self.pause_reason = Some(PauseReason::Resume);
             }
         }
@@ -388,14 +388,14 @@ impl State {
     }
 
     fn set_grant(&mut self, grant: Grant) {
-        self.grant = Some(grant);
+        self.run_allowance = Some(grant);
         self.breakpoints.current_hit = None;
     }
 
     /// Uses up the permission to run one stage ([`Grant::Stage`]), because the stage has run.
     fn use_stage_grant(&mut self) {
-        if self.grant == Some(Grant::Stage) {
-            self.grant = None;
+        if self.run_allowance == Some(Grant::Stage) {
+            self.run_allowance = None;
         }
     }
 

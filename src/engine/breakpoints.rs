@@ -88,7 +88,8 @@ pub struct Streaks {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeBaseline {
     /// Active time of the episodes before the open or last one.
-    pub earlier_time: Duration,
+    #[serde(rename = "earlier_time")]
+    pub time_before_episode: Duration,
     /// Cost when the open episode began, in billionths of the currency unit.
     pub cost_at_start: u64,
     pub tokens_at_start: u64,

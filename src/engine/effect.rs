@@ -32,11 +32,13 @@ pub fn effect_of(event: &Event) -> Option<Effect> {
         Event::EpisodeStarted { call, task, .. } => {
             Some(Effect::ResetWorld { call: *call, task: task.clone() })
         }
-        Event::ActionTaken { call: Some(call), executed, is_listing, .. } => Some(Effect::StepWorld {
-            call: *call,
-            action: executed.sent.clone().unwrap_or_else(|| executed.action.clone()),
-            admissible_only: *is_listing,
-        }),
+        Event::ActionTaken { call: Some(call), executed, admissible_only: is_listing, .. } => {
+            Some(Effect::StepWorld {
+                call: *call,
+                action: executed.sent.clone().unwrap_or_else(|| executed.action.clone()),
+                admissible_only: *is_listing,
+            })
+        }
         Event::PromptSent { prompt } => Some(Effect::Ask { call: prompt.call, prompt: prompt.clone() }),
         Event::CallCancelled { call, .. } => Some(Effect::Cancel { call: *call }),
         _ => None,

@@ -99,7 +99,8 @@ pub enum Event {
     PrefetchChanged(Box<Prefetch>),
     /// A model's server rejected some settings or requires other values, so the set of settings that aren't sent to it
     /// changed.
-    SettingsUnsent {
+    #[serde(rename = "settings_unsent")]
+    SettingDeviationsChanged {
         /// The call that revealed it.
         call: CallId,
         /// The role of the model.
@@ -177,7 +178,7 @@ pub enum Event {
         /// Whether only the admissible actions are listed, without stepping the environment.
         #[serde(default)]
         #[serde(rename = "list")]
-        is_listing: bool,
+        admissible_only: bool,
     },
     /// The environment answered an action.
     Observed {

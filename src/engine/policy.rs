@@ -53,7 +53,7 @@ pub trait Method: Send + Sync {
     /// the question's kind and purpose, even if nothing in the reply could be used. By default every item is kept as a
     /// lesson ([`keep_all_items`]).
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
-        keep_all_items(state, reply)
+        add_all_lessons(state, reply)
     }
 }
 
@@ -86,7 +86,7 @@ pub struct ParsedMentorReply {
 }
 
 /// Returns the reflection of a reply, and a lesson for each of its items with the default scope of its kind.
-pub fn keep_all_items(_: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+pub fn add_all_lessons(_: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     let mut intents = vec![Intent::Reflect(Box::new(reply.reflection()))];
     intents.extend(reply.items.iter().map(|item| Intent::Lesson(reply.lesson_command(item))));
     intents
@@ -191,7 +191,7 @@ pub struct OutgoingAction {
     /// What the environment is sent, if it differs from the action.
     pub sent: Option<String>,
     /// The rule that changed it.
-    pub rule: Option<String>,
+    pub rewrite_rule: Option<String>,
     /// Whether to list the admissible actions instead of stepping.
     pub admissible_only: bool,
 }

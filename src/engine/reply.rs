@@ -19,7 +19,7 @@ pub enum Reply {
         truncated: Option<Truncation>,
     },
     /// The settings that the model's server isn't sent, as known after this call.
-    UnsentSettings {
+    SettingDeviations {
         call: CallId,
         /// Each as a phrase with its reason.
         settings: Vec<String>,

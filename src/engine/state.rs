@@ -127,7 +127,8 @@ pub struct State {
     pub autonomy: Autonomy,
     pub run_status: RunStatus,
     /// How far a paused session may continue.
-    pub grant: Option<Grant>,
+    #[serde(rename = "grant")]
+    pub run_allowance: Option<Grant>,
     /// Why it is paused.
     pub pause_reason: Option<PauseReason>,
     /// The open or last episode.
@@ -169,7 +170,8 @@ pub struct State {
     /// The settings that aren't sent to each role's server, or are sent with another value, each as a phrase with its
     /// reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unsent_settings: Vec<(ModelRole, Vec<String>)>,
+    #[serde(rename = "unsent_settings")]
+    pub setting_deviations: Vec<(ModelRole, Vec<String>)>,
     /// Prefetched requests that are neither used nor dropped yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prefetched: Vec<Prefetch>,
@@ -285,8 +287,8 @@ impl State {
 
     /// Returns the settings that aren't sent to a role's server, or are sent with another value: as last learnt, or
     /// else as recorded at the start of the run.
-    pub fn unsent_settings(&self, role: ModelRole) -> Vec<String> {
-        if let Some((_, learnt)) = self.unsent_settings.iter().find(|u| u.0 == role) {
+    pub fn setting_deviations(&self, role: ModelRole) -> Vec<String> {
+        if let Some((_, learnt)) = self.setting_deviations.iter().find(|u| u.0 == role) {
             return learnt.clone();
         }
         let name = match role {
@@ -368,7 +370,7 @@ impl State {
         // After a divergence, the calls in flight haven't been made yet: they wait for the decision too.
         let undecided = self.failed_call.is_some()
             || (!self.waiting_summaries.is_empty() && self.autonomy != Autonomy::Auto)
-            || (self.run_status == RunStatus::Paused && self.grant.is_none())
+            || (self.run_status == RunStatus::Paused && self.run_allowance.is_none())
             || (self.step_awaiting_decision().is_some_and(|s| !s.approved)
                 && self.autonomy != Autonomy::Auto);
         self.divergence.is_some() || (self.calls.is_empty() && undecided)

@@ -27,13 +27,13 @@ impl LabelledRng {
     }
 
     /// Returns true with a probability of `permille` / 1000.
-    pub(in crate::env) fn chance(&mut self, permille: u32) -> bool {
+    pub(in crate::env) fn chance_permille(&mut self, permille: u32) -> bool {
         self.below(1000) < permille
     }
 
     /// Returns how many of `trials` draws of [`Self::chance`] are true.
     pub(in crate::env) fn successes(&mut self, trials: u32, permille: u32) -> u32 {
-        (0..trials).filter(|_| self.chance(permille)).count() as u32
+        (0..trials).filter(|_| self.chance_permille(permille)).count() as u32
     }
 
     /// Draws one of the items by weight. Returns `None` if all weights are zero.

@@ -2,7 +2,7 @@
 //! is authoritative.
 
 use super::session::{branch_path, read_small, write_private};
-use super::{JournalError, Missing, OpenMode, Session, open_branch};
+use super::{JournalError, MissingEvents, OpenMode, Session, open_branch};
 use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
 use crate::engine::State;
 use crate::files;
@@ -183,9 +183,9 @@ impl Summary {
     }
 
     /// Returns the saved events that are missing from the branch, if any.
-    pub fn missing(&self) -> Option<Missing> {
+    pub fn missing(&self) -> Option<MissingEvents> {
         let (first, last) = (Seq(self.head.0 + 1), self.acknowledged);
-        (last >= first).then(|| Missing { branch: self.branch.clone(), first, last })
+        (last >= first).then(|| MissingEvents { branch: self.branch.clone(), first, last })
     }
 
     /// Returns whether the branch is closed, being written or crashed.

@@ -47,7 +47,7 @@ pub struct OpenBranch {
     /// The files of its ancestors, held open.
     pub parents: Vec<Arc<AncestorFile>>,
     /// Saved events that are missing from the file.
-    pub missing: Option<Missing>,
+    pub missing: Option<MissingEvents>,
     /// The last event that was not read because a checkpoint contains it; 0 if all were read.
     pub checkpoint_seq: Seq,
 }
@@ -82,7 +82,7 @@ pub(super) fn open_with_checkpoints(
     let (head, acknowledged_seq) =
         (opened.timeline.head().head, acknowledged_seq.max(stale_checkpoint.map_or(Seq(0), |(seq, _)| seq)));
     if acknowledged_seq > head {
-        opened.missing = Some(Missing {
+        opened.missing = Some(MissingEvents {
             branch: opened.header.id.clone(),
             first: Seq(head.0 + 1),
             last: acknowledged_seq,
@@ -97,13 +97,13 @@ pub(super) fn open_with_checkpoints(
 
 /// Events that are known to have been saved (acknowledged), but are missing from their branch file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingEvents {
     pub branch: BranchId,
     pub first: Seq,
     pub last: Seq,
 }
 
-impl std::fmt::Display for Missing {
+impl std::fmt::Display for MissingEvents {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,

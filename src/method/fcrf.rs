@@ -8,7 +8,7 @@ pub use difficulty::Difficulty;
 
 use super::{mentor, reflexion, schedule};
 use crate::domain::{LessonText, Purpose, Question, ReflectionKind, Scope};
-use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep_all_items};
+use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 
 /// Asks what is worth keeping from the attempt.
 const EXPERIENCE: Question = Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect };
@@ -60,7 +60,7 @@ impl Method for Fcrf {
         match reply.question {
             TIP => store_chosen_tip(state, reply),
             SUMMARY => super::constitution::apply_summary(state, reply),
-            _ => keep_all_items(state, reply),
+            _ => add_all_lessons(state, reply),
         }
     }
 }

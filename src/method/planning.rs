@@ -4,7 +4,7 @@
 //!
 //! The plan is a lesson of scope episode, so a person can edit it like any other: line n is the action of step n.
 
-use super::{UnknownMethod, mentor, schedule};
+use super::{MethodError, mentor, schedule};
 use crate::domain::{
     Author, EndReason, LessonId, LessonStatus, LessonText, Purpose, Question, ReflectionKind, RunSpec, Scope,
 };
@@ -38,7 +38,7 @@ impl Method for Planning {
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         if reply.question != PLAN {
-            return crate::engine::keep_all_items(state, reply);
+            return crate::engine::add_all_lessons(state, reply);
         }
         let mut reflection = reply.reflection();
         let text = reply.items.iter().map(|i| i.text.text.as_str()).collect::<Vec<_>>().join("\n");
@@ -75,7 +75,7 @@ impl Planning {
     ///
     /// # Errors
     /// Returns [`UnknownMethod::NoPlanner`] if there is no mentor, or a symbolic one that can't plan these tasks.
-    pub fn for_run(run: &RunSpec) -> Result<Self, UnknownMethod> {
+    pub fn for_run(run: &RunSpec) -> Result<Self, MethodError> {
         let unplannable_task = run.tasks.iter().find(|t| !PLANNABLE_ENVS.contains(&t.env.as_str()));
         let reason = match (run.mentor.as_str(), unplannable_task) {
             ("none", _) => "the mentor writes the plans, but there is no mentor".to_owned(),
@@ -84,7 +84,7 @@ impl Planning {
             }
             _ => return Ok(Self),
         };
-        Err(UnknownMethod::NoPlanner(reason))
+        Err(MethodError::NoPlanner(reason))
     }
 
     /// Proposes the plan's next action, asks for a plan if there is none, or ends the attempt if no action is left.
@@ -128,7 +128,7 @@ pub fn numbered_plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
 
 /// Returns the active plan and the number (from 1) of its action for the last step. Returns `None` before the first
 /// step and for other methods.
-pub fn current_plan_line(state: &State) -> Option<(&LessonId, u32)> {
+pub fn current_plan_action(state: &State) -> Option<(&LessonId, u32)> {
     state.run.as_ref().filter(|run| run.method == "planning")?;
     let open = state.episode.as_deref()?;
     let (id, _) = active_plan(state, open)?;

@@ -3,7 +3,7 @@
 
 use super::{mentor, schedule};
 use crate::domain::{EpisodeSummary, Lesson, LessonStatus, Question, ReflectionKind};
-use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep_all_items};
+use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 
 /// The method `reflexion`.
 pub struct Reflexion;
@@ -32,7 +32,7 @@ impl Method for Reflexion {
     }
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
-        let mut intents = keep_all_items(state, reply);
+        let mut intents = add_all_lessons(state, reply);
         // Strategy `both` shows the last attempt and only the newest plan, so the new plan replaces earlier ones.
         if strategy(state) == "both" && !reply.items.is_empty() {
             let task = state.episode.as_ref().map(|e| e.task.key());

@@ -55,7 +55,7 @@ fn unknown_methods_are_rejected_with_a_clear_error() {
     let mut omnireflect = test_spec("omnireflect", &[]);
     omnireflect.settings.set("generation", "oracular", SettingOrigin::Flag);
     let error = build_policy(&omnireflect, templates).err().unwrap();
-    assert_eq!(error, UnknownMethod::Generation("oracular".to_owned()));
+    assert_eq!(error, MethodError::Generation("oracular".to_owned()));
 }
 
 #[test]

@@ -119,10 +119,10 @@ impl Atoms {
             let heads = &mut self.newest_with_argument[predicate][position];
             if heads.is_empty() {
                 self.index_entry_count += self.object_count;
-                if self.index_entry_count > limits::INDEX_CELLS {
+                if self.index_entry_count > limits::INDEX_ENTRIES {
                     return Err(too_large(
                         "index entries (argument positions times objects)",
-                        limits::INDEX_CELLS,
+                        limits::INDEX_ENTRIES,
                     ));
                 }
                 heads.resize(self.object_count, END_OF_CHAIN);

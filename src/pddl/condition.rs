@@ -55,7 +55,7 @@ impl Clause {
 
 /// A disjunction inside a negation, with the variables that the enclosing scope must have bound.
 #[derive(Clone, Debug)]
-pub(super) struct Nested {
+pub(super) struct NegatedDisjunction {
     pub(super) clauses: Vec<Clause>,
     pub(super) free_variables: Vec<Slot>,
 }
@@ -64,13 +64,13 @@ pub(super) struct Nested {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     pub(super) variable_types: Vec<TypeId>,
-    pub(super) nested: Vec<Nested>,
+    pub(super) disjunctions: Vec<NegatedDisjunction>,
 }
 
 impl Scope {
     /// Returns the number of cells in one binding. Never 0, so that a binding without variables still takes up a row in
     /// a table of bindings.
-    pub(super) fn width(&self) -> usize {
+    pub(super) fn binding_len(&self) -> usize {
         self.variable_types.len().max(1)
     }
 }

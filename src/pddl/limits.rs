@@ -29,7 +29,7 @@ pub const LITERALS: usize = 200_000;
 /// Join steps run and facts examined while grounding: well below one second of work.
 pub const JOIN_WORK: u64 = 25_000_000;
 /// Entries of the argument indexes (four bytes each): one per object for each argument position in use.
-pub const INDEX_CELLS: usize = 12_000_000;
+pub const INDEX_ENTRIES: usize = 12_000_000;
 /// Inputs of all gates (preconditions, conditions of effects, quantified parts) together; also the effects of all
 /// instances.
 pub const INPUTS: usize = 1_500_000;

@@ -1,7 +1,7 @@
 //! Converts formulas into clauses: pushes negations inwards, pulls disjunctions outwards, turns `exists` into variables
 //! of the clause and `forall` into a negated disjunction.
 
-use super::condition::{Argument, Clause, Nested, Pattern, Scope, Slot};
+use super::condition::{Argument, Clause, NegatedDisjunction, Pattern, Scope, Slot};
 use super::error::PddlError;
 use super::hash::FastMap;
 use super::ids::ObjectId;
@@ -119,9 +119,9 @@ impl<'m> Normalizer<'m> {
                 }
                 let free = self.visible_variables.iter().map(|&(_, slot)| slot).collect();
                 let free = self.used_slots(&clauses, free);
-                self.scope.nested.push(Nested { clauses, free_variables: free });
+                self.scope.disjunctions.push(NegatedDisjunction { clauses, free_variables: free });
                 Ok(vec![Clause {
-                    negated_disjunctions: vec![self.scope.nested.len() - 1],
+                    negated_disjunctions: vec![self.scope.disjunctions.len() - 1],
                     ..Clause::default()
                 }])
             }
@@ -225,7 +225,7 @@ impl<'m> Normalizer<'m> {
                 mark(right);
             }
             for &nested in &clause.negated_disjunctions {
-                for &slot in &self.scope.nested[nested].free_variables {
+                for &slot in &self.scope.disjunctions[nested].free_variables {
                     mark(&Argument::Slot(slot));
                 }
             }

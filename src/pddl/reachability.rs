@@ -114,7 +114,7 @@ impl Explorer<'_> {
         for (action, schema) in self.schemas.iter().enumerate() {
             for (clause_index, clause) in schema.clauses.iter().enumerate() {
                 let head = RuleHead::Instance(self.instances.len());
-                let width = schema.scope.width();
+                let width = schema.scope.binding_len();
                 self.instances.push(InstanceRows {
                     action,
                     clause: clause_index,
@@ -181,7 +181,7 @@ impl Explorer<'_> {
     }
 
     fn binding_width(&self, rule: usize) -> usize {
-        self.schemas[self.rules[rule].action].scope.width()
+        self.schemas[self.rules[rule].action].scope.binding_len()
     }
 
     fn new_joiner<'j>(&'j self, atoms: &'j Atoms, work: &'j mut u64, rule: usize) -> Joiner<'j> {

@@ -46,10 +46,11 @@ pub fn outgoing_action(state: &State, action: &str) -> OutgoingAction {
     let rewritten = applies.then(|| apply_fcrf_rule(action)).filter(|rewritten| rewritten != action);
     let Some(rewritten) = rewritten else { return apply_interface(state, action) };
     let outgoing = apply_interface(state, &rewritten);
-    let rules = std::iter::once("fcrf.mend").chain(outgoing.rule.as_deref()).collect::<Vec<_>>().join("+");
+    let rules =
+        std::iter::once("fcrf.mend").chain(outgoing.rewrite_rule.as_deref()).collect::<Vec<_>>().join("+");
     OutgoingAction {
         sent: Some(outgoing.sent.unwrap_or(rewritten)),
-        rule: Some(rules),
+        rewrite_rule: Some(rules),
         admissible_only: outgoing.admissible_only,
     }
 }
@@ -62,19 +63,23 @@ fn apply_fcrf_rule(action: &str) -> String {
 }
 
 fn apply_interface(state: &State, action: &str) -> OutgoingAction {
-    let unchanged = OutgoingAction { sent: None, rule: None, admissible_only: false };
+    let unchanged = OutgoingAction { sent: None, rewrite_rule: None, admissible_only: false };
     if includes_wrapper(state) {
         let sent = state.setting_flag("pickup_alias", false).then(|| pickup_alias(action)).flatten();
         return match sent {
             None => unchanged,
-            sent => OutgoingAction { sent, rule: Some("babyai.pickup".to_owned()), admissible_only: false },
+            sent => OutgoingAction {
+                sent,
+                rewrite_rule: Some("babyai.pickup".to_owned()),
+                admissible_only: false,
+            },
         };
     }
     // This environment executes any text in which it finds the words of an action.
     if think_text(action).is_some() && is_env(state, "pddl") {
         return OutgoingAction {
             sent: Some(THINK_WORD.to_owned()),
-            rule: Some("pddl.thought".to_owned()),
+            rewrite_rule: Some("pddl.thought".to_owned()),
             admissible_only: false,
         };
     }
@@ -100,12 +105,16 @@ fn apply_interface(state: &State, action: &str) -> OutgoingAction {
     }
     if sent == CHECK_ACTION {
         rules.push("agentboard.check");
-        return OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), admissible_only: true };
+        return OutgoingAction {
+            sent: Some(sent),
+            rewrite_rule: Some(rules.join("+")),
+            admissible_only: true,
+        };
     }
     if rules.is_empty() {
         return unchanged;
     }
-    OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), admissible_only: false }
+    OutgoingAction { sent: Some(sent), rewrite_rule: Some(rules.join("+")), admissible_only: false }
 }
 
 /// Returns the observation as shown in prompts, if it differs from the environment's text. During a reset, `result` is

@@ -63,7 +63,7 @@ fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> 
     // A plan of actions can be cut only between lines, any other text also after a sentence.
     let by_sentence = question.purpose != Purpose::PlanActions;
     let (complete, rest) = truncated.map_or((text, ""), |_| read::split_truncated_text(text, by_sentence));
-    let mut parsed = read::read_plan(complete);
+    let mut parsed = read::read_free_text(complete);
     // When the question asks for a lesson's number, `Lesson 2: ...` is not just a label: the number is part of the
     // answer.
     let label = parsed.sections.first().filter(|_| question.purpose == Purpose::Choose);

@@ -25,7 +25,7 @@ mod value;
 
 pub use actor::{can_be_reasoning, is_cut_short, read_reply};
 pub use list::read_items;
-pub use plan::read_plan;
+pub use plan::read_free_text;
 pub use truncated::{read_truncated_items, split_truncated_text};
 
 use crate::domain::{LessonText, ReflectionItem};
@@ -147,7 +147,7 @@ impl<'a> ParseLog<'a> {
     }
 
     /// Marks a part as markup without content.
-    fn add_markup(&mut self, part: &str) {
+    fn mark_as_markup(&mut self, part: &str) {
         if !part.trim().is_empty() {
             self.markup.push(self.span_of(part));
         }

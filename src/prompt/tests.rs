@@ -115,8 +115,12 @@ fn a_persons_lesson_enters_the_next_react_prompt() {
 #[test]
 fn an_override_is_shown_as_the_person_chose() {
     for (shown_as, disposition, expected) in [
-        (ShownAs::Own, ThoughtDisposition::Kept, "> think: hot stove\n> go to microwave 1\nYou arrive"),
-        (ShownAs::Own, ThoughtDisposition::Dropped, "garbagecan.\n> go to microwave 1\nYou arrive"),
+        (
+            ShownAs::AgentAction,
+            ThoughtDisposition::Kept,
+            "> think: hot stove\n> go to microwave 1\nYou arrive",
+        ),
+        (ShownAs::AgentAction, ThoughtDisposition::Dropped, "garbagecan.\n> go to microwave 1\nYou arrive"),
         (
             ShownAs::HumanEdit,
             ThoughtDisposition::Dropped,

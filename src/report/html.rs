@@ -232,7 +232,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
                 if executed.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" }
             );
         }
-        if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rule) {
+        if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rewrite_rule) {
             let _ = writeln!(
                 out,
                 "<p class=\"soft\">sent as <code>{}</code> (rule {})</p>",

@@ -149,7 +149,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
                 step.proposal_text().map_or_else(String::new, |w| format!(" in place of {}", code(&w)));
             let _ = writeln!(out, "- override by a person{proposal}, shown as {shown}");
         }
-        if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rule) {
+        if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rewrite_rule) {
             let _ = writeln!(out, "- sent as {} (rule {})", code(sent), code(rule));
         }
     } else if let Some(proposed) = &step.proposed {

@@ -17,11 +17,11 @@ mod render;
 mod tests;
 
 pub use aggregate::{Aggregate, Improvement, improvement};
-pub use attempts::{Attempts, collect_attempts, difficulty, short_type};
+pub use attempts::{TaskAttempts, collect_attempts, difficulty, short_type};
 pub use collect::{MetricsCollector, SessionMetrics};
 pub use interval::{Interval, wilson};
 pub use papers::{
-    PaperComparison, PaperRow, PublishedFigure, compare_with_papers, is_share_of_whole_tasks, paper_rows,
+    PaperComparison, PaperRow, PublishedFigure, compare_with_papers, is_possible_share, published_results,
 };
 pub use rates::{Rates, TrialTotals};
 pub use reflections::{ReflectionStats, RevisionCounts};
@@ -69,7 +69,8 @@ pub struct Metrics {
     /// Length, recall and precision of the reflections.
     pub reflections: Option<ReflectionStats>,
     /// Tokens of all episodes by who counted them (server, proxy, estimate, ...), and the cost of the calls.
-    pub counted: TokenCounts,
+    #[serde(rename = "counted")]
+    pub token_counts: TokenCounts,
     /// Prefetches; the other counts exclude unused ones.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
@@ -82,7 +83,7 @@ pub struct Metrics {
     pub started_with_lessons: bool,
     /// The unassisted attempts, on which all rates are based.
     #[serde(skip)]
-    pub attempts: Vec<Attempts>,
+    pub attempts: Vec<TaskAttempts>,
 }
 
 impl Metrics {
@@ -106,10 +107,10 @@ impl Metrics {
         // The order of the input has no effect.
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         let spec = sessions.first().and_then(|s| s.spec.clone());
-        let attempts: Vec<Attempts> = sessions.iter().flat_map(collect_attempts).collect();
+        let attempts: Vec<TaskAttempts> = sessions.iter().flat_map(collect_attempts).collect();
         let (assisted, unassisted): (Vec<_>, Vec<_>) = attempts.into_iter().partition(|a| a.assisted);
-        let grouped = |key: &dyn Fn(&Attempts) -> Option<String>| {
-            let mut groups: BTreeMap<String, Vec<&Attempts>> = BTreeMap::new();
+        let grouped = |key: &dyn Fn(&TaskAttempts) -> Option<String>| {
+            let mut groups: BTreeMap<String, Vec<&TaskAttempts>> = BTreeMap::new();
             for attempt in &unassisted {
                 if let Some(key) = key(attempt) {
                     groups.entry(key).or_default().push(attempt);
@@ -127,7 +128,7 @@ impl Metrics {
         Self {
             label: label(spec.as_deref()),
             has_stand_in_actor: is_stand_in(actor),
-            has_stand_in_mentor: is_stand_in(mentor) && sessions.iter().any(|s| s.mentor_asked),
+            has_stand_in_mentor: is_stand_in(mentor) && sessions.iter().any(|s| s.mentor_called),
             sessions: sessions.iter().map(|s| s.session.clone()).collect(),
             open_sessions: sessions.iter().filter(|s| s.open).count(),
             assisted: assisted.len(),
@@ -139,7 +140,7 @@ impl Metrics {
             by_round,
             aggregate: Aggregate::from_attempts(&unassisted),
             reflections: ReflectionStats::from_sessions(&sessions),
-            counted: sessions
+            token_counts: sessions
                 .iter()
                 .flat_map(|s| &s.episodes)
                 .fold(TokenCounts::default(), |sum, e| sum.plus(e.stats.token_counts)),

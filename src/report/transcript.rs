@@ -106,7 +106,7 @@ impl Transcript {
             Event::ReplyReceived { reply_source: Some(from), .. } => {
                 write_line(out, "      ", &reply_source(from));
             }
-            Event::SettingsUnsent { role, settings: changes, .. } => {
+            Event::SettingDeviationsChanged { role, settings: changes, .. } => {
                 let who = match role {
                     ModelRole::Actor => "actor",
                     ModelRole::Mentor => "mentor",
@@ -144,7 +144,7 @@ impl Transcript {
                     let by = if executed.decided_by == DecidedBy::Person { "  (by you)" } else { "" };
                     write_line(out, &format!("{step:>3} > "), &format!("{}{by}", executed.action));
                 }
-                if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rule) {
+                if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rewrite_rule) {
                     write_line(out, "      ", &format!("sent as `{sent}` by rule {rule}"));
                 }
             }

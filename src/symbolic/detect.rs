@@ -45,7 +45,8 @@ pub fn detect(state: &State) -> Vec<Note> {
         notes: Vec::new(),
     };
     // The rule `agentboard.check` answers a request for the action list without a step of the environment.
-    let requests_action_list = executed.is_some_and(|e| e.rule.as_ref().is_some_and(|r| r.contains("check")));
+    let requests_action_list =
+        executed.is_some_and(|e| e.rewrite_rule.as_ref().is_some_and(|r| r.contains("check")));
     if (!answer.valid || detector.text == NOTHING_HAPPENS) && !requests_action_list {
         detector.detect_failure();
     } else {

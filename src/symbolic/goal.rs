@@ -22,7 +22,7 @@ pub enum Goal {
         /// Type of the object.
         object: String,
         /// Type of the place.
-        target: String,
+        destination: String,
         /// What has to be done to the object first.
         treatment: Option<Treatment>,
         /// Number of objects: 1 or 2.
@@ -108,7 +108,7 @@ impl Goal {
         }
         let treatment = word("adjective").or_else(|| word("verb")).and_then(|w| Treatment::from_word(&w));
         let count = if word("two").is_some() { 2 } else { 1 };
-        Some(Self::Place { object, target: word("target")?, treatment, count })
+        Some(Self::Place { object, destination: word("target")?, treatment, count })
     }
 
     /// Returns the type of the object.
@@ -129,7 +129,7 @@ impl Goal {
     /// Returns the type of the place where the object must be put, if any.
     pub fn destination(&self) -> Option<&str> {
         match self {
-            Self::Place { target, .. } => Some(target),
+            Self::Place { destination: target, .. } => Some(target),
             Self::ExamineInLight { .. } => None,
         }
     }

@@ -39,7 +39,7 @@ fn lesson_texts(state: &State, kind: ReflectionKind) -> Vec<String> {
 #[test]
 fn every_goal_template_is_parsed() {
     let place = |object: &str, target: &str, treatment, count| {
-        Some(Goal::Place { object: object.to_owned(), target: target.to_owned(), treatment, count })
+        Some(Goal::Place { object: object.to_owned(), destination: target.to_owned(), treatment, count })
     };
     let light = |object: &str, lamp: &str| {
         Some(Goal::ExamineInLight { object: object.to_owned(), lamp: lamp.to_owned() })

@@ -185,13 +185,14 @@ impl Fixture {
         let executed = ExecutedAction {
             action: action.to_owned(),
             sent: None,
-            rule: None,
+            rewrite_rule: None,
             decided_by: by,
-            shown_as: ShownAs::Own,
+            shown_as: ShownAs::AgentAction,
             thought_disposition: ThoughtDisposition::Kept,
         };
         let call = self.next_call();
-        let event = Event::ActionTaken { step: self.step, call: Some(call), executed, is_listing: false };
+        let event =
+            Event::ActionTaken { step: self.step, call: Some(call), executed, admissible_only: false };
         self.write(if by == DecidedBy::Person { Cause::Person } else { Cause::Policy }, event);
         let gained = progress > self.progress;
         self.progress = progress;

@@ -11,11 +11,11 @@ pub enum MarkKind {
     /// A person overrode or rejected the action, or edited a thought, observation or prompt.
     Override,
     /// A detector found a mistake.
-    Error,
+    Mistake,
     /// A subgoal was reached: reward or progress rose.
     Progress,
     /// A person left a remark.
-    Bookmark,
+    Remark,
     /// A breakpoint or watch matched.
     Breakpoint,
 }
@@ -33,16 +33,16 @@ impl Default for MarkFilter {
 impl MarkKind {
     /// All kinds, in list order.
     pub const ALL: [Self; 6] =
-        [Self::Reflection, Self::Override, Self::Error, Self::Progress, Self::Bookmark, Self::Breakpoint];
+        [Self::Reflection, Self::Override, Self::Mistake, Self::Progress, Self::Remark, Self::Breakpoint];
 
     /// Returns its name in lists.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reflection => "reflections",
             Self::Override => "overrides",
-            Self::Error => "mistakes",
+            Self::Mistake => "mistakes",
             Self::Progress => "progress",
-            Self::Bookmark => "remarks",
+            Self::Remark => "remarks",
             Self::Breakpoint => "breakpoints",
         }
     }
@@ -52,9 +52,9 @@ impl MarkKind {
         match self {
             Self::Reflection => "a reflection was written",
             Self::Override => "your action, rejection or edit",
-            Self::Error => "a mistake was detected",
+            Self::Mistake => "a mistake was detected",
             Self::Progress => "reward or progress rose",
-            Self::Bookmark => "you left a remark",
+            Self::Remark => "you left a remark",
             Self::Breakpoint => "a breakpoint or watch matched",
         }
     }
@@ -63,8 +63,8 @@ impl MarkKind {
     pub const fn role(self) -> Role {
         match self {
             Self::Reflection => Role::MarkReflection,
-            Self::Override | Self::Bookmark => Role::MarkPerson,
-            Self::Error => Role::MarkMistake,
+            Self::Override | Self::Remark => Role::MarkPerson,
+            Self::Mistake => Role::MarkMistake,
             Self::Progress => Role::MarkProgress,
             Self::Breakpoint => Role::MarkBreakpoint,
         }
@@ -79,9 +79,9 @@ impl MarkKind {
                 let edited = step.thought_edited || step.is_observation_edited();
                 edited || step.prompt_edited || step.is_person_action() || !step.rejections.is_empty()
             }
-            Self::Error => noted(NoteKind::Mistake),
+            Self::Mistake => noted(NoteKind::Mistake),
             Self::Progress => noted(NoteKind::Progress),
-            Self::Bookmark => !step.remarks.is_empty(),
+            Self::Remark => !step.remarks.is_empty(),
             Self::Breakpoint => !step.breakpoint_marks.is_empty(),
         }
     }

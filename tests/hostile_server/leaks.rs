@@ -132,7 +132,7 @@ fn no_part_of_a_key_is_shown_however_a_server_echoes_it() {
                 endpoint.key = Some(Secret::new(SECRET));
                 endpoint.retry.max_retries = 1;
                 endpoint.retry.max_retries_after_500 = 0;
-                endpoint.timeouts.after_end = Duration::from_millis(20);
+                endpoint.timeouts.tail = Duration::from_millis(20);
                 let answer = ask(&provider(endpoint), request()).await;
                 let error = answer.error.unwrap_or_default();
                 let texts = [
@@ -164,7 +164,7 @@ fn doctor_shows_no_part_of_a_key() {
                 let mut endpoint = endpoint(&server.base);
                 endpoint.key = Some(Secret::new(SECRET));
                 endpoint.model = String::new();
-                endpoint.timeouts.after_end = Duration::from_millis(20);
+                endpoint.timeouts.tail = Duration::from_millis(20);
                 for finding in check_server(
                     &provider(endpoint),
                     retrospect::domain::ModelRole::Actor,

@@ -34,7 +34,7 @@ pub(crate) fn endpoint(base: &str) -> Endpoint {
         connect: Duration::from_secs(20),
         first_piece: Duration::from_secs(20),
         idle: Duration::from_secs(20),
-        after_end: Duration::from_millis(200),
+        tail: Duration::from_millis(200),
         total: None,
     };
     endpoint.retry = Retry {

@@ -53,7 +53,7 @@ impl Config {
                 format!("--preset {name:?}: no such preset"),
                 format!(
                     "built in: {}{own_presets}; define your own as a table [preset.{name}] of settings in {}",
-                    crate::report::metrics::paper_rows()
+                    crate::report::metrics::published_results()
                         .iter()
                         .map(|r| r.preset.as_str())
                         .collect::<Vec<_>>()

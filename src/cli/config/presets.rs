@@ -2,13 +2,13 @@
 
 use super::{Config, ValueOrigin};
 use crate::cli::error::CliError;
-use crate::report::metrics::{PaperRow, paper_rows};
+use crate::report::metrics::{PaperRow, published_results};
 use serde_json::json;
 use std::fmt::Write as _;
 
 /// Finds a row by its preset name.
 pub(in crate::cli) fn find_preset_row(name: &str) -> Option<&'static PaperRow> {
-    paper_rows().iter().find(|r| r.preset == name)
+    published_results().iter().find(|r| r.preset == name)
 }
 
 /// Returns the long help of `--preset`, with all built-in presets.
@@ -17,7 +17,7 @@ pub fn help() -> String {
         "Named group of settings: a row of a paper's table or `[preset.P]` of the configuration file. Flags override a \
          preset. Model, environment and split are not part of it.\n\nBuilt-in presets:\n",
     );
-    for row in paper_rows() {
+    for row in published_results() {
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "  {:<28} {}: {}", row.preset, row.source(), row.label);
     }

@@ -29,7 +29,7 @@ pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -
                     (name.clone(), settings.iter().cloned().collect::<Map<_, _>>().into())
                 })
                 .collect();
-            let papers: Vec<Value> = crate::report::metrics::paper_rows()
+            let papers: Vec<Value> = crate::report::metrics::published_results()
                 .iter()
                 .map(|r| {
                     json!({"preset": r.preset, "source": r.source(), "label": r.label, "method": r.method,
@@ -86,7 +86,7 @@ pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -
             out.print_line(
                 "presets (run --preset NAME); built-in ones are rows of the papers' tables, settings only:",
             )?;
-            for row in crate::report::metrics::paper_rows() {
+            for row in crate::report::metrics::published_results() {
                 out.print_line(&format!("  {:<28} {}: {}", row.preset, row.source(), row.label))?;
             }
             for (name, settings) in &config.presets {

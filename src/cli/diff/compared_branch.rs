@@ -29,7 +29,7 @@ pub(in crate::cli) struct ComparedBranch {
     /// The named episode, if any.
     pub(super) episode: Option<u32>,
     /// Describes what is missing from its journal, if anything.
-    pub(super) lacks: Option<String>,
+    pub(super) missing: Option<String>,
     timeline: Arc<Timeline>,
 }
 
@@ -68,7 +68,7 @@ impl ComparedBranch {
             session,
             branch,
             episode: target.episode,
-            lacks,
+            missing: lacks,
             timeline: Arc::new(opened.timeline),
         })
     }

@@ -66,7 +66,7 @@ fn flag_overrides_profile_and_profile_overrides_the_general_address() {
         let actual = resolved_server(ModelRole::Actor, mine, variables, flags, &[]);
         match (&actual, expected) {
             (Ok(actual), Ok(expected)) => {
-                assert_eq!((actual.0.as_str(), actual.1), *expected, "{variables:?} {flags:?}")
+                assert_eq!((actual.0.as_str(), actual.1), *expected, "{variables:?} {flags:?}");
             }
             (Err(actual), Err(expected)) => assert!(actual.contains(expected), "{actual}"),
             _ => panic!("got {actual:?}, expected {expected:?}"),
@@ -168,7 +168,7 @@ fn switched_run_records_what_its_new_profile_sends() {
     {
         let mut spec = crate::engine::with_model(&run, ModelRole::Actor, words);
         assert!(recorded(&spec, "sampling").is_none(), "{words}: settings of the old profile are removed");
-        for (name, setting) in missing_server_settings(&spec, &config) {
+        for (name, setting) in server_settings_to_record(&spec, &config) {
             spec.settings.0.entry(name).or_insert(setting);
         }
         assert_eq!(spec.actor, format!("openai:{model}"));

@@ -81,7 +81,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "override" | "o" => {
             let shown_as = match setting_text(state, "override.shown_as") {
                 "human_edit" => ShownAs::HumanEdit,
-                _ => ShownAs::Own,
+                _ => ShownAs::AgentAction,
             };
             one(override_command(require_argument(rest, "override ACTION")?, shown_as, state))
         }
@@ -132,7 +132,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
         "summary" => summary::summary_lines(state).map(LineAction::Print),
         "accept" | "refuse" => one(summary::parse_decision(word, rest, state)?),
         "undo" | "u" if rest == "older" => {
-            let change = state.undoable().ok_or("nothing older can be undone")?;
+            let change = state.newest_undoable().ok_or("nothing older can be undone")?;
             one(Command::UndoChange(change))
         }
         "undo" | "u" => one(Command::Undo),
@@ -365,11 +365,11 @@ fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
     if let Some(sampling) = state
         .run
         .as_ref()
-        .and_then(|run| run.describe_request_sampling(record, &state.unsent_settings(record.role)))
+        .and_then(|run| run.describe_request_sampling(record, &state.setting_deviations(record.role)))
     {
         let _ = writeln!(out, "[{sampling}]");
     }
-    let unsent = state.unsent_settings(record.role);
+    let unsent = state.setting_deviations(record.role);
     if !unsent.is_empty() {
         let _ = writeln!(out, "[changed in the request] {}", unsent.join("; "));
     }

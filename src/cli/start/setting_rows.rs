@@ -5,7 +5,7 @@ use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::{Limits, RunSpec, SettingOrigin};
 use crate::method::{self, DefaultValue, PaperOrCode, SETTINGS};
-use crate::report::metrics::paper_rows;
+use crate::report::metrics::published_results;
 use crate::ui::start::{AllowedValues, SettingRow, SettingsVariant};
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ struct Suggestions {
 impl Suggestions {
     fn new(config: &Config) -> Self {
         let configured = config.preset_names().map(str::to_owned);
-        let built_in = paper_rows().iter().map(|r| r.preset.clone());
+        let built_in = published_results().iter().map(|r| r.preset.clone());
         let mut presets: Vec<String> =
             [NO_PRESET.to_owned()].into_iter().chain(configured).chain(built_in).collect();
         let mut seen = std::collections::HashSet::new();
@@ -72,7 +72,7 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
     let without_preset = method::METHOD_NAMES.iter().map(|name| (None, *name));
     let configured =
         config.preset_names().flat_map(|p| method::METHOD_NAMES.iter().map(move |name| (Some(p), *name)));
-    let built_in = paper_rows()
+    let built_in = published_results()
         .iter()
         .filter(|r| config.built_in_preset(Some(&r.preset)).is_some())
         .map(|r| (Some(r.preset.as_str()), r.method.as_str()));

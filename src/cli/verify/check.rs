@@ -88,7 +88,7 @@ impl BranchCheck {
                 let replayed = self.world.as_mut().map(|w| w.reset());
                 problems.extend(self.compare_with_world(result, replayed, envelope.seq, report));
             }
-            Event::ActionTaken { executed, call: Some(_), is_listing: false, .. } => {
+            Event::ActionTaken { executed, call: Some(_), admissible_only: false, .. } => {
                 self.pending_action = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { result, .. } => {

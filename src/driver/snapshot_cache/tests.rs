@@ -94,7 +94,7 @@ fn play(cache: &mut SnapshotCache, open: &OpenWorld, id: &str, steps: u32) -> Re
             (n, sent, record_of(&result))
         })
         .collect();
-    RebuildPlan { number: 1, episode: 1, task: task(id), first_answer, actions }
+    RebuildPlan { number: 1, episode: 1, task: task(id), first_observation: first_answer, actions }
 }
 
 fn first_steps(plan: &RebuildPlan, steps: usize) -> RebuildPlan {
@@ -102,7 +102,7 @@ fn first_steps(plan: &RebuildPlan, steps: usize) -> RebuildPlan {
         number: 1,
         episode: 1,
         task: plan.task.clone(),
-        first_answer: plan.first_answer.clone(),
+        first_observation: plan.first_observation.clone(),
         actions: plan.actions[..steps].to_vec(),
     }
 }

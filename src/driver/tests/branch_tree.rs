@@ -36,7 +36,7 @@ enum TestMove {
 fn override_with(action: &str) -> Command {
     Command::Override {
         action: action.to_owned(),
-        shown_as: ShownAs::Own,
+        shown_as: ShownAs::AgentAction,
         thought_disposition: ThoughtDisposition::Kept,
     }
 }

@@ -137,7 +137,7 @@ fn step_to_third(handle: &crate::driver::Handle) -> crate::domain::Seq {
 }
 
 fn fork_with_override(at: crate::domain::Seq) -> crate::driver::Fork {
-    let (action, shown_as) = ("wait".to_owned(), crate::domain::ShownAs::Own);
+    let (action, shown_as) = ("wait".to_owned(), crate::domain::ShownAs::AgentAction);
     let commands = vec![Command::Override {
         action,
         shown_as,

@@ -42,7 +42,7 @@ fn proposal_seq(handle: &Handle, number: u32) -> Seq {
 fn override_with(action: &str) -> Vec<Command> {
     vec![Command::Override {
         action: action.to_owned(),
-        shown_as: ShownAs::Own,
+        shown_as: ShownAs::AgentAction,
         thought_disposition: ThoughtDisposition::Kept,
     }]
 }

@@ -149,13 +149,13 @@ fn a_setting_refused_during_a_run_is_journaled_once() {
     };
     let (recorded, replies) = (
         positions_of(
-            |e| matches!(e, Event::SettingsUnsent { settings, .. } if settings == &["seed: the server refused it"]),
+            |e| matches!(e, Event::SettingDeviationsChanged { settings, .. } if settings == &["seed: the server refused it"]),
         ),
         positions_of(|e| matches!(e, Event::ReplyReceived { .. })),
     );
     assert_eq!(recorded, [replies[1] - 1], "before its reply, and only once");
     assert_eq!(
-        handle.store.head().unsent_settings(crate::domain::ModelRole::Actor),
+        handle.store.head().setting_deviations(crate::domain::ModelRole::Actor),
         ["seed: the server refused it"]
     );
 }

@@ -22,7 +22,7 @@ const REFERENCE_PLAN_LIMITS: SearchLimits = SearchLimits { states: 4_000, work: 
 /// Opens the environment of a task.
 pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
     if let Ok(id) = task.id.parse::<TaskId>() {
-        return Ok(Box::new(generate_cached(id)?.open(options.joining)));
+        return Ok(Box::new(generate_cached(id)?.open(options.goal_separator)));
     }
     open_files(&task.id, options)
 }
@@ -32,7 +32,7 @@ pub(super) fn open_files(id: &str, options: &WorldOptions) -> Result<Box<dyn Env
     let files = PddlFiles::parse(id).and_then(|files| files.read_texts()).map_err(|e| to_env_error(&e))?;
     let game = Game::load(&files.source())?;
     let reference_plan = game.reference_plan(REFERENCE_PLAN_LIMITS);
-    Ok(Box::new(PddlEnvironment::new(game, options.joining, Some(reference_plan))))
+    Ok(Box::new(PddlEnvironment::new(game, options.goal_separator, Some(reference_plan))))
 }
 
 /// Generates a problem. Caches the last one, because going back in an episode opens it again, and proving it
@@ -64,7 +64,7 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
             let known = Domain::from_name(&outline.domain);
             let task_type = known.map_or_else(|| outline.domain.clone(), |domain| domain.word().to_owned());
             let task_type = Some(task_type).filter(|domain| !domain.is_empty());
-            let goal = outline.goal_text(options.joining);
+            let goal = outline.goal_text(options.goal_separator);
             Ok(Task { env: "pddl".to_owned(), id: files.id(), goal, task_type, difficulty: None, seed: 0 })
         }
     }

@@ -71,7 +71,7 @@ pub(super) fn select_tasks(
                 .collect(),
             ("household", false) => vec![household::build_task(PRESELECTED, String::new())],
             ("babyai", _) => babyai::select(selection, options, for_listing)?,
-            ("pddl", true) => pddl::list_offered_tasks(options.joining)?,
+            ("pddl", true) => pddl::list_offered_tasks(options.goal_separator)?,
             ("pddl", false) => {
                 let count = if selection.only.is_some() { usize::MAX } else { 1 };
                 crate::env::pddl::offered_ids()
@@ -104,7 +104,7 @@ pub(super) fn select_tasks(
         let add_goal = |task: Task| if task.env == env { babyai::add_goal(task) } else { Ok(task) };
         found = found.into_iter().map(add_goal).collect::<Result<_, _>>()?;
     } else if for_listing {
-        pddl::add_goals(&mut found, options.joining)?;
+        pddl::add_goals(&mut found, options.goal_separator)?;
     }
     if found.is_empty() {
         return Err(WorldError::UnknownTask {

@@ -8,7 +8,7 @@ impl State {
     pub(super) fn count_time(&mut self, envelope: &Envelope) {
         match envelope.event {
             Event::EpisodeStarted { .. } => {
-                let before = &mut self.breakpoints.baseline.earlier_time;
+                let before = &mut self.breakpoints.baseline.time_before_episode;
                 *before = before.saturating_add(self.clock.elapsed);
                 self.clock = Clock::default();
             }

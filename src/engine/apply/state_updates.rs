@@ -117,7 +117,7 @@ impl State {
 
     /// Replaces what is known about the settings that a role's server rejects. Unless nothing was known about the
     /// server before, new ones are also recorded in the step whose call revealed them.
-    pub(super) fn record_unsent_settings(
+    pub(super) fn record_setting_deviations(
         &mut self,
         seq: Seq,
         call: CallId,
@@ -125,15 +125,15 @@ impl State {
         settings: &[String],
     ) {
         let setting = format!("{}.unsent", role.name());
-        let known = self.unsent_settings.iter().any(|u| u.0 == role)
+        let known = self.setting_deviations.iter().any(|u| u.0 == role)
             || self.run.as_ref().is_some_and(|r| r.settings.0.contains_key(&setting));
         if known && self.last_step().is_some_and(|s| s.call == Some(call)) {
-            let before = self.unsent_settings(role);
+            let before = self.setting_deviations(role);
             let new = settings.iter().filter(|setting| !before.contains(setting)).cloned();
-            self.edit_step(seq, |s| s.unsent_settings.extend(new));
+            self.edit_step(seq, |s| s.setting_deviations.extend(new));
         }
-        self.unsent_settings.retain(|u| u.0 != role);
-        self.unsent_settings.push((role, settings.to_vec()));
+        self.setting_deviations.retain(|u| u.0 != role);
+        self.setting_deviations.push((role, settings.to_vec()));
     }
 
     /// Changes the summary of the last episode if that has ended.

@@ -29,7 +29,7 @@ impl Engine {
             Command::StepStage => self.step_stage(),
             Command::Run => self.start_running(),
             Command::Pause => Ok(match state.run_status {
-                RunStatus::Paused if state.grant.is_none() => Vec::new(),
+                RunStatus::Paused if state.run_allowance.is_none() => Vec::new(),
                 _ if state.calls.is_empty() => vec![Event::Paused { reason: PauseReason::Person }],
                 _ => vec![Event::PauseRequested],
             }),
@@ -265,7 +265,7 @@ impl Engine {
                 step: number,
                 proposed: open.and_then(|s| s.proposed.clone()),
                 action: one_line(action),
-                shown_as: ShownAs::Own,
+                shown_as: ShownAs::AgentAction,
                 thought_disposition: ThoughtDisposition::Kept,
                 thoughts_from: None,
             });
@@ -315,7 +315,7 @@ impl Engine {
 
     fn cancel(&self) -> Vec<Event> {
         let mut events = self.cancel_calls();
-        if self.state.run_status != RunStatus::Paused || self.state.grant.is_some() {
+        if self.state.run_status != RunStatus::Paused || self.state.run_allowance.is_some() {
             events.push(Event::Paused { reason: PauseReason::Person });
         }
         events
@@ -369,7 +369,7 @@ impl Engine {
     }
 
     fn grant_if_paused(&self, events: &mut Vec<Event>) {
-        if self.state.run_status == RunStatus::Paused && self.state.grant != Some(Grant::Step) {
+        if self.state.run_status == RunStatus::Paused && self.state.run_allowance != Some(Grant::Step) {
             events.push(Event::StepGranted);
         }
     }

@@ -168,14 +168,18 @@ impl Engine {
                 }
                 events
             }
-            Reply::UnsentSettings { call, settings } => {
+            Reply::SettingDeviations { call, settings } => {
                 let Some(Effect::Ask { prompt, .. }) = self.state.calls.get(call) else { return Vec::new() };
                 let role = prompt.role;
-                if self.state.reply_override(*call).is_some() || self.state.unsent_settings(role) == *settings
+                if self.state.reply_override(*call).is_some()
+                    || self.state.setting_deviations(role) == *settings
                 {
                     return Vec::new();
                 }
-                vec![(Cause::Model, Event::SettingsUnsent { call: *call, role, settings: settings.clone() })]
+                vec![(
+                    Cause::Model,
+                    Event::SettingDeviationsChanged { call: *call, role, settings: settings.clone() },
+                )]
             }
             Reply::Prefetch(update) => {
                 let open = self.state.prefetched.iter().find(|e| e.number == update.number);

@@ -81,7 +81,7 @@ impl Engine {
             return Err(CommandError::new("nothing to undo", "only your own changes can be undone"));
         };
         self.undo_entry(entry).map_err(|mut error| {
-            let undoable = self.state.undoable();
+            let undoable = self.state.newest_undoable();
             if let Some(older) = self.state.undo_stack.iter().find(|entry| Some(entry.seq) == undoable) {
                 let description = self.state.describe_undo_action(&older.action);
                 let _ = write!(error.hint, "; or undo the change before it (`undo older`): {description}");

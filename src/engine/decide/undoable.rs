@@ -6,7 +6,7 @@ use crate::engine::{Event, State, UndoAction, UndoEntry};
 
 impl State {
     /// Returns the newest edit that can still be undone, whatever was done since.
-    pub fn undoable(&self) -> Option<Seq> {
+    pub fn newest_undoable(&self) -> Option<Seq> {
         self.undo_stack.iter().rev().find(|entry| self.can_undo(entry)).map(|entry| entry.seq)
     }
 

@@ -148,7 +148,7 @@ pub(super) fn policy_with(method: Arc<dyn Method>) -> Policy {
         parse_reply,
         parse_mentor_reply,
         edit_prompt,
-        rewrite_action: |_, _| OutgoingAction { sent: None, rule: None, admissible_only: false },
+        rewrite_action: |_, _| OutgoingAction { sent: None, rewrite_rule: None, admissible_only: false },
         rewrite_observation: |_, action, _, _| action.starts_with("think:").then(|| "OK.".to_owned()),
         extract_goal: |first| first.observation.rsplit(": ").next().unwrap_or_default().to_owned(),
         detect: Arc::new(|state: &State| {

@@ -202,7 +202,7 @@ fn an_executed_action_cannot_be_undone_but_offers_a_fork() {
     let events = harness
         .command(Command::Override {
             action: "jump".to_owned(),
-            shown_as: crate::domain::ShownAs::Own,
+            shown_as: crate::domain::ShownAs::AgentAction,
             thought_disposition: crate::domain::ThoughtDisposition::Kept,
         })
         .unwrap();

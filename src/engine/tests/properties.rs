@@ -46,7 +46,7 @@ pub(super) fn test_inputs() -> impl Strategy<Value = TestInput> {
         Just(Command::Act("dance".to_owned())),
         Just(Command::Override {
             action: "jump".to_owned(),
-            shown_as: ShownAs::Own,
+            shown_as: ShownAs::AgentAction,
             thought_disposition: ThoughtDisposition::Kept
         }),
         Just(Command::SetAutonomy(Autonomy::Auto)),

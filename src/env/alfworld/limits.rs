@@ -10,7 +10,7 @@ pub(super) const PRODUCTIONS: usize = 100_000;
 /// Atoms of one query.
 pub(super) const QUERY_FACTS: usize = 32;
 /// Entries of the fact indexes that queries use.
-pub(super) const INDEX_CELLS: usize = 8_000_000;
+pub(super) const INDEX_ENTRIES: usize = 8_000_000;
 /// Signatures that one atom of a query can match: the product of the numbers of subtypes of its placeholders' types.
 pub(super) const SIGNATURES: usize = 200_000;
 /// Nesting depth of symbols. A cyclic grammar never ends; real ones nest four deep. The Python stack fails at its own

@@ -90,7 +90,7 @@ impl View {
         for signature in signatures(task, kinds)? {
             if let Some(facts) = by_signature.get(&signature) {
                 order.extend_from_slice(facts);
-                if order.len() > limits::INDEX_CELLS {
+                if order.len() > limits::INDEX_ENTRIES {
                     return Err(LocatedError::new("grammar", "its queries match too many facts"));
                 }
             }
@@ -234,7 +234,7 @@ impl Slots {
         }
         self.index_entry_count +=
             (task.object_count() + task.facts_of(predicate).size_hint().0) * key.1.len().max(1);
-        if self.index_entry_count > limits::INDEX_CELLS {
+        if self.index_entry_count > limits::INDEX_ENTRIES {
             return Err(LocatedError::new(
                 "grammar",
                 "its queries need too many indexes for a game of this size",

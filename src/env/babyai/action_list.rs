@@ -110,7 +110,7 @@ impl ActionList {
 
 /// Returns error messages for specific unavailable actions, in the order in which they are recorded. If an action
 /// occurs twice, the later message applies.
-pub(super) fn refusals(
+pub(super) fn rejections(
     observation: &Observation,
     window: &Window,
     agent: Pose,
@@ -140,7 +140,7 @@ pub(super) fn refusals(
     add_unreachable(&mut observation.things(), "go to");
     match carried {
         None => {
-            found.push(rejection("drop", "You cannot drop the object, as you are not carrying anything."))
+            found.push(rejection("drop", "You cannot drop the object, as you are not carrying anything."));
         }
         Some(_) if is_blocked(observation, agent) => {
             let message = "You cannot drop the object, as there is already an object in front of you.";

@@ -1,6 +1,6 @@
 //! A level being played through the text interface.
 
-use super::action_list::{ActionList, ActionPlan, refusals};
+use super::action_list::{ActionList, ActionPlan, rejections};
 use super::grid_state::GridState;
 use super::level_start::LevelStart;
 use super::mission_check::MissionStatus;
@@ -156,7 +156,7 @@ impl World {
 
     /// Returns the error messages for specific unavailable actions, each with its action.
     pub fn action_errors(&self) -> Vec<(String, String)> {
-        refusals(&self.observation, &self.window, self.state.grid.agent, self.state.grid.carried_thing())
+        rejections(&self.observation, &self.window, self.state.grid.agent, self.state.grid.carried_thing())
     }
 
     /// Iterates over the available actions in the original's order.

@@ -156,7 +156,7 @@ impl RoomFiller<'_> {
     fn fill(&mut self, supplies: &'static RoomStock) {
         for (kind, supply) in &supplies.things {
             let drawn = match self.difficulty {
-                Difficulty::Easy if self.rng.chance(500) && supply.0 < 100 => 0,
+                Difficulty::Easy if self.rng.chance_permille(500) && supply.0 < 100 => 0,
                 Difficulty::Easy => supply.draw(self.rng).div_ceil(2),
                 Difficulty::Normal => supply.draw(self.rng),
                 Difficulty::Hard => supply.draw(self.rng).max(supply.draw(self.rng)),
@@ -218,7 +218,7 @@ impl RoomFiller<'_> {
 
     /// In about 44 of 100 games, makes one or two objects count as lying in two neighbouring pieces of furniture.
     fn share_neighbouring_furniture(&mut self) {
-        if !self.rng.chance(500) {
+        if !self.rng.chance_permille(500) {
             return;
         }
         let adjacent_kinds =
@@ -260,7 +260,7 @@ impl RoomFiller<'_> {
 
     /// Occasionally places an object in a bowl, a mug or a similar container.
     fn nest_things(&mut self) {
-        if !self.rng.chance(150) {
+        if !self.rng.chance_permille(150) {
             return;
         }
         let holds = |kind: &str| self.stock.things.get(kind).is_some_and(|about| about.allows("hold"));
@@ -286,7 +286,7 @@ impl RoomFiller<'_> {
 
     /// In some kitchens, makes the content of the fridge cold at the start.
     fn chill_fridge_contents(&mut self) {
-        if !self.rng.chance(180) {
+        if !self.rng.chance_permille(180) {
             return;
         }
         for thing in &mut self.scene.things {
@@ -303,7 +303,7 @@ impl RoomFiller<'_> {
     fn misplace_things(&mut self) {
         let spots = self.scene.spots.len() as u32;
         for thing in &mut self.scene.things {
-            if !thing.furniture.is_empty() && self.rng.chance(17) {
+            if !thing.furniture.is_empty() && self.rng.chance_permille(17) {
                 thing.spot = self.rng.below(spots) as usize;
             }
         }

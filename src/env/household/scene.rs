@@ -127,9 +127,9 @@ impl Scene {
             (Difficulty::Easy, _) | (_, []) => None,
             // Three pieces of furniture at one spot are rare.
             (_, [.., first, second]) if first.spot == second.spot => {
-                rng.chance(SHARED_SPOT_PERMILLE / 4).then_some(second.spot)
+                rng.chance_permille(SHARED_SPOT_PERMILLE / 4).then_some(second.spot)
             }
-            (_, [.., neighbour]) => rng.chance(SHARED_SPOT_PERMILLE).then_some(neighbour.spot),
+            (_, [.., neighbour]) => rng.chance_permille(SHARED_SPOT_PERMILLE).then_some(neighbour.spot),
         };
         let spot = shared.unwrap_or_else(|| self.new_spot(rng));
         let openable_percent = match (difficulty, about.openable_percent) {
@@ -137,7 +137,7 @@ impl Scene {
             (Difficulty::Easy, percent) => percent / 4,
             (Difficulty::Hard, percent) => percent + (100 - percent) / 2,
         };
-        let openable = rng.chance(openable_percent * 10);
+        let openable = rng.chance_permille(openable_percent * 10);
         let around = self.point_near(spot, about.height, rng);
         // A basin is named after the sink or bathtub it belongs to.
         let basin = about.scenery.as_deref().filter(|scenery| kind.strip_suffix("Basin") == Some(scenery));
@@ -172,7 +172,7 @@ impl Scene {
             let (x, y, z) = place.position;
             (place.spot, (x + rng.between(-25, 25), y + rng.between(0, 9), z + rng.between(-25, 25)))
         } else {
-            let spot = if rng.chance(900) {
+            let spot = if rng.chance_permille(900) {
                 self.new_spot(rng)
             } else {
                 rng.below(self.spots.len() as u32) as usize

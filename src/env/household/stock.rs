@@ -117,7 +117,7 @@ impl Quantity {
     /// Draws the number of pieces in one room: zero, or between minimum and maximum with the given mean.
     pub(super) fn draw(self, rng: &mut LabelledRng) -> u32 {
         let Self(share, min, mean, max) = self;
-        if !rng.chance(share * 10) {
+        if !rng.chance_permille(share * 10) {
             return 0;
         }
         let spread = max.saturating_sub(min);

@@ -1,7 +1,7 @@
 //! Planning-only: one call per attempt, the plan's actions in order, and a rule-based planner that needs no model.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
-use super::super::{PaperOrCode, UnknownMethod, build_policy, default_trials, defaults};
+use super::super::{MethodError, PaperOrCode, build_policy, default_trials, defaults};
 use crate::domain::{Autonomy, EndReason, LessonText, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin};
 use crate::engine::{Command, Event, LessonCommand};
 use crate::prompt::{Templates, render};
@@ -34,7 +34,7 @@ fn actions_taken(play: &TestRun, episode: u32) -> Vec<String> {
         match &envelope.event {
             Event::EpisodeStarted { episode, .. } => current_episode = *episode,
             Event::ActionTaken { executed, .. } if current_episode == episode => {
-                actions.push(executed.action.clone())
+                actions.push(executed.action.clone());
             }
             _ => {}
         }
@@ -89,7 +89,7 @@ fn with_autonomy_confirm_each_action_of_the_plan_can_be_changed() {
     play.play_script(&mut household(), &[]);
     let proposed_action =
         |play: &TestRun| play.state().step_awaiting_decision().and_then(|s| s.proposed.clone());
-    let action_number = |play: &TestRun| super::super::current_plan_line(play.state()).map(|l| l.1);
+    let action_number = |play: &TestRun| super::super::current_plan_action(play.state()).map(|l| l.1);
     assert_eq!(proposed_action(&play).as_deref(), Some("go to fridge 1"));
     assert_eq!(action_number(&play), Some(1));
     let error = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
@@ -146,7 +146,7 @@ fn the_symbolic_mentor_plans_household_tasks_only() {
         run.mentor = mentor.to_owned();
         run.tasks[0].env = env.to_owned();
         let error = build_policy(&run, Arc::new(Templates::builtin())).err().unwrap();
-        assert!(matches!(error, UnknownMethod::NoPlanner(_)), "{error}");
+        assert!(matches!(error, MethodError::NoPlanner(_)), "{error}");
         assert!(error.to_string().contains(reason), "{error}");
     }
     assert_eq!(defaults("planning", PaperOrCode::Code).0.steps, 50, "there is no public code for planning");

@@ -106,7 +106,7 @@ impl<'a> Grounder<'a> {
         index: usize,
         binding: &mut [ObjectId],
     ) -> Result<Condition, PddlError> {
-        let disjunction = &scope.nested[index];
+        let disjunction = &scope.disjunctions[index];
         let bound: Vec<ObjectId> =
             disjunction.free_variables.iter().map(|&slot| binding[usize::from(slot)]).collect();
         let key = (schema, index, bound);
@@ -128,7 +128,7 @@ impl<'a> Grounder<'a> {
         });
         let plans = plans.clone();
         // Only variables that the disjunction mentions may be bound: others could clash with its own variables.
-        let mut inner = vec![UNBOUND; scope.width()];
+        let mut inner = vec![UNBOUND; scope.binding_len()];
         for &slot in &disjunction.free_variables {
             inner[usize::from(slot)] = binding[usize::from(slot)];
         }
@@ -152,7 +152,7 @@ impl<'a> Grounder<'a> {
         for (clause, plan) in clauses.iter().zip(cached_plans) {
             found.clear();
             self.find_bindings(in_schema.1, plan, binding, &mut found)?;
-            for row in found.chunks_exact_mut(in_schema.1.width()) {
+            for row in found.chunks_exact_mut(in_schema.1.binding_len()) {
                 if !self.ground_clause(in_schema, clause, row, &mut inputs)? {
                     continue;
                 }
@@ -180,7 +180,7 @@ impl<'a> Grounder<'a> {
             .iter()
             .map(|clause| JoinPlan::new(clause, slots, &[], &[], None, self.is_static))
             .collect();
-        let mut binding = vec![UNBOUND; goal.scope.width()];
+        let mut binding = vec![UNBOUND; goal.scope.binding_len()];
         let none = self.ground_no_clause_holds((schema, &goal.scope), &goal.clauses, &plans, &mut binding)?;
         Ok(match none {
             Condition::Constant(value) => Condition::Constant(!value),

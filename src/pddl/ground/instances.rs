@@ -150,7 +150,7 @@ impl GroundedOps {
                 inner[usize::from(slot)] = UNBOUND;
             }
             grounder.find_bindings(in_schema.1, plan, &mut inner, &mut found)?;
-            for row in found.chunks_exact_mut(in_schema.1.width()) {
+            for row in found.chunks_exact_mut(in_schema.1.binding_len()) {
                 if !grounder.ground_clause(in_schema, when, row, &mut inputs)? {
                     continue;
                 }

@@ -46,7 +46,7 @@ fn is_usable<'a>(text: &Text<'a>, log: &mut ParseLog<'a>) -> bool {
         return false;
     }
     if !has_words(&text.text) {
-        log.add_markup(text.source);
+        log.mark_as_markup(text.source);
         return false;
     }
     if text.unquoted && is_literal(&text.text) || label::is_empty_list_phrase(&text.text) {
@@ -153,7 +153,7 @@ fn collect_dict<'a>(
                     items.extend(pending.finish_item(heading, source, log));
                 }
                 let key = Some(entry.key.as_str()).filter(|k| has_words(k)).or(heading);
-                log.add_markup(entry.key_source);
+                log.mark_as_markup(entry.key_source);
                 collect_items(nested, key, items, log);
                 continue;
             }
@@ -163,7 +163,7 @@ fn collect_dict<'a>(
             continue;
         }
         if role == LabelRole::Priority && !text.text.is_empty() && !text.truncated {
-            log.add_markup(entry.key_source);
+            log.mark_as_markup(entry.key_source);
             pending.priority = Some(text.text);
             continue;
         }
@@ -174,7 +174,7 @@ fn collect_dict<'a>(
             );
             continue;
         }
-        log.add_markup(entry.key_source);
+        log.mark_as_markup(entry.key_source);
         if !is_usable(&text, log) {
             continue;
         }
@@ -251,7 +251,7 @@ fn item_from_entry<'a>(
 ) -> Option<ReadItem> {
     let omits_key = key.is_empty() || role != LabelRole::Unknown || contains_all_words(key, &text.text);
     if omits_key {
-        log.add_markup(key_source);
+        log.mark_as_markup(key_source);
         return item_from_text(text, heading, log);
     }
     let entry_source = slice_between(key_source, text.source, log.reply);

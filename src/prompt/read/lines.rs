@@ -100,7 +100,7 @@ fn parse_rows<'a>(lines: &[&'a str], log: &mut ParseLog<'a>) -> Vec<ListLine<'a>
     let mut rows = Vec::new();
     for line in lines {
         if is_fence(line) || !has_words(line) {
-            log.add_markup(line);
+            log.mark_as_markup(line);
             after_blank |= line.trim().is_empty();
             continue;
         }
@@ -139,7 +139,7 @@ impl<'a> ListReader<'a, '_> {
         }
         if is_filler_phrase(row.words) {
             self.finish_item();
-            return self.log.add_markup(row.line);
+            return self.log.mark_as_markup(row.line);
         }
         let continues = match &self.pending {
             None => false,
@@ -163,13 +163,13 @@ impl<'a> ListReader<'a, '_> {
     fn start_section(&mut self, row: &ListLine<'a>) {
         self.finish_item();
         self.heading = parse_heading(row.words);
-        self.log.add_markup(row.line);
+        self.log.mark_as_markup(row.line);
     }
 
     fn start_item(&mut self, row: &ListLine<'a>) {
         self.finish_item();
         let bullet = &row.line[..row.line.len() - row.words.len()];
-        self.log.add_markup(bullet);
+        self.log.mark_as_markup(bullet);
         let (mistake, role) = (vec![row.words], LabelRole::Lesson);
         self.pending = Some(PendingItem {
             mistake,
@@ -189,12 +189,12 @@ impl<'a> ListReader<'a, '_> {
                 Some((mistake, solution)) => (vec![mistake], vec![solution]),
                 None => (vec![words], Vec::new()),
             };
-            self.log.add_markup(&row.line[..row.line.len() - words.len()]);
+            self.log.mark_as_markup(&row.line[..row.line.len() - words.len()]);
             self.pending =
                 Some(PendingItem { mistake, solution, role, first_line: row.line, last_line: row.line });
             return;
         }
-        self.log.add_markup(&row.line[..row.line.len() - words.len()]);
+        self.log.mark_as_markup(&row.line[..row.line.len() - words.len()]);
         match &mut self.pending {
             Some(item) if item.solution.is_empty() && (!row.bulleted || item.role == LabelRole::Mistake) => {
                 item.solution.push(words);
@@ -232,7 +232,7 @@ impl<'a> ListReader<'a, '_> {
                 }
                 LessonText::plain(solution)
             }
-            (false, false) => return self.log.add_markup(source),
+            (false, false) => return self.log.mark_as_markup(source),
         };
         self.items.push(ReadItem { text, priority: None, heading: self.heading.clone(), span });
     }

@@ -31,7 +31,7 @@ pub fn read_items(reply: &str) -> Items {
                     if let Some(new_heading) = lines::parse_heading(words) {
                         heading = Some(new_heading);
                     }
-                    log.add_markup(line);
+                    log.mark_as_markup(line);
                 } else {
                     let end = offset_in(body, line) + line.len();
                     unused = Some(unused.map_or((line, end), |(first, _)| (first, end)));

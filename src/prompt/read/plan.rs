@@ -40,7 +40,7 @@ const NEXT_TRIAL_MARKERS: &[&str] = &[
 /// Parses a mentor's reply as one text (Reflexion's plan, FCRF's parts, Sweet&Sour's reflection). Removes fences,
 /// reasoning and the leading label, and keeps the lines. A dictionary or list becomes lines. Linear in the length of
 /// the reply.
-pub fn read_plan(reply: &str) -> FreeText {
+pub fn read_free_text(reply: &str) -> FreeText {
     let mut log = ParseLog::new(reply);
     let body = log.after_reasoning();
     let mut builder = FreeTextBuilder::default();
@@ -48,7 +48,7 @@ pub fn read_plan(reply: &str) -> FreeText {
     if let Some((lead, inner)) = split_structure(whole) {
         for line in lead.lines() {
             if lines::is_fence(line) || is_variable_name(line) {
-                log.add_markup(line);
+                log.mark_as_markup(line);
             } else {
                 builder.add_line(line, &mut log);
             }
@@ -69,7 +69,7 @@ pub fn read_plan(reply: &str) -> FreeText {
                 break;
             }
             if lines::is_fence(line) {
-                log.add_markup(line);
+                log.mark_as_markup(line);
             } else {
                 builder.add_line(line, &mut log);
             }
@@ -143,7 +143,7 @@ impl FreeTextBuilder {
         };
         if self.text.trim().is_empty() {
             // The label at the beginning only repeats the question.
-            log.add_markup(&line[..line.len() - words.len()]);
+            log.mark_as_markup(&line[..line.len() - words.len()]);
             self.text.clear();
             if !words.is_empty() {
                 self.text.push_str(words.trim_end());
@@ -178,7 +178,7 @@ impl FreeTextBuilder {
             }
             Value::Dict(entries, _) => {
                 for entry in entries {
-                    log.add_markup(entry.key_source);
+                    log.mark_as_markup(entry.key_source);
                     if has_words(&entry.key) {
                         self.sections
                             .push((collapse_whitespace(&entry.key.replace('_', " ")), String::new()));

@@ -105,7 +105,7 @@ impl<'a> Parser<'a, '_> {
         let prefix = self.rest().len() - self.rest().trim_start_matches(['r', 'f', 'b', 'u']).len();
         if prefix < 3 && quoted::opening_quote(&self.rest()[prefix..]).is_some() {
             let letters = &self.rest()[..prefix];
-            self.log.add_markup(letters);
+            self.log.mark_as_markup(letters);
             self.pos += prefix;
             return Value::Text(self.parse_quoted(if self.open_brackets.last() == Some(&')') {
                 QuoteContext::Tuple

@@ -29,7 +29,7 @@ fn each_interface_has_its_own_form_of_the_first_observation() {
 fn actions_and_observations_are_rewritten_as_by_the_wrappers() {
     let outgoing = |sent: Option<&str>, rule: Option<&str>, admissible_only| OutgoingAction {
         sent: sent.map(str::to_owned),
-        rule: rule.map(str::to_owned),
+        rewrite_rule: rule.map(str::to_owned),
         admissible_only,
     };
     let mut agentboard = play_with_interface("agentboard");
@@ -181,7 +181,8 @@ fn every_interface_leaves_the_texts_of_babyai_unchanged() {
             let mut play = TestRun::new(run);
             play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &[]);
             let rule = sent.map(|_| "babyai.pickup".to_owned());
-            let expected = OutgoingAction { sent: sent.map(str::to_owned), rule, admissible_only: false };
+            let expected =
+                OutgoingAction { sent: sent.map(str::to_owned), rewrite_rule: rule, admissible_only: false };
             assert_eq!(interface::outgoing_action(play.state(), action), expected, "{interface} {action}");
             let result =
                 StepResult { observation: "You arrive at loc 1. Hm.".to_owned(), ..StepResult::default() };
@@ -210,8 +211,8 @@ fn the_fcrf_rule_rewrites_actions_but_not_thoughts() {
     ] {
         let outgoing = interface::outgoing_action(play.state(), action);
         assert_eq!(outgoing.sent.as_deref(), sent, "{action}");
-        assert_eq!(outgoing.rule.as_deref(), sent.map(|_| "fcrf.mend"), "{action}");
+        assert_eq!(outgoing.rewrite_rule.as_deref(), sent.map(|_| "fcrf.mend"), "{action}");
     }
     let plain = TestRun::new(test_spec("reflexion", &[TASK]));
-    assert_eq!(interface::outgoing_action(plain.state(), "put cd 1 in desk 1").rule, None);
+    assert_eq!(interface::outgoing_action(plain.state(), "put cd 1 in desk 1").rewrite_rule, None);
 }

@@ -11,7 +11,11 @@ fn play_override(replies: &[&str], proposal: &str, disposition: ThoughtDispositi
     play.command(Command::SetAutonomy(Autonomy::Confirm));
     play.play_script(&mut household, &[proposal]);
     let action = "go to fridge 1".to_owned();
-    play.command(Command::Override { action, shown_as: ShownAs::Own, thought_disposition: disposition });
+    play.command(Command::Override {
+        action,
+        shown_as: ShownAs::AgentAction,
+        thought_disposition: disposition,
+    });
     play.play_script(&mut household, &[]);
     play
 }

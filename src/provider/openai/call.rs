@@ -5,7 +5,7 @@ use super::client::HttpClients;
 use super::endpoint::Endpoint;
 use super::error;
 use super::finish::Finish;
-use super::learned_quirks::{EMPTY_WITH_STOPS, LearnedQuirks, QuirkStore, TokenLimit};
+use super::learned_quirks::{EMPTY_REPLIES_TO_BLAME_STOPS, LearnedQuirks, QuirkStore, TokenLimit};
 use super::redactor::Redactor;
 use super::rejected_param::RequestChange;
 use super::reply_reader::{Completion, ReplyReader};
@@ -317,8 +317,8 @@ impl Call {
         alone: bool,
     ) -> Result<Completion, FailedAttempt> {
         let (endpoint, limiter) = (&*self.endpoint, self.quirks.limiter());
-        let mut probe = self.timer.queue(self.probe()).await;
-        let admission = self.timer.queue(limiter.acquire(alone || endpoint.one_at_a_time)).await;
+        let mut probe = self.timer.await_uncounted(self.probe()).await;
+        let admission = self.timer.await_uncounted(limiter.acquire(alone || endpoint.one_at_a_time)).await;
         let _ = self.delta_sender.send(Delta::Phase(Phase::Connecting));
         let response = self
             .http
@@ -736,7 +736,7 @@ impl Call {
         let Some(first) = interrupted.first() else { return };
         if first.stream_error.is_some() {
             // The same request succeeded without another one beside it.
-            self.quirks.limiter().count_break(first.request_number);
+            self.quirks.limiter().count_interruption(first.request_number);
         } else if !completion.streamed && !completion.done_without_finish_reason {
             let same = have_same_text(interrupted) && first.text.trim() == completion.text.trim();
             if same && self.quirks.learned().sends_finish_reason.is_none() {
@@ -876,7 +876,7 @@ impl Call {
             } else if !completion.is_empty() {
                 // Once may be chance, as no reasoning was seen.
                 self.quirks.update(|learned| learned.empty_with_stops += 1);
-                if self.quirks.learned().empty_with_stops >= EMPTY_WITH_STOPS {
+                if self.quirks.learned().empty_with_stops >= EMPTY_REPLIES_TO_BLAME_STOPS {
                     self.apply_change(&RequestChange::EmptyWithStops);
                 }
             } else {
@@ -930,7 +930,7 @@ impl Call {
     /// Learns about the newline stop from a reply without it: the stop cut something off if an action or reasoning
     /// follows a newline.
     fn learn_about_newline_stop(&self, completion: &Completion) {
-        if completion.closed_without_opening {
+        if completion.has_unopened_closing_tag {
             return self.apply_change(&RequestChange::MatchStopsLocally);
         }
         let (text, learned) = (&completion.text, self.quirks.learned());
@@ -1006,7 +1006,7 @@ impl Call {
             ));
         }
         let host = self.endpoint.host();
-        if completion.closed_without_opening {
+        if completion.has_unopened_closing_tag {
             // A stop text would end its reasoning, which would then look like a reply.
             let stops = !completion.stop_texts.is_empty();
             if self.quirks.update(|l| {

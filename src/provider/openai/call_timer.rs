@@ -26,7 +26,7 @@ impl CallTimer {
     }
 
     /// Awaits `wait` without counting its duration.
-    pub(super) async fn queue<T>(&self, wait: impl Future<Output = T>) -> T {
+    pub(super) async fn await_uncounted<T>(&self, wait: impl Future<Output = T>) -> T {
         self.lock().since = Some(Instant::now());
         let value = wait.await;
         let mut queued = self.lock();

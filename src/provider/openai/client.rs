@@ -78,7 +78,7 @@ impl HttpClients {
         match tokio::time::timeout(endpoint.timeouts.first_piece, request.send()).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(connection_error(endpoint, error)),
-            Err(_) => Err(first_token_timeout_error(endpoint)),
+            Err(_) => Err(first_piece_timeout_error(endpoint)),
         }
     }
 
@@ -118,7 +118,7 @@ impl HttpClients {
 }
 
 /// Returns the error for a server that sent nothing in time.
-pub(super) fn first_token_timeout_error(endpoint: &Endpoint) -> ProviderError {
+pub(super) fn first_piece_timeout_error(endpoint: &Endpoint) -> ProviderError {
     let seconds = endpoint.timeouts.first_piece.as_secs_f64();
     ProviderError::new(
         format!("{} did not start to reply within {seconds} s", endpoint.host()),

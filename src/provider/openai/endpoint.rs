@@ -104,7 +104,7 @@ pub struct Timeouts {
     /// For the next byte of a stream that has begun.
     pub idle: Duration,
     /// For data after the end of the reply (usage).
-    pub after_end: Duration,
+    pub tail: Duration,
     /// For the whole call.
     pub total: Option<Duration>,
 }
@@ -115,7 +115,7 @@ impl Default for Timeouts {
             connect: Duration::from_secs(10),
             first_piece: Duration::from_secs(180),
             idle: Duration::from_secs(60),
-            after_end: Duration::from_secs(2),
+            tail: Duration::from_secs(2),
             total: None,
         }
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// After this many replies that were empty with stop texts but not without them, the stop texts are to blame.
-pub(super) const EMPTY_WITH_STOPS: u32 = 2;
+pub(super) const EMPTY_REPLIES_TO_BLAME_STOPS: u32 = 2;
 
 /// The token limit of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,7 +172,8 @@ impl LearnedQuirks {
             let opened = *note == starts_in_reasoning_note(model_and_url);
             self.starts_in_reasoning |= opened;
             let empty = *note == empty_reply_note(model_and_url);
-            self.empty_with_stops = self.empty_with_stops.max(u32::from(empty) * EMPTY_WITH_STOPS);
+            self.empty_with_stops =
+                self.empty_with_stops.max(u32::from(empty) * EMPTY_REPLIES_TO_BLAME_STOPS);
             self.match_stops_locally |= opened || empty || *note == stop_note(model_and_url);
             self.without_stream |= *note == without_stream_note(model_and_url);
             let Some(rest) = note.strip_prefix("max_tokens: ") else { continue };
@@ -250,7 +251,7 @@ mod tests {
             LearnedQuirks { raised_limits: raised, ..LearnedQuirks::default() },
             LearnedQuirks {
                 match_stops_locally: true,
-                empty_with_stops: EMPTY_WITH_STOPS,
+                empty_with_stops: EMPTY_REPLIES_TO_BLAME_STOPS,
                 without_stream: true,
                 ..LearnedQuirks::default()
             },

@@ -279,7 +279,7 @@ impl Profile {
             ("connect_seconds", self.connect_seconds, &mut timeouts.connect),
             ("first_seconds", self.first_seconds, &mut timeouts.first_piece),
             ("idle_seconds", self.idle_seconds, &mut timeouts.idle),
-            ("tail_seconds", self.tail_seconds, &mut timeouts.after_end),
+            ("tail_seconds", self.tail_seconds, &mut timeouts.tail),
             ("retry_seconds", self.retry_seconds, &mut retry.first_wait),
             ("retry_total_seconds", self.retry_total_seconds, &mut retry.max_total_wait),
         ] {

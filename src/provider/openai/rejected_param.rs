@@ -2,7 +2,7 @@
 
 use super::endpoint::{Endpoint, MaxTokensField};
 use super::error;
-use super::learned_quirks::{EMPTY_WITH_STOPS, LearnedQuirks};
+use super::learned_quirks::{EMPTY_REPLIES_TO_BLAME_STOPS, LearnedQuirks};
 use super::request::OPTIONAL_FIELDS;
 use super::server_data::RedactedText;
 use serde_json::{Map, Value};
@@ -118,7 +118,7 @@ impl RequestChange {
                 "the newline stop cut off the action; it is no longer sent to this server".to_owned()
             }
             Self::EmptyWithStops => format!(
-                "the model's replies were empty with stop texts {EMPTY_WITH_STOPS} times, but not without them; stop texts are no \
+                "the model's replies were empty with stop texts {EMPTY_REPLIES_TO_BLAME_STOPS} times, but not without them; stop texts are no \
                  longer sent to {host}, replies are truncated locally instead"
             ),
             Self::MatchStopsLocally => format!(

@@ -98,7 +98,7 @@ pub(super) struct Completion {
     pub(super) finish_reason: Option<String>,
     /// The reply ended inside its reasoning.
     pub(super) ended_in_reasoning: bool,
-    pub(super) closed_without_opening: bool,
+    pub(super) has_unopened_closing_tag: bool,
     /// The reply was truncated at a stop text by this program, not by the server (a local stop).
     pub(super) stopped_locally: bool,
     /// The token counts come from a proxy.
@@ -237,8 +237,8 @@ impl<'a> ReplyReader<'a> {
             // A server may need long before its first piece. After the last piece, only usage and the end of the body
             // are awaited, so that the connection can be reused.
             let pause = match (self.is_finished(), &self.finish_reason, has_begun) {
-                (true, ..) => timeouts.after_end / 20,
-                (_, Some(_), _) => timeouts.after_end.min(timeouts.idle),
+                (true, ..) => timeouts.tail / 20,
+                (_, Some(_), _) => timeouts.tail.min(timeouts.idle),
                 (_, None, true) => timeouts.idle,
                 (_, None, false) => timeouts.first_piece,
             };
@@ -259,7 +259,7 @@ impl<'a> ReplyReader<'a> {
                     ));
                 }
                 Err(_) if has_begun => return self.finish(Err(self.silence_error(pause))),
-                Err(_) => return self.finish(Err(client::first_token_timeout_error(self.endpoint))),
+                Err(_) => return self.finish(Err(client::first_piece_timeout_error(self.endpoint))),
             };
             let is_end = piece.is_none();
             let length_before = self.text.len() + self.reasoning_chars;
@@ -321,14 +321,14 @@ impl<'a> ReplyReader<'a> {
     /// whether the server finished in time. If it sends more text instead, the wait ends after [`USAGE_WAIT`].
     async fn read_usage(&mut self, response: &mut Response, stops_sent: bool) -> bool {
         let timeouts = self.endpoint.timeouts;
-        let mut usage_wait = Box::pin(tokio::time::sleep(USAGE_WAIT.min(timeouts.after_end)));
-        let mut total_wait = Box::pin(tokio::time::sleep(timeouts.after_end));
+        let mut usage_wait = Box::pin(tokio::time::sleep(USAGE_WAIT.min(timeouts.tail)));
+        let mut total_wait = Box::pin(tokio::time::sleep(timeouts.tail));
         let (mut frames, mut bytes, mut late_reads) = (Vec::new(), 0, 0);
         while late_reads < MAX_LATE_READS {
             // After usage, only the end of the body is awaited, so that the connection can be reused.
             let is_finished = self.is_finished();
             late_reads += u32::from(is_finished);
-            let pause = if is_finished { timeouts.after_end / 20 } else { timeouts.after_end };
+            let pause = if is_finished { timeouts.tail / 20 } else { timeouts.tail };
             let piece = tokio::select! {
                 biased;
                 () = &mut usage_wait, if !is_finished && (self.continues_after_stop || !stops_sent) => return false,
@@ -522,7 +522,7 @@ impl<'a> ReplyReader<'a> {
             impossible_counts: self.impossible_counts,
             finish_reason: self.finish_reason.clone(),
             ended_in_reasoning,
-            closed_without_opening: self.has_unopened_closing_tag,
+            has_unopened_closing_tag: self.has_unopened_closing_tag,
             stopped_locally: self.stop_matcher.has_stopped(),
             counted_by_proxy: false,
             stop_texts: Vec::new(),

@@ -99,7 +99,7 @@ impl RequestLimiter {
     }
 
     /// Records that request `number` was interrupted beside another one and succeeded alone.
-    pub(super) fn count_break(&self, number: u64) {
+    pub(super) fn count_interruption(&self, number: u64) {
         // Requests in flight at the last interruption may have been interrupted for the same reason.
         if number <= self.admitted_when_noticed.load(Ordering::Relaxed) {
             return;

@@ -48,14 +48,14 @@ pub(super) struct Thing<'a> {
     /// How often its treatment failed although the place was right.
     pub(super) failed_treatments: u32,
     /// How often it was put at a place of the target's kind.
-    pub(super) put_at_target: u32,
+    pub(super) times_put_at_target: u32,
 }
 
 /// Counts of mistakes, by the reason that an observer would name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MistakeCounts {
     pub(super) acted_from_afar: u32,
-    pub(super) puts_into_closed_places: u32,
+    pub(super) reached_into_closed: u32,
     pub(super) full_hands: u32,
     pub(super) missing_numbers: u32,
     /// Heating, cooling or cleaning something that was not held.
@@ -202,7 +202,7 @@ impl<'a> Belief<'a> {
                 treated: [false; 3],
                 failed_takes: 0,
                 failed_treatments: 0,
-                put_at_target: 0,
+                times_put_at_target: 0,
             });
             self.things.len() - 1
         })

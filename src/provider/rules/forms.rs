@@ -107,7 +107,7 @@ impl Forms {
 
     /// Returns the same forms without their index: each is tried on each sentence.
     #[cfg(test)]
-    pub(super) fn without_shortcuts(mut self) -> Self {
+    pub(super) fn without_index(mut self) -> Self {
         self.by_first_word.clear();
         self.open_first_word = (0..self.sentence_forms.len()).collect();
         self.sentence_forms.iter_mut().for_each(|s| s.word_count = 0..=usize::MAX);

@@ -8,7 +8,7 @@ use super::vocabulary::Treatment;
 
 impl RuleContext<'_> {
     /// Returns a thought if the last event calls for one.
-    pub(super) fn turning_point_thought(&self) -> Option<String> {
+    pub(super) fn event_thought(&self) -> Option<String> {
         let goal = self.prompt.goal.as_ref()?;
         let words = match self.belief.last_event {
             HistoryEvent::Start => self.opening_thought(goal),

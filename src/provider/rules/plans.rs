@@ -79,7 +79,7 @@ impl<'a> RuleContext<'a> {
                 {
                     return line;
                 }
-            } else if held.failed_treatments < 3 * (1 + held.put_at_target)
+            } else if held.failed_treatments < 3 * (1 + held.times_put_at_target)
                 && !self.forgets_treatment(treatment)
             {
                 // Three attempts, and three more for each time the target did not accept it.
@@ -198,7 +198,7 @@ impl<'a> RuleContext<'a> {
         if place.door == Door::Closed
             && !self.shows_habit_at(
                 Habit::ReachesThroughDoors,
-                mistakes.puts_into_closed_places,
+                mistakes.reached_into_closed,
                 LessonForm::OpenFirst,
                 place.name.kind,
             )
@@ -285,7 +285,7 @@ impl<'a> RuleContext<'a> {
         if place.door == Door::Closed
             && !self.shows_habit_at(
                 Habit::ReachesThroughDoors,
-                self.belief.mistakes.puts_into_closed_places,
+                self.belief.mistakes.reached_into_closed,
                 LessonForm::OpenFirst,
                 place.name.kind,
             )

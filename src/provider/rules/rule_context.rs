@@ -35,7 +35,7 @@ impl<'a> RuleContext<'a> {
 
     fn propose(&mut self) -> String {
         if self.prompt.rejections.is_empty()
-            && let Some(thought) = self.turning_point_thought()
+            && let Some(thought) = self.event_thought()
         {
             return thought;
         }
@@ -173,7 +173,7 @@ impl<'a> RuleContext<'a> {
             Habit::HeatsElsewhere => mistakes.wrong_places(Treatment::Heat),
             Habit::CoolsElsewhere => mistakes.wrong_places(Treatment::Cool),
             Habit::CleansElsewhere => mistakes.wrong_places(Treatment::Clean),
-            Habit::ReachesThroughDoors => mistakes.puts_into_closed_places,
+            Habit::ReachesThroughDoors => mistakes.reached_into_closed,
             Habit::GrabsWithFullHands => mistakes.full_hands,
             Habit::OmitsNumbers => mistakes.missing_numbers,
             Habit::ActsFromAfar => mistakes.acted_from_afar,

@@ -84,7 +84,7 @@ fn count_shown(mistakes: &MistakeCounts, habit: Habit) -> u32 {
         Habit::CoolsElsewhere => mistakes.wrong_places(Treatment::Cool),
         Habit::CleansElsewhere => mistakes.wrong_places(Treatment::Clean),
         Habit::PassesClosedDoors => mistakes.passed_closed_doors,
-        Habit::ReachesThroughDoors => mistakes.puts_into_closed_places,
+        Habit::ReachesThroughDoors => mistakes.reached_into_closed,
         Habit::GrabsWithFullHands => mistakes.full_hands,
         Habit::OmitsNumbers => mistakes.missing_numbers,
         Habit::ActsFromAfar => mistakes.acted_from_afar,

@@ -1,7 +1,7 @@
 //! The aggregates of the paper DORA (section 4.2, appendix A), as the library rliable (Agarwal et al., 2021) defines
 //! them: interquartile mean, mean, median, optimality gap, probability of improvement, with bootstrap intervals.
 
-use super::attempts::Attempts;
+use super::attempts::TaskAttempts;
 use super::interval::{Interval, percentiles};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -48,7 +48,7 @@ struct TaskScores<const N: usize> {
 
 impl Aggregate {
     /// Returns the aggregates of attempts, or `None` if there are none.
-    pub fn from_attempts(attempts: &[Attempts]) -> Option<Self> {
+    pub fn from_attempts(attempts: &[TaskAttempts]) -> Option<Self> {
         let table = score_table([attempts]);
         if table.is_empty() {
             return None;
@@ -93,7 +93,7 @@ pub(super) fn resample_statistic(values: &[f64], statistic: fn(&[f64]) -> f64) -
 }
 
 /// Returns the probability that `first` outperforms `second`, or `None` if they share no task.
-pub fn improvement(first: &[Attempts], second: &[Attempts]) -> Option<Improvement> {
+pub fn improvement(first: &[TaskAttempts], second: &[TaskAttempts]) -> Option<Improvement> {
     let mut table = score_table([first, second]);
     table.retain(|s| s.runs.iter().all(|r| !r.is_empty()));
     if table.is_empty() {
@@ -117,7 +117,7 @@ fn win_share(first: &[f64], second: &[f64]) -> f64 {
 
 /// Groups the scores by task, sorted by key, with the scores of each side in ascending order, so that the input order
 /// has no effect.
-fn score_table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<TaskScores<N>> {
+fn score_table<const N: usize>(sides: [&[TaskAttempts]; N]) -> Vec<TaskScores<N>> {
     let mut tasks: BTreeMap<String, TaskScores<N>> = BTreeMap::new();
     for (side, attempts) in sides.iter().enumerate() {
         for attempt in *attempts {

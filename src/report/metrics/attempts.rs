@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The trials of a task in one session. If a run restarts a task from trial 1, another entry begins.
 #[derive(Clone, Debug)]
-pub struct Attempts {
+pub struct TaskAttempts {
     pub task: Task,
     /// The task's type, by the papers' short name if it has one.
     pub task_type: String,
@@ -21,7 +21,7 @@ pub struct Attempts {
     pub assisted: bool,
 }
 
-impl Attempts {
+impl TaskAttempts {
     /// Returns whether the goal was reached.
     pub fn is_solved(&self) -> bool {
         self.solved_in.is_some()
@@ -35,19 +35,19 @@ impl Attempts {
 }
 
 /// Collects the attempts of a session at its test tasks, in the order in which they began.
-pub fn collect_attempts(session: &SessionMetrics) -> Vec<Attempts> {
+pub fn collect_attempts(session: &SessionMetrics) -> Vec<TaskAttempts> {
     let mut rounds: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for reflection in session.reflections.iter().filter(|r| r.purpose == Purpose::Reflect) {
         rounds.entry(reflection.episode).or_default().insert(reflection.step);
     }
-    let mut all_attempts: Vec<Attempts> = Vec::new();
+    let mut all_attempts: Vec<TaskAttempts> = Vec::new();
     let mut latest_index: BTreeMap<String, usize> = BTreeMap::new();
     for episode in session.episodes.iter().filter(|e| e.role == EpisodeRole::Test) {
         let key = episode.task.key();
         let index = match latest_index.get(&key) {
             Some(index) if episode.trial > 1 => *index,
             _ => {
-                all_attempts.push(Attempts {
+                all_attempts.push(TaskAttempts {
                     task: episode.task.clone(),
                     task_type: short_type(&episode.task),
                     episodes: Vec::new(),

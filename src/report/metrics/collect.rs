@@ -24,7 +24,7 @@ pub struct SessionMetrics {
     /// The run has not ended.
     pub open: bool,
     /// The mentor was called.
-    pub mentor_asked: bool,
+    pub mentor_called: bool,
 }
 
 /// Collects the events of one session.
@@ -74,7 +74,7 @@ impl MetricsCollector {
             started_with_lessons: self.started_with_lessons,
             prefetch: state.prefetch_stats(),
             open: !state.run_over,
-            mentor_asked: state.usage.mentor_calls > 0,
+            mentor_called: state.usage.mentor_calls > 0,
         }
     }
 }

@@ -65,7 +65,7 @@ static PAPERS: LazyLock<Papers> =
     LazyLock::new(|| toml::from_str(include_str!("papers.toml")).unwrap_or_default());
 
 /// Returns every row, in the order of the file.
-pub fn paper_rows() -> &'static [PaperRow] {
+pub fn published_results() -> &'static [PaperRow] {
     &PAPERS.rows
 }
 
@@ -85,9 +85,9 @@ impl PaperRow {
 
     /// Returns whether a figure is possible for the paper's number of tasks (k / total for a whole k), or `None` if
     /// that number is unknown.
-    pub fn is_whole_task_share(&self, figure: &PublishedFigure) -> Option<bool> {
+    pub fn is_possible_figure(&self, figure: &PublishedFigure) -> Option<bool> {
         let truncates = PAPERS.papers.get(&self.paper).is_some_and(|p| p.truncates_figures);
-        self.task_count(figure).map(|total| is_share_of_whole_tasks(figure.4, total, truncates))
+        self.task_count(figure).map(|total| is_possible_share(figure.4, total, truncates))
     }
 
     fn split(&self) -> Option<&'static str> {
@@ -127,7 +127,7 @@ impl PaperRow {
 
 /// Returns whether `value`, a share in per cent with at least one decimal, equals k / `total` for some whole k. Some
 /// published figures don't. Most papers round; FCRF truncates.
-pub fn is_share_of_whole_tasks(value: f64, total: usize, truncates: bool) -> bool {
+pub fn is_possible_share(value: f64, total: usize, truncates: bool) -> bool {
     (0..=total).any(|k| {
         let exact = 100.0 * k as f64 / total as f64;
         (exact - value).abs() <= 0.051 || (truncates && exact >= value && exact - value < 0.1)
@@ -178,7 +178,7 @@ pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Ve
         _ => return Err(vec!["the tasks are from several environments".to_owned()]),
     };
     let env_rows: Vec<&PaperRow> =
-        paper_rows().iter().filter(|r| r.figures.iter().any(|c| c.0 == env)).collect();
+        published_results().iter().filter(|r| r.figures.iter().any(|c| c.0 == env)).collect();
     if env_rows.is_empty() {
         return Err(vec![format!("no paper has a table for {env}")]);
     }
@@ -238,7 +238,7 @@ fn compare_figure(row: &PaperRow, figure: &PublishedFigure, metrics: &Metrics) -
     };
     let published_tasks = row.task_count(figure);
     let note = match published_tasks {
-        Some(total) if row.is_whole_task_share(figure) == Some(false) => Some(format!(
+        Some(total) if row.is_possible_figure(figure) == Some(false) => Some(format!(
             "not a share of {total} tasks: the number of tasks differs, or the paper has an error"
         )),
         None if measure == "success" => Some("the paper doesn't state the number of tasks".to_owned()),

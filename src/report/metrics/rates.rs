@@ -1,6 +1,6 @@
 //! Shares and means over tasks.
 
-use super::{Attempts, Interval, wilson};
+use super::{Interval, TaskAttempts, wilson};
 use serde::Serialize;
 
 /// Rates of a set of tasks; means are `None` if there is nothing to average.
@@ -39,7 +39,7 @@ pub(super) fn mean(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
 
 impl Rates {
     /// Computes the rates of these tasks.
-    pub fn from_tasks(tasks: &[&Attempts]) -> Self {
+    pub fn from_tasks(tasks: &[&TaskAttempts]) -> Self {
         let episodes = || tasks.iter().flat_map(|t| &t.episodes);
         let solved = tasks.iter().filter(|t| t.is_solved()).count();
         let mean_task_total = |value: &dyn Fn(&crate::domain::EpisodeSummary) -> f64| {
@@ -76,7 +76,7 @@ pub struct TrialTotals {
 
 impl TrialTotals {
     /// Returns one row per trial.
-    pub(super) fn from_attempts(tasks: &[Attempts]) -> Vec<Self> {
+    pub(super) fn from_attempts(tasks: &[TaskAttempts]) -> Vec<Self> {
         let trials = tasks.iter().flat_map(|t| &t.episodes).map(|e| e.trial).max().unwrap_or(0);
         let mut so_far = 0;
         (1..=trials)

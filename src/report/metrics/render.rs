@@ -123,9 +123,10 @@ fn note_lines(metrics: &Metrics) -> Vec<String> {
     if metrics.assisted > 0 {
         lines.push(format!("Assisted tasks, excluded from rates: {}.", metrics.assisted));
     }
-    if !metrics.counted.is_empty() {
-        let cost = metrics.counted.format_cost().map_or_else(String::new, |cost| format!("; cost {cost}"));
-        lines.push(format!("Tokens: {}{cost}.", metrics.counted.describe()));
+    if !metrics.token_counts.is_empty() {
+        let cost =
+            metrics.token_counts.format_cost().map_or_else(String::new, |cost| format!("; cost {cost}"));
+        lines.push(format!("Tokens: {}{cost}.", metrics.token_counts.describe()));
     }
     if let Some(words) = metrics.prefetch.describe() {
         lines.push(format!("Prefetched: {words}; unused requests are in no other count."));

@@ -222,11 +222,11 @@ fn improvement_counts_a_tie_as_half() {
 /// These published figures are not k / total for any whole k. FCRF truncates, the others round.
 #[test]
 fn some_published_figures_are_impossible() {
-    let impossible: Vec<(&str, f64)> = paper_rows()
+    let impossible: Vec<(&str, f64)> = published_results()
         .iter()
         .filter(|r| r.paper == "omnireflect" && r.table == "Table 1")
         .flat_map(|r| r.figures.iter().map(move |c| (r, c)))
-        .filter(|(r, c)| r.is_whole_task_share(c) == Some(false))
+        .filter(|(r, c)| r.is_possible_figure(c) == Some(false))
         .map(|(_, c)| (c.0.as_str(), c.4))
         .collect();
     let impossible_in = |env: &str| impossible.iter().filter(|f| f.0 == env).map(|f| f.1).collect::<Vec<_>>();
@@ -234,18 +234,18 @@ fn some_published_figures_are_impossible() {
     assert_eq!(impossible_in("babyai"), [24.6, 45.2, 44.1, 53.2, 50.8, 64.2]);
     assert_eq!(impossible_in("pddl"), [12.1, 36.6, 45.7, 65.2]);
     for value in [91.0, 87.3, 88.8, 82.8, 83.5, 68.6] {
-        assert!(is_share_of_whole_tasks(value, 134, true), "{value}");
+        assert!(is_possible_share(value, 134, true), "{value}");
     }
 }
 
 #[test]
 fn every_row_of_figures_has_a_unique_preset_name() {
-    let mut names: Vec<&str> = paper_rows().iter().map(|r| r.preset.as_str()).collect();
+    let mut names: Vec<&str> = published_results().iter().map(|r| r.preset.as_str()).collect();
     assert_eq!(names.len(), 35);
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), 35);
-    assert!(paper_rows().iter().all(|r| r.figures.iter().all(|c| (0.0..=500.0).contains(&c.4))));
+    assert!(published_results().iter().all(|r| r.figures.iter().all(|c| (0.0..=500.0).contains(&c.4))));
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_recorded_mentor_counts_as_a_stand_in_only_if_called() {
             let mut session_metrics = three_reflexion_tasks();
             session_metrics.spec =
                 Some(Arc::new(RunSpec { actor: actor.to_owned(), mentor: mentor.to_owned(), ..spec() }));
-            session_metrics.mentor_asked = called;
+            session_metrics.mentor_called = called;
             let text = render_metrics(&Metrics::from_sessions(vec![session_metrics]), Format::Text, false);
             let contains = |words: &str| text.contains(words);
             let case = format!("{actor}, {mentor}, called: {called}\n{text}");

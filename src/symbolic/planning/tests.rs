@@ -53,12 +53,12 @@ fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Opt
         let executed = ExecutedAction {
             action: (*action).to_owned(),
             sent: None,
-            rule: None,
+            rewrite_rule: None,
             decided_by: DecidedBy::Actor,
-            shown_as: ShownAs::Own,
+            shown_as: ShownAs::AgentAction,
             thought_disposition: ThoughtDisposition::Kept,
         };
-        fold(&mut state, Event::ActionTaken { step, call: Some(call), executed, is_listing: false });
+        fold(&mut state, Event::ActionTaken { step, call: Some(call), executed, admissible_only: false });
         let result = world.step(action).unwrap();
         fold(
             &mut state,

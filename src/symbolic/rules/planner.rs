@@ -29,7 +29,7 @@ pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     }
     let max_actions = state.run.as_ref().map_or(50, |r| r.limits.steps as usize);
     let lines = match &goal {
-        Goal::Place { object, target, treatment, count } => {
+        Goal::Place { object, destination: target, treatment, count } => {
             let planner = PlaceGoalPlanner { object, destination: target, treatment: *treatment };
             let max_per_object = max_actions / (*count).max(1);
             (1..=*count)

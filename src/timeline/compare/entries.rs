@@ -182,7 +182,7 @@ fn decided_by(step: &Step, actor: &str) -> String {
         None if step.call.is_none() => "a person",
         _ => actor,
     };
-    let rule = step.executed.as_ref().and_then(|e| e.rule.as_deref());
+    let rule = step.executed.as_ref().and_then(|e| e.rewrite_rule.as_deref());
     rule.map_or_else(|| decider.to_owned(), |rule| format!("{decider}, rewritten by rule {rule}"))
 }
 

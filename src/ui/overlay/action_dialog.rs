@@ -153,7 +153,8 @@ impl ActionDialog {
                 (1, _) | (2, Stage::RewriteThought(_)) => ThoughtDisposition::Dropped,
                 _ => ThoughtDisposition::Kept,
             };
-            let shown_as = if self.shown_as_choice == Some(1) { ShownAs::HumanEdit } else { ShownAs::Own };
+            let shown_as =
+                if self.shown_as_choice == Some(1) { ShownAs::HumanEdit } else { ShownAs::AgentAction };
             let action = self.action.clone();
             requests.push(Request::Send(Command::Override { action, shown_as, thought_disposition: fate }));
         }

@@ -262,7 +262,7 @@ impl ModelDialog {
         let host = address.split_once("://").map_or(address, |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or(host);
         let at = if host.is_empty() { String::new() } else { format!(" at {host}") };
-        let unsent = context.frame.head.unsent_settings(asked);
+        let unsent = context.frame.head.setting_deviations(asked);
         let sampling = if unsent.is_empty() {
             run.describe_sampling(asked)
         } else {
@@ -379,7 +379,7 @@ fn params(context: &Context<'_>, asked: ModelRole) -> Vec<NamedValue> {
     let state = &context.frame.head;
     let run = state.run.as_deref();
     let mut all = named_value::sampling_values(run, asked);
-    named_value::as_sent(&mut all, &state.unsent_settings(asked));
+    named_value::as_sent(&mut all, &state.setting_deviations(asked));
     all.extend(named_value::setting_values(run).into_iter().filter(|named| named.name == "context_tokens"));
     all
 }

@@ -138,7 +138,7 @@ impl PromptView {
             };
             // The rows depend only on the body's hash, the counters, and the lesson numbers, which never change.
             let (spent, before_hash) = (&state.usage, before.map_or("", |b| b.sha256.as_str()));
-            let unsent = state.unsent_settings.len();
+            let unsent = state.setting_deviations.len();
             let failed =
                 state.failed_calls().map(|(_, failure)| failure.message.as_str()).collect::<String>();
             let key = format!("{}/{before_hash}/{spent:?}/{unsent}/{failed}", now.sha256);

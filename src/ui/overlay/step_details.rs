@@ -150,7 +150,7 @@ fn step_lines(step: &Step, context: &Context<'_>, columns: u16) -> Vec<Line> {
         if let Some(sent) = &done.sent {
             add("sent as", Role::Action, sent);
         }
-        if let Some(rule) = &done.rule {
+        if let Some(rule) = &done.rewrite_rule {
             add("by rule", Role::Muted, rule);
         }
     }
@@ -201,7 +201,7 @@ fn step_lines(step: &Step, context: &Context<'_>, columns: u16) -> Vec<Line> {
     if let Some(from) = &step.reply_source {
         add("from", Role::Person, &reply_source(from));
     }
-    for setting in &step.unsent_settings {
+    for setting in &step.setting_deviations {
         add("unsent", Role::Warning, setting);
     }
     for warning in &step.warnings {

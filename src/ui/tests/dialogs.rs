@@ -68,7 +68,7 @@ fn a_rewritten_thought_is_typed() {
     type_text(&mut stage, " Or not.");
     let expected = Command::Override {
         action: "look".to_owned(),
-        shown_as: ShownAs::Own,
+        shown_as: ShownAs::AgentAction,
         thought_disposition: ThoughtDisposition::Rewritten("The stove is hot. Or not.".to_owned()),
     };
     assert_eq!(stage.press("Enter"), [Request::Send(expected)]);

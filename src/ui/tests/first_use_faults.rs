@@ -28,7 +28,7 @@ fn both_questions_are_asked_at_the_first_override() {
         let requests = stage.press("Enter");
         let expected = Command::Override {
             action: "look".to_owned(),
-            shown_as: ShownAs::Own,
+            shown_as: ShownAs::AgentAction,
             thought_disposition: ThoughtDisposition::Dropped,
         };
         assert_eq!(requests.len(), 3, "{requests:?}");
@@ -62,7 +62,7 @@ fn a_thought_that_left_the_prompt_says_so() {
         step: 2,
         proposed: Some("go to stoveburner 1".to_owned()),
         action: "look".to_owned(),
-        shown_as: ShownAs::Own,
+        shown_as: ShownAs::AgentAction,
         thought_disposition: ThoughtDisposition::Dropped,
         thoughts_from: Some(1),
     };

@@ -78,10 +78,10 @@ fn what_a_call_revealed_about_its_server_is_shown_with_the_step() {
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
     let settings = ["top_k 50: not part of this endpoint's profile", "stop at a newline: it cut off"];
     let settings = settings.map(str::to_owned).to_vec();
-    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings });
+    f.write(Cause::Model, Event::SettingDeviationsChanged { call, role: ModelRole::Actor, settings });
     let step = f.state.last_step().unwrap();
     assert_eq!(
-        step.unsent_settings,
+        step.setting_deviations,
         ["stop at a newline: it cut off"],
         "what was already known is not reported again"
     );
@@ -194,7 +194,9 @@ fn the_model_dialog_shows_the_values_in_force() {
     stage.press("O");
     let learnt = |stage: &mut TestScreen, unsent: &[&str]| {
         let settings = unsent.iter().map(|s| (*s).to_owned()).collect();
-        stage.fixture.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings });
+        stage
+            .fixture
+            .write(Cause::Model, Event::SettingDeviationsChanged { call, role: ModelRole::Actor, settings });
         screen_text(&stage.draw())
     };
     let text = learnt(
@@ -246,7 +248,7 @@ fn recorded_replies_and_unsent_parameters_are_reported() {
     let from = Some("recorded:s1".to_owned());
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: from.clone() });
     let settings = vec!["seed: the server refused it".to_owned()];
-    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings });
+    f.write(Cause::Model, Event::SettingDeviationsChanged { call, role: ModelRole::Actor, settings });
     let usage = Usage { prompt_tokens: 90, reply_tokens: 3, recorded: true, ..Usage::default() };
     let text = "look".to_owned();
     f.write(
@@ -337,7 +339,7 @@ fn the_model_dialog_shows_what_is_sent_and_chooses_existing_models() {
         "stop at a newline: it cut off the action of small at http://h/v1",
     ];
     let settings = settings.map(str::to_owned).to_vec();
-    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings });
+    f.write(Cause::Model, Event::SettingDeviationsChanged { call, role: ModelRole::Actor, settings });
     let mut stage = TestScreen::new(f, 120, 36);
     stage.press("p");
     let shown = screen_text(&stage.draw());

@@ -182,11 +182,11 @@ fn the_palette_chooses_which_marks_are_visited() {
     let notice = stage.model.notice.as_ref().unwrap().text.clone();
     assert_eq!((stage.frame_data().selected_step(), notice.as_str()), (7, "no earlier mark (overrides)"));
     // Errors too.
-    stage.model.mark_filter.toggle(MarkKind::Error);
+    stage.model.mark_filter.toggle(MarkKind::Mistake);
     stage.press("<");
     assert_eq!(stage.frame_data().selected_step(), 4);
     // The last kind can't be switched off, or the keys would find nothing.
-    stage.model.mark_filter.toggle(MarkKind::Error);
+    stage.model.mark_filter.toggle(MarkKind::Mistake);
     stage.model.mark_filter.toggle(MarkKind::Override);
     assert_eq!(stage.model.mark_filter.kind_names(), None);
 }

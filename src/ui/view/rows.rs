@@ -257,7 +257,7 @@ fn write_decision(w: &mut RowWriter<'_>, step: &Step, state: &State, glyphs: &Gl
     for warning in &step.warnings {
         w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Warning, warning);
     }
-    for change in &step.unsent_settings {
+    for change in &step.setting_deviations {
         let text = format!("request changed from here on: {change}");
         w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, &text);
     }

@@ -64,9 +64,9 @@ fn main_mark(step: &Step) -> Option<MarkKind> {
         MarkKind::Breakpoint,
         MarkKind::Override,
         MarkKind::Reflection,
-        MarkKind::Error,
+        MarkKind::Mistake,
         MarkKind::Progress,
-        MarkKind::Bookmark,
+        MarkKind::Remark,
     ];
     MARK_PRIORITY.into_iter().find(|kind| kind.is_set_on(step))
 }

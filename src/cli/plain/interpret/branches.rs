@@ -47,7 +47,7 @@ fn parse_fork(rest: &str, state: &State) -> Result<LineAction, String> {
     let action = action.trim();
     let commands = match action {
         "" => Vec::new(),
-        action => vec![super::override_command(action.to_owned(), ShownAs::Own, state)],
+        action => vec![super::override_command(action.to_owned(), ShownAs::AgentAction, state)],
     };
     Ok(LineAction::Fork { step, commands })
 }

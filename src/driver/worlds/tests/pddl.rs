@@ -36,7 +36,7 @@ fn the_id_of_a_file_task_finds_the_files_again() {
     };
     let domain = write("domain.pddl", crate::env::pddl::Domain::Gripper.pddl_text());
     let problem = write("problem.pddl", PROBLEM);
-    let options = WorldOptions { joining: GoalSeparator::Space, ..WorldOptions::default() };
+    let options = WorldOptions { goal_separator: GoalSeparator::Space, ..WorldOptions::default() };
     let task = find("pddl", &pddl_files(Some(&domain), &problem), &options).unwrap();
     assert_eq!(task.goal, "The goal is to satisfy the following conditions: Robby is at roomb. ");
     assert_eq!(task.task_type.as_deref(), Some("gripper"));

@@ -49,12 +49,12 @@ pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     rng.shuffle(&mut pairs);
     for (cocktail, (first, second)) in cocktails.iter().zip(pairs.into_iter().cycle()) {
         draft.add_object(cocktail, "cocktail");
-        let (first, second) = if rng.chance(500) { (first, second) } else { (second, first) };
+        let (first, second) = if rng.chance_permille(500) { (first, second) } else { (second, first) };
         draft.add_fact(format!("cocktail-part1 {cocktail} {}", ingredients[first]));
         draft.add_fact(format!("cocktail-part2 {cocktail} {}", ingredients[second]));
     }
     for shot in shots.iter().take(orders as usize) {
-        let menu = if rng.chance(667) { &cocktails } else { &ingredients };
+        let menu = if rng.chance_permille(667) { &cocktails } else { &ingredients };
         let drink = rng.below(menu.len() as u32) as usize;
         draft.add_goal(format!("contains {shot} {}", menu[drink]));
     }

@@ -44,7 +44,7 @@ fn towers<'b>(rng: &mut LabelledRng, blocks: &'b [String]) -> Vec<Vec<&'b String
         // A third of the blocks start a new tower, which typically gives towers of two to four.
         match towers.len() {
             0 => towers.push(vec![block]),
-            _ if rng.chance(333) => towers.push(vec![block]),
+            _ if rng.chance_permille(333) => towers.push(vec![block]),
             many => {
                 let at = rng.below(many as u32) as usize;
                 towers[at].push(block);

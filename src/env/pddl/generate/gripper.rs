@@ -37,7 +37,7 @@ pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
             let from = rng.below(names.len() as u32) as usize;
             // Three of four balls have to move.
             let away = rng.between(1, rooms - 1) as usize;
-            (from, if rng.chance(750) { (from + away) % names.len() } else { from })
+            (from, if rng.chance_permille(750) { (from + away) % names.len() } else { from })
         };
         draft.add_fact(format!("at {ball} {}", names[from]));
         draft.add_goal(format!("at {ball} {}", names[to]));

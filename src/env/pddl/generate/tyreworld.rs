@@ -19,10 +19,10 @@ pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     }
     draft.add_fact("unlocked boot");
     // An open boot and tools in hand save a few steps.
-    let open = difficulty == Difficulty::Easy && rng.chance(400);
+    let open = difficulty == Difficulty::Easy && rng.chance_permille(400);
     draft.add_fact(if open { "isopen boot" } else { "closed boot" });
     for tool in tools {
-        let is_in_hand = difficulty != Difficulty::Hard && rng.chance(150);
+        let is_in_hand = difficulty != Difficulty::Hard && rng.chance_permille(150);
         draft.add_fact(if is_in_hand { format!("have {tool}") } else { format!("in {tool} boot") });
     }
     for number in 1..=hubs {
@@ -36,11 +36,13 @@ pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
             draft.add_fact(fact.replace('#', &number.to_string()));
         }
         draft.add_fact(format!("in r{number} boot"));
-        let is_loose = difficulty == Difficulty::Easy && rng.chance(300);
+        let is_loose = difficulty == Difficulty::Easy && rng.chance_permille(300);
         draft.add_fact(format!("{} nuts{number} the-hub{number}", if is_loose { "loose" } else { "tight" }));
         let (is_inflated, is_fastened, is_stowed) = match difficulty {
-            Difficulty::Easy => (rng.chance(300), false, rng.chance(300)),
-            Difficulty::Normal => (rng.chance(600), rng.chance(600), rng.chance(600)),
+            Difficulty::Easy => (rng.chance_permille(300), false, rng.chance_permille(300)),
+            Difficulty::Normal => {
+                (rng.chance_permille(600), rng.chance_permille(600), rng.chance_permille(600))
+            }
             Difficulty::Hard => (true, true, true),
         };
         draft.add_goal(format!("on r{number} the-hub{number}"));
@@ -54,7 +56,7 @@ pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
             draft.add_goal(format!("in w{number} boot"));
         }
     }
-    if difficulty == Difficulty::Hard || difficulty == Difficulty::Normal && rng.chance(300) {
+    if difficulty == Difficulty::Hard || difficulty == Difficulty::Normal && rng.chance_permille(300) {
         for tool in tools {
             draft.add_goal(format!("in {tool} boot"));
         }

@@ -89,7 +89,7 @@ impl<'a> Belief<'a> {
             Habit::CleansElsewhere => clean,
             Habit::OmitsNumbers => &mut mistakes.missing_numbers,
             Habit::ActsFromAfar => &mut mistakes.acted_from_afar,
-            Habit::ReachesThroughDoors => &mut mistakes.puts_into_closed_places,
+            Habit::ReachesThroughDoors => &mut mistakes.reached_into_closed,
             Habit::GrabsWithFullHands => &mut mistakes.full_hands,
             Habit::TreatsUnheld => &mut mistakes.treated_unheld,
             // The other habits don't fail immediately; they are counted where they show.

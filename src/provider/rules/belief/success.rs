@@ -109,7 +109,7 @@ impl<'a> Belief<'a> {
         if goal.under_lamp {
             self.mistakes.put_under_lamp += 1;
         } else if to.kind == goal.target {
-            thing.put_at_target += 1;
+            thing.times_put_at_target += 1;
             self.mistakes.placed_untreated += u32::from(name.kind == goal.thing && !is_treated);
             self.mistakes.wrong_things_handled += u32::from(name.kind != goal.thing);
         } else if goal.treatment.is_some_and(|treatment| treatment.appliance() == to.kind) && is_treated {

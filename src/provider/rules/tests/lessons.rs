@@ -17,7 +17,7 @@ fn the_first_word_index_finds_the_same_forms_as_a_full_scan() {
         toml::from_str::<BTreeMap<String, _>>(include_str!("../forms.toml"))
             .map(|mut file| file.remove("forms").expect("the file has one table"))
             .expect("the file parses");
-    let all = Forms::compile(&table).without_shortcuts();
+    let all = Forms::compile(&table).without_index();
     let mut random = seeded_random::SeededRandom::new("forms", 7, 0);
     let mut pick = |n: usize| {
         random = seeded_random::SeededRandom::new("forms", random.draw_for_call("next").to_bits(), 0);

@@ -100,11 +100,7 @@ fn history_shows_place_hand_doors_and_contents() {
         assert_eq!(at(name("egg", 1)), fridge);
         assert_eq!(at(name("apple", 2)), fridge);
         assert_eq!(at(name("apple", 1)), belief.find_place(name("countertop", 1)));
-        assert_eq!(
-            (belief.mistakes.puts_into_closed_places, belief.mistakes.unrelated_things),
-            (1, 1),
-            "{put}"
-        );
+        assert_eq!((belief.mistakes.reached_into_closed, belief.mistakes.unrelated_things), (1, 1), "{put}");
     }
 }
 

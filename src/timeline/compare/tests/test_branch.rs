@@ -114,12 +114,12 @@ impl TestBranch {
         let executed = ExecutedAction {
             action: action.to_owned(),
             sent: None,
-            rule: None,
+            rewrite_rule: None,
             decided_by,
-            shown_as: ShownAs::Own,
+            shown_as: ShownAs::AgentAction,
             thought_disposition: ThoughtDisposition::Kept,
         };
-        self.write(Event::ActionTaken { step, call: None, executed, is_listing: false });
+        self.write(Event::ActionTaken { step, call: None, executed, admissible_only: false });
         let result = StepResult {
             observation: observation.to_owned(),
             progress,

@@ -388,7 +388,8 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
 /// Returns the override command, with the settings for how it is shown and what happens to the thought.
 fn override_command(state: &State, action: String) -> Command {
     let word = |name: &str| state.run.as_ref().map_or("", |run| run.settings.text(name, ""));
-    let shown_as = if word(SHOWN_AS_SETTING) == "human_edit" { ShownAs::HumanEdit } else { ShownAs::Own };
+    let shown_as =
+        if word(SHOWN_AS_SETTING) == "human_edit" { ShownAs::HumanEdit } else { ShownAs::AgentAction };
     let fate = if word(THOUGHT_SETTING) == "dropped" {
         ThoughtDisposition::Dropped
     } else {

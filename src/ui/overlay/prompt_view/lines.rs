@@ -2,7 +2,7 @@
 
 use crate::domain::{MessageRole, Prompt, PromptRecord, Purpose, SegmentLabel, SegmentOrigin};
 use crate::engine::{Effect, State};
-use crate::method::current_plan_line;
+use crate::method::current_plan_action;
 use crate::prompt::render;
 use crate::text::truncate;
 use crate::ui::overlay::prompt_preview::PLANNING_EXPLANATION;
@@ -120,7 +120,7 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
     let words = format!("about {} tokens: {}", counted(record.tokens), parts.join(", "));
     let mut lines = paragraph((Role::Muted, ""), Role::Muted, &words, columns);
     if record.question.is_some_and(|q| q.purpose == Purpose::PlanActions) {
-        let action = current_plan_line(state)
+        let action = current_plan_action(state)
             .map_or_else(String::new, |(_, line)| format!(" This step takes action {line}."));
         let words = format!("{PLANNING_EXPLANATION}{action} This is the prompt for the plan:");
         lines.splice(0..0, paragraph((Role::Warning, ""), Role::Warning, &words, columns));
@@ -129,7 +129,7 @@ fn summary_lines(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line
         let words = format!("so far: {}", state.usage.describe());
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, &words, columns));
     }
-    let unsent = state.unsent_settings(record.role);
+    let unsent = state.setting_deviations(record.role);
     if let Some(words) = state.run.as_ref().and_then(|run| run.describe_request_sampling(record, &unsent)) {
         lines.extend(paragraph((Role::Muted, ""), Role::Muted, &words, columns));
     }

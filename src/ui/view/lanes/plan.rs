@@ -21,7 +21,8 @@ pub(super) fn plan_rows(
     let state = context.displayed_state();
     let lines = method::numbered_plan_lines(bounded_prefix(text));
     let digits = lines.len().max(1).ilog10() as usize + 1;
-    let current = method::current_plan_line(state).filter(|(id, _)| *id == &lesson.id).map(|(_, line)| line);
+    let current =
+        method::current_plan_action(state).filter(|(id, _)| *id == &lesson.id).map(|(_, line)| line);
     let place = current.and_then(|line| lines.iter().position(|l| l.0 == Some(line)));
     // Keep the previous action visible, and what follows.
     let shown = most.clamp(1, lines.len().max(1));
