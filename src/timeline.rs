@@ -7,14 +7,17 @@
 pub mod compare;
 mod fetch;
 mod fold_plan;
+mod history;
+mod memory;
 mod recent;
 
 pub use fetch::{EventFetcher, chain_fetchers};
 pub use fold_plan::FoldPlan;
+pub use memory::{MemoryTimeline, PastPart, ReadPast};
 
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
-use fold_plan::{FoldCache, latest_up_to};
+use history::{History, latest_up_to};
 use recent::RecentEvents;
 use std::sync::Arc;
 
@@ -70,7 +73,7 @@ pub struct Timeline {
     head: Arc<State>,
     fetcher: Option<EventFetcher>,
     checkpoint_index: Option<Arc<CheckpointIndex>>,
-    fold_cache: Arc<FoldCache>,
+    history: Arc<History>,
 }
 
 impl Default for Timeline {
@@ -82,7 +85,7 @@ impl Default for Timeline {
             head: Arc::default(),
             fetcher: None,
             checkpoint_index: None,
-            fold_cache: Arc::default(),
+            history: Arc::default(),
         }
     }
 }
@@ -124,7 +127,7 @@ impl Timeline {
                 .checkpoint_index
                 .as_deref()
                 .map(|shared| Arc::new(shared.clone().chain(at, CheckpointIndex::empty()))),
-            fold_cache: Arc::default(),
+            history: Arc::default(),
         }
     }
 
@@ -140,7 +143,7 @@ impl Timeline {
 
     /// Returns why old events could not be fetched, if that happened since the last call.
     pub fn take_fetch_error(&self) -> Option<String> {
-        self.fold_cache.lock_fetch_error().take()
+        self.history.lock_fetch_error().take()
     }
 
     /// Sets the fetcher of old events, which allows them to be dropped.
@@ -190,7 +193,7 @@ impl Timeline {
         match before.checked_sub(self.recent.dropped_through()) {
             Some(position) => self.recent.get(usize::try_from(position).ok()?).cloned(),
             None => self
-                .fold_cache
+                .history
                 .fetch_or_record_error(self.fetcher.as_ref()?, Seq(before), seq)
                 .into_iter()
                 .next(),
@@ -207,7 +210,7 @@ impl Timeline {
         let dropped_through = self.recent.dropped_through();
         let mut events = match &self.fetcher {
             Some(fetch) if after.0 < dropped_through => {
-                self.fold_cache.fetch_or_record_error(fetch, after, Seq(dropped_through.min(to.0)))
+                self.history.fetch_or_record_error(fetch, after, Seq(dropped_through.min(to.0)))
             }
             _ => Vec::new(),
         };
@@ -231,6 +234,22 @@ impl Timeline {
         chunks.flatten()
     }
 
+    /// Loads a part of the past, so that a [`MemoryTimeline`] has it. May read the disk, so it belongs on a thread of its
+    /// own.
+    ///
+    /// # Errors
+    /// Returns why old events can't be read.
+    pub fn load(&self, part: PastPart) -> Result<(), String> {
+        match part {
+            PastPart::StateAt(seq) => self.history.keep_state(self.state_at(seq)),
+            PastPart::Events { after, to } => {
+                self.history.keep_events(after, self.events_between(after, to));
+            }
+        }
+        self.history.count_load();
+        self.take_fetch_error().map_or(Ok(()), Err)
+    }
+
     /// Returns the state after an event: the nearest checkpoint before it with the later events folded onto it.
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
         self.fold_plan_to(seq).execute()
@@ -238,7 +257,7 @@ impl Timeline {
 
     /// Returns a plan for computing the state after an event, to be executed without holding the timeline.
     pub fn fold_plan_to(&self, seq: Seq) -> FoldPlan {
-        let cache = self.fold_cache.clone();
+        let history = self.history.clone();
         if seq >= self.head.head {
             return FoldPlan {
                 start_state: self.head.clone(),
@@ -246,12 +265,12 @@ impl Timeline {
                 target: seq,
                 recent_events: Vec::new(),
                 fetcher: None,
-                fold_cache: cache,
+                history,
             };
         }
         let checkpoint = latest_up_to(&self.checkpoints, seq).cloned().unwrap_or_default();
         let start =
-            cache.latest_up_to(seq).filter(|state| state.head > checkpoint.head).unwrap_or(checkpoint);
+            history.latest_up_to(seq).filter(|state| state.head > checkpoint.head).unwrap_or(checkpoint);
         let load_checkpoint = self.checkpoint_index.as_ref().and_then(|index| {
             let checkpoint_seq =
                 *index.seqs.get(index.seqs.partition_point(|s| *s <= seq).checked_sub(1)?)?;
@@ -266,7 +285,7 @@ impl Timeline {
             target: Seq(seq.0.min(dropped_through)),
             recent_events,
             fetcher: fetch,
-            fold_cache: cache,
+            history,
         }
     }
 

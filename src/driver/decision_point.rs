@@ -3,7 +3,7 @@
 
 use crate::domain::{Seq, Step};
 use crate::engine::{Envelope, Event};
-use crate::timeline::Timeline;
+use crate::timeline::{ReadPast, Timeline};
 use std::sync::Arc;
 
 /// The maximum number of events searched for a step.
@@ -29,11 +29,11 @@ impl DecisionPoint {
 
 /// Returns where a step waits for its decision: the last event that ends a batch before anyone decided on its last
 /// proposal. Events caused by the proposal, such as a breakpoint hit, are in the same batch. Returns `None` if nothing
-/// waited, as at the beginning.
-pub fn decision_point(timeline: &Timeline, step: &Step) -> Option<DecisionPoint> {
+/// waited, as at the beginning, or if `past` doesn't have the step's events.
+pub fn decision_point(past: &impl ReadPast, step: &Step) -> Option<DecisionPoint> {
     let number = step.number;
     let until = Seq(step.last_seq.0.min(step.first_seq.0 + MAX_STEP_EVENTS));
-    let events = timeline.events_between(Seq(step.first_seq.0.saturating_sub(1)), until);
+    let events = past.events_between(Seq(step.first_seq.0.saturating_sub(1)), until)?;
     let taken = |e: &Arc<Envelope>| matches!(&e.event, Event::ActionTaken { step, .. } if *step == number);
     let executed_at = events.iter().position(taken).unwrap_or(events.len());
     let proposed = |e: &Arc<Envelope>| matches!(&e.event, Event::Proposed { step, .. } if *step == number);
@@ -44,7 +44,7 @@ pub fn decision_point(timeline: &Timeline, step: &Step) -> Option<DecisionPoint>
     };
     let undecided = events[first..executed_at].iter().take_while(|e| !is_decision(&e.event));
     let at = undecided.filter(|e| !e.batch_continues && !matches!(e.event, Event::Closed)).last()?.seq;
-    let state = timeline.state_at(at);
+    let state = past.state_at(at)?;
     let waits = state.step_awaiting_decision().is_some_and(|s| s.number == number);
     waits.then_some(DecisionPoint::Proposed(at))
 }

@@ -1,6 +1,6 @@
 //! Every state can be restored, whether its events are held or fetched.
 
-use super::{EventFetcher, MIN_RECENT_EVENTS, Timeline};
+use super::{EventFetcher, MIN_RECENT_EVENTS, MemoryTimeline, PastPart, ReadPast as _, Timeline};
 use crate::domain::Seq;
 use crate::engine::{Cause, Envelope, Event, State};
 use std::sync::{Arc, Mutex};
@@ -94,4 +94,43 @@ fn a_clone_does_not_change_while_the_branch_grows() {
         timeline.events_between(Seq(250), Seq(258)).iter().map(|e| e.seq.0).collect::<Vec<_>>(),
         (251..=258).collect::<Vec<_>>()
     );
+}
+
+/// A reader that must not wait gets what is held or loaded, and notes the rest.
+#[test]
+fn a_memory_timeline_fetches_nothing_and_notes_what_it_lacks() {
+    let fetched = Arc::new(Mutex::new(0));
+    let events = 5 * MIN_RECENT_EVENTS as u64;
+    let timeline = timeline_of(events, Some(fetched.clone()));
+    let memory = MemoryTimeline::new(timeline.clone());
+    let checkpoint = timeline.checkpoints[0].head;
+    let (held, old) = (Seq(events - 10), Seq(checkpoint.0 + 20));
+    assert_eq!(memory.state_at(held).unwrap().head, held);
+    assert_eq!(memory.event(held).unwrap().seq, held);
+    assert_eq!(memory.state_at(checkpoint).unwrap().head, checkpoint, "a checkpoint needs no events");
+    assert!(!memory.is_missing());
+
+    let parts = [PastPart::StateAt(old), PastPart::Events { after: Seq(30), to: Seq(40) }];
+    for _ in 0..2 {
+        assert!(memory.state_at(old).is_none() && memory.events_between(Seq(30), Seq(40)).is_none());
+    }
+    assert_eq!(memory.take_missing(), parts);
+    assert_eq!(
+        (memory.take_missing(), *fetched.lock().unwrap()),
+        (vec![], 0),
+        "noted once, and nothing fetched"
+    );
+
+    // Any copy of the timeline loads for all of them.
+    for part in parts {
+        timeline.load(part).unwrap();
+    }
+    let after_load = *fetched.lock().unwrap();
+    assert!(after_load > 0 && memory.load_count() == 2);
+    assert_eq!(memory.state_at(old).unwrap().head, old);
+    let range = |after, to| memory.events_between(Seq(after), Seq(to)).unwrap();
+    assert_eq!(range(32, 35).iter().map(|e| e.seq.0).collect::<Vec<_>>(), [33, 34, 35]);
+    assert_eq!(memory.event(Seq(40)).unwrap().seq, Seq(40));
+    assert!(memory.event(Seq(41)).is_none() && memory.event(Seq(30)).is_none() && range(35, 35).is_empty());
+    assert_eq!(*fetched.lock().unwrap(), after_load);
 }

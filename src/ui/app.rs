@@ -8,11 +8,12 @@ use super::terminal::Screen;
 use super::view::SPINNER_FRAME_MILLIS;
 use crate::driver::{Handle, Health};
 use crate::signals;
+use crate::timeline::PastPart;
 use crate::ui::compositor::Compositor;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::{Context, FrameData};
-use crate::ui::model::{FirstRunHint, Model, Severity};
-use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::model::{FirstRunHint, LOADING_DELAY, Model, Severity};
+use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
 use crate::ui::view::cache::ViewCache;
@@ -21,7 +22,7 @@ use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -54,6 +55,10 @@ struct App {
     screen: Screen,
     /// The number of the current search; searches with an older number stop.
     current_search: Arc<AtomicU64>,
+    /// The number of the current load of past states; the answers of older ones are dropped.
+    current_load: Arc<AtomicU64>,
+    /// What frames have asked to load since the last input. It is not loaded again until then.
+    asked_for: Vec<PastPart>,
 }
 
 /// Shows a session until the person leaves it. Prints nothing, and restores the terminal before it returns.
@@ -66,7 +71,6 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     let mut model = Model {
         mouse_captured: options.capture_mouse,
         reduced_motion: !options.motion,
-        cursor: options.start_cursor,
         resume_command: options.resume_command.clone(),
         templates: options.templates.clone(),
         configured_models: options.configured_models.clone(),
@@ -77,9 +81,20 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     let (frame, cache) = (FrameData::default(), ViewCache::default());
     let search = Arc::default();
     let compositor = Compositor::default();
-    match (App { handle, options, model, compositor, frame, cache, screen, current_search: search })
-        .run()
-        .await
+    match (App {
+        handle,
+        options,
+        model,
+        compositor,
+        frame,
+        cache,
+        screen,
+        current_search: search,
+        current_load: Arc::default(),
+        asked_for: Vec::new(),
+    })
+    .run()
+    .await
     {
         // If the terminal is gone, a failing write is the first sign of it.
         Err(error) if is_terminal_gone(&error) => Ok(Exit::Terminated),
@@ -95,12 +110,14 @@ impl App {
         let (answers, mut received) = mpsc::channel::<Answer>(4);
         self.frame.refresh(&self.handle.store, self.model.cursor);
         self.model.end_card_shown_for = ended_episode(&make_context(&self.options, &self.frame));
-        for request in self.handle_message(UiMessage::StoreChanged) {
+        let mut requests = self.handle_message(UiMessage::StoreChanged);
+        requests.extend(self.move_to_start());
+        for request in requests {
             self.perform_request(request, &answers)?;
         }
         // The screen names the branch only if there are several.
         self.load_branches(None, answers.clone());
-        self.draw()?;
+        self.draw(&answers)?;
         let mut drawn = Instant::now();
         let mut stale = false;
         loop {
@@ -124,7 +141,10 @@ impl App {
             let requests = match wake {
                 LoopEvent::Terminated => return Ok(Exit::Terminated),
                 LoopEvent::Terminal(event) => match to_message(event) {
-                    Some(msg) => self.handle_message(msg),
+                    Some(msg) => {
+                        self.asked_for.clear();
+                        self.handle_message(msg)
+                    }
                     None => continue,
                 },
                 LoopEvent::Answer(answer) => self.handle_message(UiMessage::Answer(answer)),
@@ -164,7 +184,7 @@ impl App {
             }
             if now {
                 stale = false;
-                self.draw()?;
+                self.draw(&answers)?;
                 drawn = Instant::now();
             }
         }
@@ -177,7 +197,9 @@ impl App {
         let second =
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });
         let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.expires_at));
-        [frame, second, notice].into_iter().flatten().min()
+        let loading = self.model.loading_since.map(|since| Instant::from_std(since) + LOADING_DELAY);
+        let loading = loading.filter(|shown| *shown > drawn);
+        [frame, second, notice, loading].into_iter().flatten().min()
     }
 
     fn handle_message(&mut self, msg: UiMessage) -> Vec<Request> {
@@ -186,16 +208,30 @@ impl App {
         compositor.handle(model, &make_context(options, frame), cache, msg)
     }
 
-    fn draw(&mut self) -> io::Result<()> {
+    /// Moves to the point in time that the screen opens at.
+    fn move_to_start(&mut self) -> Vec<Request> {
+        let Self { options, model, compositor, frame, cache, .. } = self;
+        let request = Request::MoveCursor(options.start_cursor);
+        compositor.perform(model, &make_context(options, frame), cache, vec![request])
+    }
+
+    /// Draws a frame, and loads what of the past it lacks.
+    fn draw(&mut self, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
         self.frame.refresh(&self.handle.store, self.model.cursor);
         self.screen.ensure_active()?;
         let Self { options, model, compositor, frame: data, cache, screen, .. } = self;
         let context = make_context(options, data);
+        let mut parts = Vec::new();
         screen.terminal.draw(|frame| {
             let area = frame.area();
             model.size = (area.width, area.height);
-            compositor.draw(model, &context, cache, frame.buffer_mut());
+            parts = compositor.draw(model, &context, cache, frame.buffer_mut());
         })?;
+        parts.retain(|part| !self.asked_for.contains(part));
+        if !parts.is_empty() {
+            self.asked_for.extend(&parts);
+            self.load_past(PastLoad { epoch: self.frame.epoch, parts, then: None }, answers.clone());
+        }
         Ok(())
     }
 
@@ -217,6 +253,10 @@ impl App {
                     let listed = handle.past_admissible(move || store.state_at(at.seq)).await;
                     let _ = answers.send(Answer::AdmissibleAt { at, actions: listed }).await;
                 });
+            }
+            Request::LoadPast(load) => self.load_past(load, answers.clone()),
+            Request::CancelLoad => {
+                self.current_load.fetch_add(1, Ordering::Relaxed);
             }
             Request::Search { query, searched_episode } => {
                 self.search_episodes(query, searched_episode, answers.clone());
@@ -274,6 +314,7 @@ impl App {
             | Request::Quit
             | Request::Rerun(_)
             | Request::MoveCursor(_)
+            | Request::GoToStep { .. }
             | Request::SaveDraft { .. }
             | Request::SetMarkFilter(_)
             | Request::CompareWith(_)

@@ -8,15 +8,19 @@ use super::overlay::registry;
 use super::update::PaneKey;
 use super::{update, view};
 use crate::engine::Command;
+use crate::timeline::PastPart;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{Model, Severity};
-use crate::ui::msg::{Request, UiMessage};
+use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
 use crate::ui::view::cache::ViewCache;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
+
+/// How often something is loaded for one request: the state at a position, then what the overlay there needs.
+const MAX_LOADS: u32 = 4;
 
 /// The overlays, from the lowest to the topmost.
 #[derive(Default)]
@@ -65,6 +69,9 @@ impl Compositor {
             UiMessage::Mouse(event) if model.is_covered => {
                 self.ask_topmost(|overlay| overlay.on_mouse(event, context))
             }
+            UiMessage::Answer(Answer::PastLoaded { load, result }) => {
+                return self.on_past_loaded(model, context, load, result);
+            }
             UiMessage::Answer(answer) => match update::on_answer(model, context, answer) {
                 Some(answer) => self.ask_topmost(|overlay| overlay.on_answer(answer, context)),
                 None => Vec::new(),
@@ -74,8 +81,15 @@ impl Compositor {
         self.perform(model, context, cache, requests)
     }
 
-    /// Draws the panes and the overlays.
-    pub fn draw(&self, model: &Model, context: &Context<'_>, cache: &mut ViewCache, buffer: &mut Buffer) {
+    /// Draws the panes and the overlays. Returns the parts of the past that the frame lacks.
+    pub fn draw(
+        &self,
+        model: &Model,
+        context: &Context<'_>,
+        cache: &mut ViewCache,
+        buffer: &mut Buffer,
+    ) -> Vec<PastPart> {
+        context.frame.timeline.take_missing();
         let screen = buffer.area;
         let covered = self.overlays.iter().map(|o| o.rows_covered(context, screen)).max().unwrap_or(0);
         view::draw(model, context, covered, cache, buffer);
@@ -87,6 +101,7 @@ impl Compositor {
             }
             overlay.draw(context, screen, &mut canvas);
         }
+        context.frame.timeline.take_missing()
     }
 
     /// Handles a key press. `closed_itself` means that an overlay has just closed because it was stale, so that the key
@@ -130,7 +145,7 @@ impl Compositor {
     }
 
     /// Performs the requests that concern only the screen and returns the rest for the application.
-    fn perform(
+    pub fn perform(
         &mut self,
         model: &mut Model,
         context: &Context<'_>,
@@ -143,27 +158,86 @@ impl Compositor {
             if let Request::RunAction(action) = request {
                 let requests = update::run_action(model, context, cache, action);
                 rest.extend(self.perform(model, context, cache, requests));
-                continue;
-            }
-            let Some(request) = update::perform(model, context, request) else { continue };
-            match request {
-                Request::CloseOverlays => {
-                    self.overlays.clear();
-                    self.closed = None;
-                }
-                Request::ReopenClosed => self.reopen_closed(model, context),
-                request => match registry::open(&request, model, context) {
-                    Some(Ok((overlay, requests))) => {
-                        self.push(overlay);
-                        rest.extend(requests);
-                    }
-                    Some(Err(reason)) => model.show_notice(reason, Severity::Warning, context.now),
-                    None => rest.push(request),
-                },
+            } else {
+                rest.extend(self.perform_loading(model, context, request, 0));
             }
         }
         model.is_covered = !self.overlays.is_empty();
         rest
+    }
+
+    /// Performs a request. If it needs parts of the past that aren't in memory, returns a request to load them instead,
+    /// after which it is performed again. `loads` counts how often something has been loaded for it.
+    fn perform_loading(
+        &mut self,
+        model: &mut Model,
+        context: &Context<'_>,
+        request: Request,
+        loads: u32,
+    ) -> Vec<Request> {
+        let timeline = &context.frame.timeline;
+        timeline.take_missing();
+        let requests = self.perform_one(model, context, request.clone());
+        let parts = timeline.take_missing();
+        if parts.is_empty() {
+            return requests;
+        }
+        if loads >= MAX_LOADS {
+            let text = "this part of the session can't be read; `retrospect verify` says why";
+            model.show_notice(text, Severity::Warning, context.now);
+            return requests;
+        }
+        model.loading_since.get_or_insert(context.now);
+        let epoch = context.frame.epoch;
+        vec![Request::LoadPast(PastLoad { epoch, parts, then: Some((Box::new(request), loads + 1)) })]
+    }
+
+    /// Performs a request with what is in memory. Does nothing but note what is missing, if something is.
+    fn perform_one(&mut self, model: &mut Model, context: &Context<'_>, request: Request) -> Vec<Request> {
+        let Some(request) = update::perform(model, context, request) else { return Vec::new() };
+        match request {
+            Request::CloseOverlays => {
+                self.overlays.clear();
+                self.closed = None;
+            }
+            Request::ReopenClosed => self.reopen_closed(model, context),
+            request => {
+                let opened = registry::open(&request, model, context);
+                match opened {
+                    _ if context.frame.timeline.is_missing() => {}
+                    Some(Ok((overlay, requests))) => {
+                        self.push(overlay);
+                        return requests;
+                    }
+                    Some(Err(reason)) => model.show_notice(reason, Severity::Warning, context.now),
+                    None => return vec![request],
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Goes on with the request for which parts of the past have been loaded.
+    fn on_past_loaded(
+        &mut self,
+        model: &mut Model,
+        context: &Context<'_>,
+        load: PastLoad,
+        result: Result<(), String>,
+    ) -> Vec<Request> {
+        let Some((request, loads)) = load.then else { return Vec::new() };
+        model.loading_since = None;
+        if let Err(reason) = result {
+            model.show_notice(reason, Severity::Warning, context.now);
+            return Vec::new();
+        }
+        // On another branch the same numbers are other events.
+        if load.epoch != context.frame.epoch {
+            return Vec::new();
+        }
+        let requests = self.perform_loading(model, context, *request, loads);
+        model.is_covered = !self.overlays.is_empty();
+        requests
     }
 
     /// Drops the requests that would have to be journaled while writing fails, and reopens the box they were typed in.

@@ -4,7 +4,7 @@
 use crate::domain::{BranchId, ReflectionKind, Seq, Step};
 use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
-use crate::timeline::Timeline;
+use crate::timeline::{MemoryTimeline, ReadPast as _};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::keymap::{Action, Keymap};
 use crate::ui::lane::{Lane, LaneFormat, lanes_for_method, visible_lane_count};
@@ -26,8 +26,8 @@ pub struct FrameData {
     pub story: Arc<State>,
     /// Calls in flight and the driver's health.
     pub live: Arc<Live>,
-    /// The events of the branch, for what the states don't hold.
-    pub timeline: Timeline,
+    /// What of the branch's past is in memory, for what the states don't hold.
+    pub timeline: MemoryTimeline,
     /// The branch that all of this belongs to.
     pub branch: BranchId,
     /// The store's count of branch changes when this was taken.
@@ -55,7 +55,7 @@ impl Default for FrameData {
             displayed: Arc::default(),
             story: Arc::default(),
             live: Arc::default(),
-            timeline: Timeline::default(),
+            timeline: MemoryTimeline::default(),
             branch: BranchId::trunk(),
             epoch: 0,
             cursor_seq: None,
@@ -72,7 +72,8 @@ impl FrameData {
         frame
     }
 
-    /// Updates the states from the store and the cursor. The state at a past cursor is folded only once.
+    /// Updates the states from the store and the cursor. The state at a past cursor is folded only once, and never read
+    /// from a disk.
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
         let (timeline, branch, epoch) = store.branch_timeline();
@@ -82,7 +83,7 @@ impl FrameData {
             self.story = Arc::default();
         }
         let head = timeline.head().clone();
-        (self.timeline, self.branch) = (timeline, branch);
+        (self.timeline, self.branch) = (MemoryTimeline::new(timeline), branch);
         if !Arc::ptr_eq(&head, &self.head) {
             self.head = head;
             let method = self.head.run.as_ref().map_or("", |r| r.method.as_str());
@@ -94,21 +95,32 @@ impl FrameData {
             self.cursor_seq = None;
             return;
         };
-        if self.cursor_seq != Some(seq) {
-            self.displayed = self.timeline.state_at(seq);
+        // The cursor moves only to states in memory; what is on the screen stays there when it is dropped from memory.
+        if self.cursor_seq != Some(seq)
+            && let Some(displayed) = self.timeline.state_at(seq)
+        {
+            self.displayed = displayed;
         }
-        let episode = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
-        let number = episode(&self.displayed);
-        if number == episode(&self.head) {
-            self.story = self.head.clone();
-        } else {
-            let ended = self.head.ended_episodes.iter().rev().find(|p| p.number == number);
-            let end = ended.map_or(seq, |p| Seq(p.seq_range.1)).max(seq);
-            if self.story.head != end {
-                self.story = self.timeline.state_at(end);
-            }
+        if let Some(story) = self.story_of(&self.displayed) {
+            self.story = story;
         }
         self.cursor_seq = Some(seq);
+    }
+
+    /// Returns whether the state after an event can be shown: it and the end of its episode are in memory.
+    pub fn can_show(&self, seq: Seq) -> bool {
+        self.timeline.state_at(seq).is_some_and(|displayed| self.story_of(&displayed).is_some())
+    }
+
+    /// Returns the state whose episode the Story shows beside a displayed state, if it is in memory.
+    fn story_of(&self, displayed: &State) -> Option<Arc<State>> {
+        let number = episode_number(displayed);
+        if number == episode_number(&self.head) {
+            return Some(self.head.clone());
+        }
+        let ended = self.head.ended_episodes.iter().rev().find(|p| p.number == number);
+        let end = ended.map_or(displayed.head, |p| Seq(p.seq_range.1)).max(displayed.head);
+        if self.story.head == end { Some(self.story.clone()) } else { self.timeline.state_at(end) }
     }
 
     /// Returns whether the cursor is in the past.
@@ -120,6 +132,11 @@ impl FrameData {
     pub fn selected_step(&self) -> u32 {
         self.displayed.episode.as_ref().map_or(0, |e| e.steps.len() as u32)
     }
+}
+
+/// Returns the number of a state's episode, 0 before the first.
+fn episode_number(state: &State) -> u32 {
+    state.episode.as_ref().map_or(0, |e| e.number)
 }
 
 impl<'a> Context<'a> {

@@ -44,6 +44,9 @@ pub enum FirstRunHint {
     AddLesson,
 }
 
+/// How long a load of the past takes before it is shown.
+pub const LOADING_DELAY: Duration = Duration::from_millis(100);
+
 /// Scroll offsets of the panes from their default positions, in rows; positive is towards the past or the top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScrollOffsets {
@@ -84,6 +87,8 @@ pub struct Model {
     pub mark_filter: MarkFilter,
     /// While the mouse drags along the timeline: the ruler from when the button was pressed.
     pub scrubbing: Option<StepRuler>,
+    /// Since when a part of the past has been loading that a request needs, or `None` if none is.
+    pub loading_since: Option<Instant>,
     /// Whether an overlay covers the panes. The compositor keeps it up to date.
     pub is_covered: bool,
     /// Unsaved lesson drafts, at most one per lesson.
@@ -185,6 +190,11 @@ impl Model {
         // Long enough to read: four seconds, plus one for every twenty characters.
         let seconds = 4 + text.chars().count() as u64 / 20;
         self.notice = Some(Notice { text, severity, expires_at: now + Duration::from_secs(seconds) });
+    }
+
+    /// Returns whether a load of the past takes long enough to be shown.
+    pub fn shows_loading(&self, now: Instant) -> bool {
+        self.loading_since.is_some_and(|since| now.saturating_duration_since(since) >= LOADING_DELAY)
     }
 
     /// Removes the notice when its time is over.

@@ -3,6 +3,7 @@
 use crate::domain::{BranchId, LessonId, ModelRole};
 use crate::driver::{Fork, PastAdmissible};
 use crate::engine::{Command, CommandError};
+use crate::timeline::PastPart;
 use crate::timeline::compare::{Comparison, PriorDifferences};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::draft::{ForkChange, LessonDraft};
@@ -27,6 +28,16 @@ pub enum UiMessage {
     Tick,
     /// The answer to an overlay's request.
     Answer(Answer),
+}
+
+/// Parts of the past to load, and what to do then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastLoad {
+    /// The store's epoch.
+    pub epoch: u64,
+    pub parts: Vec<PastPart>,
+    /// The request that needs them, and how often something has been loaded for it. With `None` the frame needs them.
+    pub then: Option<(Box<Request>, u32)>,
 }
 
 /// What the update asks the event loop to do.
@@ -86,6 +97,15 @@ pub enum Request {
     Export,
     /// Move all panes to this point in time.
     MoveCursor(Cursor),
+    /// Move all panes to the end of a step of an episode (`None`: the episode on screen).
+    GoToStep {
+        episode: Option<u32>,
+        step: u32,
+    },
+    /// Load parts of the past that aren't in memory; the answer goes to the compositor. Replaces an earlier load.
+    LoadPast(PastLoad),
+    /// Forget the current load.
+    CancelLoad,
     /// Continue from the past on a new branch.
     Fork(Fork),
     /// Write the first lesson edit of a new branch, then continue there.
@@ -138,7 +158,7 @@ pub enum Request {
 }
 
 /// The answer to a request of an overlay.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The admissible actions now, in the environment's order.
     Admissible(Vec<String>),
@@ -177,6 +197,8 @@ pub enum Answer {
         b: Box<EpisodeRef>,
         result: Result<PtrEqArc<Comparison>, String>,
     },
+    /// Parts of the past have been loaded, or why they couldn't be.
+    PastLoaded { load: PastLoad, result: Result<(), String> },
     /// The differences that preceded a row of a comparison.
     PriorDifferences {
         comparison: PtrEqArc<Comparison>,

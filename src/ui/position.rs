@@ -2,64 +2,56 @@
 
 use crate::domain::Seq;
 use crate::engine::{Episode, State};
+use crate::timeline::ReadPast as _;
 use crate::ui::frame_data::Context;
 use crate::ui::types::Cursor;
 
-/// Returns the position after a step of the episode on screen. See [`cursor_after`].
+/// Returns the position after a step of the episode on screen: after its last step that is the episode's end, or the
+/// present if the episode is the latest one.
 pub(crate) fn cursor_after_step(context: &Context<'_>, number: u32) -> Option<Cursor> {
-    cursor_after(context, context.episode()?.number, number)
+    let episode = context.episode()?;
+    after_step(&context.frame.head, episode, number)
 }
 
-/// Returns the position after a step of an episode. After its last step that is the episode's end, or the present if
-/// the episode is the latest one. Returns `None` if the session has no such episode.
-///
-/// The state of an episode that is neither on screen nor the latest is restored, which can be slow.
-pub(crate) fn cursor_after(context: &Context<'_>, episode: u32, number: u32) -> Option<Cursor> {
-    let head: &State = &context.frame.head;
-    let has_number = |e: &&Episode| e.number == episode;
-    let latest = head.episode.as_deref().filter(has_number);
-    let ended = head.ended_episodes.iter().rev().find(|p| p.number == episode);
-    let before_next = |e: &Episode| {
-        let next = e.step(number + 1)?;
-        Some(Cursor::At(Seq(next.first_seq.0.saturating_sub(1))))
-    };
-    let next = match (context.episode().filter(has_number).or(latest), ended) {
-        (Some(known), _) => before_next(known),
-        (None, Some(ended)) => {
-            context.frame.timeline.state_at(Seq(ended.seq_range.1)).episode.as_deref().and_then(before_next)
-        }
-        (None, None) => return None,
-    };
-    let end =
-        if latest.is_some() { Some(Cursor::Live) } else { ended.map(|p| Cursor::At(Seq(p.seq_range.1))) };
-    next.or(end)
-}
-
-/// Returns the position after a step of an episode (`None`: the episode on screen).
+/// Returns the position after a step of an episode (`None`: the episode on screen), or `Ok(None)` while the episode
+/// isn't in memory.
 ///
 /// # Errors
-/// Returns a message for the user if there is no such episode or step.
-pub(crate) fn resolve_position(
+/// Returns a message for the person if there is no such episode or step.
+pub(crate) fn find_step(
     context: &Context<'_>,
     episode: Option<u32>,
     step: u32,
-) -> Result<Cursor, String> {
-    let current = context.episode();
+) -> Result<Option<Cursor>, String> {
     let head: &State = &context.frame.head;
-    let number = episode.or_else(|| Some(current?.number)).ok_or("no episode yet")?;
-    let known =
-        current.filter(|e| e.number == number).or(head.episode.as_deref().filter(|e| e.number == number));
-    let steps = if let Some(known) = known {
-        known.steps.len()
+    let on_screen = context.episode();
+    let number = episode.or_else(|| Some(on_screen?.number)).ok_or("no episode yet")?;
+    let known = on_screen.into_iter().chain(head.episode.as_deref()).find(|e| e.number == number);
+    let restored;
+    let found = if let Some(known) = known {
+        known
     } else {
         let ended = head.ended_episodes.iter().rev().find(|p| p.number == number);
         let episode_count = head.episode.as_ref().map_or(0, |e| e.number);
         let ended = ended.ok_or_else(|| format!("no episode {number}; the session has {episode_count}"))?;
-        context.frame.timeline.state_at(Seq(ended.seq_range.1)).episode.as_ref().map_or(0, |e| e.steps.len())
+        let Some(state) = context.frame.timeline.state_at(Seq(ended.seq_range.1)) else { return Ok(None) };
+        restored = state;
+        restored.episode.as_deref().ok_or_else(|| format!("no episode {number}"))?
     };
     let name = if episode.is_some() { format!("episode {number}") } else { "this episode".to_owned() };
-    if step as usize > steps {
-        return Err(format!("no step {step}; {name} has {steps}"));
+    if step as usize > found.steps.len() {
+        return Err(format!("no step {step}; {name} has {}", found.steps.len()));
     }
-    cursor_after(context, number, step).ok_or_else(|| format!("no step {step} in {name}"))
+    after_step(head, found, step).map(Some).ok_or_else(|| format!("no step {step} in {name}"))
+}
+
+fn after_step(head: &State, episode: &Episode, number: u32) -> Option<Cursor> {
+    if let Some(next) = episode.step(number + 1) {
+        return Some(Cursor::At(Seq(next.first_seq.0.saturating_sub(1))));
+    }
+    if head.episode.as_ref().is_some_and(|latest| latest.number == episode.number) {
+        return Some(Cursor::Live);
+    }
+    let ended = head.ended_episodes.iter().rev().find(|p| p.number == episode.number);
+    ended.map(|p| Cursor::At(Seq(p.seq_range.1)))
 }

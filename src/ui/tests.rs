@@ -2,6 +2,7 @@
 
 use super::fixture::{Fixture, sample_session};
 use super::glyphs;
+use crate::timeline::PastPart;
 use crate::ui::compositor::Compositor;
 use crate::ui::frame_data::{Context, FrameData};
 use crate::ui::glyphs::Glyphs;
@@ -24,7 +25,7 @@ pub(super) struct TestScreen {
     cache: ViewCache,
     theme: Theme,
     keymap: Keymap,
-    now: Instant,
+    pub(super) now: Instant,
     glyphs: Glyphs,
 }
 
@@ -67,6 +68,11 @@ impl TestScreen {
     }
 
     pub(super) fn draw(&mut self) -> Buffer {
+        self.draw_with_missing().0
+    }
+
+    /// Draws a frame. Also returns the parts of the past that it lacks.
+    pub(super) fn draw_with_missing(&mut self) -> (Buffer, Vec<PastPart>) {
         let (width, height) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         let frame = self.frame_data();
@@ -77,8 +83,8 @@ impl TestScreen {
             glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
-        self.compositor.draw(&self.model, &context, &mut self.cache, &mut buffer);
-        buffer
+        let missing = self.compositor.draw(&self.model, &context, &mut self.cache, &mut buffer);
+        (buffer, missing)
     }
 }
 
@@ -186,6 +192,7 @@ mod models;
 mod next_keys;
 mod overlays;
 mod past;
+mod past_on_disk;
 mod pictures;
 mod preview;
 mod safety;

@@ -10,6 +10,8 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::position::find_step;
+use crate::ui::types::Cursor;
 use crate::ui::view::cache::ViewCache;
 
 mod action;
@@ -72,14 +74,20 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
     None
 }
 
-/// Performs a request that concerns the model. Returns the request, or the one that takes its place, if something is
+/// Performs a request that concerns the model; one that needs a part of the past that isn't in memory does nothing, and the
+/// frame's timeline notes the part. Returns the request, or the one that takes its place, if something is
 /// left to do.
 pub fn perform(model: &mut Model, context: &Context<'_>, request: Request) -> Option<Request> {
     if let Some(kind) = added_lesson_kind(&request).filter(|_| !context.is_read_only()) {
         lesson::show_lane(model, context, kind);
     }
     match request {
+        Request::MoveCursor(Cursor::At(seq)) if !context.frame.can_show(seq) => {}
         Request::MoveCursor(cursor) => cursor::move_to(model, context, cursor),
+        Request::GoToStep { episode, step } => match find_step(context, episode, step) {
+            Ok(cursor) => return perform(model, context, Request::MoveCursor(cursor?)),
+            Err(reason) => model.show_notice(reason, Severity::Info, context.now),
+        },
         Request::SetMarkFilter(marks) => model.mark_filter = marks,
         Request::ShowNotice(text) => model.show_notice(text, Severity::Info, context.now),
         Request::SaveDraft { of, draft } => {

@@ -5,7 +5,7 @@ use crate::domain::BranchId;
 use crate::driver::Store;
 use crate::ui::branches::BranchEdit;
 use crate::ui::host_services::HostServices;
-use crate::ui::msg::{Answer, Request};
+use crate::ui::msg::{Answer, PastLoad, Request};
 use crate::ui::{compare, find};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -23,6 +23,28 @@ impl App {
         };
         // If no thread can be started, the list stays as it was.
         let _ = std::thread::Builder::new().name("branches".to_owned()).spawn(read);
+    }
+
+    /// Loads parts of the past on a separate thread, because it reads files and folds states.
+    pub(super) fn load_past(&mut self, load: PastLoad, answers: mpsc::Sender<Answer>) {
+        // What a frame lacks doesn't replace what a person waits for.
+        let number = match load.then {
+            Some(_) => self.current_load.fetch_add(1, Ordering::Relaxed) + 1,
+            None => self.current_load.load(Ordering::Relaxed),
+        };
+        let (current, timeline) = (self.current_load.clone(), self.handle.store.timeline());
+        let thread = std::thread::Builder::new().name("past".to_owned());
+        let spawned = thread.spawn(move || {
+            let result = load.parts.iter().try_for_each(|part| timeline.load(*part));
+            if current.load(Ordering::Relaxed) == number {
+                // The answer is dropped if the screen has closed.
+                let _ = answers.blocking_send(Answer::PastLoaded { load, result });
+            }
+        });
+        if let Err(why) = spawned {
+            self.model.loading_since = None;
+            self.show_error(format!("starting a thread to load the past failed: {why}"));
+        }
     }
 
     /// Searches the other episodes on a separate thread until all are searched or another search begins.

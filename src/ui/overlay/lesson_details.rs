@@ -2,6 +2,7 @@
 
 use crate::domain::{Lesson, LessonId, LessonOrigin, LessonStatus, Scope};
 use crate::engine::{Command, Event, LessonCommand};
+use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;

@@ -5,7 +5,6 @@ use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
-use crate::ui::position::resolve_position;
 use crate::ui::theme::Role;
 use crate::ui::widget::fuzzy::rank;
 use crate::ui::widget::list_index::{clamped_index, row_delta};
@@ -61,12 +60,9 @@ impl Palette {
         }
     }
 
-    fn run_selected(&self, context: &Context<'_>) -> Response {
+    fn run_selected(&self) -> Response {
         if let Some((episode, step)) = self.typed_step() {
-            return Response::request_and_close(
-                resolve_position(context, episode, step)
-                    .map_or_else(Request::ShowNotice, Request::MoveCursor),
-            );
+            return Response::request_and_close(Request::GoToStep { episode, step });
         }
         // Don't run a match for a negative number: its digits would match action names such as `pane-1`.
         if let Ok(negative) = self.field.text().trim_start_matches(':').trim().parse::<i64>() {
@@ -91,10 +87,10 @@ impl Component for Palette {
         Mode::Palette
     }
 
-    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
             Action::Close => return Response::close(),
-            Action::Accept | Action::Open => return self.run_selected(context),
+            Action::Accept | Action::Open => return self.run_selected(),
             other => self.move_selection(row_delta(other, 10).unwrap_or(0)),
         }
         Response::default()

@@ -7,7 +7,6 @@ use crate::ui::find::{self, SearchHit, SearchStatus, SearchedText};
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
-use crate::ui::position::cursor_after;
 use crate::ui::theme::Role;
 use crate::ui::types::Cursor;
 use crate::ui::widget::list_index::wrapped_index;
@@ -49,7 +48,7 @@ impl Search {
         let Some(episode) = context.episode() else { return Response::default() };
         self.hits = find::search_episode(episode, &words, find::MAX_HITS);
         self.select_nearest(context);
-        let mut response = self.go_to_selected(context);
+        let mut response = self.go_to_selected();
         if find::has_other_episodes(&context.frame.head, episode.number) {
             self.is_searching = !words.is_empty();
             response.requests.push(Request::Search { query: words, searched_episode: episode.number });
@@ -77,10 +76,12 @@ impl Search {
         }
     }
 
-    fn go_to_selected(&self, context: &Context<'_>) -> Response {
-        let cursor = self.hits.get(self.selected).and_then(|m| cursor_after(context, m.episode, m.step));
-        // Without hits, restore the cursor from before the search.
-        Response::request(Request::MoveCursor(cursor.unwrap_or(self.return_to)))
+    fn go_to_selected(&self) -> Response {
+        Response::request(match self.hits.get(self.selected) {
+            Some(hit) => Request::GoToStep { episode: Some(hit.episode), step: hit.step },
+            // Without hits, restore the cursor from before the search.
+            None => Request::MoveCursor(self.return_to),
+        })
     }
 
     /// Closes the overlay after an optional first request, and stops the background search.
@@ -89,13 +90,13 @@ impl Search {
         Response { requests: first.into_iter().chain(stop).collect(), close: true }
     }
 
-    fn move_selection(&mut self, context: &Context<'_>, by: isize) -> Response {
+    fn move_selection(&mut self, by: isize) -> Response {
         let all = self.hits.len();
         if all == 0 {
             return Response::default();
         }
         self.selected = wrapped_index(self.selected, by, all);
-        self.go_to_selected(context)
+        self.go_to_selected()
     }
 
     /// Returns the row of a hit. With several episodes the row includes the episode's number.
@@ -140,21 +141,21 @@ impl Component for Search {
         if self.is_typing { Mode::SearchInput } else { Mode::Search }
     }
 
-    fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
             // Closing while typing returns to the start; closing at a hit stays there.
             Action::Close if self.is_typing => self.close_search(Some(Request::MoveCursor(self.return_to))),
             Action::Accept if self.is_typing => {
                 self.is_typing = self.hits.is_empty();
-                self.go_to_selected(context)
+                self.go_to_selected()
             }
             Action::Close | Action::Open | Action::Accept => self.close_search(None),
             Action::Search => {
                 self.is_typing = true;
                 Response::default()
             }
-            Action::NextMatch | Action::Down => self.move_selection(context, 1),
-            Action::PreviousMatch | Action::Up => self.move_selection(context, -1),
+            Action::NextMatch | Action::Down => self.move_selection(1),
+            Action::PreviousMatch | Action::Up => self.move_selection(-1),
             _ => Response::default(),
         }
     }
@@ -185,12 +186,12 @@ impl Component for Search {
         Response::default()
     }
 
-    fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
+    fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         match self.scroll.mouse_target(event) {
             Some(MouseTarget::Row(row)) => {
-                self.move_selection(context, row.cast_signed() - self.selected.cast_signed())
+                self.move_selection(row.cast_signed() - self.selected.cast_signed())
             }
-            Some(MouseTarget::Wheel(by)) => self.move_selection(context, by),
+            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
             None => Response::default(),
         }
     }

@@ -3,6 +3,7 @@
 use crate::domain::{FailureKind, NoteKind, PromptRecord, Seq, Step, Usage, format_price};
 use crate::engine::{Effect, Event};
 use crate::report::reply_source;
+use crate::timeline::ReadPast as _;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::draft::LessonDraft;
@@ -287,8 +288,9 @@ fn replies_with_reasons(step: &Step, context: &Context<'_>) -> Vec<(String, Opti
     let timeline = &context.frame.timeline;
     let mut actors = Vec::new();
     let mut replies: Vec<(String, Option<String>)> = Vec::new();
-    for seq in step.first_seq.0..=step.last_seq.0.min(step.first_seq.0 + MAX_EVENTS) {
-        let Some(envelope) = timeline.event(Seq(seq)) else { continue };
+    let before = Seq(step.first_seq.0.saturating_sub(1));
+    let last = Seq(step.last_seq.0.min(step.first_seq.0 + MAX_EVENTS));
+    for envelope in timeline.events_between(before, last).unwrap_or_default() {
         match &envelope.event {
             Event::PromptSent { prompt } if prompt.question.is_none() => actors.push(prompt.call),
             Event::ReplyReceived { call, text, .. } if actors.contains(call) => {

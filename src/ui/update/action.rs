@@ -117,7 +117,7 @@ pub fn run_action(
         Action::Branches => vec![Request::Open(action), Request::LoadBranches],
         Action::PreviousEpisode => cursor::move_episodes(model, context, -1),
         Action::NextEpisode => cursor::move_episodes(model, context, 1),
-        Action::EpisodeStart => cursor::go_to_episode_start(model, context),
+        Action::EpisodeStart => cursor::go_to_episode_start(context),
         Action::Live => {
             cursor::move_to(model, context, Cursor::Live);
             Vec::new()
@@ -156,7 +156,7 @@ pub fn run_action(
         }
         Action::Close => close_topmost(model),
         Action::Quit => {
-            if model.zoomed || model.is_in_past() {
+            if model.zoomed || model.is_in_past() || model.loading_since.is_some() {
                 close_topmost(model)
             } else {
                 vec![Request::Quit]
@@ -173,6 +173,9 @@ pub fn run_action(
 
 /// Leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
 fn close_topmost(model: &mut Model) -> Vec<Request> {
+    if model.loading_since.take().is_some() {
+        return vec![Request::CancelLoad];
+    }
     if model.zoomed {
         model.zoomed = false;
     } else if model.is_in_past() {

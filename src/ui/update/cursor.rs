@@ -6,7 +6,7 @@ use crate::domain::Seq;
 use crate::ui::frame_data::Context;
 use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
-use crate::ui::position::{cursor_after, cursor_after_step};
+use crate::ui::position::cursor_after_step;
 use crate::ui::types::Cursor;
 
 /// Moves all panes to a position. A position at or after the last event is the present.
@@ -19,55 +19,49 @@ pub(super) fn move_to(model: &mut Model, context: &Context<'_>, cursor: Cursor) 
     };
 }
 
+/// Returns the request to move to a position, if there is one.
+fn to(cursor: Option<Cursor>) -> Vec<Request> {
+    cursor.map(Request::MoveCursor).into_iter().collect()
+}
+
 /// Moves by a number of steps (negative: back), across episodes.
 pub(super) fn move_steps(model: &mut Model, context: &Context<'_>, by: i64) -> Vec<Request> {
     let Some(episode) = context.episode() else { return Vec::new() };
-    let selected = i64::from(context.frame.selected_step());
-    let target = selected + by;
-    let last = i64::from(episode.steps.len() as u32);
+    let target = i64::from(context.frame.selected_step()) + by;
     if target < 0 {
         if episode.number > 1 {
-            move_to(model, context, Cursor::At(Seq(episode.first_seq.0.saturating_sub(1))));
-        } else {
-            model.show_notice("this is the start of the session", Severity::Info, context.now);
+            return to(Some(Cursor::At(Seq(episode.first_seq.0.saturating_sub(1)))));
         }
-    } else if target > last {
-        let head = context.frame.head.episode.as_ref().map_or(0, |e| e.number);
-        let next = context.frame.head.ended_episodes.iter().find(|p| p.number == episode.number + 1);
-        match next {
-            _ if episode.number >= head => move_to(model, context, Cursor::Live),
-            // The start of the next episode: the environment is reset and no step has run.
-            Some(next) => move_to(model, context, Cursor::At(Seq(next.seq_range.0 + 1))),
-            None => go_to_latest_episode_start(model, context),
-        }
-    } else if let Some(cursor) = cursor_after_step(context, target as u32) {
-        move_to(model, context, cursor);
+        model.show_notice("this is the start of the session", Severity::Info, context.now);
+        return Vec::new();
     }
-    Vec::new()
-}
-
-/// Moves to the start of the latest episode.
-fn go_to_latest_episode_start(model: &mut Model, context: &Context<'_>) {
-    let Some(episode) = &context.frame.head.episode else { return };
-    move_to(model, context, Cursor::At(Seq(episode.first_seq.0 + 1)));
+    if target <= i64::from(episode.steps.len() as u32) {
+        return to(cursor_after_step(context, target as u32));
+    }
+    let head = &context.frame.head;
+    let latest = head.episode.as_ref().map_or(0, |e| e.number);
+    if episode.number >= latest {
+        return to(Some(Cursor::Live));
+    }
+    // The start of the next episode: the environment is reset and no step has run.
+    let next = head.ended_episodes.iter().find(|p| p.number == episode.number + 1).map(|p| p.seq_range.0);
+    let start = next.or_else(|| Some(head.episode.as_ref()?.first_seq.0));
+    to(start.map(|seq| Cursor::At(Seq(seq + 1))))
 }
 
 /// Moves to the start of the episode on screen.
-pub(super) fn go_to_episode_start(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
-    if let Some(cursor) = cursor_after_step(context, 0) {
-        move_to(model, context, cursor);
-    }
-    Vec::new()
+pub(super) fn go_to_episode_start(context: &Context<'_>) -> Vec<Request> {
+    to(cursor_after_step(context, 0))
 }
 
 /// Moves to the last step of the episode on screen that made progress.
 pub(super) fn go_to_last_progress(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
-    let to = context.episode().map(|e| e.progress_step).filter(|n| *n > 0);
-    match to.and_then(|n| cursor_after_step(context, n)) {
-        Some(cursor) => move_to(model, context, cursor),
-        None => model.show_notice("no step of this episode made progress", Severity::Info, context.now),
+    let step = context.episode().map(|e| e.progress_step).filter(|n| *n > 0);
+    let cursor = step.and_then(|n| cursor_after_step(context, n));
+    if cursor.is_none() {
+        model.show_notice("no step of this episode made progress", Severity::Info, context.now);
     }
-    Vec::new()
+    to(cursor)
 }
 
 /// Moves to the previous (`by` = -1) or next (1) step whose mark passes the filter.
@@ -77,35 +71,30 @@ pub(super) fn go_to_mark(model: &mut Model, context: &Context<'_>, by: i64) -> V
     let mut number = i64::from(context.frame.selected_step()) + by;
     while number >= 1 && number <= last {
         if context.step(number as u32).is_some_and(|s| model.mark_filter.is_match(s)) {
-            if let Some(cursor) = cursor_after_step(context, number as u32) {
-                move_to(model, context, cursor);
-            }
-            return Vec::new();
+            return to(cursor_after_step(context, number as u32));
         }
         number += by;
     }
     if by > 0 && model.is_in_past() {
-        move_to(model, context, Cursor::Live);
-    } else {
-        let kinds = model.mark_filter.kind_names().map_or_else(String::new, |kinds| format!(" ({kinds})"));
-        let direction = if by < 0 { "earlier" } else { "later" };
-        model.show_notice(format!("no {direction} mark{kinds}"), Severity::Info, context.now);
+        return to(Some(Cursor::Live));
     }
+    let kinds = model.mark_filter.kind_names().map_or_else(String::new, |kinds| format!(" ({kinds})"));
+    let direction = if by < 0 { "earlier" } else { "later" };
+    model.show_notice(format!("no {direction} mark{kinds}"), Severity::Info, context.now);
     Vec::new()
 }
 
 /// Moves to the start of an earlier (`by` < 0) or later episode; past the last one, to the present.
 pub(super) fn move_episodes(model: &mut Model, context: &Context<'_>, by: i64) -> Vec<Request> {
-    let head = context.frame.head.episode.as_ref().map_or(0, |e| e.number);
-    let current = context.episode().map_or(0, |e| e.number);
-    let target = i64::from(current) + by;
+    let latest = context.frame.head.episode.as_ref().map_or(0, |e| e.number);
+    let target = i64::from(context.episode().map_or(0, |e| e.number)) + by;
     if target < 1 {
         model.show_notice("this is the first episode", Severity::Info, context.now);
-    } else if target > i64::from(head) {
-        move_to(model, context, Cursor::Live);
-        model.show_notice("this is the latest episode", Severity::Info, context.now);
-    } else if let Some(cursor) = cursor_after(context, target as u32, 0) {
-        move_to(model, context, cursor);
+        return Vec::new();
     }
-    Vec::new()
+    if target > i64::from(latest) {
+        model.show_notice("this is the latest episode", Severity::Info, context.now);
+        return to(Some(Cursor::Live));
+    }
+    vec![Request::GoToStep { episode: Some(target as u32), step: 0 }]
 }

@@ -1,7 +1,7 @@
 //! The mouse: a click focuses a pane and selects the row under it, the wheel scrolls the pane under it, and dragging
 //! along the timeline moves through the steps.
 
-use super::{cursor, scroll};
+use super::scroll;
 use crate::ui::frame_data::Context;
 use crate::ui::layout::Pane;
 use crate::ui::model::Model;
@@ -24,8 +24,7 @@ pub(super) fn on_mouse(
     match event.kind {
         MouseEventKind::Drag(MouseButton::Left) if model.scrubbing.is_some() => {
             model.scrubbing = model.scrubbing.map(|ruler| ruler.scrolled_by_drag(event.column));
-            scrub_to(model, context, event.column);
-            return Vec::new();
+            return scrub_to(model, context, event.column);
         }
         MouseEventKind::Up(_) => model.scrubbing = None,
         _ => {}
@@ -39,13 +38,13 @@ pub(super) fn on_mouse(
             if block.pane == Pane::Timeline {
                 // A click on the title only focuses the pane; one on the bar also selects the step.
                 model.scrubbing = cache.ruler.filter(|_| event.row >= block.body.y);
-                scrub_to(model, context, event.column);
+                return scrub_to(model, context, event.column);
             } else if let Some((_, _, step)) =
                 cache.step_hits.iter().find(|(p, row, _)| *p == block.pane && *row == event.row)
                 && let Some(to) = cursor_after_step(context, *step)
                 && *step != context.frame.selected_step()
             {
-                cursor::move_to(model, context, to);
+                return vec![Request::MoveCursor(to)];
             }
             Vec::new()
         }
@@ -70,11 +69,9 @@ pub(super) fn on_mouse(
 }
 
 /// Moves to the step under a column of the timeline.
-fn scrub_to(model: &mut Model, context: &Context<'_>, column: u16) {
+fn scrub_to(model: &Model, context: &Context<'_>, column: u16) -> Vec<Request> {
     let step = model.scrubbing.map(|ruler| ruler.step_at(column));
-    if let Some(step) = step.filter(|step| *step != context.frame.selected_step())
-        && let Some(to) = cursor_after_step(context, step)
-    {
-        cursor::move_to(model, context, to);
-    }
+    let step = step.filter(|step| *step != context.frame.selected_step());
+    let cursor = step.and_then(|step| cursor_after_step(context, step));
+    cursor.map(Request::MoveCursor).into_iter().collect()
 }

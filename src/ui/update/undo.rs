@@ -2,6 +2,7 @@
 
 use crate::domain::Seq;
 use crate::engine::Command;
+use crate::timeline::ReadPast as _;
 use crate::ui::branches::{BranchEdit, BranchEditHistory, BranchEditRecord, BranchInfo};
 use crate::ui::frame_data::Context;
 use crate::ui::model::{Model, Severity};
@@ -19,7 +20,7 @@ pub(super) fn report_undo(model: &mut Model, context: &Context<'_>) {
         return;
     };
     let from = scanned.max(Seq(head.head.0.saturating_sub(MAX_EVENTS_SCANNED)));
-    let events = context.frame.timeline.events_between(from, head.head);
+    let events = context.frame.timeline.events_between(from, head.head).unwrap_or_default();
     if let Some(text) = events.iter().rev().find_map(|e| head.describe_undo(&e.event)) {
         model.show_notice(text, Severity::Info, context.now);
     }

@@ -42,6 +42,16 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         draw_message(&notice.text, role, area, canvas);
         return;
     }
+    if model.shows_loading(context.now) {
+        let key = context.keymap.key_label(Action::Close).unwrap_or_default();
+        draw_message(
+            &format!("loading an earlier part of the session ({key} cancels)"),
+            Role::Text,
+            area,
+            canvas,
+        );
+        return;
+    }
     // Overlays name their own keys.
     if model.is_covered {
         return;

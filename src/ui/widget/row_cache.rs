@@ -7,11 +7,13 @@ use crate::ui::widget::window::Line;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What the rows depend on: epoch and heads identify the states; the width and the glyph set matter too.
+/// What the rows depend on: epoch and heads identify the states, and loading may add
+/// old events to them; the width and the glyph set matter too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CacheKey {
     epoch: u64,
     state_heads: [Seq; 3],
+    load_count: u64,
     columns: u16,
     ascii: bool,
 }
@@ -32,6 +34,7 @@ impl RowCache {
         let key = CacheKey {
             epoch: context.frame.epoch,
             state_heads: [frame.head.head, frame.story.head, frame.displayed.head],
+            load_count: frame.timeline.load_count(),
             columns,
             ascii: context.glyphs.ellipsis.is_ascii(),
         };

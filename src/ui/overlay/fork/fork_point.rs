@@ -3,6 +3,7 @@
 use crate::domain::{Seq, Stage};
 use crate::driver::{DecisionPoint, is_decision};
 use crate::engine::{Event, State};
+use crate::timeline::ReadPast as _;
 use crate::ui::frame_data::Context;
 
 /// Returns the point at which a step of the episode on screen awaited a decision.
@@ -41,7 +42,7 @@ pub(super) fn before_observation_used(context: &Context<'_>, fork_point: Seq) ->
     let shown = context.displayed_state();
     let answered = shown.episode.as_deref().and_then(|e| e.step(e.answered_steps()));
     let Some(step) = answered.filter(|s| shown.last_pool_use > s.answered_seq) else { return fork_point };
-    let events = context.frame.timeline.events_between(step.answered_seq, fork_point);
+    let events = context.frame.timeline.events_between(step.answered_seq, fork_point).unwrap_or_default();
     let uses = |event: &Event| matches!(event, Event::PromptSent { .. } | Event::ActionTaken { .. });
     events.iter().find(|e| uses(&e.event)).map_or(fork_point, |e| before_batch(context, e.seq))
 }

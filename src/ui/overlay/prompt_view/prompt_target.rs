@@ -2,7 +2,7 @@
 
 use crate::domain::{PromptRecord, Question, Seq};
 use crate::engine::{Effect, State};
-use crate::timeline::Timeline;
+use crate::timeline::ReadPast;
 use std::sync::Arc;
 
 /// The target of a prompt: the actor (`None`), or the mentor with a question.
@@ -71,9 +71,10 @@ pub(super) fn find_prompt(state: &State, target: PromptTarget) -> Option<ShownPr
     }
 }
 
-/// Returns a state that holds all of a prompt's episode. Returns `None` if the episode can't be found.
+/// Returns a state that holds all of a prompt's episode. Returns `None` if the episode can't be found or isn't
+/// in memory.
 pub(super) fn state_with_episode(
-    timeline: &Timeline,
+    past: &impl ReadPast,
     state: &Arc<State>,
     record: &PromptRecord,
 ) -> Option<Arc<State>> {
@@ -87,5 +88,5 @@ pub(super) fn state_with_episode(
         _ if current.number == next => current.first_seq.0,
         _ => return None,
     };
-    Some(timeline.state_at(Seq(began.checked_sub(1)?)))
+    past.state_at(Seq(began.checked_sub(1)?))
 }
