@@ -3,6 +3,7 @@
 pub mod choice;
 pub mod fuzzy;
 pub mod list_index;
+pub mod picker;
 pub mod row_cache;
 pub mod text_field;
 pub mod window;

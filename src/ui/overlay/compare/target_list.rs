@@ -7,10 +7,8 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::theme::Role;
 use crate::ui::types::EpisodeRef;
-use crate::ui::widget::fuzzy::rank;
-use crate::ui::widget::list_index::{clamped_index, row_delta};
-use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, MouseTarget, Scroll, put_line};
+use crate::ui::widget::picker::{Picker, rank};
+use crate::ui::widget::window::put_line;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -45,14 +43,9 @@ impl Similarity {
 
 /// The list of targets with a filter field.
 pub(super) struct TargetList {
-    field: TextField,
+    picker: Picker<EpisodeRef>,
     /// The compared episode's task; targets with the same task come first.
     task: Option<Task>,
-    targets: Vec<EpisodeRef>,
-    /// Indices of the targets that match the filter.
-    matches: Vec<usize>,
-    selected: usize,
-    scroll: Scroll,
     /// Whether the other branches and sessions are still being listed, or why that failed.
     others_pending: Result<bool, String>,
 }
@@ -75,17 +68,11 @@ impl TargetList {
         }
         // Newest first.
         own.reverse();
-        let mut chooser = Self {
-            field: TextField::single_line(""),
-            task: task.cloned(),
-            targets: Vec::new(),
-            matches: Vec::new(),
-            selected: 0,
-            scroll: Scroll::default(),
-            others_pending: Ok(true),
-        };
+        let search =
+            |all: &[EpisodeRef], query: &str| rank(all, query, |p| [format!("{} {}", p.title, p.outcome)]);
+        let picker = Picker::new(Vec::new(), search);
+        let mut chooser = Self { picker, task: task.cloned(), others_pending: Ok(true) };
         chooser.add_targets(own);
-        chooser.filter();
         chooser
     }
 
@@ -101,14 +88,14 @@ impl TargetList {
             }
             target
         });
-        self.targets.extend(labelled);
+        let mut targets: Vec<EpisodeRef> = self.picker.items().iter().cloned().chain(labelled).collect();
         // Cached, because each comparison hashes the task.
-        self.targets.sort_by_cached_key(|target| Similarity::between(target, task));
+        targets.sort_by_cached_key(|target| Similarity::between(target, task));
+        self.picker.update_items(targets);
     }
 
     /// Adds the other branches and sessions.
     pub(super) fn add_others(&mut self, others: Result<Vec<EpisodeRef>, String>) {
-        let chosen = self.selected_target();
         match others {
             Ok(targets) => {
                 self.add_targets(targets);
@@ -116,20 +103,11 @@ impl TargetList {
             }
             Err(why) => self.others_pending = Err(why),
         }
-        self.filter();
-        let at = |target: &EpisodeRef| self.matches.iter().position(|f| self.targets.get(*f) == Some(target));
-        self.selected = chosen.as_ref().and_then(at).unwrap_or(0);
-    }
-
-    fn filter(&mut self) {
-        let words: Vec<String> = self.targets.iter().map(|p| format!("{} {}", p.title, p.outcome)).collect();
-        self.matches = rank(&self.field.text(), words.iter().map(String::as_str));
-        self.selected = 0;
     }
 
     /// Returns why the list is empty.
     pub(super) fn empty_message(&self) -> &'static str {
-        if self.targets.is_empty() {
+        if self.picker.items().is_empty() {
             "no other episode, branch or session"
         } else {
             "no match; try fewer or other words"
@@ -137,48 +115,35 @@ impl TargetList {
     }
 
     pub(super) fn selected_target(&self) -> Option<EpisodeRef> {
-        self.targets.get(*self.matches.get(self.selected)?).cloned()
+        self.picker.selected().cloned()
     }
 
     pub(super) fn on_action(&mut self, action: Action) {
-        self.move_selection(row_delta(action, 10).unwrap_or(0));
-    }
-
-    fn move_selection(&mut self, by: isize) {
-        self.selected = clamped_index(self.selected, by, self.matches.len());
+        self.picker.on_action(action, 10);
     }
 
     pub(super) fn on_key(&mut self, key: KeyEvent) {
-        if self.field.on_key(key) {
-            self.filter();
-        }
+        self.picker.on_key(key);
     }
 
     pub(super) fn on_paste(&mut self, text: &str) {
-        if self.field.on_paste(text) {
-            self.filter();
-        }
+        self.picker.on_paste(text);
     }
 
     pub(super) fn on_mouse(&mut self, event: MouseEvent) {
-        match self.scroll.mouse_target(event) {
-            Some(MouseTarget::Row(row)) => self.selected = row,
-            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
-            None => {}
-        }
+        self.picker.on_mouse(event);
     }
 
     pub(super) fn draw(&self, context: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
-        canvas.put(inside.x, inside.y, 2, context.glyphs.proposal, canvas.style(Role::Key));
-        let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
-        self.field.draw(true, line, canvas);
+        self.picker.draw_prompt((Role::Key, context.glyphs.proposal), true, inside, canvas);
+        let is_empty = self.picker.items().is_empty();
         let message = match &self.others_pending {
-            _ if self.matches.is_empty() && !self.targets.is_empty() => {
+            _ if self.picker.matches().len() == 0 && !is_empty => {
                 Some((Role::Warning, self.empty_message().to_owned()))
             }
             Ok(true) => Some((Role::Muted, "loading branches and sessions ...".to_owned())),
             Err(why) => Some((Role::Warning, why.clone())),
-            Ok(false) if self.targets.is_empty() => Some((Role::Muted, self.empty_message().to_owned())),
+            Ok(false) if is_empty => Some((Role::Muted, self.empty_message().to_owned())),
             Ok(false) => None,
         };
         let high = u16::from(message.is_some());
@@ -187,10 +152,8 @@ impl TargetList {
             let last = Rect { y: list.bottom(), height: high.min(inside.height.saturating_sub(1)), ..inside };
             put_line(&[message], last, canvas);
         }
-        self.scroll.draw_list(self.selected, self.matches.len(), list, canvas, |place| {
-            let found = self.matches.get(place).and_then(|at| self.targets.get(*at));
-            let Some(found) = found else { return Line::new() };
-            let role = if place == self.selected { Role::Selection } else { Role::Text };
+        self.picker.draw_list(list, canvas, |found, here| {
+            let role = if here { Role::Selection } else { Role::Text };
             // The outcome at the right edge is always visible; a long title loses its middle.
             let columns = usize::from(list.width);
             let outcome = truncate(&found.outcome, columns * 3 / 5, context.glyphs.ellipsis);

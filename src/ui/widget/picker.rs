@@ -1,0 +1,421 @@
+//! A list with a selected item and, above it, an optional line whose text filters the items.
+
+use crate::ui::canvas::Canvas;
+use crate::ui::frame_data::Context;
+use crate::ui::keymap::Action;
+use crate::ui::theme::Role;
+use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::window::{Line, MouseTarget, Scroll};
+use crossterm::event::{KeyEvent, MouseEvent};
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use ratatui::layout::Rect;
+use std::cmp::Reverse;
+
+/// Returns the indices of the items that match a query, in the order of the rows.
+type Search<T> = fn(&[T], &str) -> Vec<usize>;
+
+/// What was clicked in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Click {
+    /// An item, which is now selected.
+    Item,
+    /// The item that was already selected.
+    SelectedItem,
+}
+
+/// A list of items, its filter line, and the selected item.
+pub(crate) struct Picker<T> {
+    field: TextField,
+    items: Vec<T>,
+    search: Search<T>,
+    /// The items in the list, by index; a place in it is a row.
+    matches: Vec<usize>,
+    /// The selected row.
+    selected: Option<usize>,
+    /// Whether no item is selected at first, so that the typed text counts.
+    prefers_text: bool,
+    is_heading: fn(&T) -> bool,
+    scroll: Scroll,
+}
+
+impl<T> Picker<T> {
+    /// Creates a list with an empty line and the first match selected.
+    pub(crate) fn new(items: Vec<T>, search: Search<T>) -> Self {
+        let mut picker = Self {
+            field: TextField::single_line(""),
+            items,
+            search,
+            matches: Vec::new(),
+            selected: None,
+            prefers_text: false,
+            is_heading: |_| false,
+            scroll: Scroll::default(),
+        };
+        picker.filter("");
+        picker
+    }
+
+    /// Creates a list that always contains all items.
+    pub(crate) fn unfiltered(items: Vec<T>) -> Self {
+        Self::new(items, |all, _| (0..all.len()).collect())
+    }
+
+    /// Creates an empty list that selects nothing until the selection is moved: the typed text counts. Moving up from
+    /// the first row selects nothing again. `field` holds the first text, which doesn't filter until it is edited.
+    pub(crate) fn preferring_text(field: TextField, search: Search<T>) -> Self {
+        Self { field, prefers_text: true, ..Self::new(Vec::new(), search) }
+    }
+
+    /// Makes the items for which `is_heading` holds unselectable.
+    pub(crate) fn with_headings(mut self, is_heading: fn(&T) -> bool) -> Self {
+        self.is_heading = is_heading;
+        self.select_first();
+        self
+    }
+
+    /// Returns the typed text, trimmed.
+    pub(crate) fn text(&self) -> String {
+        self.field.text()
+    }
+
+    /// Replaces the line and filters by its text.
+    pub(crate) fn set_field(&mut self, field: TextField) {
+        self.field = field;
+        self.filter(&self.field.text());
+    }
+
+    /// Replaces the typed text and filters by it.
+    pub(crate) fn set_text(&mut self, text: &str) {
+        self.set_field(TextField::single_line(text));
+    }
+
+    /// Lists the items that match a query, which may differ from the typed text, and selects the first one.
+    pub(crate) fn filter(&mut self, query: &str) {
+        self.matches = (self.search)(&self.items, query);
+        self.select_first();
+    }
+
+    fn select_first(&mut self) {
+        self.selected = if self.prefers_text { None } else { self.selectable_rows().next() };
+        if self.selected.is_none() {
+            self.scroll.scroll_to(0);
+        }
+    }
+
+    /// Replaces the items, and selects the first match.
+    pub(crate) fn set_items(&mut self, items: Vec<T>) {
+        self.items = items;
+        self.filter(&self.field.text());
+    }
+
+    /// Replaces the items. The selected one stays selected if it is still there.
+    pub(crate) fn update_items(&mut self, items: Vec<T>)
+    where
+        T: PartialEq,
+    {
+        let mut old = std::mem::take(&mut self.items);
+        let chosen = self.selected.map(|row| old.swap_remove(self.matches[row]));
+        self.set_items(items);
+        if let Some(chosen) = chosen {
+            self.select(|item| *item == chosen);
+        }
+    }
+
+    /// Returns all items, whether they match or not.
+    pub(crate) fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// Returns the items in the list, from top to bottom.
+    pub(crate) fn matches(&self) -> impl ExactSizeIterator<Item = &T> {
+        self.matches.iter().map(|index| &self.items[*index])
+    }
+
+    /// Returns the selected item.
+    pub(crate) fn selected(&self) -> Option<&T> {
+        self.item(self.selected?)
+    }
+
+    /// Returns the selected item, else the first one in the list.
+    pub(crate) fn selected_or_first(&self) -> Option<&T> {
+        self.item(self.selected.unwrap_or(0))
+    }
+
+    fn item(&self, row: usize) -> Option<&T> {
+        self.items.get(*self.matches.get(row)?)
+    }
+
+    /// Selects the first listed item for which `is_wanted` holds. Returns whether there is one.
+    pub(crate) fn select(&mut self, is_wanted: impl Fn(&T) -> bool) -> bool {
+        let found = self.selectable_rows().find(|row| is_wanted(&self.items[self.matches[*row]]));
+        self.selected = found.or(self.selected);
+        found.is_some()
+    }
+
+    fn selectable_rows(&self) -> impl Iterator<Item = usize> {
+        let rows = self.matches().enumerate();
+        rows.filter(|(_, item)| !(self.is_heading)(item)).map(|(row, _)| row)
+    }
+
+    /// Moves the selection by `by` selectable rows, stopping at the ends.
+    pub(crate) fn move_selection(&mut self, by: isize) {
+        let rows: Vec<usize> = self.selectable_rows().collect();
+        let at = self.selected.and_then(|selected| rows.iter().position(|row| *row == selected));
+        self.selected = match at {
+            None if self.prefers_text && by <= 0 => None,
+            None if self.prefers_text => rows.first().copied(),
+            Some(0) if self.prefers_text && by < 0 => None,
+            at => rows.get(clamped_index(at.unwrap_or(0), by, rows.len())).copied(),
+        };
+    }
+
+    /// Returns the number of rows of a page in the last draw.
+    pub(crate) fn page_rows(&self) -> isize {
+        self.scroll.page_rows()
+    }
+
+    /// Handles the actions that move the selection, by `page` rows a page; ignores all others.
+    pub(crate) fn on_action(&mut self, action: Action, page: isize) {
+        if let Some(by) = row_delta(action, page) {
+            self.move_selection(by);
+        }
+    }
+
+    /// Handles a key typed into the line. Returns whether the text changed.
+    pub(crate) fn on_key(&mut self, key: KeyEvent) -> bool {
+        let changed = self.field.on_key(key);
+        if changed {
+            self.filter(&self.field.text());
+        }
+        changed
+    }
+
+    /// Handles text pasted into the line. Returns whether the text changed.
+    pub(crate) fn on_paste(&mut self, text: &str) -> bool {
+        let changed = self.field.on_paste(text);
+        if changed {
+            self.filter(&self.field.text());
+        }
+        changed
+    }
+
+    /// Selects the clicked item, or moves the selection with the wheel.
+    pub(crate) fn on_mouse(&mut self, event: MouseEvent) -> Option<Click> {
+        match self.scroll.mouse_target(event)? {
+            MouseTarget::Row(row) => {
+                self.selectable_rows().find(|selectable| *selectable == row)?;
+                let before = self.selected.replace(row);
+                Some(if before == Some(row) { Click::SelectedItem } else { Click::Item })
+            }
+            MouseTarget::Wheel(by) => {
+                self.move_selection(by);
+                None
+            }
+        }
+    }
+
+    /// Draws the line; the cursor is only shown if it has the focus and the typed text counts.
+    pub(crate) fn draw_field(&self, focused: bool, area: Rect, canvas: &mut Canvas<'_>) {
+        let counts = !self.prefers_text || self.selected.is_none();
+        self.field.draw(focused && counts, Rect { height: area.height.min(1), ..area }, canvas);
+    }
+
+    /// Draws the line after a prompt of one column.
+    pub(crate) fn draw_prompt(
+        &self,
+        (role, prompt): (Role, &str),
+        focused: bool,
+        area: Rect,
+        canvas: &mut Canvas<'_>,
+    ) {
+        canvas.put(area.x, area.y, 2, prompt, canvas.style(role));
+        let field = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
+        self.draw_field(focused, field, canvas);
+    }
+
+    /// Draws the list. `row` draws an item, and is told whether it is selected.
+    pub(crate) fn draw_list(&self, area: Rect, canvas: &mut Canvas<'_>, row: impl Fn(&T, bool) -> Line) {
+        let (shown, all) = (self.selected.unwrap_or(0), self.matches.len());
+        self.scroll.draw_list(shown, all, area, canvas, |place| {
+            self.item(place).map_or_else(Line::new, |item| row(item, self.selected == Some(place)))
+        });
+    }
+}
+
+/// Returns a row with a mark if it is selected, a text, and what is known about it.
+pub(crate) fn marked_row<const N: usize>(
+    context: &Context<'_>,
+    is_selected: bool,
+    text: String,
+    about: [String; N],
+) -> Line {
+    let (mark, role) =
+        if is_selected { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
+    let mut row = vec![(Role::Proposal, format!("{mark} ")), (role, text)];
+    row.extend(about.map(|text| (Role::Muted, text)));
+    row
+}
+
+/// Returns the indices of the items that match a query fuzzily, best first. A match in an earlier text of an item ranks
+/// above every match in a later one. Ties keep their order, and an empty query matches all items in order.
+pub(crate) fn rank<'a, T, Text: AsRef<str>, const N: usize>(
+    items: &'a [T],
+    query: &str,
+    texts: impl Fn(&'a T) -> [Text; N],
+) -> Vec<usize> {
+    let query = query.trim();
+    if query.is_empty() {
+        return (0..items.len()).collect();
+    }
+    let pattern = Pattern::new(query, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut letters = Vec::new();
+    let mut scored: Vec<(usize, Reverse<u32>, usize)> = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let mut texts = texts(item).into_iter().enumerate();
+        scored.extend(texts.find_map(|(nth, text)| {
+            let score = pattern.score(Utf32Str::new(text.as_ref(), &mut letters), &mut matcher)?;
+            Some((nth, Reverse(score), index))
+        }));
+    }
+    scored.sort_unstable();
+    scored.into_iter().map(|(.., index)| index).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::glyphs::ASCII;
+    use crate::ui::theme::Theme;
+    use crossterm::event::{KeyModifiers, MouseButton, MouseEventKind};
+    use ratatui::buffer::Buffer;
+
+    fn search(all: &[&'static str], query: &str) -> Vec<usize> {
+        rank(all, query, |item| [*item])
+    }
+
+    /// Draws the list in `rows` rows, the selected item with a `>`.
+    fn drawn(picker: &Picker<&'static str>, rows: u16) -> Vec<String> {
+        let area = Rect::new(0, 0, 12, rows);
+        let mut buffer = Buffer::empty(area);
+        let mut canvas = Canvas { buffer: &mut buffer, theme: &Theme::default(), glyphs: &ASCII };
+        let list = Rect { width: 10, ..area };
+        picker.draw_list(list, &mut canvas, |item, here| {
+            vec![(Role::Text, format!("{}{item}", if here { ">" } else { " " }))]
+        });
+        let row = |y| (0..list.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        (0..rows).map(|y| row(y).trim_end().to_owned()).collect()
+    }
+
+    fn click(row: u16) -> MouseEvent {
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        MouseEvent { kind, column: 1, row, modifiers: KeyModifiers::NONE }
+    }
+
+    #[test]
+    fn matches_in_an_earlier_text_rank_above_those_in_a_later_one() {
+        let all = [("undo", "takes back a change"), ("change", ""), ("redo", "changes again"), ("x", "y")];
+        let cases: [(&str, &[usize]); 5] = [
+            ("", &[0, 1, 2, 3]),
+            ("  ", &[0, 1, 2, 3]),
+            ("change", &[1, 0, 2]),
+            ("do", &[0, 2]),
+            ("nothing", &[]),
+        ];
+        for (query, expected) in cases {
+            assert_eq!(rank(&all, query, |(name, about)| [*name, *about]), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn the_selection_moves_between_the_ends_and_skips_headings() {
+        let items = vec!["# one", "a", "b", "# two", "c"];
+        let mut picker = Picker::unfiltered(items).with_headings(|item| item.starts_with('#'));
+        let moves = [
+            (0, "a"),
+            (1, "b"),
+            (1, "c"),
+            (1, "c"),
+            (-2, "a"),
+            (-1, "a"),
+            (isize::MAX, "c"),
+            (isize::MIN, "a"),
+        ];
+        for (by, expected) in moves {
+            picker.move_selection(by);
+            assert_eq!(picker.selected(), Some(&expected), "{by}");
+        }
+        assert_eq!(drawn(&picker, 5), [" # one", ">a", " b", " # two", " c"]);
+        let clicks = [
+            (3, None, "a"),
+            (4, Some(Click::Item), "c"),
+            (4, Some(Click::SelectedItem), "c"),
+            (9, None, "c"),
+        ];
+        for (row, expected, selected) in clicks {
+            assert_eq!(
+                (picker.on_mouse(click(row)), picker.selected()),
+                (expected, Some(&selected)),
+                "{row}"
+            );
+        }
+    }
+
+    #[test]
+    fn new_items_keep_the_selected_item_and_typing_selects_the_best_match() {
+        let mut picker = Picker::new(vec!["apple", "pear"], search);
+        picker.move_selection(1);
+        picker.update_items(vec!["apple", "fig", "grape", "pear"]);
+        assert_eq!(picker.selected(), Some(&"pear"));
+        assert!(picker.on_paste("ap"));
+        assert_eq!(drawn(&picker, 3), [">apple", " grape", ""]);
+        picker.move_selection(1);
+        picker.update_items(vec!["grape", "pear"]);
+        assert_eq!((picker.selected(), picker.matches().len()), (Some(&"grape"), 1));
+        picker.update_items(vec!["fig"]);
+        assert_eq!((picker.selected(), picker.items()), (None, ["fig"].as_slice()));
+        picker.move_selection(1);
+        assert_eq!(picker.selected(), None);
+        picker.set_text("");
+        assert_eq!(picker.selected(), Some(&"fig"));
+    }
+
+    #[test]
+    fn the_typed_text_counts_until_the_selection_moves_into_the_list() {
+        let mut picker = Picker::preferring_text(TextField::preselected("go on"), search);
+        picker.set_items(vec!["go east", "go west", "take"]);
+        picker.filter("");
+        assert_eq!((picker.selected(), picker.matches().len()), (None, 3));
+        assert_eq!(picker.selected_or_first(), Some(&"go east"));
+        let moves = [
+            (-1, None),
+            (isize::MAX, Some(&"go east")),
+            (1, Some(&"go west")),
+            (-8, Some(&"go east")),
+            (-1, None),
+        ];
+        for (by, expected) in moves {
+            picker.move_selection(by);
+            assert_eq!(picker.selected(), expected, "{by}");
+        }
+        // Typing replaces the preselected text.
+        assert!(picker.on_paste("west"));
+        assert_eq!((picker.text().as_str(), picker.selected()), ("west", None));
+        assert_eq!(drawn(&picker, 2), [" go west", ""]);
+        assert_eq!(picker.on_mouse(click(0)), Some(Click::Item));
+        assert_eq!(picker.selected(), Some(&"go west"));
+    }
+
+    #[test]
+    fn the_selected_row_is_scrolled_into_view() {
+        let mut picker = Picker::unfiltered(vec!["a", "b", "c", "d"]);
+        let moves: [(isize, &[&str]); 4] =
+            [(0, &[">a", " b"]), (2, &[" b", ">c"]), (1, &[" c", ">d"]), (-1, &[">c", " d"])];
+        for (by, expected) in moves {
+            picker.move_selection(by);
+            assert_eq!(drawn(&picker, 2), expected, "{by}");
+        }
+    }
+}
