@@ -6,11 +6,9 @@ use crate::method::{SETTINGS, SettingSpec};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
-use crate::ui::theme::Role;
-use crate::ui::widget::fuzzy::rank;
-use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::picker::{Click, Picker, marked_row, rank};
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, MouseTarget, Scroll, put_line};
+use crate::ui::widget::window::{Line, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -166,47 +164,35 @@ pub(super) fn parse_value(run: &RunSpec, name: &str, text: &str) -> Result<Value
 
 /// The input line and the list below it.
 pub(super) struct NamedValueInput {
-    all: Vec<NamedValue>,
-    field: TextField,
-    matches: Vec<NamedValue>,
-    selected: usize,
-    scroll: Scroll,
+    picker: Picker<NamedValue>,
 }
 
 impl NamedValueInput {
     /// Creates the input with an empty line, which lists all values.
     pub(super) fn new(all: Vec<NamedValue>) -> Self {
-        let matches = all.clone();
-        Self { all, field: TextField::single_line(""), matches, selected: 0, scroll: Scroll::default() }
+        let search = |all: &[NamedValue], line: &str| match parse_assignment(all, line) {
+            Some((named, _)) => all.iter().position(|other| other.name == named.name).into_iter().collect(),
+            None => rank(all, split_name(line).0, |n| [format!("{} {}", n.name, n.meaning)]),
+        };
+        Self { picker: Picker::new(all, search) }
     }
 
     /// Returns the preferred number of rows.
     pub(super) fn needed_rows(&self) -> u16 {
-        self.all.len() as u16 + 2
+        self.picker.items().len() as u16 + 2
     }
 
-    fn filter(&mut self) {
-        let line = self.field.text();
-        self.matches = if let Some((named, _)) = parse_assignment(&self.all, &line) {
-            vec![named.clone()]
-        } else {
-            let words: Vec<String> = self.all.iter().map(|n| format!("{} {}", n.name, n.meaning)).collect();
-            let order = rank(split_name(&line).0, words.iter().map(String::as_str));
-            order.into_iter().filter_map(|place| self.all.get(place).cloned()).collect()
-        };
-        self.selected = 0;
+    /// Returns the value whose name is typed, and the text after the name.
+    fn typed_value(&self) -> Option<(&NamedValue, String)> {
+        parse_assignment(self.picker.items(), &self.picker.text())
     }
 
     /// Clears the line, which lists all values again. Returns whether anything was typed.
     pub(super) fn clear(&mut self) -> bool {
-        let any = !self.field.text().is_empty();
-        if any {
-            let was = parse_assignment(&self.all, &self.field.text()).map(|(named, _)| named.name.clone());
-            self.field.replace("");
-            self.filter();
-            let at = was.and_then(|name| self.matches.iter().position(|n| n.name == name));
-            self.selected = at.unwrap_or(0);
-        }
+        let was = self.typed_value().map(|(named, _)| named.name.clone());
+        let any = !self.picker.text().is_empty();
+        self.picker.set_text("");
+        self.picker.select(|named| Some(&named.name) == was.as_ref());
         any
     }
 
@@ -215,14 +201,11 @@ impl NamedValueInput {
     /// # Errors
     /// Returns a message if the name is unknown or the value is unchanged.
     pub(super) fn accept(&mut self) -> Result<Option<(String, String)>, String> {
-        let line = self.field.text();
-        let Some((named, value)) = parse_assignment(&self.all, &line).filter(|(_, value)| !value.is_empty())
-        else {
-            if self.matches.is_empty() {
-                return Err(format!(
-                    "no setting named `{}`; clear the line to see every name",
-                    split_name(&line).0
-                ));
+        let Some((named, value)) = self.typed_value().filter(|(_, value)| !value.is_empty()) else {
+            if self.picker.selected().is_none() {
+                let line = self.picker.text();
+                let name = split_name(&line).0;
+                return Err(format!("no setting named `{name}`; clear the line to see every name"));
             }
             self.fill_in_selected();
             return Ok(None);
@@ -234,53 +217,41 @@ impl NamedValueInput {
     }
 
     fn fill_in_selected(&mut self) {
-        if let Some(named) = self.matches.get(self.selected) {
-            self.field = named.to_field();
-            self.filter();
+        if let Some(field) = self.picker.selected().map(NamedValue::to_field) {
+            self.picker.set_field(field);
         }
     }
 
     pub(super) fn on_action(&mut self, action: Action) {
         match action {
             Action::NextField => self.fill_in_selected(),
-            other => self.move_selection(row_delta(other, self.scroll.page_rows()).unwrap_or(0)),
+            other => self.picker.on_action(other, self.picker.page_rows()),
         }
-    }
-
-    fn move_selection(&mut self, by: isize) {
-        self.selected = clamped_index(self.selected, by, self.matches.len());
     }
 
     pub(super) fn on_key(&mut self, key: KeyEvent) {
-        if self.field.on_key(key) {
-            self.filter();
-        }
+        self.picker.on_key(key);
     }
 
     pub(super) fn on_paste(&mut self, text: &str) {
-        if self.field.on_paste(text) {
-            self.filter();
-        }
+        self.picker.on_paste(text);
     }
 
     pub(super) fn on_mouse(&mut self, event: MouseEvent) {
-        match self.scroll.mouse_target(event) {
-            Some(MouseTarget::Row(row)) if row == self.selected => self.fill_in_selected(),
-            Some(MouseTarget::Row(row)) => self.selected = row,
-            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
-            None => {}
+        if self.picker.on_mouse(event) == Some(Click::SelectedItem) {
+            self.fill_in_selected();
         }
     }
 
     /// Returns the help for the typed name. Returns `None` if no name is typed.
     pub(super) fn help_text(&self) -> Option<String> {
-        parse_assignment(&self.all, &self.field.text()).map(|(named, _)| named.allowed_text(false))
+        self.typed_value().map(|(named, _)| named.allowed_text(false))
     }
 
     /// Draws the line, the help below it, and the list.
     pub(super) fn draw(&self, context: &Context<'_>, help: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
         let row = |n: u16| Rect { y: area.y + n, height: u16::from(area.height > n), ..area };
-        self.field.draw(true, row(0), canvas);
+        self.picker.draw_field(true, row(0), canvas);
         for (place, line) in (1..).zip(help) {
             if row(place).height > 0 {
                 put_line(line, row(place), canvas);
@@ -288,18 +259,10 @@ impl NamedValueInput {
         }
         let above = 1 + help.len() as u16;
         let list = Rect { y: area.y + above, height: area.height.saturating_sub(above), ..area };
-        let wide = self.all.iter().map(|n| n.name.chars().count()).max().unwrap_or(0);
-        self.scroll.draw_list(self.selected, self.matches.len(), list, canvas, |place| {
-            let Some(named) = self.matches.get(place) else { return Line::new() };
-            let here = place == self.selected;
-            let (mark, role) =
-                if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
-            vec![
-                (Role::Proposal, format!("{mark} ")),
-                (role, named.name.clone()),
-                (Role::Muted, " ".repeat(wide.saturating_sub(named.name.chars().count()) + 2)),
-                (Role::Muted, named.description()),
-            ]
+        let wide = self.picker.items().iter().map(|n| n.name.chars().count()).max().unwrap_or(0);
+        self.picker.draw_list(list, canvas, |named, here| {
+            let gap = " ".repeat(wide.saturating_sub(named.name.chars().count()) + 2);
+            marked_row(context, here, named.name.clone(), [gap, named.description()])
         });
     }
 }
