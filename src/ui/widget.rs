@@ -1,7 +1,6 @@
 //! Parts that several overlays and the start screen are built from.
 
 pub mod choice;
-pub mod fuzzy;
 pub mod list_index;
 pub mod picker;
 pub mod row_cache;

@@ -13,8 +13,8 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
-use crate::ui::widget::fuzzy::rank;
 use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::picker::{Picker, marked_row, rank};
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -30,7 +30,8 @@ const WINDOW_COLUMNS: u16 = 100;
 
 /// The overlay that lists breakpoints and watches above an input line.
 pub(super) struct BreakpointList {
-    field: TextField,
+    /// The input line and the suggestions for it.
+    picker: Picker<Suggestion>,
     /// Whether the input line has the focus, else the list.
     is_typing: bool,
     /// The number of the breakpoint being edited.
@@ -38,67 +39,44 @@ pub(super) struct BreakpointList {
     /// The selected row of the list.
     selected: usize,
     completion_data: CompletionContext,
-    matches: Vec<Suggestion>,
-    /// The selected suggestion. `None` if the typed text counts.
-    selected_match: Option<usize>,
-    list_scroll: Scroll,
-    match_scroll: Scroll,
+    scroll: Scroll,
     error: Option<String>,
 }
 
 impl BreakpointList {
     /// Creates the overlay with an empty input line.
     pub(super) fn new(context: &Context<'_>) -> Self {
+        let search =
+            |all: &[Suggestion], query: &str| rank(all, query, |o| [o.text.as_str(), o.description.as_str()]);
         let mut list = Self {
-            field: TextField::single_line(""),
+            picker: Picker::preferring_text(TextField::single_line(""), search),
             is_typing: !context.is_read_only(),
             editing: None,
             selected: 0,
             completion_data: completion_data(&context.frame.head),
-            matches: Vec::new(),
-            selected_match: None,
-            list_scroll: Scroll::default(),
-            match_scroll: Scroll::default(),
+            scroll: Scroll::default(),
             error: None,
         };
-        list.filter();
+        list.suggest();
         list
     }
 
-    fn filter(&mut self) {
-        let typed = self.field.text();
-        let all = suggestions(&format!("{typed} "), &self.completion_data);
-        let order = match typed.as_str() {
-            "" => (0..all.len()).collect(),
-            query => {
-                let mut order = rank(query, all.iter().map(|o| o.text.as_str()));
-                for place in rank(query, all.iter().map(|o| o.description.as_str())) {
-                    if !order.contains(&place) {
-                        order.push(place);
-                    }
-                }
-                order
-            }
-        };
-        self.matches = order.into_iter().filter_map(|i| all.get(i).cloned()).collect();
-        self.selected_match = None;
-        self.match_scroll.scroll_to(0);
+    /// Updates the suggestions for the typed text.
+    fn suggest(&mut self) {
+        self.picker.update_items(suggestions(&format!("{} ", self.picker.text()), &self.completion_data));
         self.error = None;
     }
 
     fn edit_condition(&mut self, text: &str, number: Option<u32>) {
-        self.field.replace(text);
+        self.picker.set_text(text);
         self.is_typing = true;
         self.editing = number;
-        self.filter();
+        self.suggest();
     }
 
     /// Sets the typed or selected condition. An invalid one stays in the line, with the parse error below.
     fn set_breakpoint(&mut self) -> Response {
-        let typed = self
-            .selected_match
-            .and_then(|o| self.matches.get(o))
-            .map_or_else(|| self.field.text(), |o| o.text.clone());
+        let typed = self.picker.selected().map_or_else(|| self.picker.text(), |o| o.text.clone());
         let parsed = match parse_condition(&typed) {
             Ok(parsed) => parsed.to_config(),
             Err(bad) => {
@@ -125,17 +103,12 @@ impl BreakpointList {
 
     fn move_selection(&mut self, by: isize, all: usize) {
         if self.is_typing {
-            let last = self.matches.len().checked_sub(1);
-            match (self.selected_match, last) {
-                // The list is above the line.
-                (None, _) if by < 0 && all > 0 => {
-                    self.is_typing = false;
-                    self.selected = all - 1;
-                }
-                (None, Some(_)) if by > 0 => self.selected_match = Some(0),
-                (Some(0), _) if by < 0 => self.selected_match = None,
-                (Some(at), Some(last)) => self.selected_match = Some(at.saturating_add_signed(by).min(last)),
-                _ => {}
+            // The list is above the line.
+            if self.picker.selected().is_none() && by < 0 && all > 0 {
+                self.is_typing = false;
+                self.selected = all - 1;
+            } else {
+                self.picker.move_selection(by);
             }
         } else if by > 0 && self.selected + 1 >= all {
             self.is_typing = true;
@@ -206,7 +179,7 @@ impl BreakpointList {
                 breakpoints.all.get(self.selected).or(breakpoints.all.last()).and_then(|b| b.last.as_ref());
             return last.map_or_else(|| "no hits yet".to_owned(), |h| format!("last: {}", h.reason));
         }
-        let typed = self.field.text();
+        let typed = self.picker.text();
         match (parse_condition(&typed), self.editing) {
             _ if typed.is_empty() && breakpoints.all.is_empty() => {
                 "type a condition; prefix `warn` for a watch, which doesn't pause".to_owned()
@@ -267,10 +240,9 @@ impl Component for BreakpointList {
             Action::Close => return Response::close(),
             Action::AddBreakpoint => self.edit_condition("", None),
             Action::NextField if self.is_typing => {
-                if let Some(offer) = self.matches.get(self.selected_match.unwrap_or(0)) {
-                    let text = offer.text.clone();
-                    self.field.replace(&text);
-                    self.filter();
+                if let Some(text) = self.picker.selected_or_first().map(|offer| offer.text.clone()) {
+                    self.picker.set_text(&text);
+                    self.suggest();
                 }
             }
             Action::NextField | Action::PreviousField => self.is_typing = true,
@@ -289,31 +261,27 @@ impl Component for BreakpointList {
     }
 
     fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
-        if self.is_typing && self.field.on_key(key) {
-            self.filter();
+        if self.is_typing && self.picker.on_key(key) {
+            self.suggest();
         }
         Response::default()
     }
 
     fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
-        if self.is_typing && self.field.on_paste(text) {
-            self.filter();
+        if self.is_typing && self.picker.on_paste(text) {
+            self.suggest();
         }
         Response::default()
     }
 
     fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
         let all = context.frame.head.breakpoints.all.len();
-        if let Some(MouseTarget::Row(row)) = self.list_scroll.mouse_target(event).filter(|_| all > 0) {
-            (self.is_typing, self.selected) = (false, row.min(all - 1));
-            return Response::default();
-        }
-        match self.match_scroll.mouse_target(event) {
-            Some(MouseTarget::Row(row)) if row < self.matches.len() => {
-                (self.is_typing, self.selected_match) = (true, Some(row));
+        match self.scroll.mouse_target(event) {
+            Some(MouseTarget::Row(row)) if all > 0 => {
+                (self.is_typing, self.selected) = (false, row.min(all - 1));
             }
             Some(MouseTarget::Wheel(by)) => self.move_selection(by, all),
-            _ => {}
+            _ => self.is_typing |= self.picker.on_mouse(event).is_some(),
         }
         Response::default()
     }
@@ -327,9 +295,7 @@ impl Component for BreakpointList {
                 }
             }
             self.completion_data.actions.sort();
-            let chosen = self.selected_match;
-            self.filter();
-            self.selected_match = chosen.filter(|c| *c < self.matches.len());
+            self.suggest();
         }
         Response::default()
     }
@@ -364,16 +330,15 @@ impl Component for BreakpointList {
         } else {
             let chosen = self.selected.min(all.len() - 1);
             let wide = all.iter().map(|b| b.config.condition.chars().count()).max().unwrap_or(0).min(40);
-            self.list_scroll.draw_list(chosen, all.len(), part(0, list), canvas, |place| {
+            self.scroll.draw_list(chosen, all.len(), part(0, list), canvas, |place| {
                 let here = !self.is_typing && place == chosen;
                 all.get(place).map_or_else(Line::new, |b| row::row(b, here, wide, context))
             });
         }
         let line = part(list, 1);
         if line.height > 0 {
-            canvas.put(line.x, line.y, 2, context.glyphs.proposal, canvas.style(Role::Proposal));
-            let field = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
-            self.field.draw(self.is_typing && self.selected_match.is_none(), field, canvas);
+            let prompt = (Role::Proposal, context.glyphs.proposal);
+            self.picker.draw_prompt(prompt, self.is_typing, line, canvas);
         }
         let message = self.message(context, inside.width);
         for (place, row) in (list + 1..).zip(&message) {
@@ -385,23 +350,10 @@ impl Component for BreakpointList {
             return;
         }
         let below = part(list + 1 + message.len() as u16, rows);
-        let wide = self.matches.iter().map(|o| o.text.chars().count()).max().unwrap_or(0).clamp(12, 34);
-        self.match_scroll.draw_list(
-            self.selected_match.unwrap_or(0),
-            self.matches.len(),
-            below,
-            canvas,
-            |place| {
-                let Some(offer) = self.matches.get(place) else { return Line::new() };
-                let here = self.selected_match == Some(place);
-                let (mark, role) =
-                    if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
-                vec![
-                    (Role::Proposal, format!("{mark} ")),
-                    (role, format!("{:<wide$}", offer.text)),
-                    (Role::Muted, format!("  {}", offer.description)),
-                ]
-            },
-        );
+        let wide = self.picker.matches().map(|o| o.text.chars().count()).max().unwrap_or(0).clamp(12, 34);
+        self.picker.draw_list(below, canvas, |offer, here| {
+            let about = format!("  {}", offer.description);
+            marked_row(context, here, format!("{:<wide$}", offer.text), [about])
+        });
     }
 }

@@ -6,6 +6,7 @@ use super::named_value::NamedValue;
 use crate::domain::{Autonomy, ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, sampling_param};
 use crate::engine::Command;
 use crate::method::{switch_model, unused_mentor_reason};
+use crate::text::one_line;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::facts::default_role;
@@ -14,10 +15,9 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
 use crate::ui::types::ModelList;
-use crate::ui::widget::fuzzy::rank;
-use crate::ui::widget::list_index::{clamped_index, row_delta, wrapped_index};
-use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
+use crate::ui::widget::list_index::wrapped_index;
+use crate::ui::widget::picker::{Picker, marked_row, rank};
+use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -37,16 +37,15 @@ enum Purpose {
 /// Dialog that chooses a model, sampling parameters or a recorded reply.
 pub(super) struct ModelDialog {
     purpose: Purpose,
-    field: TextField,
+    /// The line and the candidates for its text, each with a short description. A candidate without a name is the
+    /// status of the server's list.
+    picker: Picker<(String, String)>,
     /// The configured models, as written there.
     configured_models: Arc<[String]>,
     /// The models that each role's server lists, or why the request failed.
     server_lists: Vec<(ModelRole, Result<ModelList, String>)>,
     /// The sessions' names and descriptions. `None` until they have been listed.
     sessions: Option<Vec<(String, String)>>,
-    matches: Vec<(String, String)>,
-    selected: usize,
-    scroll: Scroll,
     /// Why the typed value is invalid.
     error: Option<String>,
 }
@@ -63,16 +62,12 @@ impl ModelDialog {
     }
 
     fn new(purpose: Purpose, models: Arc<[String]>, context: &Context<'_>) -> Self {
-        let (field, scroll) = (TextField::single_line(""), Scroll::default());
         let mut dialog = Self {
             purpose,
-            field,
+            picker: Picker::unfiltered(Vec::new()).with_headings(|(name, _)| name.is_empty()),
             configured_models: models,
             server_lists: Vec::new(),
             sessions: None,
-            matches: Vec::new(),
-            selected: 0,
-            scroll,
             error: None,
         };
         dialog.filter(context);
@@ -172,39 +167,46 @@ impl ModelDialog {
             Purpose::Sampling(asked) => params(context, asked),
             Purpose::Model(_) | Purpose::RecordedReply => Vec::new(),
         };
-        let all = self.candidates(run, &params);
-        let words: Vec<String> = all.iter().map(|(name, about)| format!("{name} {about}")).collect();
-        let order = rank(&self.field.text(), words.iter().map(String::as_str));
-        self.matches = order.into_iter().filter_map(|place| all.get(place).cloned()).collect();
         self.error = None;
-        self.selected = 0;
-        let typed = self.field.text();
-        if let Some((named, value)) = named_value::parse_assignment(&params, &typed) {
-            self.matches = vec![(named.name.clone(), named.allowed_text(!value.is_empty()))];
-            return;
-        }
-        if let (Purpose::Model(_), Some((named, value))) = (self.purpose, param_typed(run, &typed)) {
-            self.matches = vec![(named.name.clone(), named.allowed_text(!value.is_empty()))];
-            return;
-        }
-        if typed.is_empty() {
-            self.selected = self.place_in_force(context);
-        }
-        let whole = typed.starts_with("openai:") || typed.starts_with("recorded:") || self.matches.is_empty();
-        if whole && !typed.is_empty() && !self.matches.iter().any(|f| f.0 == typed) {
-            // If the typed text is part of a known name, that name is probably meant.
-            let part = self.matches.iter().any(|(name, _)| name.contains(&typed));
-            let at = if part { self.matches.len() } else { 0 };
-            self.matches.insert(at, (typed, "as typed".to_owned()));
+        let typed = self.picker.text();
+        let assigned = match self.purpose {
+            Purpose::Model(_) => param_typed(run, &typed),
+            _ => named_value::parse_assignment(&params, &typed).map(|(named, value)| (named.clone(), value)),
+        };
+        let mut rows: Vec<(String, String)> = match assigned {
+            Some((named, value)) => vec![(named.name.clone(), named.allowed_text(!value.is_empty()))],
+            None => self.matching_candidates(&typed, run, &params),
+        };
+        rows.splice(0..0, self.listing_status().map(|status| (String::new(), status)));
+        self.picker.set_items(rows);
+        // After a failed call, another model than the current one is wanted.
+        if let Purpose::Model(asked) = self.purpose
+            && typed.is_empty()
+            && !context.frame.head.has_failed_call(asked)
+        {
+            let now = self.current_model(context);
+            self.picker.select(|(name, _)| name == now);
         }
     }
 
-    /// Returns the index of the current model, or 0 after a failed call, where another model is wanted.
-    fn place_in_force(&self, context: &Context<'_>) -> usize {
-        let Purpose::Model(asked) = self.purpose else { return 0 };
-        let now = self.current_model(context);
-        let place = self.matches.iter().position(|(name, _)| name == now);
-        place.filter(|_| !context.frame.head.has_failed_call(asked)).unwrap_or(0)
+    /// Returns the candidates that match the typed text, and the text itself if it may be meant as typed.
+    fn matching_candidates(
+        &self,
+        typed: &str,
+        run: Option<&RunSpec>,
+        params: &[NamedValue],
+    ) -> Vec<(String, String)> {
+        let all = self.candidates(run, params);
+        let order = rank(&all, typed, |(name, about)| [format!("{name} {about}")]);
+        let mut matches: Vec<_> = order.into_iter().map(|place| all[place].clone()).collect();
+        let whole = typed.starts_with("openai:") || typed.starts_with("recorded:") || matches.is_empty();
+        if whole && !typed.is_empty() && !matches.iter().any(|(name, _)| name == typed) {
+            // If the typed text is part of a known name, that name is probably meant.
+            let part = matches.iter().any(|(name, _)| name.contains(typed));
+            let at = if part { matches.len() } else { 0 };
+            matches.insert(at, (typed.to_owned(), "as typed".to_owned()));
+        }
+        matches
     }
 
     /// Sets the typed value, or fills the selected name into the line.
@@ -212,11 +214,11 @@ impl ModelDialog {
         let Some(run) = context.frame.head.run.as_deref() else { return Response::close() };
         let all = params(context, asked);
         let typed =
-            named_value::parse_assignment(&all, &self.field.text()).filter(|(_, value)| !value.is_empty());
+            named_value::parse_assignment(&all, &self.picker.text()).filter(|(_, value)| !value.is_empty());
         let Some((name, value)) = typed.map(|(named, value)| (named.name.clone(), value)) else {
-            let chosen = self.matches.get(self.selected);
+            let chosen = self.picker.selected();
             if let Some(named) = chosen.and_then(|(name, _)| all.iter().find(|n| n.name == *name)) {
-                self.field = named.to_field();
+                self.picker.set_field(named.to_field());
                 self.filter(context);
             }
             return Response::default();
@@ -277,11 +279,11 @@ impl ModelDialog {
         }
         let run = context.frame.head.run.as_deref();
         if let (Purpose::Model(asked), Some((named, _))) =
-            (self.purpose, param_typed(run, &self.field.text()))
+            (self.purpose, param_typed(run, &self.picker.text()))
         {
             return self.set_sampling(sampling_param(&named.name).map_or(asked, |(role, _)| role), context);
         }
-        let Some((name, _)) = self.matches.get(self.selected) else { return Response::default() };
+        let Some((name, _)) = self.picker.selected() else { return Response::default() };
         let asked = match self.purpose {
             Purpose::RecordedReply => {
                 let named = name == "cache" || name.starts_with("recorded:");
@@ -311,10 +313,6 @@ impl ModelDialog {
             requests.push(Request::ShowNotice(format!("{key} calls {name}")));
         }
         Response { requests, close: true }
-    }
-
-    fn move_selection(&mut self, by: isize) {
-        self.selected = clamped_index(self.selected, by, self.matches.len());
     }
 
     fn title(&self) -> &'static str {
@@ -352,25 +350,6 @@ impl ModelDialog {
                 }
             }
         }
-    }
-
-    fn row(&self, row: usize, context: &Context<'_>) -> Line {
-        let status = self.listing_status();
-        let Some(place) = row.checked_sub(usize::from(status.is_some())) else {
-            let words = status.unwrap_or_default();
-            return vec![(Role::Muted, format!("  {}", crate::text::one_line(&words)))];
-        };
-        let Some((name, about)) = self.matches.get(place) else { return Vec::new() };
-        let (mark, role) = if place == self.selected {
-            (context.glyphs.proposal, Role::Selection)
-        } else {
-            (" ", Role::Text)
-        };
-        vec![
-            (Role::Proposal, format!("{mark} ")),
-            (role, crate::text::one_line(name).into_owned()),
-            (Role::Muted, format!("  {}", crate::text::one_line(about))),
-        ]
     }
 }
 
@@ -461,33 +440,33 @@ impl Component for ModelDialog {
                     self.purpose = TAB_ORDER[wrapped_index(at, by, TAB_ORDER.len())];
                     // A typed model name suits either role, but isn't a sampling value.
                     if sampled != matches!(self.purpose, Purpose::Sampling(_)) {
-                        self.field.replace("");
+                        self.picker.set_text("");
                     }
                     self.filter(context);
                     return self.request_models();
                 }
             }
-            other => self.move_selection(row_delta(other, self.scroll.page_rows()).unwrap_or(0)),
+            other => self.picker.on_action(other, self.picker.page_rows()),
         }
         Response::default()
     }
 
     fn on_key(&mut self, key: KeyEvent, context: &Context<'_>) -> Response {
-        if self.field.on_key(key) {
+        if self.picker.on_key(key) {
             self.filter(context);
         }
         Response::default()
     }
 
     fn on_paste(&mut self, text: &str, context: &Context<'_>) -> Response {
-        if self.field.on_paste(text) {
+        if self.picker.on_paste(text) {
             self.filter(context);
         }
         Response::default()
     }
 
     fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
-        let chosen = self.matches.get(self.selected).cloned();
+        let chosen = self.picker.selected().cloned();
         match answer {
             Answer::Sessions(sessions) => self.sessions = Some(sessions),
             Answer::Models { role: asked, models: listed } => {
@@ -498,21 +477,14 @@ impl Component for ModelDialog {
         }
         self.filter(context);
         // Keep the selected candidate selected.
-        let place = chosen.and_then(|(name, _)| self.matches.iter().position(|(other, _)| *other == name));
-        self.selected = place.unwrap_or(0);
+        if let Some((chosen, _)) = chosen {
+            self.picker.select(|(name, _)| *name == chosen);
+        }
         Response::default()
     }
 
     fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
-        match self.scroll.mouse_target(event) {
-            Some(MouseTarget::Row(row)) => {
-                if let Some(place) = row.checked_sub(usize::from(self.listing_status().is_some())) {
-                    self.selected = place;
-                }
-            }
-            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
-            None => {}
-        }
+        self.picker.on_mouse(event);
         Response::default()
     }
 
@@ -530,7 +502,7 @@ impl Component for ModelDialog {
         };
         let inside = window.draw(context, screen, canvas);
         let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
-        self.field.draw(true, row(0), canvas);
+        self.picker.draw_field(true, row(0), canvas);
         let (role, words) = match &self.error {
             Some(why) => (Role::Warning, why.clone()),
             None => (Role::Muted, self.help_text(context)),
@@ -546,8 +518,13 @@ impl Component for ModelDialog {
             }
         }
         let list = Rect { y: inside.y + above, height: inside.height.saturating_sub(above), ..inside };
-        let status = usize::from(self.listing_status().is_some());
-        let (chosen, all) = (self.selected + status, self.matches.len() + status);
-        self.scroll.draw_list(chosen, all, list, canvas, |row| self.row(row, context));
+        self.picker.draw_list(list, canvas, |(name, about), here| {
+            let (name, about) = (one_line(name).into_owned(), format!("  {}", one_line(about)));
+            if name.is_empty() {
+                vec![(Role::Muted, about)]
+            } else {
+                marked_row(context, here, name, [about])
+            }
+        });
     }
 }
