@@ -252,7 +252,7 @@ impl Component for ActionDialog {
     fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         match &mut self.stage {
             Stage::Typing => {
-                if self.input.on_key(key) {
+                if self.input.picker.on_key(key) {
                     self.message = None;
                 }
             }
@@ -267,7 +267,7 @@ impl Component for ActionDialog {
     fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         match &mut self.stage {
             Stage::Typing => {
-                if self.input.on_paste(text) {
+                if self.input.picker.on_paste(text) {
                     self.message = None;
                 }
             }
@@ -281,7 +281,9 @@ impl Component for ActionDialog {
 
     fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         match &mut self.stage {
-            Stage::Typing => self.input.on_mouse(event),
+            Stage::Typing => {
+                self.input.picker.on_mouse(event);
+            }
             Stage::ChooseShownAs(choice) | Stage::ChooseThought(choice) => {
                 choice.on_mouse(&self.scroll, event);
             }

@@ -9,12 +9,11 @@ use crate::ui::theme::Role;
 use crate::ui::widget::picker::{Picker, marked_row, rank};
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::put_line;
-use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
 /// The input line and the list of admissible actions below it.
 pub(super) struct ActionInput {
-    picker: Picker<String>,
+    pub(super) picker: Picker<String>,
     /// Whether the admissible actions are known, or why not. `None` until the answer arrives.
     admissible: Option<Result<(), String>>,
 }
@@ -52,20 +51,6 @@ impl ActionInput {
         }
     }
 
-    /// Handles a typed key. Returns whether the text changed.
-    pub(super) fn on_key(&mut self, key: KeyEvent) -> bool {
-        self.picker.on_key(key)
-    }
-
-    /// Handles pasted text. Returns whether the text changed.
-    pub(super) fn on_paste(&mut self, text: &str) -> bool {
-        self.picker.on_paste(text)
-    }
-
-    pub(super) fn on_mouse(&mut self, event: MouseEvent) {
-        self.picker.on_mouse(event);
-    }
-
     /// Draws the line, a message about the list, and the list. The message is `note` if given, and `waits` until the
     /// admissible actions have arrived.
     pub(super) fn draw(
@@ -75,7 +60,7 @@ impl ActionInput {
         area: Rect,
         canvas: &mut Canvas<'_>,
     ) {
-        self.picker.draw_prompt((Role::Proposal, context.glyphs.proposal), true, area, canvas);
+        self.picker.draw_field((Role::Proposal, context.glyphs.proposal), true, area, canvas);
         let all = self.picker.items().len();
         let dot = context.glyphs.separator;
         let words = match (&self.admissible, note) {
@@ -91,6 +76,6 @@ impl ActionInput {
         let role = if note.is_some() { Role::Warning } else { Role::Muted };
         put_line(&[(role, words)], Rect { y: area.y + 1, height: area.height.min(1), ..area }, canvas);
         let list = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
-        self.picker.draw_list(list, canvas, |action, here| marked_row(context, here, action.clone(), []));
+        self.picker.draw_list(list, canvas, |action, here| marked_row(context, "", here, action.clone(), []));
     }
 }

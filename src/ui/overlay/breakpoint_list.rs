@@ -338,7 +338,7 @@ impl Component for BreakpointList {
         let line = part(list, 1);
         if line.height > 0 {
             let prompt = (Role::Proposal, context.glyphs.proposal);
-            self.picker.draw_prompt(prompt, self.is_typing, line, canvas);
+            self.picker.draw_field(prompt, self.is_typing, line, canvas);
         }
         let message = self.message(context, inside.width);
         for (place, row) in (list + 1..).zip(&message) {
@@ -353,7 +353,7 @@ impl Component for BreakpointList {
         let wide = self.picker.matches().map(|o| o.text.chars().count()).max().unwrap_or(0).clamp(12, 34);
         self.picker.draw_list(below, canvas, |offer, here| {
             let about = format!("  {}", offer.description);
-            marked_row(context, here, format!("{:<wide$}", offer.text), [about])
+            marked_row(context, "", here, format!("{:<wide$}", offer.text), [about])
         });
     }
 }

@@ -184,12 +184,12 @@ impl Component for CompareDialog {
         match &mut self.stage {
             Stage::Choosing(chooser) => match action {
                 Action::Close => Response::close(),
-                Action::Accept | Action::Open => match chooser.selected_target() {
+                Action::Accept | Action::Open => match chooser.picker.selected().cloned() {
                     Some(right) => self.compare_with(right),
                     None => Response::request(Request::ShowNotice(chooser.empty_message().to_owned())),
                 },
                 _ => {
-                    chooser.on_action(action);
+                    chooser.picker.on_action(action, 10);
                     Response::default()
                 }
             },
@@ -203,14 +203,14 @@ impl Component for CompareDialog {
 
     fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
         if let Stage::Choosing(chooser) = &mut self.stage {
-            chooser.on_key(key);
+            chooser.picker.on_key(key);
         }
         Response::default()
     }
 
     fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if let Stage::Choosing(chooser) = &mut self.stage {
-            chooser.on_paste(text);
+            chooser.picker.on_paste(text);
         }
         Response::default()
     }
@@ -240,7 +240,9 @@ impl Component for CompareDialog {
 
     fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         match &mut self.stage {
-            Stage::Choosing(chooser) => chooser.on_mouse(event),
+            Stage::Choosing(chooser) => {
+                chooser.picker.on_mouse(event);
+            }
             Stage::Shown(shown) => match &shown.details {
                 Some(details) => details.scroll.on_wheel(event),
                 None => match shown.scroll.mouse_target(event) {

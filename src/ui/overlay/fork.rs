@@ -17,8 +17,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::types::EventRef;
-use crate::ui::widget::list_index::{clamped_index, row_delta};
-use crate::ui::widget::window::{MouseTarget, Scroll};
+use crate::ui::widget::picker::{Click, Picker};
 use crossterm::event::{KeyEvent, MouseEvent};
 use entries::{Entry, fork_entries};
 use ratatui::layout::Rect;
@@ -49,11 +48,9 @@ pub(super) struct ForkDialog {
     shown: Arc<State>,
     /// The state that held the episode on screen when the dialog was opened.
     story: Arc<State>,
-    entries: Vec<Entry>,
-    selected: usize,
+    entries: Picker<Entry>,
     /// Why an undo was rejected, if that opened the dialog.
     refusal: Option<String>,
-    scroll: Scroll,
     stage: Stage,
     error: Option<String>,
 }
@@ -72,10 +69,8 @@ impl ForkDialog {
             before_observation_used: fork_point::before_observation_used(context, here),
             shown: context.frame.displayed.clone(),
             story: context.frame.story.clone(),
-            entries: Vec::new(),
-            selected: 0,
+            entries: Picker::unfiltered(Vec::new()).with_headings(|e| matches!(e, Entry::Heading(_))),
             refusal: None,
-            scroll: Scroll::default(),
             stage: Stage::Choosing,
             error: None,
         };
@@ -87,12 +82,10 @@ impl ForkDialog {
                 format!("before the reflection on step {answered}: ")
             }
         });
-        dialog.entries = fork_entries(context, dialog.decision_point, change, lesson, read_by);
-        let is_offered = |e: &Entry| matches!(e, Entry::Choice(c, ..) if c == change);
-        if !dialog.entries.iter().any(is_offered) {
+        dialog.entries.set_items(fork_entries(context, dialog.decision_point, change, lesson, read_by));
+        if !dialog.entries.select(|e| matches!(e, Entry::Choice(c, ..) if c == change)) {
             dialog.error = Some(format!("not available at step {step}; choose another change"));
         }
-        dialog.select(change);
         dialog
     }
 
@@ -100,44 +93,17 @@ impl ForkDialog {
     pub(super) fn for_failed_undo(context: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
         let mut dialog = Self::new(context, &ForkChange::Continue, None);
         let at = before_batch(context, about);
-        dialog.entries =
+        let mut entries =
             vec![Entry::Choice(ForkChange::BeforeEvent(at), "fork before it".to_owned(), String::new())];
         if let Some((seq, description)) = &refusal.older_change {
             let key =
                 context.keymap.key_label(Action::Undo).map_or_else(String::new, |key| format!("{key}  "));
             let name = "undo the change before it".to_owned();
-            dialog.entries.push(Entry::Choice(
-                ForkChange::UndoOlder(*seq),
-                name,
-                format!("{key}{description}"),
-            ));
+            entries.push(Entry::Choice(ForkChange::UndoOlder(*seq), name, format!("{key}{description}")));
         }
-        dialog.selected = 0;
+        dialog.entries.set_items(entries);
         dialog.refusal = Some(refusal.message.clone());
         dialog
-    }
-
-    fn select(&mut self, change: &ForkChange) {
-        let is = |e: &Entry| matches!(e, Entry::Choice(c, ..) if c == change);
-        let any = |e: &Entry| matches!(e, Entry::Choice(..));
-        let at = self.entries.iter().position(is).or_else(|| self.entries.iter().position(any));
-        self.selected = at.unwrap_or(0);
-    }
-
-    /// Moves the selection, skipping headings.
-    fn move_selection(&mut self, by: isize) {
-        let rows = self.entries.iter().enumerate().filter(|(_, e)| matches!(e, Entry::Choice(..)));
-        let rows: Vec<usize> = rows.map(|(place, _)| place).collect();
-        let at = rows.iter().position(|r| *r == self.selected).unwrap_or(0);
-        let to = clamped_index(at, by, rows.len());
-        self.selected = rows.get(to).copied().unwrap_or(0);
-    }
-
-    fn selected_change(&self) -> Option<ForkChange> {
-        match self.entries.get(self.selected) {
-            Some(Entry::Choice(change, ..)) => Some(change.clone()),
-            _ => None,
-        }
     }
 
     /// Returns the event after which the branch of a change starts.
@@ -157,7 +123,9 @@ impl ForkDialog {
     }
 
     fn accept_choice(&mut self, context: &Context<'_>) -> Response {
-        let Some(change) = self.selected_change() else { return Response::default() };
+        let Some(Entry::Choice(change, ..)) = self.entries.selected().cloned() else {
+            return Response::default();
+        };
         let from = Some(self.branch.clone());
         let at = self.fork_event(&change);
         let fork = |reason: String, commands: Vec<Command>| Fork {
@@ -279,7 +247,7 @@ impl Component for ForkDialog {
         match action {
             Action::Close => return Response::close(),
             Action::Accept | Action::Open => return self.accept_choice(context),
-            other => self.move_selection(row_delta(other, self.scroll.page_rows()).unwrap_or(0)),
+            other => self.entries.on_action(other, self.entries.page_rows()),
         }
         Response::default()
     }
@@ -291,8 +259,7 @@ impl Component for ForkDialog {
         } else if context.keymap.action_for(Mode::Main, key) == Some(Action::Undo) {
             // Pressing undo again undoes the change before.
             let older = |e: &Entry| matches!(e, Entry::Choice(ForkChange::UndoOlder(_), ..));
-            if let Some(place) = self.entries.iter().position(older) {
-                self.selected = place;
+            if self.entries.select(older) {
                 return self.accept_choice(context);
             }
         }
@@ -318,15 +285,8 @@ impl Component for ForkDialog {
     fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
             value.on_mouse(event);
-            return Response::default();
-        }
-        match self.scroll.mouse_target(event) {
-            Some(MouseTarget::Row(row)) if row == self.selected => return self.accept_choice(context),
-            Some(MouseTarget::Row(row)) if matches!(self.entries.get(row), Some(Entry::Choice(..))) => {
-                self.selected = row;
-            }
-            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
-            _ => {}
+        } else if self.entries.on_mouse(event) == Some(Click::SelectedItem) {
+            return self.accept_choice(context);
         }
         Response::default()
     }

@@ -7,35 +7,28 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::mark::{MarkFilter, MarkKind};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
-use crate::ui::widget::list_index::row_delta;
-use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
+use crate::ui::widget::picker::Picker;
+use crate::ui::widget::window::{Window, WindowPosition};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// Overlay that selects mark kinds.
 pub(super) struct MarkList {
     filter: MarkFilter,
-    selected: usize,
-    scroll: Scroll,
+    picker: Picker<MarkKind>,
 }
 
 impl MarkList {
     /// Creates the list with the current filter.
     pub(super) fn new(marks: MarkFilter) -> Self {
-        Self { filter: marks, selected: 0, scroll: Scroll::default() }
+        Self { filter: marks, picker: Picker::unfiltered(MarkKind::ALL.to_vec()) }
     }
 
-    fn selected_kind(&self) -> MarkKind {
-        MarkKind::ALL[self.selected.min(MarkKind::ALL.len() - 1)]
-    }
-
-    fn toggle(&mut self) -> Response {
-        self.filter.toggle(self.selected_kind());
+    /// Changes the filter for the selected kind.
+    fn change(&mut self, change: fn(&mut MarkFilter, MarkKind)) -> Response {
+        let Some(kind) = self.picker.selected() else { return Response::default() };
+        change(&mut self.filter, *kind);
         Response::request(Request::SetMarkFilter(self.filter))
-    }
-
-    fn move_selection(&mut self, by: isize) {
-        self.selected = self.selected.saturating_add_signed(by).min(MarkKind::ALL.len() - 1);
     }
 }
 
@@ -51,26 +44,15 @@ impl Component for MarkList {
     fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
             Action::Close => return Response::close(),
-            Action::Open | Action::Accept | Action::RejectOrToggle => return self.toggle(),
-            Action::OnlyThisMark => {
-                self.filter.toggle_only(self.selected_kind());
-                return Response::request(Request::SetMarkFilter(self.filter));
-            }
-            other => self.move_selection(row_delta(other, self.scroll.page_rows()).unwrap_or(0)),
+            Action::Open | Action::Accept | Action::RejectOrToggle => return self.change(MarkFilter::toggle),
+            Action::OnlyThisMark => return self.change(MarkFilter::toggle_only),
+            other => self.picker.on_action(other, self.picker.page_rows()),
         }
         Response::default()
     }
 
     fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
-        match self.scroll.mouse_target(event) {
-            Some(MouseTarget::Row(row)) => {
-                self.selected = row;
-                return self.toggle();
-            }
-            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
-            None => {}
-        }
-        Response::default()
+        self.picker.on_mouse(event).map_or_else(Response::default, |_| self.change(MarkFilter::toggle))
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
@@ -87,10 +69,8 @@ impl Component for MarkList {
         };
         let inside = window.draw(context, screen, canvas);
         let episode = context.episode();
-        self.scroll.draw_list(self.selected, MarkKind::ALL.len(), inside, canvas, |place| {
-            let Some(kind) = MarkKind::ALL.get(place).copied() else { return Line::new() };
-            let here = place == self.selected;
-            let on = if self.filter.has_kind(kind) { context.glyphs.subgoal } else { " " };
+        self.picker.draw_list(inside, canvas, |kind, here| {
+            let on = if self.filter.has_kind(*kind) { context.glyphs.subgoal } else { " " };
             let count = episode.map_or(0, |e| e.steps.iter().filter(|s| kind.is_set_on(s)).count());
             vec![
                 (Role::Proposal, if here { context.glyphs.proposal } else { " " }.to_owned()),

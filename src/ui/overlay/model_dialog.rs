@@ -502,7 +502,7 @@ impl Component for ModelDialog {
         };
         let inside = window.draw(context, screen, canvas);
         let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
-        self.picker.draw_field(true, row(0), canvas);
+        self.picker.draw_field((Role::Key, ""), true, row(0), canvas);
         let (role, words) = match &self.error {
             Some(why) => (Role::Warning, why.clone()),
             None => (Role::Muted, self.help_text(context)),
@@ -523,7 +523,7 @@ impl Component for ModelDialog {
             if name.is_empty() {
                 vec![(Role::Muted, about)]
             } else {
-                marked_row(context, here, name, [about])
+                marked_row(context, "", here, name, [about])
             }
         });
     }

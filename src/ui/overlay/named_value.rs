@@ -6,10 +6,11 @@ use crate::method::{SETTINGS, SettingSpec};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
+use crate::ui::theme::Role;
 use crate::ui::widget::picker::{Click, Picker, marked_row, rank};
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{Line, put_line};
-use crossterm::event::{KeyEvent, MouseEvent};
+use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use serde_json::Value;
 
@@ -164,7 +165,7 @@ pub(super) fn parse_value(run: &RunSpec, name: &str, text: &str) -> Result<Value
 
 /// The input line and the list below it.
 pub(super) struct NamedValueInput {
-    picker: Picker<NamedValue>,
+    pub(super) picker: Picker<NamedValue>,
 }
 
 impl NamedValueInput {
@@ -229,14 +230,6 @@ impl NamedValueInput {
         }
     }
 
-    pub(super) fn on_key(&mut self, key: KeyEvent) {
-        self.picker.on_key(key);
-    }
-
-    pub(super) fn on_paste(&mut self, text: &str) {
-        self.picker.on_paste(text);
-    }
-
     pub(super) fn on_mouse(&mut self, event: MouseEvent) {
         if self.picker.on_mouse(event) == Some(Click::SelectedItem) {
             self.fill_in_selected();
@@ -251,7 +244,7 @@ impl NamedValueInput {
     /// Draws the line, the help below it, and the list.
     pub(super) fn draw(&self, context: &Context<'_>, help: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
         let row = |n: u16| Rect { y: area.y + n, height: u16::from(area.height > n), ..area };
-        self.picker.draw_field(true, row(0), canvas);
+        self.picker.draw_field((Role::Key, ""), true, row(0), canvas);
         for (place, line) in (1..).zip(help) {
             if row(place).height > 0 {
                 put_line(line, row(place), canvas);
@@ -262,7 +255,7 @@ impl NamedValueInput {
         let wide = self.picker.items().iter().map(|n| n.name.chars().count()).max().unwrap_or(0);
         self.picker.draw_list(list, canvas, |named, here| {
             let gap = " ".repeat(wide.saturating_sub(named.name.chars().count()) + 2);
-            marked_row(context, here, named.name.clone(), [gap, named.description()])
+            marked_row(context, "", here, named.name.clone(), [gap, named.description()])
         });
     }
 }

@@ -93,7 +93,7 @@ impl Component for Palette {
             mode: Mode::Palette,
         };
         let inside = window.draw(context, screen, canvas);
-        self.picker.draw_prompt((Role::Key, ":"), true, inside, canvas);
+        self.picker.draw_field((Role::Key, ":"), true, inside, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
         if let Some((episode, step)) = self.typed_step() {
             let suffix = episode.map_or_else(String::new, |e| format!(" of episode {e}"));

@@ -3,6 +3,7 @@
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
 use crate::ui::widget::list_index::{clamped_index, wrapped_index};
+use crate::ui::widget::picker::marked_row;
 use crate::ui::widget::window::{Line, MouseTarget, Scroll, paragraph};
 use crossterm::event::MouseEvent;
 
@@ -42,12 +43,7 @@ impl Choice {
     pub(crate) fn lines(&self, context: &Context<'_>, columns: u16) -> Vec<Line> {
         let mut lines = paragraph((Role::Title, ""), Role::Title, &self.question, columns);
         for (place, answer) in self.answers.iter().enumerate() {
-            let (role, mark) = if place == self.selected {
-                (Role::Selection, context.glyphs.proposal)
-            } else {
-                (Role::Text, " ")
-            };
-            lines.push(vec![(Role::Proposal, format!(" {mark} ")), (role, answer.clone())]);
+            lines.push(marked_row(context, " ", place == self.selected, answer.clone(), []));
         }
         lines
     }

@@ -171,6 +171,13 @@ impl<T> Picker<T> {
         };
     }
 
+    /// Scrolls so that the selected row is visible in a list of `height` rows. Returns the first visible row.
+    pub(crate) fn first_visible_row(&self, height: usize) -> usize {
+        let all = self.matches.len();
+        self.scroll.reveal(self.selected.unwrap_or(0), all, height);
+        self.scroll.clamp_top(all, height)
+    }
+
     /// Returns the number of rows of a page in the last draw.
     pub(crate) fn page_rows(&self) -> isize {
         self.scroll.page_rows()
@@ -216,23 +223,20 @@ impl<T> Picker<T> {
         }
     }
 
-    /// Draws the line; the cursor is only shown if it has the focus and the typed text counts.
-    pub(crate) fn draw_field(&self, focused: bool, area: Rect, canvas: &mut Canvas<'_>) {
-        let counts = !self.prefers_text || self.selected.is_none();
-        self.field.draw(focused && counts, Rect { height: area.height.min(1), ..area }, canvas);
-    }
-
-    /// Draws the line after a prompt of one column.
-    pub(crate) fn draw_prompt(
+    /// Draws the line, after a prompt of one column if there is one. The cursor is only shown if the line has the focus
+    /// and its text counts.
+    pub(crate) fn draw_field(
         &self,
-        (role, prompt): (Role, &str),
+        prompt: (Role, &str),
         focused: bool,
         area: Rect,
         canvas: &mut Canvas<'_>,
     ) {
-        canvas.put(area.x, area.y, 2, prompt, canvas.style(role));
-        let field = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
-        self.draw_field(focused, field, canvas);
+        canvas.put(area.x, area.y, 2, prompt.1, canvas.style(prompt.0));
+        let used = if prompt.1.is_empty() { 0 } else { 2 };
+        let (width, height) = (area.width.saturating_sub(used), area.height.min(1));
+        let counts = !self.prefers_text || self.selected.is_none();
+        self.field.draw(focused && counts, Rect { x: area.x + used, width, height, ..area }, canvas);
     }
 
     /// Draws the list. `row` draws an item, and is told whether it is selected.
@@ -244,16 +248,17 @@ impl<T> Picker<T> {
     }
 }
 
-/// Returns a row with a mark if it is selected, a text, and what is known about it.
+/// Returns a row: after a margin a mark if the row is selected, a text, and what is known about it.
 pub(crate) fn marked_row<const N: usize>(
     context: &Context<'_>,
+    margin: &str,
     is_selected: bool,
     text: String,
     about: [String; N],
 ) -> Line {
     let (mark, role) =
         if is_selected { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
-    let mut row = vec![(Role::Proposal, format!("{mark} ")), (role, text)];
+    let mut row = vec![(Role::Proposal, format!("{margin}{mark} ")), (role, text)];
     row.extend(about.map(|text| (Role::Muted, text)));
     row
 }
@@ -406,16 +411,5 @@ mod tests {
         assert_eq!(drawn(&picker, 2), [" go west", ""]);
         assert_eq!(picker.on_mouse(click(0)), Some(Click::Item));
         assert_eq!(picker.selected(), Some(&"go west"));
-    }
-
-    #[test]
-    fn the_selected_row_is_scrolled_into_view() {
-        let mut picker = Picker::unfiltered(vec!["a", "b", "c", "d"]);
-        let moves: [(isize, &[&str]); 4] =
-            [(0, &[">a", " b"]), (2, &[" b", ">c"]), (1, &[" c", ">d"]), (-1, &[">c", " d"])];
-        for (by, expected) in moves {
-            picker.move_selection(by);
-            assert_eq!(drawn(&picker, 2), expected, "{by}");
-        }
     }
 }

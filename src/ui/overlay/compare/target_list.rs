@@ -4,12 +4,10 @@ use crate::domain::{EpisodeSummary, Task};
 use crate::text::{fits, truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
-use crate::ui::keymap::Action;
 use crate::ui::theme::Role;
 use crate::ui::types::EpisodeRef;
 use crate::ui::widget::picker::{Picker, rank};
 use crate::ui::widget::window::put_line;
-use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -43,7 +41,7 @@ impl Similarity {
 
 /// The list of targets with a filter field.
 pub(super) struct TargetList {
-    picker: Picker<EpisodeRef>,
+    pub(super) picker: Picker<EpisodeRef>,
     /// The compared episode's task; targets with the same task come first.
     task: Option<Task>,
     /// Whether the other branches and sessions are still being listed, or why that failed.
@@ -114,28 +112,8 @@ impl TargetList {
         }
     }
 
-    pub(super) fn selected_target(&self) -> Option<EpisodeRef> {
-        self.picker.selected().cloned()
-    }
-
-    pub(super) fn on_action(&mut self, action: Action) {
-        self.picker.on_action(action, 10);
-    }
-
-    pub(super) fn on_key(&mut self, key: KeyEvent) {
-        self.picker.on_key(key);
-    }
-
-    pub(super) fn on_paste(&mut self, text: &str) {
-        self.picker.on_paste(text);
-    }
-
-    pub(super) fn on_mouse(&mut self, event: MouseEvent) {
-        self.picker.on_mouse(event);
-    }
-
     pub(super) fn draw(&self, context: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
-        self.picker.draw_prompt((Role::Key, context.glyphs.proposal), true, inside, canvas);
+        self.picker.draw_field((Role::Key, context.glyphs.proposal), true, inside, canvas);
         let is_empty = self.picker.items().is_empty();
         let message = match &self.others_pending {
             _ if self.picker.matches().len() == 0 && !is_empty => {

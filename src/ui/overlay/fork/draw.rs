@@ -56,7 +56,9 @@ impl ForkDialog {
 
     fn needed_rows(&self, context: &Context<'_>, columns: u16) -> u16 {
         match &self.stage {
-            Stage::Choosing => (self.question_lines(context, columns).len() + self.entries.len()) as u16 + 1,
+            Stage::Choosing => {
+                (self.question_lines(context, columns).len() + self.entries.items().len()) as u16 + 1
+            }
             Stage::Typing(value) => value.needed_rows(),
         }
     }
@@ -70,36 +72,30 @@ impl ForkDialog {
         }
         // If there is room, a blank row separates the choices.
         let left = inside.bottom().saturating_sub(y);
-        let gap = u16::from(usize::from(left) > self.entries.len());
+        let gap = u16::from(usize::from(left) > self.entries.items().len());
         let mut list = Rect { y: y + gap, height: left - gap, ..inside };
-        let wide = self.entries.iter().map(Entry::name_columns).max().unwrap_or(0);
-        let line = |place: usize| {
-            self.entries.get(place).map_or_else(Line::new, |e| e.line(place == self.selected, wide, context))
-        };
+        let wide = self.entries.items().iter().map(Entry::name_columns).max().unwrap_or(0);
         // A heading that has scrolled away stays above the rows of its group.
         if let Some(title) = self.sticky_heading(usize::from(list.height)) {
-            put_line(&line(title), Rect { height: 1, ..list }, canvas);
+            put_line(&title.line(false, wide, context), Rect { height: 1, ..list }, canvas);
             list = Rect { y: list.y + 1, height: list.height - 1, ..list };
         }
-        self.scroll.draw_list(self.selected, self.entries.len(), list, canvas, line);
+        self.entries.draw_list(list, canvas, |entry, here| entry.line(here, wide, context));
     }
 
     /// Returns the heading of the first visible row if it has scrolled out of `height` rows and there is room to show
     /// it.
-    fn sticky_heading(&self, height: usize) -> Option<usize> {
+    fn sticky_heading(&self, height: usize) -> Option<&Entry> {
         const MIN_ROWS: usize = 3;
-        let all = self.entries.len();
-        if height < MIN_ROWS || height >= all {
+        let all = self.entries.items();
+        if height < MIN_ROWS || height >= all.len() {
             return None;
         }
-        let title =
-            |top: usize| self.entries.get(..=top)?.iter().rposition(|e| matches!(e, Entry::Heading(_)));
-        let seen = |top: usize| (title(top) != Some(top)).then(|| title(top)).flatten();
-        self.scroll.reveal(self.selected, all, height);
-        let first = seen(self.scroll.clamp_top(all, height))?;
+        let title = |top: usize| all.get(..=top)?.iter().rposition(|e| matches!(e, Entry::Heading(_)));
+        let seen = |top: usize| title(top).filter(|title| *title != top);
+        let first = seen(self.entries.first_visible_row(height))?;
         // With one row less, the list may start at a heading.
-        self.scroll.reveal(self.selected, all, height - 1);
-        seen(self.scroll.clamp_top(all, height - 1)).or(Some(first))
+        all.get(seen(self.entries.first_visible_row(height - 1)).unwrap_or(first))
     }
 
     /// Draws the dialog.

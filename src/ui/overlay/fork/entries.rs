@@ -7,6 +7,7 @@ use crate::text::{one_line, width};
 use crate::ui::draft::ForkChange;
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
+use crate::ui::widget::picker::marked_row;
 use crate::ui::widget::window::Line;
 
 /// A row of the list.
@@ -32,14 +33,8 @@ impl Entry {
         match self {
             Self::Heading(words) => vec![(Role::Muted, words.clone())],
             Self::Choice(_, name, now) => {
-                let (mark, role) =
-                    if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
                 let gap = " ".repeat(wide.saturating_sub(width(name)) + 2);
-                vec![
-                    (Role::Proposal, format!(" {mark} ")),
-                    (role, name.clone()),
-                    (Role::Muted, format!("{gap}{now}")),
-                ]
+                marked_row(context, " ", here, name.clone(), [format!("{gap}{now}")])
             }
         }
     }

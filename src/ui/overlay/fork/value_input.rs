@@ -16,9 +16,9 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::overlay::action_dialog::{SHOWN_AS_SETTING, THOUGHT_SETTING};
 use crate::ui::theme::Role;
 use crate::ui::types::EventRef;
-use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::picker::{Picker, marked_row};
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, MouseTarget, Scroll, paragraph, put_line};
+use crate::ui::widget::window::{Line, paragraph, put_line};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
@@ -36,9 +36,7 @@ pub(super) struct ValueInput {
     /// Replaces `field` for settings and sampling parameters.
     named_input: Option<NamedValueInput>,
     /// The methods to choose from; empty for all other changes.
-    methods: &'static [&'static str],
-    selected: usize,
-    scroll: Scroll,
+    methods: Picker<&'static str>,
     /// The event whose admissible actions were requested.
     actions_requested_at: Option<EventRef>,
 }
@@ -73,9 +71,9 @@ impl ValueInput {
             ForkChange::Thought | ForkChange::Observation => TextField::multi_line(&was),
             _ => TextField::preselected(&was),
         };
-        let chosen = methods.iter().position(|name| *name == was).unwrap_or(0);
+        let mut methods = Picker::unfiltered(methods.to_vec());
+        methods.select(|name| *name == was);
         let line = (change == ForkChange::Action).then(|| ActionInput::new(&was));
-        let (named, scroll) = (named.map(NamedValueInput::new), Scroll::default());
         let place = match change {
             ForkChange::Action | ForkChange::Thought | ForkChange::Reject => format!("step {step}"),
             ForkChange::Observation => format!("after step {step}"),
@@ -88,10 +86,8 @@ impl ValueInput {
             previous: was,
             field,
             action_input: line,
-            named_input: named,
+            named_input: named.map(NamedValueInput::new),
             methods,
-            selected: chosen,
-            scroll,
             actions_requested_at,
         }
     }
@@ -163,7 +159,7 @@ impl ValueInput {
     }
 
     fn has_method_list(&self) -> bool {
-        !self.methods.is_empty()
+        !self.methods.items().is_empty()
     }
 
     /// Clears the text above a list. Returns whether there was any.
@@ -186,7 +182,7 @@ impl ValueInput {
             return named.needed_rows();
         }
         match self.change {
-            _ if self.has_method_list() => self.methods.len() as u16 + 2,
+            _ if self.has_method_list() => self.methods.items().len() as u16 + 2,
             ForkChange::Thought | ForkChange::Observation => 9,
             ForkChange::Action => 12,
             ForkChange::Actor | ForkChange::Mentor => 4,
@@ -204,18 +200,14 @@ impl ValueInput {
         if action == Action::NewLine {
             self.field.insert_newline();
         }
-        self.move_selection(row_delta(action, self.scroll.page_rows()).unwrap_or(0));
-    }
-
-    fn move_selection(&mut self, by: isize) {
-        self.selected = clamped_index(self.selected, by, self.methods.len());
+        self.methods.on_action(action, self.methods.page_rows());
     }
 
     pub(super) fn on_key(&mut self, key: KeyEvent) {
         if let Some(line) = &mut self.action_input {
-            line.on_key(key);
+            line.picker.on_key(key);
         } else if let Some(named) = &mut self.named_input {
-            named.on_key(key);
+            named.picker.on_key(key);
         } else if !self.has_method_list() {
             self.field.on_key(key);
         }
@@ -223,9 +215,9 @@ impl ValueInput {
 
     pub(super) fn on_paste(&mut self, text: &str) {
         if let Some(line) = &mut self.action_input {
-            line.on_paste(text);
+            line.picker.on_paste(text);
         } else if let Some(named) = &mut self.named_input {
-            named.on_paste(text);
+            named.picker.on_paste(text);
         } else if !self.has_method_list() {
             self.field.on_paste(text);
         }
@@ -233,15 +225,11 @@ impl ValueInput {
 
     pub(super) fn on_mouse(&mut self, event: MouseEvent) {
         if let Some(line) = &mut self.action_input {
-            return line.on_mouse(event);
-        }
-        if let Some(named) = &mut self.named_input {
-            return named.on_mouse(event);
-        }
-        match self.scroll.mouse_target(event).filter(|_| self.has_method_list()) {
-            Some(MouseTarget::Row(row)) => self.selected = row,
-            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
-            None => {}
+            line.picker.on_mouse(event);
+        } else if let Some(named) = &mut self.named_input {
+            named.on_mouse(event);
+        } else {
+            self.methods.on_mouse(event);
         }
     }
 
@@ -252,7 +240,7 @@ impl ValueInput {
     /// Validates the value and returns a message if it is invalid.
     pub(super) fn accept(&mut self, shown: &State, played: bool) -> Result<Option<BranchStart>, String> {
         let step = self.step;
-        if let Some(method) = self.methods.get(self.selected) {
+        if let Some(method) = self.methods.selected() {
             let spec = run_spec(shown)?;
             if *method == spec.method {
                 return Err("this is already the method".to_owned());
@@ -339,17 +327,9 @@ impl ValueInput {
         let room = inside.height.saturating_sub(about.len() as u16);
         let body = Rect { height: room, ..inside };
         if self.has_method_list() {
-            self.scroll.draw_list(self.selected, self.methods.len(), body, canvas, |place| {
-                let Some(name) = self.methods.get(place) else { return Line::new() };
-                let here = place == self.selected;
-                let (mark, role) =
-                    if here { (context.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
+            self.methods.draw_list(body, canvas, |name, here| {
                 let now = if *name == self.previous { "  current" } else { "" };
-                vec![
-                    (Role::Proposal, format!(" {mark} ")),
-                    (role, (*name).to_owned()),
-                    (Role::Muted, now.to_owned()),
-                ]
+                marked_row(context, " ", here, (*name).to_owned(), [now.to_owned()])
             });
         } else {
             self.field.draw(true, body, canvas);
