@@ -34,18 +34,19 @@ enum Purpose {
     RecordedReply,
 }
 
+/// A name and a short description. Without a name it is the status of the server's list, which can't be selected.
+type Candidate = (String, String);
+
 /// Dialog that chooses a model, sampling parameters or a recorded reply.
 pub(super) struct ModelDialog {
     purpose: Purpose,
-    /// The line and the candidates for its text, each with a short description. A candidate without a name is the
-    /// status of the server's list.
-    picker: Picker<(String, String)>,
+    picker: Picker<Candidate>,
     /// The configured models, as written there.
     configured_models: Arc<[String]>,
     /// The models that each role's server lists, or why the request failed.
     server_lists: Vec<(ModelRole, Result<ModelList, String>)>,
     /// The sessions' names and descriptions. `None` until they have been listed.
-    sessions: Option<Vec<(String, String)>>,
+    sessions: Option<Vec<Candidate>>,
     /// Why the typed value is invalid.
     error: Option<String>,
 }
@@ -75,8 +76,8 @@ impl ModelDialog {
     }
 
     /// Returns all candidates, each with a short description.
-    fn candidates(&self, run: Option<&RunSpec>, params: &[NamedValue]) -> Vec<(String, String)> {
-        let mut all: Vec<(String, String)> = Vec::new();
+    fn candidates(&self, run: Option<&RunSpec>, params: &[NamedValue]) -> Vec<Candidate> {
+        let mut all: Vec<Candidate> = Vec::new();
         let mut add = |name: &str, about: &str| {
             if !all.iter().any(|a| a.0 == name) {
                 all.push((name.to_owned(), about.to_owned()));
@@ -173,7 +174,7 @@ impl ModelDialog {
             Purpose::Model(_) => param_typed(run, &typed),
             _ => named_value::parse_assignment(&params, &typed).map(|(named, value)| (named.clone(), value)),
         };
-        let mut rows: Vec<(String, String)> = match assigned {
+        let mut rows: Vec<Candidate> = match assigned {
             Some((named, value)) => vec![(named.name.clone(), named.allowed_text(!value.is_empty()))],
             None => self.matching_candidates(&typed, run, &params),
         };
@@ -195,7 +196,7 @@ impl ModelDialog {
         typed: &str,
         run: Option<&RunSpec>,
         params: &[NamedValue],
-    ) -> Vec<(String, String)> {
+    ) -> Vec<Candidate> {
         let all = self.candidates(run, params);
         let order = rank(&all, typed, |(name, about)| [format!("{name} {about}")]);
         let mut matches: Vec<_> = order.into_iter().map(|place| all[place].clone()).collect();

@@ -8,7 +8,7 @@ use crate::text::one_line;
 use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::start::types::{AllowedValues, SettingRow, StartChoice, StartModel, StartUpdate, TaskRow};
 use crate::ui::widget::list_index::{clamped_index, wrapped_index};
-use crate::ui::widget::text_field::TextField;
+use crate::ui::widget::picker::Picker;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::cell::Cell;
 
@@ -40,11 +40,8 @@ pub struct Chooser {
     /// What can be chosen, with the current values.
     pub(super) model: StartModel,
     pub(super) section: Section,
-    pub(super) query: TextField,
-    /// Indices of the tasks that match the search.
-    pub(super) matching: Vec<usize>,
-    /// The index of the selected task in `matching`.
-    pub(super) selected_match: usize,
+    /// The search box and the tasks of the selected environment.
+    pub(super) tasks: Picker<TaskRow>,
     pub(super) selected_session: usize,
     /// A problem with a value, or another notice.
     pub(super) note: Option<String>,
@@ -65,9 +62,7 @@ impl Chooser {
         let mut chooser = Self {
             model,
             section: Section::Tasks,
-            query: TextField::single_line(""),
-            matching: Vec::new(),
-            selected_match: 0,
+            tasks: Picker::new(Vec::new(), search_tasks),
             selected_session: 0,
             note: None,
             settings_per_row: Cell::new(1),
@@ -75,7 +70,7 @@ impl Chooser {
             preselected_task: first_task,
             changed: Vec::new(),
         };
-        chooser.filter_tasks();
+        chooser.list_tasks();
         chooser
     }
 
@@ -84,51 +79,36 @@ impl Chooser {
         match update {
             StartUpdate::Sessions(sessions) => self.model.sessions = sessions,
             StartUpdate::Environment(row) => {
-                let chosen = self.selected_task().map(|t| t.id.clone());
+                let chosen = self.tasks.selected().map(|t| t.id.clone());
                 let Some(place) = self.model.environments.iter().position(|w| w.name == row.name) else {
                     return;
                 };
                 let preselected = self.model.environments[place].tasks.first().map(|t| t.id.clone());
-                let here = place == self.model.environment;
                 self.model.environments[place] = row;
-                if !here {
+                if place != self.model.environment {
                     return;
                 }
-                let tasks: Vec<String> = self.tasks().iter().map(|t| t.id.clone()).collect();
-                let find = |id: &Option<String>| tasks.iter().position(|t| Some(t) == id.as_ref());
-                self.preselected_task = find(&preselected).unwrap_or(0);
-                self.filter_tasks();
-                if let Some(at) = find(&chosen).and_then(|t| self.matching.iter().position(|f| *f == t)) {
-                    self.selected_match = at;
-                }
+                let tasks = &self.model.environments[place].tasks;
+                let found = tasks.iter().position(|t| Some(&t.id) == preselected.as_ref());
+                self.preselected_task = found.unwrap_or(0);
+                self.list_tasks();
+                self.tasks.select(|t| Some(&t.id) == chosen.as_ref());
             }
         }
     }
 
-    /// Returns the tasks of the selected environment.
-    pub(super) fn tasks(&self) -> &[TaskRow] {
-        self.model.environments.get(self.model.environment).map_or(&[], |w| w.tasks.as_slice())
+    /// Lists the tasks of the selected environment.
+    fn list_tasks(&mut self) {
+        let environment = self.model.environments.get(self.model.environment);
+        self.tasks.set_items(environment.map_or_else(Vec::new, |e| e.tasks.clone()));
+        self.preselect_task();
     }
 
-    /// Returns the selected task; None if no task matches the search.
-    pub(super) fn selected_task(&self) -> Option<&TaskRow> {
-        self.tasks().get(*self.matching.get(self.selected_match)?)
-    }
-
-    fn filter_tasks(&mut self) {
-        let query = self.query.text();
-        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let fits = |t: &TaskRow| {
-            let row = format!("{} {} {}", t.goal, t.id, t.task_type).to_lowercase();
-            words.iter().all(|w| row.contains(w))
-        };
-        let fitting = self.tasks().iter().enumerate().filter(|(_, t)| fits(t)).map(|(place, _)| place);
-        self.matching = fitting.collect();
-        self.selected_match = if query.is_empty() {
-            self.preselected_task.min(self.matching.len().saturating_sub(1))
-        } else {
-            0
-        };
+    /// Selects the preselected task, unless a search is typed.
+    fn preselect_task(&mut self) {
+        if self.tasks.text().is_empty() {
+            self.tasks.move_selection(self.preselected_task.cast_signed());
+        }
     }
 
     fn sections(&self) -> Vec<Section> {
@@ -148,12 +128,14 @@ impl Chooser {
     }
 
     fn move_row(&mut self, by: isize) {
-        let (at, all) = match self.section {
-            Section::Tasks => (&mut self.selected_match, self.matching.len()),
-            Section::Sessions => (&mut self.selected_session, self.model.sessions.len()),
-            Section::Environment | Section::Setting(_) => return self.move_setting_row(by),
-        };
-        *at = clamped_index(*at, by, all);
+        match self.section {
+            Section::Tasks => self.tasks.move_selection(by),
+            Section::Sessions => {
+                let all = self.model.sessions.len();
+                self.selected_session = clamped_index(self.selected_session, by, all);
+            }
+            Section::Environment | Section::Setting(_) => self.move_setting_row(by),
+        }
     }
 
     /// Moves to the setting `by` table rows below (negative: above), stopping at the edges.
@@ -179,7 +161,7 @@ impl Chooser {
                     wrapped_index(self.model.environment, by, self.model.environments.len());
                 // The preselected task belongs to the environment selected at the start.
                 self.preselected_task = 0;
-                self.filter_tasks();
+                self.list_tasks();
             }
             Section::Setting(place) => {
                 let Some(setting) = self.model.settings.get_mut(place) else { return };
@@ -248,7 +230,7 @@ impl Chooser {
             return ChooserOutcome::Continue;
         }
         let (Some(environment), Some(task)) =
-            (self.model.environments.get(self.model.environment), self.selected_task())
+            (self.model.environments.get(self.model.environment), self.tasks.selected())
         else {
             return ChooserOutcome::Continue;
         };
@@ -271,10 +253,10 @@ impl Chooser {
             Some(Action::Suspend) => return ChooserOutcome::Suspend,
             Some(Action::Redraw) => return ChooserOutcome::Redraw,
             Some(Action::Accept | Action::Open) => return self.accept(),
-            Some(Action::Close) if self.query.text().is_empty() => return ChooserOutcome::Quit,
+            Some(Action::Close) if self.tasks.text().is_empty() => return ChooserOutcome::Quit,
             Some(Action::Close) => {
-                self.query.replace("");
-                self.filter_tasks();
+                self.tasks.set_text("");
+                self.preselect_task();
             }
             Some(Action::Down) => self.move_row(1),
             Some(Action::Up) => self.move_row(-1),
@@ -300,9 +282,9 @@ impl Chooser {
         let typing = self.is_typing;
         let Some((place, setting)) = self.typed_setting() else {
             // Wherever else the focus is, typing searches for a task.
-            if self.query.on_key(key) {
+            if self.tasks.on_key(key) {
                 self.section = Section::Tasks;
-                self.filter_tasks();
+                self.preselect_task();
             }
             return;
         };
@@ -347,12 +329,22 @@ impl Chooser {
             setting.value.extend(one_line(text).trim().chars().take(MAX_VALUE_LEN));
             self.is_typing = true;
             self.mark_changed(place);
-        } else if self.query.on_paste(text) {
+        } else if self.tasks.on_paste(text) {
             self.section = Section::Tasks;
-            self.filter_tasks();
+            self.preselect_task();
         }
         ChooserOutcome::Continue
     }
+}
+
+/// Returns the tasks that contain all words of a search, in order.
+fn search_tasks(all: &[TaskRow], query: &str) -> Vec<usize> {
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let fits = |t: &TaskRow| {
+        let row = format!("{} {} {}", t.goal, t.id, t.task_type).to_lowercase();
+        words.iter().all(|w| row.contains(w))
+    };
+    all.iter().enumerate().filter(|(_, t)| fits(t)).map(|(place, _)| place).collect()
 }
 
 /// Returns true if the value is one of the suggestions, which typing then replaces.

@@ -104,8 +104,8 @@ fn draw_tasks(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     let environment = chooser.model.environments.get(chooser.model.environment);
     let name = environment.map_or("", |e| e.name.as_str());
     let dot = canvas.glyphs.separator;
-    let all = chooser.tasks().len();
-    draw_heading(&format!("Task {dot} {name} {dot} {} of {all}", chooser.matching.len()), here, area, canvas);
+    let (shown, all) = (chooser.tasks.matches().len(), chooser.tasks.items().len());
+    draw_heading(&format!("Task {dot} {name} {dot} {shown} of {all}"), here, area, canvas);
     if area.height < 2 {
         return;
     }
@@ -113,7 +113,7 @@ fn draw_tasks(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
     let search = if here { Role::Key } else { Role::Muted };
     put_line(&[(search, " search ".to_owned())], row(1), canvas);
     let line = Rect { x: area.x + 8, width: area.width.saturating_sub(8), ..row(1) };
-    chooser.query.draw(here, line, canvas);
+    chooser.tasks.draw_field((Role::Key, ""), here, line, canvas);
     let list = usize::from(area.height - 2);
     if all == 0 {
         let about = environment.map_or("no environments", |e| e.description.as_str());
@@ -122,15 +122,15 @@ fn draw_tasks(chooser: &Chooser, area: Rect, canvas: &mut Canvas<'_>) {
         }
         return;
     }
-    let top = (chooser.selected_match + 1).saturating_sub(list);
-    for place in top..chooser.matching.len().min(top + list) {
-        let Some(task) = chooser.matching.get(place).and_then(|i| chooser.tasks().get(*i)) else { continue };
-        let chosen = place == chooser.selected_match;
+    let selected = chooser.tasks.selected_row();
+    let top = (selected + 1).saturating_sub(list);
+    for (place, task) in chooser.tasks.matches().enumerate().skip(top).take(list) {
+        let chosen = place == selected;
         let mark = if chosen { canvas.glyphs.proposal } else { " " };
         let role = if chosen { Role::Selection } else { Role::Text };
         let goal = if task.goal.is_empty() { &task.id } else { &task.goal };
         let area = row(2 + (place - top) as u16);
-        let aside = task_id_label(chooser.tasks(), task, area.width);
+        let aside = task_id_label(chooser.tasks.items(), task, area.width);
         let wide = width(&aside) as u16;
         let room = area.width.saturating_sub(if wide < area.width / 2 { wide + 2 } else { 0 });
         put_line(
