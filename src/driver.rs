@@ -22,6 +22,7 @@ mod run_factory;
 mod snapshot_cache;
 mod startup;
 mod store;
+mod streamed_text;
 pub mod worlds;
 
 pub use branch::Fork;
@@ -33,6 +34,7 @@ pub use reply_override::ReplyOverride;
 pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording};
 pub use startup::{Driver, DriverError, Resumed, RunConfig, RunFactory, open_read_only};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
+pub use streamed_text::StreamedText;
 
 /// Opens the environment of a task. Called on the environment's own thread.
 pub type OpenWorld = std::sync::Arc<

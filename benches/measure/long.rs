@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) struct Rig {
     pub(crate) engine: Engine,
     writer: Writer,
-    pub(crate) store: Store,
+    pub(crate) store: Arc<Store>,
     step: u32,
     /// Chooses the cabinet of a step.
     cabinet_of: fn(u32) -> u32,
@@ -37,7 +37,7 @@ impl Rig {
         let writer = Writer::create(path, &run::trunk()).expect("a new file");
         let policy =
             retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
-        let store = Store::default();
+        let store = Arc::new(Store::default());
         store.set_fetcher(writer.event_file().fetcher());
         let mut rig =
             Self { engine: Engine::new(policy), writer, store, step: 0, cabinet_of: |step| step % 20 };
@@ -76,7 +76,7 @@ impl Rig {
     }
 
     /// Answers the running call. When the run is over, starts the task again.
-    fn answer(&mut self) {
+    pub(crate) fn answer(&mut self) {
         let Some(effect) = self.engine.state.calls.values().next().cloned() else {
             let task = self.engine.state.run.as_ref().map(|r| r.tasks[0].clone()).expect("a run");
             self.send(Command::BeginEpisode(Box::new(task)));

@@ -263,7 +263,7 @@ pub(super) fn read_events(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<
 mod tests {
     use super::*;
     use crate::domain::ModelRole;
-    use crate::driver::LiveCall;
+    use crate::driver::{LiveCall, StreamedText};
     use crate::provider::Phase;
     use std::time::{Duration, Instant};
 
@@ -278,7 +278,7 @@ mod tests {
         for seconds in [0, 20, 44, 46, 60, 89, 91] {
             let silent_since = Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
             let (phase, role) = (Phase::Waiting, ModelRole::Actor);
-            let (reasoning, text) = (String::new(), String::new());
+            let (reasoning, text) = (StreamedText::default(), StreamedText::default());
             let live = LiveCall {
                 call: CallId(3),
                 role,

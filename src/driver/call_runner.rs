@@ -4,7 +4,7 @@ use super::call_thread::CallThread;
 use super::prefetch::PrefetchCall;
 use super::{Message, Store};
 use crate::domain::{CallId, FailureKind, PromptRecord, Truncation, Usage};
-use crate::driver::LiveCall;
+use crate::driver::{LiveCall, StreamedText};
 use crate::engine::{Failure, Reply};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -51,8 +51,8 @@ impl CallRunner {
                 call,
                 role: record.role,
                 phase: Phase::Connecting,
-                reasoning: String::new(),
-                text: String::new(),
+                reasoning: StreamedText::default(),
+                text: StreamedText::default(),
                 delta_count: 0,
                 started: began,
                 last_progress: began,

@@ -2,6 +2,7 @@
 
 use super::env_requests::PendingRequest;
 use super::env_worker::EnvRequest;
+use super::streamed_text::StreamedText;
 use super::{Driver, DriverError, Health, Message, Signal};
 use crate::domain::{CallId, FailureKind, Seq};
 use crate::engine::{
@@ -347,12 +348,11 @@ impl Driver {
                     live_call.text.push_str(&piece);
                 }
                 Delta::WasReasoning => {
-                    let text = std::mem::take(&mut live_call.text);
-                    live_call.reasoning.push_str(&text);
+                    live_call.reasoning.append(&mut live_call.text);
                 }
                 Delta::Restarted => {
-                    live_call.text.clear();
-                    live_call.reasoning.clear();
+                    live_call.text = StreamedText::default();
+                    live_call.reasoning = StreamedText::default();
                 }
                 Delta::Usage(usage) => live_call.usage = Some(usage),
                 Delta::Truncated(_) | Delta::Notice(_) | Delta::KeepAlive => {}

@@ -1,7 +1,7 @@
 //! What the driver shares with its readers: an append-only store, the live state outside the journal, and a handle to
 //! send commands. A slow reader never blocks the driver.
 
-use super::{Fork, Halt, PastAdmissible, PastQuery};
+use super::{Fork, Halt, PastAdmissible, PastQuery, StreamedText};
 use crate::domain::{BranchId, CallId, ModelRole, PartialReply, Seq, Usage};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
@@ -17,9 +17,9 @@ pub struct LiveCall {
     pub role: ModelRole,
     pub phase: Phase,
     /// The reasoning received so far.
-    pub reasoning: String,
+    pub reasoning: StreamedText,
     /// The reply received so far.
-    pub text: String,
+    pub text: StreamedText,
     /// The number of deltas received, which approximates the tokens until the usage arrives.
     pub delta_count: u64,
     pub started: Instant,
@@ -37,7 +37,7 @@ impl LiveCall {
 
     /// Returns the part of the reply that has arrived.
     pub fn partial_reply(&self) -> PartialReply {
-        PartialReply { text: self.text.clone(), reasoning: self.reasoning.clone(), usage: None }
+        PartialReply { text: self.text.to_string(), reasoning: self.reasoning.to_string(), usage: None }
     }
 
     /// Returns the seconds of silence until `now`; `None` below [`Self::LONG_SILENCE`].

@@ -190,7 +190,7 @@ fn the_partial_reply_of_a_cancelled_call_is_journaled() {
         handle.send(Command::Step);
         wait_until(&handle, |h| {
             let live = h.store.live();
-            live.calls.first().is_some_and(|c| c.text == "count to" && c.usage == usage)
+            live.calls.first().is_some_and(|c| c.text.to_string() == "count to" && c.usage == usage)
         });
         handle.send(Command::Cancel);
         wait_until(&handle, |h| h.store.head().is_step_cancelled());

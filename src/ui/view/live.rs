@@ -2,7 +2,7 @@
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter};
 use crate::domain::{Autonomy, FailureKind, ModelRole, Question, Stage, Step};
-use crate::driver::LiveCall;
+use crate::driver::{LiveCall, StreamedText};
 use crate::engine::{Effect, Failure, State};
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
@@ -219,7 +219,7 @@ fn write_call_in_progress(
         (false, true) => 1,
         (false, false) => FOLDED_LINES,
     };
-    let lines = |text: &str, count| {
+    let lines = |text: &StreamedText, count| {
         let mut lines = wrapped_tail(text, room, count + usize::from(model.reduced_motion));
         // Hide the unfinished line: text that grows counts as motion.
         lines.truncate(lines.len() - usize::from(model.reduced_motion && !lines.is_empty()));
@@ -237,9 +237,18 @@ fn write_call_in_progress(
 
 /// Returns the last `count` lines of a streaming text. Only the end of the text is wrapped, so that long replies stay
 /// cheap.
-pub(super) fn wrapped_tail(text: &str, room: usize, count: usize) -> Vec<String> {
-    let longest = (room + 1) * (count + 1) * 4;
-    let from = text.len().saturating_sub(longest);
+pub(super) fn wrapped_tail(text: &StreamedText, room: usize, count: usize) -> Vec<String> {
+    wrapped_end(&text.tail(tail_bytes(room, count)), room, count)
+}
+
+/// Returns how many bytes the last `count` lines have at most.
+pub(super) fn tail_bytes(room: usize, count: usize) -> usize {
+    (room + 1) * (count + 1) * 4
+}
+
+/// Returns the last `count` lines of a text. Only its end is wrapped.
+pub(super) fn wrapped_end(text: &str, room: usize, count: usize) -> Vec<String> {
+    let from = text.len().saturating_sub(tail_bytes(room, count));
     let from = (from..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(0);
     let tail = text[from..].trim();
     if tail.is_empty() {

@@ -8,7 +8,7 @@ use crate::text::one_line;
 use crate::ui::frame_data::Context;
 use crate::ui::lane::Lane;
 use crate::ui::theme::Role;
-use crate::ui::view::live::wrapped_tail;
+use crate::ui::view::live::{tail_bytes, wrapped_end};
 use ratatui::layout::Rect;
 
 /// Returns the question that a call in flight asks the mentor.
@@ -47,11 +47,11 @@ fn call_rows(
     reduced_motion: bool,
 ) -> Vec<LaneRow> {
     // Hide the unfinished line: text that grows counts as motion.
-    let text =
-        if reduced_motion { call.text.rfind('\n').map_or("", |end| &call.text[..end]) } else { &call.text };
+    let text = call.text.tail(2 * tail_bytes(columns, max_rows));
+    let text = if reduced_motion { text.rfind('\n').map_or("", |end| &text[..end]) } else { &text };
     // A single row shows the end of the last line, starting at a word.
     let text = if max_rows == 1 { text.trim_end().lines().next_back().unwrap_or_default() } else { text };
-    let (mut role, mut lines) = (Role::Reasoning, wrapped_tail(text, columns, max_rows));
+    let (mut role, mut lines) = (Role::Reasoning, wrapped_end(text, columns, max_rows));
     let silence = call.silent_seconds(context.now).map(|seconds| format!("silent for {seconds} s"));
     if lines.is_empty() || (silence.is_some() && max_rows == 1) {
         let status = match (call.phase, call.delta_count) {
