@@ -287,7 +287,7 @@ mod streaming {
             next += TICK;
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
             late.push(next.elapsed().as_secs_f64() * 1e3);
-            if late.len() % 500 == 0 {
+            if late.len().is_multiple_of(500) {
                 let mut sorted = late.clone();
                 sorted.sort_by(f64::total_cmp);
                 let quantile = |part: f64| sorted[((sorted.len() - 1) as f64 * part) as usize];

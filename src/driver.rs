@@ -23,6 +23,7 @@ mod snapshot_cache;
 mod startup;
 mod store;
 mod streamed_text;
+mod sync_thread;
 pub mod worlds;
 
 pub use branch::Fork;

@@ -31,7 +31,7 @@ pub use reader::{
 };
 pub use rescue::Rescue;
 pub use session::{Meta, Session, branch_path};
-pub use writer::Writer;
+pub use writer::{SyncHandle, Writer};
 
 use std::path::{Path, PathBuf};
 

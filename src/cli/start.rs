@@ -35,6 +35,7 @@ pub(super) fn choose_and_run(
     let notice = problems.first().map(ToString::to_string);
     let plan = setup::plan_run(&mut config, &args::TaskArgs::default(), &args::MethodArgs::default())?;
     let model = start_model(&config, &plan);
+    // Unbounded: one message per environment, and the sessions.
     let (sender, updates) = tokio::sync::mpsc::unbounded_channel();
     let (root, worlds) = (locate::sessions_folder(&config), plan.world_options.clone());
     // Data folders and sessions can be large: the screen opens at once and its lists fill as they are read.

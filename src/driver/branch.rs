@@ -86,7 +86,7 @@ impl Driver {
         };
         // Events that the new branch depends on must reach the disk before the branch does.
         self.check_journal()?;
-        self.writer.sync().map_err(|e| disk_error(&e))?;
+        self.sync_and_wait().map_err(|e| disk_error(&e))?;
         let parents = match &opened {
             Some(opened) => parents_of_fork(&opened.parents, &opened.event_file, at),
             None => parents_of_fork(self.writer.parents(), self.writer.event_file(), at),
@@ -226,7 +226,8 @@ impl Driver {
         }
         self.commit(closing);
         if self.unwritten_events.is_empty() {
-            self.sync();
+            let synced = self.sync_and_wait();
+            self.on_synced(synced);
         } else {
             self.unwritten_events.clear();
             self.store.edit_live(|live| live.health = Health::Running);

@@ -39,6 +39,10 @@ impl Driver {
             }
             Message::Hint(reply_to) => self.request_hint(reply_to),
             Message::EnvResponse(response) => self.on_response(response),
+            Message::Synced(result) => {
+                self.sync_thread.finish();
+                self.on_synced(result);
+            }
             Message::RetryWrite => self.retry_write(),
             Message::Quit => {
                 // After a failed write nothing can be closed: the session is left as after a crash.
@@ -236,9 +240,37 @@ impl Driver {
         }
     }
 
+    /// Starts to sync the journal. While a sync is in progress, does nothing: the next one follows within a second.
     pub(super) fn sync(&mut self) {
         self.last_sync = Instant::now();
-        let Err(error) = self.writer.sync() else { return self.restore_meta_file(false) };
+        if self.sync_thread.is_busy() {
+            return;
+        }
+        let result = match self.writer.begin_sync() {
+            Ok(handle) => {
+                self.restore_meta_file(false);
+                handle.and_then(|handle| self.sync_thread.start(handle, || self.handle.inbox()))
+            }
+            Err(error) => Some(Err(error)),
+        };
+        if let Some(result) = result {
+            self.on_synced(result);
+        }
+    }
+
+    /// Syncs the journal and waits for it, for what must be on the disk before something else is.
+    pub(super) fn sync_and_wait(&mut self) -> Result<(), JournalError> {
+        self.last_sync = Instant::now();
+        if self.sync_thread.is_busy() {
+            self.writer.mark_unsynced();
+        }
+        self.writer.sync()
+    }
+
+    /// Handles the result of a sync.
+    pub(super) fn on_synced(&mut self, result: Result<(), JournalError>) {
+        let Err(error) = result else { return };
+        self.writer.mark_unsynced();
         if matches!(error, JournalError::Changed { .. }) {
             self.halt(&error);
         } else {

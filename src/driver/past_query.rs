@@ -50,6 +50,7 @@ impl PastQueries {
         reply_to: oneshot::Sender<PastAdmissible>,
     ) {
         let requests = self.requests.get_or_insert_with(|| {
+            // Unbounded, because the driver may not wait; a person sends each request, and all but the newest are dropped.
             let (requests, receiver) = unbounded_channel();
             tokio::spawn(serve_requests(receiver));
             requests
@@ -75,6 +76,7 @@ async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
 /// Lists the actions on a separate thread. If the deadline expires, the thread and its environment are abandoned and
 /// ignored.
 async fn query_world(open_world: OpenWorld, deadline: Duration, load_state: PastQuery) -> PastAdmissible {
+    // Unbounded: there is one message per replayed step, and they are read as they arrive.
     let (sender, mut receiver) = unbounded_channel();
     let list_actions = move || {
         let report_progress = || drop(sender.send(QueryMessage::InProgress));

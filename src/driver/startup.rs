@@ -8,6 +8,7 @@ use super::env_worker::EnvWorker;
 use super::halted::RescueOutcome;
 use super::past_query::PastQueries;
 use super::prefetch::Prefetcher;
+use super::sync_thread::SyncThread;
 use super::{Handle, Health, Message, OpenWorld, RenderPrompt, ReplyOverride, Store};
 use crate::domain::{BranchId, CallId, RunSpec, Setting};
 use crate::engine::{Cause, Command, Engine, Event, LessonCommand, Policy, ReplaySeed, State};
@@ -80,6 +81,7 @@ pub struct Driver {
     pub(super) engine: Engine,
     pub(super) writer: Writer,
     pub(super) checkpoint_writer: CheckpointWriter,
+    pub(super) sync_thread: SyncThread,
     pub(super) session: Session,
     pub(super) run_config: RunConfig,
     pub(super) store: Arc<Store>,
@@ -246,6 +248,7 @@ impl Driver {
             engine,
             writer,
             checkpoint_writer,
+            sync_thread: SyncThread::default(),
             session,
             run_config,
             store,
@@ -336,7 +339,8 @@ impl Driver {
             timer.abort();
         }
         self.pending_requests.stop_timeout();
-        self.sync();
+        let synced = self.sync_and_wait();
+        self.on_synced(synced);
         if self.journal_changed {
             return self.note_missing_events();
         }

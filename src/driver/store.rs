@@ -121,6 +121,8 @@ pub enum Message {
     Rebuilt(super::env_worker::RebuildResult),
     /// An answer of the environment's thread. Only the driver's own worker sends it.
     EnvResponse(super::env_worker::EnvResponse),
+    /// What was written to the journal is on the disk, or why it isn't. Only the driver's sync thread sends it.
+    Synced(Result<(), crate::journal::JournalError>),
     /// The environment has not answered in time, according to the timer with this number. Only the driver's own timer
     /// sends it.
     TimedOut(u64),
@@ -310,6 +312,8 @@ impl Drop for BatchedNotifications<'_> {
 impl Handle {
     /// Creates a handle and the inbox to which it sends.
     pub fn new(store: Arc<Store>) -> (Self, mpsc::UnboundedReceiver<Message>) {
+        // Unbounded, because no sender may wait for the driver. What can be many, the pieces of a reply, takes permits;
+        // everything else is an answer to a request of the driver, or what a person or a script sends.
         let (inbox, receiver) = mpsc::unbounded_channel();
         (Self { store, inbox }, receiver)
     }

@@ -363,6 +363,32 @@ fn nothing_is_applied_while_a_write_fails() {
     assert_eq!(read_branch(&session.trunk()).unwrap().torn_tail, None);
 }
 
+/// Regression: a disk that was slow to sync stopped the driver, and with it the pieces of a reply on the screen.
+#[test]
+fn a_slow_sync_delays_nothing_but_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(dir.path(), meta("s")).unwrap();
+    let gate = writer.sync_gate.clone();
+    let disk_is_busy = gate.lock().unwrap();
+    let (handle, thread) =
+        Driver::start_in(session.clone(), writer, spec(1), Vec::new(), test_config(3, false)).unwrap();
+    // Every command of a person is followed by a sync.
+    for number in 1..=3 {
+        handle.send(Command::Step);
+        wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number));
+    }
+    handle.send(Command::Remark { step: 1, text: "while the disk is busy".to_owned() });
+    wait_until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
+    // The end waits for the disk.
+    handle.quit();
+    wait_until(&handle, |h| h.store.head().closed);
+    assert!(!thread.is_finished());
+    drop(disk_is_busy);
+    thread.join().unwrap();
+    let events = read_branch(&session.trunk()).unwrap().events;
+    assert!(matches!(events.last().unwrap().event, Event::Closed));
+}
+
 /// Regression: after a difference, the step in flight was still executed in the diverged environment.
 #[test]
 fn a_diverged_environment_is_not_stepped_until_it_is_accepted() {

@@ -36,6 +36,29 @@ pub struct Writer {
     /// The number of writes that a test makes fail after half of their bytes.
     #[cfg(test)]
     pub(crate) failing_writes: std::sync::Arc<std::sync::atomic::AtomicU32>,
+    /// While a test holds it, syncs wait.
+    #[cfg(test)]
+    pub(crate) sync_gate: std::sync::Arc<std::sync::Mutex<()>>,
+}
+
+/// Syncs what a writer had written when it was created. Can be sent to another thread.
+pub struct SyncHandle {
+    file: Arc<File>,
+    path: PathBuf,
+    #[cfg(test)]
+    gate: std::sync::Arc<std::sync::Mutex<()>>,
+}
+
+impl SyncHandle {
+    /// Syncs the file, and waits for it.
+    ///
+    /// # Errors
+    /// Returns [`JournalError::Io`].
+    pub fn sync(&self) -> Result<(), JournalError> {
+        #[cfg(test)]
+        let _gate = self.gate.lock();
+        self.file.sync_data().map_err(JournalError::io(&self.path, "could not be synced"))
+    }
 }
 
 impl Writer {
@@ -123,6 +146,8 @@ impl Writer {
             unsynced: false,
             #[cfg(test)]
             failing_writes: std::sync::Arc::default(),
+            #[cfg(test)]
+            sync_gate: std::sync::Arc::default(),
         })
     }
 
@@ -204,17 +229,33 @@ impl Writer {
         }
     }
 
-    /// Syncs what was written to the disk.
+    /// Syncs what was written to the disk, and waits for it.
     ///
     /// # Errors
     /// Returns [`JournalError::Io`], or [`JournalError::Changed`] like [`Writer::check_unchanged`].
     pub fn sync(&mut self) -> Result<(), JournalError> {
+        let Some(handle) = self.begin_sync()? else { return Ok(()) };
+        handle.sync().inspect_err(|_| self.unsynced = true)
+    }
+
+    /// Returns a handle that syncs what was written so far, or `None` if there is nothing to sync. From now on this counts
+    /// as synced; if the handle fails, call [`Writer::mark_unsynced`].
+    ///
+    /// # Errors
+    /// Returns [`JournalError::Changed`] like [`Writer::check_unchanged`].
+    pub fn begin_sync(&mut self) -> Result<Option<SyncHandle>, JournalError> {
         self.check_unchanged()?;
-        if self.unsynced {
-            self.file.sync_data().map_err(JournalError::io(&self.path, "could not be synced"))?;
-            self.unsynced = false;
-        }
-        Ok(())
+        Ok(std::mem::take(&mut self.unsynced).then(|| SyncHandle {
+            file: self.file.clone(),
+            path: self.path.clone(),
+            #[cfg(test)]
+            gate: self.sync_gate.clone(),
+        }))
+    }
+
+    /// Notes that what was written has to be synced again.
+    pub fn mark_unsynced(&mut self) {
+        self.unsynced = true;
     }
 
     /// Returns the offsets of this branch's events.

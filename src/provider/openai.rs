@@ -139,6 +139,7 @@ impl Provider for OpenAi {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        // Unbounded, but nearly empty: the call runs only while the stream is polled, which empties it.
         let (delta_sender, deltas) = unbounded_channel();
         let call = Call {
             endpoint: self.endpoint.clone(),

@@ -39,6 +39,7 @@ impl PrefetchCall {
         number: u64,
         on_done: impl FnOnce(Result<Usage, Usage>) + Send + 'static,
     ) -> Self {
+        // Unbounded, because it holds the reply until somebody wants it; the reply's length is limited.
         let (sender, pieces) = unbounded_channel();
         let chars: usize = request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
         let progress = Arc::new(Mutex::new(PrefetchProgress {

@@ -190,6 +190,7 @@ async fn send_request(
     quirks: Arc<QuirkStore>,
     request: Request,
 ) -> Result<CheckReply, ProviderError> {
+    // Unbounded, because it is read after the call; the reply's length is limited.
     let (delta_sender, mut deltas) = unbounded_channel();
     let (http, redactor) = (openai.http.clone(), openai.redactor.clone());
     let timer = CallTimer::start();
