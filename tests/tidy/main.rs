@@ -41,6 +41,11 @@ fn only_apply_changes_the_state() {
     assert_none(&FINDINGS.state);
 }
 
+#[test]
+fn no_files_use_each_other_in_a_circle() {
+    assert_none(&FINDINGS.circles);
+}
+
 /// Nothing an agent is shown may come from the environment's ground truth.
 #[test]
 fn no_prompt_code_reads_the_ground_truth() {

@@ -3,6 +3,7 @@
 use crate::module_facts::{ModuleFacts, WrittenPath};
 use crate::name_resolution::Resolver;
 use crate::source_tree::{Module, SourceTree};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The modules that each module may use besides itself. A test compares this with the table of `docs/ARCHITECTURE.md`.
 pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
@@ -190,7 +191,11 @@ pub(crate) struct Findings {
     pub(crate) side_effects: Violations,
     pub(crate) state: Violations,
     pub(crate) truth: Violations,
+    pub(crate) circles: Violations,
 }
+
+/// The files that each file uses.
+type FileUses = BTreeMap<String, BTreeSet<String>>;
 
 impl Findings {
     pub(crate) fn from_tree(tree: &SourceTree) -> Self {
@@ -201,6 +206,7 @@ impl Findings {
             side_effects: Vec::new(),
             state: Vec::new(),
             truth: Vec::new(),
+            circles: find_circles(&file_uses(tree, &names)),
         };
         for (module, facts) in names.modules() {
             found.structure.extend(facts.problems.iter().map(|problem| format!("{}:{problem}", module.file)));
@@ -290,6 +296,56 @@ impl Findings {
             }
         }
     }
+}
+
+/// Returns which files each file of the screen uses. A re-exported item counts for the file that defines it.
+fn file_uses(tree: &SourceTree, names: &Resolver) -> FileUses {
+    let file_of: BTreeMap<&[String], &str> =
+        tree.modules.iter().map(|m| (m.path.as_slice(), m.file.as_str())).collect();
+    let mut uses = FileUses::new();
+    for (module, facts) in
+        names.modules().filter(|(module, _)| module.path.first().is_some_and(|m| m == "ui"))
+    {
+        let used = uses.entry(module.file.clone()).or_default();
+        for named in &facts.paths {
+            let meanings = names.meanings(&module.path, &named.segments);
+            // The common part of a `use` is named, too: a module that contains this one.
+            let own =
+                meanings.iter().filter(|full| full[0] == "crate" && !module.path.starts_with(&full[1..]));
+            let definition = own.max_by_key(|full| full.len());
+            let mut prefixes =
+                definition.into_iter().flat_map(|full| (1..=full.len()).rev().map(|n| &full[1..n]));
+            let target = prefixes.find_map(|path| Some((path, file_of.get(path)?)));
+            // What a file's parent defines for it and its siblings counts as part of the file.
+            let target = target.filter(|(path, _)| !module.path.starts_with(path));
+            used.extend(target.map(|(_, file)| (*file).to_owned()));
+        }
+    }
+    uses
+}
+
+/// Returns the files that use each other in a circle, one finding per circle.
+fn find_circles(uses: &FileUses) -> Violations {
+    let reachable = |start: &String| {
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<&String> = uses[start].iter().collect();
+        while let Some(file) = open.pop() {
+            if seen.insert(file) {
+                open.extend(uses.get(file).into_iter().flatten());
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&String, BTreeSet<&String>> =
+        uses.keys().map(|file| (file, reachable(file))).collect();
+    let circle_of = |file: &String| -> BTreeSet<String> {
+        let is_mutual = |other: &&&String| reached.get(**other).is_some_and(|back| back.contains(file));
+        let others = reached[file].iter().filter(is_mutual);
+        others.map(|other| (*other).clone()).chain([file.clone()]).collect()
+    };
+    let circles: BTreeSet<BTreeSet<String>> = uses.keys().map(circle_of).collect();
+    let several = circles.iter().filter(|circle| circle.len() > 1);
+    several.map(|circle| format!("files use each other in a circle: {circle:?}")).collect()
 }
 
 /// Returns the row of [`MODULE_DEPENDENCIES`] that a module belongs to: its top-level module, or a nested one with its
