@@ -18,7 +18,7 @@ pub enum TextPart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     Regex(String),
-    /// Literal text.
+    /// Literal text, found anywhere.
     Words(String),
 }
 
@@ -54,7 +54,7 @@ pub enum SpendScope {
 pub enum Condition {
     /// The given part of the step matches the pattern.
     Text(TextPart, Pattern),
-    /// Nothing happened this many times in a row.
+    /// This many actions in a row had no effect, according to the detectors.
     NothingHappened(u32),
     /// The environment did not accept the action this many times in a row.
     Invalid(u32),
@@ -76,7 +76,7 @@ pub enum Condition {
     Stalled(u32),
     /// A reflection was written, of this kind if one is given.
     Reflection(Option<ReflectionKind>),
-    /// The lesson with this short number entered a prompt.
+    /// The lesson with this number (6 for `#6`) entered a prompt.
     Lesson(u32),
     /// More than this limit was spent.
     SpentMoreThan(SpendScope, SpendLimit),

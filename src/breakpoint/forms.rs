@@ -16,18 +16,13 @@ pub struct Form {
 /// All forms, in the order of the table in `docs/BREAKPOINTS.md`.
 pub const FORMS: &[Form] = &[
     form("action ~ REGEX", "action ~ heat", "the proposed action matches", AT_PROPOSAL),
-    form(
-        "action = WORDS",
-        "action = go to fridge 1",
-        "the proposed action contains these words",
-        AT_PROPOSAL,
-    ),
+    form("action = WORDS", "action = go to fridge 1", "the proposed action contains this text", AT_PROPOSAL),
     form("observation ~ REGEX", "observation ~ closed", "the observation matches", AFTER_OBSERVATION),
     form("thought ~ REGEX", "thought ~ (give up|stuck)", "a thought matches", AT_PROPOSAL),
     form(
         "nothing [N]",
         "nothing 3",
-        "nothing happened N times in a row, and again after every N more",
+        "N actions in a row had no effect, and again after every N more",
         BEFORE_REFLECTION,
     ),
     form(

@@ -24,14 +24,14 @@ pub(super) fn parse_tokens(text: &str) -> Option<u64> {
     (product % BILLION == 0).then_some(product / BILLION)
 }
 
-/// Parses a cost, in billionths: `0.5`, `$2`.
+/// Parses a cost such as `0.5` or `$2` and returns it in billionths.
 pub(super) fn parse_cost(text: &str) -> Option<u64> {
     parse_billionths(text.strip_prefix('$').unwrap_or(text).trim_start())
 }
 
 const BILLION: u64 = 1_000_000_000;
 
-/// Parses a decimal number, in billionths; at most nine decimal places.
+/// Parses a decimal number with at most nine decimal places and returns it in billionths.
 fn parse_billionths(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
@@ -49,7 +49,7 @@ pub(super) fn format_billionths(billionths: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Parses a duration, in seconds: `10m`, `90s`, `1h30m`; a number without a unit means seconds.
+/// Parses a duration such as `10m`, `90s` or `1h30m` and returns it in seconds. A number without a unit means seconds.
 pub(super) fn parse_seconds(text: &str) -> Option<u64> {
     if text.is_empty() {
         return None;

@@ -6,9 +6,9 @@ use crate::driver::Store;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session};
 use crate::provider::openai::{OpenAi, list_models};
-use crate::report::{SessionRecord, ShownBranch, render_html};
+use crate::report::{SessionRecorder, ShownBranch, render_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
-use crate::ui::types::EpisodeRef;
+use crate::ui::types::{EpisodeRef, WorkProgress};
 use crate::ui::{HostServices, ModelList};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -28,7 +28,9 @@ pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
     HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
-        export_report: Arc::new(move |store: &Store| export_session(&export_dir, store)),
+        export_report: Arc::new(move |(store, progress): &(Arc<Store>, Arc<WorkProgress>)| {
+            export_session(&export_dir, store, progress)
+        }),
         list_comparable: Arc::new(move |store: &Store| list_comparable(&root, &own_dir, &store.branch())),
         list_sessions: Arc::new(move || list_sessions(&listed_root)),
         list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole)| {
@@ -232,19 +234,24 @@ fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
     Ok(path.display().to_string())
 }
 
-fn export_session(dir: &Path, store: &Store) -> Result<String, String> {
+fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Result<String, String> {
     let (timeline, id, _) = store.branch_timeline();
-    let (events, error) = (timeline.events_after(Seq(0)), timeline.take_fetch_error());
-    if let Some(why) = error {
-        return Err(why);
+    let mut recorder = SessionRecorder::default();
+    // Reading the events is nearly all of the work; writing the page counts as a fiftieth.
+    let all = timeline.len() + timeline.len() / 50 + 1;
+    for event in timeline.iter_after(Seq(0)) {
+        let event = event?;
+        recorder.add_event(&event);
+        progress.report(event.seq.0, all)?;
     }
-    let mut record = SessionRecord::from_events(&events);
+    let mut record = recorder.finish();
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
     record.branch = Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id });
     let files = super::locate::read_session_files(dir).unwrap_or_else(|_| BTreeMap::new());
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));
     let page = render_html(&record, record.default_step(), &files);
+    progress.report(all - 1, all)?;
     files::replace(&path, page.as_bytes()).map_err(|e| write_error(&path, &e))?;
     Ok(path.display().to_string())
 }
@@ -290,7 +297,7 @@ mod tests {
         fs::create_dir(&session).unwrap();
         for (name, write) in [
             ("copied.txt", &(|| save_copied_text(&session, "copied")) as &dyn Fn() -> Result<String, String>),
-            ("report.html", &|| export_session(&session, &Store::default())),
+            ("report.html", &|| export_session(&session, &Store::default(), &WorkProgress::default())),
         ] {
             let path = session.join(name);
             symlink(&victim, &path).unwrap();

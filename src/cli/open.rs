@@ -29,9 +29,9 @@ pub(super) fn show_session(
     flags: &args::ScreenArgs,
     mut out: Output,
 ) -> Result<(), CliError> {
-    let missing = opened.missing_summary().filter(|_| !follow);
-    if let Some(missing) = &missing {
-        out.print_note(&format!("{}: {missing}", opened.meta.session));
+    let missing_events = opened.missing_summary().filter(|_| !follow);
+    if let Some(message) = &missing_events {
+        out.print_note(&format!("{}: {message}", opened.meta.session));
     }
     if let Some(at) = opened.position.filter(|_| !follow) {
         locate::check_position(opened.timeline.head(), at)?;
@@ -52,8 +52,8 @@ pub(super) fn show_session(
         // The session is read-only: nobody receives commands.
         drop(inbox);
         store.edit_live(|live| live.health = Health::ReadOnly);
-        if let Some(missing) = missing {
-            store.signal(Signal::Notice(missing));
+        if let Some(message) = missing_events {
+            store.signal(Signal::Notice(message));
         }
         if let Some(follower) = follower {
             update_store(follower, store);
@@ -78,6 +78,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Prints what another program writes until it closes the session or a signal arrives.
 fn print_followed(mut follower: Follower, printer: &mut EventPrinter) -> Result<(), CliError> {
+    // Makes a signal end the loop below instead of the process.
     let _guard = headless::guard_screen_signals()?;
     headless::new_runtime()?.block_on(async {
         let end_signal = crate::signals::wait_for_signal();

@@ -1,8 +1,8 @@
 //! The built-in environment: generated rooms and household tasks in ALFWorld's formats, with nothing to download.
 //!
 //! This module generates data. A task id ([`TaskId`]) becomes a game file exactly as `alfworld-generate` would write
-//! it: a PDDL domain, a problem, a grammar and a walkthrough in `game.tw-pddl`, with `traj_data.json` beside it. The
-//! games run in the engine for real ALFWorld games, and in the Python stack with the same text.
+//! it: a PDDL domain, a problem, a grammar and a walkthrough in `game.tw-pddl`, with `traj_data.json` beside it. They
+//! run in the same engine as real ALFWorld games, and in ALFWorld's Python implementation; both print the same text.
 //!
 //! Guarantees: the same task id gives the same bytes on every machine; every game can be won, and its walkthrough wins
 //! it; no game is won at its start. The module opens no files; callers that want folders write what [`export_folder`]
@@ -34,7 +34,8 @@ pub const GENERATION: &str = "household 1";
 /// The rules of the built-in household, in PDDL.
 pub const DOMAIN: &str = include_str!("household/domain.pddl");
 
-/// The texts, in TextWorld's grammar language; `UNKNOWN GOAL` is a placeholder for the game's goal sentence.
+/// The templates of observations and feedback, in TextWorld's grammar language; `UNKNOWN GOAL` is a placeholder for the
+/// game's goal sentence.
 pub const GRAMMAR: &str = include_str!("household/grammar.twl2");
 
 /// The task that is preselected, chosen for its story: the rule-based actor looks for a mug, takes a cellphone, and is
@@ -64,7 +65,7 @@ pub struct GeneratedGame {
 /// Generates the game with this id and plays it once to verify that it can be won. Performs no IO.
 ///
 /// # Errors
-/// [`EnvError`] if the generator contradicts itself, which tests over several hundred ids rule out.
+/// [`EnvError`] if the generated game fails verification, which is a bug; tests check over a hundred ids for this.
 pub fn generate(id: &TaskId) -> Result<GeneratedGame, EnvError> {
     let game = build_game(*id)?;
     checked_world(&game)?;
@@ -105,17 +106,18 @@ fn checked_world(game: &GeneratedGame) -> Result<World, EnvError> {
 
 fn build_game(id: TaskId) -> Result<GeneratedGame, EnvError> {
     let stock = stock::Stock::embedded()?;
-    let (scene, aim) = furnish::draw_task(stock, id)?;
+    let (scene, goal) = furnish::draw_task(stock, id)?;
     let names = problem::assign_names(&scene);
-    let walkthrough = walkthrough::find_walkthrough(&scene, &names, &aim)
-        .ok_or_else(|| EnvError::Refused { what: format!("`{id}` was generated unsolvable") })?;
+    let walkthrough = walkthrough::find_walkthrough(&scene, &names, &goal).ok_or_else(|| {
+        EnvError::Refused { what: format!("the game generated for `{id}` has no solution") }
+    })?;
     let trial = format!("trial_household_{}_{}_{}", id.difficulty.word(), id.kind.word(), id.seed);
-    let problem = problem::problem_text(stock, &scene, &aim, &format!("plan_{trial}"));
-    export::assemble_game(id, &scene, &aim, &problem, walkthrough, &trial)
+    let problem = problem::problem_text(stock, &scene, &goal, &format!("plan_{trial}"));
+    export::assemble_game(id, &scene, &goal, &problem, walkthrough, &trial)
 }
 
-/// Returns the tasks shown in lists, with their goals: four of each kind in easy, normal and hard. Any other [`TaskId`]
-/// can be played as well.
+/// Returns the tasks shown in lists, with their goals: of each kind one easy, two normal and one hard. Any other
+/// [`TaskId`] can be played as well.
 ///
 /// # Errors
 /// The same as [`generate`].

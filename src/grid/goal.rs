@@ -1,4 +1,5 @@
-//! Parser for the goal of a grid world: up to four clauses. The order between clauses is not part of the goal text.
+//! Parser for the goal of a grid world: up to four clauses. The text does not say in which order
+//! the clauses must be fulfilled.
 
 use super::view::VisibleObject;
 

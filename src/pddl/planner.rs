@@ -44,7 +44,7 @@ pub enum SearchOutcome {
     },
 }
 
-/// A search configuration. The first finds short plans; the second finds some plan where the first exceeds its limits.
+/// A search configuration.
 #[derive(Clone, Copy)]
 struct SearchStrategy {
     /// Weights of the path cost and of the heuristic value.
@@ -56,6 +56,7 @@ struct SearchStrategy {
     limit_divisor: u32,
 }
 
+/// The first strategy finds short plans. The second is tried when the first exceeds its limits, and finds any plan.
 const STRATEGIES: [SearchStrategy; 2] = [
     SearchStrategy { weights: (1, 3), preferred_boost: 0, limit_divisor: 4 },
     SearchStrategy { weights: (0, 1), preferred_boost: 50, limit_divisor: 1 },

@@ -1,4 +1,5 @@
-//! A grounded task: its facts, action instances and gates.
+//! A grounded task: its facts, action instances and gates. A gate is a conjunction that is true while all of its inputs
+//! are true ([`super::gates`]); each action instance has one for its precondition.
 
 use super::atoms::AtomKeys;
 use super::bits::Bits;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 pub struct OpEffect {
     pub fact: FactId,
     pub is_add: bool,
-    /// Its condition, as a range of the task's conditions; empty if it always fires.
+    /// Start and end in `Task::conditions` of the inputs that must all hold; an empty range if it is unconditional.
     pub(super) conditions: (u32, u32),
 }
 
@@ -22,8 +23,10 @@ pub struct OpEffect {
 pub struct Task {
     pub(super) objects: Vec<Arc<str>>,
     pub(super) types: Types,
+    /// Names and arities.
     pub(super) predicates: Vec<(Arc<str>, usize)>,
     pub(super) is_changing: Vec<bool>,
+    /// Names and numbers of parameters.
     pub(super) actions: Vec<(Arc<str>, usize)>,
     pub(super) parameters: Vec<Vec<(Arc<str>, TypeId)>>,
     pub(super) fact_predicates: Vec<u16>,
@@ -37,17 +40,20 @@ pub struct Task {
     pub(super) effect_starts: Vec<u32>,
     pub(super) effects: Vec<OpEffect>,
     pub(super) conditions: Vec<Input>,
+    /// For each fact, the gates that have it as an input.
     pub(super) fact_watchers: Watchers,
+    /// For each gate inside a condition, the gates that have it as an input.
     pub(super) gate_watchers: Watchers,
     pub(super) goal: Condition,
     pub(super) goal_parts: Vec<Condition>,
     pub(super) initial_facts: Bits,
+    /// For each gate, the number of its inputs that do not hold initially.
     pub(super) initial_unmet: Vec<u16>,
 }
 
 impl Task {
-    /// Returns the number of goal parts that have conditions of their own; 0 if the task was created by
-    /// [`Task::ground`].
+    /// Returns the number of goal parts, which are the conjuncts of the goal that [`super::State::holds_part`] checks.
+    /// It is 0 unless the task was created by [`Task::ground_with_parts`].
     pub fn goal_part_count(&self) -> usize {
         self.goal_parts.len()
     }

@@ -27,10 +27,10 @@ const PROGRESS_RULE: &str = "progress";
 pub enum NoteRange {
     /// Those of the last step.
     LastStep,
-    /// The last note of each detector after this step.
+    /// All notes after this step.
     AfterStep(u32),
-    /// The last note of each detector in this episode, for a reflection that a person requests. Adds only lessons that
-    /// are not in the pool yet.
+    /// All notes of the episode, for a reflection that a person requests. Adds only lessons that are not in the pool
+    /// yet.
     WholeEpisode,
 }
 
@@ -111,10 +111,13 @@ fn rules_of_previous_step(episode: &Episode, kind: ReflectionKind) -> Vec<String
 fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], range: NoteRange) -> Option<RuleLesson> {
     let is_relevant = |n: &&Note| {
         n.kind == NoteKind::Progress
+            // Setbacks. `left_target`: moved away from a target in sight; `undone` and `set_back`: a goal condition no
+            // longer holds, which is a mistake (`undone`) or can be part of the plan (`set_back`).
             || matches!(
                 n.detector.as_str(),
                 "circling" | "left_target" | "wrong_object" | "undone" | "set_back"
             )
+            // Something was found, taken or unlocked.
             || matches!(n.detector.as_str(), "found_target" | "found_door" | "took_key" | "unlocked")
     };
     let cause = notes.iter().rfind(is_relevant);

@@ -12,7 +12,7 @@ use crate::timeline::PastPart;
 use crate::ui::compositor::Compositor;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::{Context, FrameData};
-use crate::ui::model::{FirstRunHint, LOADING_DELAY, Model, Severity};
+use crate::ui::model::{FirstRunHint, Model, Severity, WORK_SHOWN_AFTER};
 use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
@@ -31,6 +31,8 @@ use tokio::time::{Instant, sleep_until};
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 /// How often running clocks (seconds of a call) are redrawn.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often the progress of an export is redrawn.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 /// How often the spinner is redrawn while a model works.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(SPINNER_FRAME_MILLIS);
 
@@ -197,9 +199,11 @@ impl App {
         let second =
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });
         let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.expires_at));
-        let loading = self.model.loading_since.map(|since| Instant::from_std(since) + LOADING_DELAY);
-        let loading = loading.filter(|shown| *shown > drawn);
-        [frame, second, notice, loading].into_iter().flatten().min()
+        let work_since = self.model.loading_since.or(self.model.export.as_ref().map(|(since, _)| *since));
+        let work_shown = work_since.map(|since| Instant::from_std(since) + WORK_SHOWN_AFTER);
+        let work_shown = work_shown.filter(|shown| *shown > drawn);
+        let progress = self.model.export.as_ref().map(|_| drawn + PROGRESS_INTERVAL);
+        [frame, second, notice, work_shown, progress].into_iter().flatten().min()
     }
 
     fn handle_message(&mut self, msg: UiMessage) -> Vec<Request> {
@@ -304,10 +308,9 @@ impl App {
                 self.write_file("copied, also to ", answers.clone(), move |host, _| (host.save_copy)(&text));
             }
             Request::Export => {
-                self.show_info("writing the report");
-                self.write_file("report written to ", answers.clone(), |host, store| {
-                    (host.export_report)(store)
-                });
+                if self.model.export.is_none() {
+                    self.export_report(answers.clone());
+                }
             }
             Request::OpenEditor(_)
             | Request::Suspend

@@ -15,7 +15,7 @@ pub struct LessonDraft {
     pub solution: String,
 }
 
-/// The change that a new branch starts with.
+/// A choice of the fork dialog: the change that a new branch starts with, or an alternative to a branch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForkChange {
     /// No change: only continues.
@@ -40,9 +40,9 @@ pub enum ForkChange {
     /// Changes a role's sampling parameters.
     Sampling(ModelRole),
     Setting,
-    /// No change: forks before the event that an undo was rejected for.
+    /// Forks after this event, the last one before the change that could not be undone. Changes nothing else.
     BeforeEvent(Seq),
-    /// No branch: undoes the change before the one that can't be undone.
+    /// Opens no branch: undoes this older change, the newest one that can still be undone.
     UndoOlder(Seq),
 }
 

@@ -3,7 +3,7 @@
 use crate::domain::{BranchId, ModelRole, RunSpec};
 use crate::driver::Store;
 use crate::ui::branches::{BranchEdit, BranchInfo};
-use crate::ui::types::{EpisodeRef, ModelList};
+use crate::ui::types::{EpisodeRef, ModelList, WorkProgress};
 use std::sync::Arc;
 
 /// A function that the program provides. Returns a result, or a message if it failed.
@@ -20,8 +20,8 @@ pub struct HostServices {
     pub edit_text: HostFn<str, Option<String>>,
     /// Writes copied text to a file, for terminals without clipboard support, and returns the file's path.
     pub save_copy: HostFn<str, String>,
-    /// Writes a report of the session and returns its path.
-    pub export_report: HostFn<Store, String>,
+    /// Writes a report of the session and returns its path. Long sessions take seconds.
+    pub export_report: HostFn<(Arc<Store>, Arc<WorkProgress>), String>,
     /// Lists the sessions, newest first, each with a short description. May be slow.
     pub list_sessions: ListFn,
     /// Lists the models of the server that a role of this run uses. May be slow.

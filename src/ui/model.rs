@@ -7,7 +7,7 @@ use crate::ui::draft::LessonDraft;
 use crate::ui::lane::Lane;
 use crate::ui::layout::{Arrangement, Pane, StepRuler};
 use crate::ui::mark::MarkFilter;
-use crate::ui::types::{Cursor, Focus};
+use crate::ui::types::{Cursor, Focus, WorkProgress};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,8 +44,8 @@ pub enum FirstRunHint {
     AddLesson,
 }
 
-/// How long a load of the past takes before it is shown.
-pub const LOADING_DELAY: Duration = Duration::from_millis(100);
+/// How long work takes before it is shown.
+pub const WORK_SHOWN_AFTER: Duration = Duration::from_millis(100);
 
 /// Scroll offsets of the panes from their default positions, in rows; positive is towards the past or the top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,6 +89,8 @@ pub struct Model {
     pub scrubbing: Option<StepRuler>,
     /// Since when a part of the past has been loading that a request needs, or `None` if none is.
     pub loading_since: Option<Instant>,
+    /// The report being written: since when, and how far it is.
+    pub export: Option<(Instant, Arc<WorkProgress>)>,
     /// Whether an overlay covers the panes. The compositor keeps it up to date.
     pub is_covered: bool,
     /// Unsaved lesson drafts, at most one per lesson.
@@ -192,9 +194,14 @@ impl Model {
         self.notice = Some(Notice { text, severity, expires_at: now + Duration::from_secs(seconds) });
     }
 
-    /// Returns whether a load of the past takes long enough to be shown.
-    pub fn shows_loading(&self, now: Instant) -> bool {
-        self.loading_since.is_some_and(|since| now.saturating_duration_since(since) >= LOADING_DELAY)
+    /// Returns what is in progress for a person, if it takes long enough to be shown.
+    pub fn work_message(&self, now: Instant) -> Option<String> {
+        let is_long = |since: Instant| now.saturating_duration_since(since) >= WORK_SHOWN_AFTER;
+        if self.loading_since.is_some_and(is_long) {
+            return Some("loading an earlier part of the session".to_owned());
+        }
+        let (_, progress) = self.export.as_ref().filter(|(since, _)| is_long(*since))?;
+        Some(format!("writing the report: {} %", progress.percent()))
     }
 
     /// Removes the notice when its time is over.

@@ -178,6 +178,8 @@ pub enum Answer {
     Edited(Option<String>),
     /// What was written to which file, or why it couldn't be written; shown in the footer.
     FileWritten(Result<String, String>),
+    /// Like `FileWritten`, for the report.
+    ReportWritten(Result<String, String>),
     /// The session's branches, or why they couldn't be read or edited.
     Branches(Result<Arc<[BranchInfo]>, String>),
     /// Search hits in other episodes.

@@ -3,6 +3,7 @@
 use crate::domain::Seq;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// The focused pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,6 +26,35 @@ pub enum Cursor {
     Live,
     /// The state after this event.
     At(Seq),
+}
+
+/// The progress of work on another thread, which can be cancelled.
+#[derive(Debug, Default)]
+pub struct WorkProgress {
+    percent: AtomicU8,
+    is_cancelled: AtomicBool,
+}
+
+impl WorkProgress {
+    /// Reports that `done` of `all` parts are done.
+    ///
+    /// # Errors
+    /// Returns a message if the work was cancelled.
+    pub fn report(&self, done: u64, all: u64) -> Result<(), String> {
+        let percent = done.saturating_mul(100).checked_div(all).unwrap_or(100).min(100);
+        self.percent.store(percent as u8, Ordering::Relaxed);
+        if self.is_cancelled.load(Ordering::Relaxed) { Err("cancelled".to_owned()) } else { Ok(()) }
+    }
+
+    /// Returns how much is done, in percent.
+    pub fn percent(&self) -> u8 {
+        self.percent.load(Ordering::Relaxed)
+    }
+
+    /// Makes the next report fail.
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+    }
 }
 
 /// An event and the epoch it belongs to: in another epoch, the same number means another event.

@@ -274,7 +274,7 @@ fn a_replaced_journal_ends_the_run_and_loses_nothing() {
     let events = fs::read_to_string(Path::new(saved).join("branches/trunk.jsonl")).unwrap().lines().count();
     assert!(events >= printed, "{printed} lines were printed, {events} events are saved");
     home.run(&["verify", saved]).assert_success();
-    // Also after `sessions` has read it.
+    // The second round checks that `sessions`, which reads the journal, doesn't hide the loss.
     for _ in 0..2 {
         let output = home.run(&["verify", old]);
         assert_eq!(output.code, 1, "{}", output.stdout);
@@ -325,7 +325,8 @@ fn truncated_journal_is_reported_by_every_verb_and_after_resume() {
     assert!(home.run(&["sessions"]).assert_success().stdout.contains("finished"));
 }
 
-/// Regression: a run on a fork continued to exit 0 after the trunk was replaced, and its session was unreadable.
+/// Regression: after the trunk was replaced, a run on a fork still finished with exit code 0 but left an unreadable
+/// session.
 #[test]
 fn run_on_a_fork_detects_a_replaced_trunk() {
     let home = Home::new();

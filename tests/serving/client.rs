@@ -34,6 +34,7 @@ pub(crate) fn endpoint(base: &str) -> Endpoint {
         connect: Duration::from_secs(20),
         first_piece: Duration::from_secs(20),
         idle: Duration::from_secs(20),
+        // For data after the end of the reply (usage).
         tail: Duration::from_millis(200),
         total: None,
     };
@@ -95,6 +96,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
                 answer.truncated = None;
             }
             Ok(Delta::Usage(usage)) => {
+                // Usage of earlier attempts alone may come first; usage that includes the last one comes once, at the end.
                 assert!(answer.usage.is_none_or(|u| u.has_only_earlier()), "the final usage arrives once");
                 answer.usage = Some(usage);
             }

@@ -80,39 +80,40 @@ impl ModuleFacts {
     /// Adds paths and identifiers of unparsed tokens: macros and the contents of attributes.
     fn add_tokens(&mut self, tokens: TokenStream, outer_path: &[String]) {
         let mut path: Vec<String> = outer_path.to_vec();
-        let (mut open, mut line) = (!outer_path.is_empty(), 0);
+        // `after_colons`: `path` ends in `::` and awaits its next segment.
+        let (mut after_colons, mut line) = (!outer_path.is_empty(), 0);
         let mut rest = tokens.into_iter().peekable();
         while let Some(token) = rest.next() {
             match token {
                 TokenTree::Ident(ident) => {
                     let word = ident.to_string();
                     self.idents.push((word.clone(), ident.span().start().line));
-                    if !open {
+                    if !after_colons {
                         self.end_path(&mut path, line);
                     }
                     line = ident.span().start().line;
                     path.push(word);
-                    open = false;
+                    after_colons = false;
                 }
                 TokenTree::Punct(p) if p.as_char() == ':' && p.spacing() == proc_macro2::Spacing::Joint => {
                     rest.next();
                     if path.is_empty() {
                         path.push(String::new());
                     }
-                    open = true;
+                    after_colons = true;
                 }
                 TokenTree::Punct(p) if p.as_char() == '$' => {}
                 TokenTree::Group(group) => {
-                    let grouped = open && group.delimiter() == Delimiter::Brace && !path.is_empty();
+                    let grouped = after_colons && group.delimiter() == Delimiter::Brace && !path.is_empty();
                     let prefix = if grouped { std::mem::take(&mut path) } else { Vec::new() };
                     self.end_path(&mut path, line);
                     self.add_tokens(group.stream(), &prefix);
-                    open = false;
+                    after_colons = false;
                 }
                 TokenTree::Punct(p) if p.as_char() == ',' => {
                     self.end_path(&mut path, line);
                     path = outer_path.to_vec();
-                    open = !outer_path.is_empty();
+                    after_colons = !outer_path.is_empty();
                 }
                 TokenTree::Literal(literal) => {
                     // `#[serde(with = "...")]` holds a path in a string.
@@ -124,11 +125,11 @@ impl ModuleFacts {
                         let segments = path.split("::").map(str::to_owned).collect();
                         self.add_path(segments, literal.span().start().line);
                     }
-                    open = false;
+                    after_colons = false;
                 }
                 TokenTree::Punct(_) => {
                     self.end_path(&mut path, line);
-                    open = false;
+                    after_colons = false;
                 }
             }
         }

@@ -196,7 +196,7 @@ fn screen_only_message(word: &str) -> Option<String> {
         | "last-progress" | "search" => "here: `story N` shows a step",
         "lesson-up" | "lesson-down" => "here: `move N PLACE`",
         "lesson-from-override" => "here: `lesson MISTAKE -> SOLUTION`",
-        "override-questions" => "here: `set override.shown_as own` or `human_edit`",
+        "override-questions" => "here: `set override.shown_as own` (as the agent's own action) or `human_edit`",
         "result" => "here: `story` and `world`",
         "compare" => "here: quit, then `retrospect diff A B`",
         "tasks" => "here: quit, then `retrospect report`",
@@ -369,9 +369,10 @@ fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
     {
         let _ = writeln!(out, "[{sampling}]");
     }
-    let unsent = state.setting_deviations(record.role);
-    if !unsent.is_empty() {
-        let _ = writeln!(out, "[changed in the request] {}", unsent.join("; "));
+    // Settings that are not sent to the server, or are sent with another value.
+    let deviations = state.setting_deviations(record.role);
+    if !deviations.is_empty() {
+        let _ = writeln!(out, "[changed in the request] {}", deviations.join("; "));
     }
     for dropped in &record.dropped {
         let _ = writeln!(out, "[dropped] {}", dropped.reason);

@@ -1,4 +1,4 @@
-//! Names, notes and archived marks of branches in plain mode. They have their own undo and redo, because they are not
+//! Names, notes and archived flags of branches in plain mode. They have their own undo and redo, because they are not
 //! journaled.
 
 use super::PlainSession;
@@ -7,7 +7,7 @@ use crate::cli::locate;
 use crate::domain::BranchId;
 use crate::journal::LabelChange;
 
-/// A change to a branch's name, note or archived mark, with the value before it.
+/// A change to a branch's name, note or archived flag, with the value before it.
 #[derive(Clone)]
 struct LabelEdit {
     branch: BranchId,

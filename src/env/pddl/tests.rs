@@ -1,4 +1,4 @@
-//! Tests of the text world's quirks. `tests/golden_pddl.rs` has the golden traces.
+//! Tests of the PDDL environment's quirks. `tests/golden_pddl.rs` has the golden traces.
 
 mod files;
 mod generated;
@@ -51,7 +51,7 @@ const UNKNOWN: &str = "The action is not valid and therefore takes no effect. Pl
 const NO_EFFECT: &str = "The action is not valid and therefore takes no effect. Please remember to satisfy the \
                          restriction of actions. You can also check valid actions.";
 
-/// Plays a text and returns the action it was recognized as, and whether it was valid.
+/// Plays a text and returns the action it was recognized as, and whether it changed the world.
 fn play_and_recognize(world: &mut World, text: &str) -> (Option<String>, bool) {
     let changed = world.play(text).changed;
     (world.recognized_action(), changed)

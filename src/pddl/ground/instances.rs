@@ -1,5 +1,7 @@
 //! Grounds the preconditions and effects of action instances. Instances that could never change anything are omitted,
-//! as in the reference implementation.
+//! as in Fast Downward.
+//!
+//! The tuple `in_schema` is the number of the schema being grounded and its scope.
 
 use super::conditions::Grounder;
 use crate::pddl::condition::{Argument, Slot};
@@ -86,10 +88,10 @@ impl<'s> EffectPlans<'s> {
     fn new(effect: &'s SchemaEffect, schema: &Schema, bound: &[Slot], grounder: &Grounder<'_>) -> Self {
         let slots = schema.scope.variable_types.len();
         let plan = |clause| {
-            let wanted: Vec<Slot> = Slot::try_from(slots).map_or(Vec::new(), |slots| {
+            let needed_slots: Vec<Slot> = Slot::try_from(slots).map_or(Vec::new(), |slots| {
                 (0..slots).filter(|&slot| effect.pattern.arguments.contains(&Argument::Slot(slot))).collect()
             });
-            JoinPlan::new(clause, slots, bound, &wanted, None, grounder.static_predicates())
+            JoinPlan::new(clause, slots, bound, &needed_slots, None, grounder.static_predicates())
         };
         let plans =
             if effect.is_unconditional() { Vec::new() } else { effect.conditions.iter().map(plan).collect() };
@@ -143,15 +145,15 @@ impl GroundedOps {
             return Ok(());
         }
         let (mut found, mut inputs) = (Vec::new(), Vec::new());
-        for (when, plan) in effect.effect.conditions.iter().zip(&effect.plans) {
+        for (clause, plan) in effect.effect.conditions.iter().zip(&effect.plans) {
             found.clear();
             let mut inner = binding.to_vec();
-            for &slot in &when.bound_variables {
+            for &slot in &clause.bound_variables {
                 inner[usize::from(slot)] = UNBOUND;
             }
             grounder.find_bindings(in_schema.1, plan, &mut inner, &mut found)?;
             for row in found.chunks_exact_mut(in_schema.1.binding_len()) {
-                if !grounder.ground_clause(in_schema, when, row, &mut inputs)? {
+                if !grounder.ground_clause(in_schema, clause, row, &mut inputs)? {
                     continue;
                 }
                 if inputs.iter().any(|input| required.binary_search(&input.negated()).is_ok()) {
@@ -169,9 +171,9 @@ impl GroundedOps {
                     if self.conditions.len() > limits::INPUTS {
                         return Err(too_large("conditions of effects", limits::INPUTS));
                     }
-                    let when = (start, self.conditions.len() as u32);
+                    let condition_range = (start, self.conditions.len() as u32);
                     let is_add = effect.effect.is_add;
-                    self.push_unless_redundant(atom, is_add, when, required, first, omitted_adds);
+                    self.push_unless_redundant(atom, is_add, condition_range, required, first, omitted_adds);
                 }
             }
         }
@@ -182,15 +184,16 @@ impl GroundedOps {
         &mut self,
         atom: u32,
         is_add: bool,
-        when: (u32, u32),
+        condition_range: (u32, u32),
         required: &[Input],
         first: usize,
         omitted_adds: &mut Vec<(u32, (u32, u32))>,
     ) {
         let condition = |(from, to): (u32, u32)| &self.conditions[from as usize..to as usize];
-        // A delete effect that fires only if an add effect of the same fact fires has no effect.
-        let always_fires_too = |&(fact, other_when): &(u32, (u32, u32))| {
-            fact == atom && condition(other_when).iter().all(|input| condition(when).contains(input))
+        // A delete effect is redundant if an add effect of the same fact fires whenever it does: adds override deletes.
+        let always_fires_too = |&(fact, other_range): &(u32, (u32, u32))| {
+            fact == atom
+                && condition(other_range).iter().all(|input| condition(condition_range).contains(input))
         };
         let cancels = |other: &OpEffect| other.is_add && always_fires_too(&(other.fact.0, other.conditions));
         let mut earlier = self.effects[first..].iter();
@@ -200,10 +203,10 @@ impl GroundedOps {
         let literal = if is_add { Input::fact(atom) } else { Input::fact(atom).negated() };
         if required.binary_search(&literal).is_ok() {
             if is_add {
-                omitted_adds.push((atom, when));
+                omitted_adds.push((atom, condition_range));
             }
             return;
         }
-        self.effects.push(OpEffect { fact: FactId(atom), is_add, conditions: when });
+        self.effects.push(OpEffect { fact: FactId(atom), is_add, conditions: condition_range });
     }
 }

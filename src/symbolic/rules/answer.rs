@@ -5,8 +5,8 @@ use crate::domain::{LessonText, NoteKind, Purpose, Question, ReflectionItem, Ref
 use crate::engine::{Episode, Intent, State};
 
 /// Returns the symbolic rules' answer to a mentor question: items with their evidence; empty if no detector found
-/// anything. The rules can reflect, contrast and plan. Summaries, choices and constructions need a model; for those the
-/// answer is empty, and the method proceeds without them.
+/// anything. The rules can reflect, contrast, and build or write plans. Summarizing and choosing lessons
+/// ([`Purpose::Summarise`], [`Purpose::Choose`]) need a model: the answer is empty, and the method proceeds without it.
 pub fn answer_question(state: &State, question: Question) -> Vec<ReflectionItem> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     match (question.purpose, question.kind) {

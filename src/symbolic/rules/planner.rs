@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 /// The environments whose tasks this planner supports.
 pub const PLANNABLE_ENVS: &[&str] = &["household", "alfworld"];
 
-/// Places that have a door.
+/// Places that must be opened before an object can be taken out or put in.
 const CONTAINERS: [&str; 6] = ["cabinet", "drawer", "fridge", "microwave", "safe", "box"];
 /// Places where a lamp may stand.
 const LAMP_PLACES: [&str; 6] = ["desk", "sidetable", "dresser", "shelf", "coffeetable", "bed"];

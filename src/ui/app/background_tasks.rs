@@ -6,8 +6,10 @@ use crate::driver::Store;
 use crate::ui::branches::BranchEdit;
 use crate::ui::host_services::HostServices;
 use crate::ui::msg::{Answer, PastLoad, Request};
+use crate::ui::types::WorkProgress;
 use crate::ui::{compare, find};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::mpsc;
 
@@ -94,6 +96,25 @@ impl App {
         });
         if let Err(why) = spawned {
             self.show_error(format!("starting a thread to write the file failed: {why}"));
+        }
+    }
+
+    /// Writes a report on a separate thread, with progress in the footer.
+    pub(super) fn export_report(&mut self, answers: mpsc::Sender<Answer>) {
+        let Some(host) = self.options.host.clone() else {
+            return self.show_error("this screen can't write files".to_owned());
+        };
+        let progress = Arc::new(WorkProgress::default());
+        let work = (self.handle.store.clone(), progress.clone());
+        let spawned = std::thread::Builder::new().name("export".to_owned()).spawn(move || {
+            let written = (host.export_report)(&work).map(|path| format!("report written to {path}"));
+            let written = written.map_err(|error| format!("no report written: {error}"));
+            // The answer is dropped if the screen has closed.
+            let _ = answers.blocking_send(Answer::ReportWritten(written));
+        });
+        match spawned {
+            Ok(_) => self.model.export = Some((std::time::Instant::now(), progress)),
+            Err(why) => self.show_error(format!("starting a thread to write the report failed: {why}")),
         }
     }
 

@@ -51,12 +51,12 @@ impl ActionInput {
         }
     }
 
-    /// Draws the line, a message about the list, and the list. The message is `note` if given, and `waits` until the
-    /// admissible actions have arrived.
+    /// Draws the line, a message about the list, and the list. Shows `note` if given; otherwise `loading_message` until
+    /// the admissible actions have arrived.
     pub(super) fn draw(
         &self,
         context: &Context<'_>,
-        (note, waits): (Option<&str>, &str),
+        (note, loading_message): (Option<&str>, &str),
         area: Rect,
         canvas: &mut Canvas<'_>,
     ) {
@@ -65,7 +65,7 @@ impl ActionInput {
         let dot = context.glyphs.separator;
         let words = match (&self.admissible, note) {
             (_, Some(note)) => note.to_owned(),
-            (None, _) => waits.to_owned(),
+            (None, _) => loading_message.to_owned(),
             (Some(Err(why)), _) => format!("no list: {why}; type any action"),
             (Some(Ok(())), _) if all == 0 => "this environment lists no actions; type any action".to_owned(),
             (Some(Ok(())), _) => {

@@ -48,7 +48,8 @@ struct ComparisonView {
 /// The details page of one row.
 struct RowDetails {
     row: usize,
-    before: Option<Result<PtrEqArc<PriorDifferences>, String>>,
+    /// The differences before the row; `None` until they have been loaded.
+    prior_differences: Option<Result<PtrEqArc<PriorDifferences>, String>>,
     scroll: Scroll,
 }
 
@@ -141,10 +142,10 @@ impl ComparisonView {
         Response::default()
     }
 
-    /// Opens the details of the selected row, and requests what preceded it.
+    /// Opens the details of the selected row, and requests the differences before it ([`PriorDifferences`]).
     fn open_details(&mut self) -> Response {
         let row = self.selected;
-        self.details = Some(RowDetails { row, before: None, scroll: Scroll::default() });
+        self.details = Some(RowDetails { row, prior_differences: None, scroll: Scroll::default() });
         Response::request(Request::LoadPriorDifferences { comparison: self.found.clone(), row })
     }
 
@@ -230,7 +231,7 @@ impl Component for CompareDialog {
                 if comparison == shown.found =>
             {
                 if let Some(details) = shown.details.as_mut().filter(|d| d.row == row) {
-                    details.before = Some(before);
+                    details.prior_differences = Some(before);
                 }
             }
             _ => {}
@@ -297,7 +298,7 @@ impl ComparisonView {
         let body = Rect { y: inside.y + high, height: inside.height - high, ..inside };
         if let Some(details) = &self.details {
             let lines =
-                details::page_lines(found, details.row, details.before.as_ref(), shape, context.glyphs);
+                details::page_lines(found, details.row, details.prior_differences.as_ref(), shape, context.glyphs);
             details.scroll.draw(&lines, body, canvas);
             return;
         }

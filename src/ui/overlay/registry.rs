@@ -53,7 +53,9 @@ pub fn open(request: &Request, model: &Model, context: &Context<'_>) -> Option<R
             Box::new(ForkDialog::new(context, change, lesson))
         }
         Request::OfferFork(error) => Box::new(ForkDialog::for_failed_undo(context, error, error.seq?)),
-        Request::AskAboutDivergence { back } => Box::new(DivergenceDialog::new(back.clone())),
+        Request::AskAboutDivergence { back: return_branch } => {
+            Box::new(DivergenceDialog::new(return_branch.clone()))
+        }
         Request::CompareWith(other) => {
             let (dialog, request) =
                 CompareDialog::between(CompareDialog::shown_episode(context), other.clone());
@@ -73,11 +75,12 @@ pub fn open(request: &Request, model: &Model, context: &Context<'_>) -> Option<R
 
 /// Returns what the overlay of an action asks for when it opens.
 fn requests_at_start(action: Action, context: &Context<'_>) -> Vec<Request> {
-    // The override box lists the admissible commands. For completions alone, only an idle environment is asked.
-    let is_idle = !context.is_read_only() && context.frame.head.step_awaiting_decision().is_some();
+    // The override dialog needs the admissible actions. The breakpoint list uses them only for completion, so it
+    // requests them only while the environment is idle: while a step awaits a decision.
+    let is_environment_idle = !context.is_read_only() && context.frame.head.step_awaiting_decision().is_some();
     match action {
         Action::Override => vec![Request::ListAdmissible],
-        Action::Breakpoints if is_idle => vec![Request::ListAdmissible],
+        Action::Breakpoints if is_environment_idle => vec![Request::ListAdmissible],
         Action::Compare => vec![Request::ListComparable],
         Action::UseRecordedReply => vec![Request::ListSessions],
         Action::ChangeModel => vec![Request::ListModels(default_role(&context.frame.head))],
@@ -133,6 +136,7 @@ fn open_for_action(
             if head.has_failed_call(ModelRole::Actor) {
                 return Ok(Box::new(ActionDialog::new(head, None, true).replacing_failed_call()));
             }
+            // The step's call was cancelled or given up, and nothing replaces it yet.
             if head.has_idle_step() {
                 return Ok(Box::new(ActionDialog::new(head, None, true)));
             }
@@ -141,6 +145,7 @@ fn open_for_action(
             }
             Box::new(ActionDialog::new(head, step, plays))
         }
+        // The two questions of an override: how the agent sees it, and what happens to the thought.
         Action::OverrideQuestions => Box::new(ActionDialog::settings_only(head)),
         Action::RejectOrToggle => {
             let step = head.step_awaiting_decision().filter(|s| s.call.is_some());
@@ -184,6 +189,7 @@ fn open_for_action(
             let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson to edit"))?;
             Box::new(editor_with_draft(model, context, LessonDraft::from_lesson(lesson), lesson.number))
         }
+        // In the lesson lanes a lesson is selected.
         Action::Open | Action::ShowDetails if model.focus == Focus::Lanes => {
             let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson here"))?;
             Box::new(LessonDetails::new(lesson.id.clone()))

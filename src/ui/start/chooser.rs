@@ -198,7 +198,7 @@ impl Chooser {
         self.note = place.and_then(|place| self.validation_error(place));
     }
 
-    /// Returns the indices of the changed settings that exist in the current variant.
+    /// Returns the indices of the changed settings that exist for the selected preset, method and `run.as`.
     fn changed_indices(&self) -> impl Iterator<Item = usize> + '_ {
         self.changed.iter().filter_map(|name| self.model.settings.iter().position(|k| k.name == *name))
     }

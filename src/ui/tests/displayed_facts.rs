@@ -114,3 +114,21 @@ fn a_written_file_is_reported() {
         assert!(screen.contains(shown) && screen.contains("Help"), "{screen}");
     }
 }
+
+/// A report of a long session takes seconds: the footer shows how far it is, and Esc cancels it.
+#[test]
+fn an_export_shows_its_progress_and_can_be_cancelled() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    let progress = std::sync::Arc::new(crate::ui::types::WorkProgress::default());
+    stage.model.export = Some((stage.now, progress.clone()));
+    assert!(!screen_text(&stage.draw()).contains("writing the report"), "a short one isn't shown");
+    stage.now += crate::ui::model::WORK_SHOWN_AFTER;
+    progress.report(30, 120).unwrap();
+    assert!(screen_text(&stage.draw()).contains("writing the report: 25 % (Esc cancels)"));
+    assert!(stage.press("Esc").is_empty());
+    assert_eq!(progress.report(31, 120), Err("cancelled".to_owned()));
+    let written = Err("no report written: cancelled".to_owned());
+    stage.send(UiMessage::Answer(Answer::ReportWritten(written)));
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("no report written: cancelled") && stage.model.export.is_none(), "{shown}");
+}

@@ -131,7 +131,7 @@ fn a_load_can_be_cancelled_and_a_late_answer_moves_nothing() {
     let requests = disk.stage.press("[");
     let [Request::LoadPast(load)] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!(disk.stage.model.cursor, Cursor::Live, "nothing moves before the load");
-    disk.stage.now += crate::ui::model::LOADING_DELAY;
+    disk.stage.now += crate::ui::model::WORK_SHOWN_AFTER;
     assert!(screen_text(&disk.stage.draw()).contains("loading an earlier part"));
     assert_eq!(disk.stage.press("Esc"), [Request::CancelLoad]);
     assert!(!screen_text(&disk.stage.draw()).contains("loading an earlier part"));

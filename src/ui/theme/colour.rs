@@ -97,12 +97,13 @@ pub(super) fn reduce(colour: Color, depth: ColourDepth) -> Color {
         (_, ColourDepth::None) => Color::Reset,
         (Color::Rgb(r, g, b), ColourDepth::Ansi256) => Color::Indexed(nearest_indexed((r, g, b))),
         (Color::Rgb(..) | Color::Indexed(_), ColourDepth::Ansi16) => to_rgb(colour)
-            .map_or(Color::Reset, |looks| ANSI_NAMES[nearest_index(looks, XTERM_RGB.into_iter())].1),
+            .map_or(Color::Reset, |rgb| ANSI_NAMES[nearest_index(rgb, XTERM_RGB.into_iter())].1),
         _ => colour,
     }
 }
 
-/// Returns the RGB value of a colour (of ANSI colours, xterm's). Returns None for the terminal's default.
+/// Returns the RGB value of a colour; for the ANSI colours, the value that xterm uses. Returns `None` for the terminal's
+/// default colour.
 pub fn to_rgb(colour: Color) -> Option<(u8, u8, u8)> {
     match colour {
         Color::Rgb(r, g, b) => Some((r, g, b)),
@@ -118,17 +119,17 @@ pub fn to_rgb(colour: Color) -> Option<(u8, u8, u8)> {
     }
 }
 
-fn nearest_indexed(looks: (u8, u8, u8)) -> u8 {
+fn nearest_indexed(rgb: (u8, u8, u8)) -> u8 {
     // Skip the first sixteen: people redefine them in their terminals.
     let table = (16..=255).filter_map(|n| to_rgb(Color::Indexed(n)));
-    16 + nearest_index(looks, table) as u8
+    16 + nearest_index(rgb, table) as u8
 }
 
-fn nearest_index(looks: (u8, u8, u8), table: impl Iterator<Item = (u8, u8, u8)>) -> usize {
+fn nearest_index(rgb: (u8, u8, u8), table: impl Iterator<Item = (u8, u8, u8)>) -> usize {
     // The channels are weighted by perceived brightness.
     let distance = |c: (u8, u8, u8)| {
         let part = |a: u8, b: u8, weight: i32| weight * (i32::from(a) - i32::from(b)).pow(2);
-        part(looks.0, c.0, 3) + part(looks.1, c.1, 6) + part(looks.2, c.2, 1)
+        part(rgb.0, c.0, 3) + part(rgb.1, c.1, 6) + part(rgb.2, c.2, 1)
     };
     table.enumerate().min_by_key(|(_, c)| distance(*c)).map_or(0, |(i, _)| i)
 }

@@ -176,6 +176,10 @@ fn close_topmost(model: &mut Model) -> Vec<Request> {
     if model.loading_since.take().is_some() {
         return vec![Request::CancelLoad];
     }
+    if let Some((_, progress)) = &model.export {
+        progress.cancel();
+        return Vec::new();
+    }
     if model.zoomed {
         model.zoomed = false;
     } else if model.is_in_past() {

@@ -42,14 +42,9 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         draw_message(&notice.text, role, area, canvas);
         return;
     }
-    if model.shows_loading(context.now) {
+    if let Some(work) = model.work_message(context.now) {
         let key = context.keymap.key_label(Action::Close).unwrap_or_default();
-        draw_message(
-            &format!("loading an earlier part of the session ({key} cancels)"),
-            Role::Text,
-            area,
-            canvas,
-        );
+        draw_message(&format!("{work} ({key} cancels)"), Role::Text, area, canvas);
         return;
     }
     // Overlays name their own keys.

@@ -1,4 +1,5 @@
-//! Tests of the `Environment` implementation: progress, `shown`, `truth`, snapshots.
+//! Tests of the `Environment` implementation: progress, what the agent may know (`shown`), the ground truth,
+//! snapshots.
 
 use super::{kitchen, kitchen_with};
 use crate::domain::merge_patch;
@@ -48,7 +49,7 @@ fn every_goal_shape_is_recognised() {
 }
 
 #[test]
-fn progress_counts_each_pattern_once_and_is_full_only_when_won() {
+fn progress_counts_each_observation_pattern_once_and_is_full_only_when_won() {
     let mut world = kitchen();
     let percent = |progress: f64| (progress * 100.0).round() as u8;
     let mut rates = vec![percent(world.reset().unwrap().progress)];
