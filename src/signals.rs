@@ -175,7 +175,7 @@ impl SignalHub {
             // A failed spawn is ignored: this thread must keep receiving signals, and the program can still exit
             // itself.
             let _ =
-                std::thread::Builder::new().name("ending".to_owned()).spawn(move || HUB.force_exit(signal));
+                std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || HUB.force_exit(signal));
         }
     }
 
@@ -265,8 +265,8 @@ pub fn set_terminal_restorer(restorer: fn()) {
     let _ = RESTORER.set(restorer);
 }
 
-/// Treats the loss of the terminal at standard input as SIGHUP. Needed where SIGHUP has no effect: in another process
-/// session than the terminal's, which the system doesn't signal, and under `nohup`, which ignores it.
+/// Treats the loss of the terminal at standard input as SIGHUP. Needed where SIGHUP doesn't arrive or is ignored: if
+/// the process belongs to another session than the terminal's (the system sends it none), or was started with `nohup`.
 pub fn watch_terminal() {
     #[cfg(unix)]
     {
@@ -280,7 +280,7 @@ pub fn watch_terminal() {
 pub fn blocking_write<T>(write: impl FnOnce() -> T) -> T {
     let outer_start = WRITE_STARTED.swap(millis_since_start(), Ordering::SeqCst);
     let result = write();
-    // The outer write continues after a nested one. Its time starts again, because it wasn't blocked.
+    // After a nested write, restart the outer write's timer: it has made progress, so it wasn't blocked.
     let start = if outer_start == 0 { 0 } else { millis_since_start() };
     WRITE_STARTED.store(start, Ordering::SeqCst);
     result
@@ -302,6 +302,7 @@ fn write_duration() -> Option<Duration> {
 /// Restores the terminal on a separate thread, because a blocked terminal must not keep the program from ending.
 fn restore_terminal() {
     let Some(restorer) = RESTORER.get() else { return };
+    // Unbounded: it carries one message.
     let (sender, receiver) = std::sync::mpsc::channel();
     let thread = std::thread::Builder::new().name("restore".to_owned()).spawn(move || {
         restorer();

@@ -240,14 +240,26 @@ impl Timeline {
     /// # Errors
     /// Returns why old events can't be read.
     pub fn load(&self, part: PastPart) -> Result<(), String> {
-        match part {
-            PastPart::StateAt(seq) => self.history.keep_state(self.state_at(seq)),
-            PastPart::Events { after, to } => {
-                self.history.keep_events(after, self.events_between(after, to));
+        let is_complete = match part {
+            PastPart::StateAt(seq) => {
+                let state = self.state_at(seq);
+                let is_complete = state.head >= seq.min(self.head.head);
+                self.history.keep_state(state);
+                is_complete
             }
-        }
+            PastPart::Events { after, to } => {
+                let events = self.events_between(after, to);
+                let is_complete = after.0 + events.len() as u64 >= to.min(self.head.head).0;
+                self.history.keep_events(after, events);
+                is_complete
+            }
+        };
         self.history.count_load();
-        self.take_fetch_error().map_or(Ok(()), Err)
+        if is_complete {
+            return Ok(());
+        }
+        // Another reader may have taken the reason.
+        Err(self.take_fetch_error().unwrap_or_else(|| "old events can't be read from the journal".to_owned()))
     }
 
     /// Returns the state after an event: the nearest checkpoint before it with the later events folded onto it.

@@ -400,7 +400,7 @@ fn the_tour_can_be_followed_word_for_word() {
         ("n", " 4 ▸ ", ""),
         ("n", " 5 ▸ ", ""),
         ("n", " 6 ▸ ", "Press it six times"),
-        ("n", "▌ 7 ▸ ", "the seventh proposal waits"),
+        ("n", "▌ 7 ▸ ", "the seventh proposal is now waiting"),
         ("\x1b[D\x1b[D\x1b[D", "PAST step 4 of 7", "`PAST step 4 of 7`"),
         (
             "o",
@@ -414,8 +414,8 @@ fn the_tour_can_be_followed_word_for_word() {
         ("go to drawer 1", "▸ go to drawer 1 ", "Type `go to drawer 1`"),
         (
             "\r",
-            "new branch b1; trunk is kept: B lists both; B, then u, returns",
-            "`new branch b1; trunk is kept: B lists both; B, then u, returns`",
+            "new branch b1, trunk is kept; B lists both, B then u goes back",
+            "`new branch b1, trunk is kept; B lists both, B then u goes back`",
         ),
         ("", "on b1", "`on b1`"),
         // While the agent is still thinking, Space would pause.

@@ -290,16 +290,16 @@ pub(super) fn is_pool(path: &Path) -> bool {
     bounded::read_text(path).is_ok_and(|text| text.trim_start().starts_with('{'))
 }
 
-/// Returns whether a lesson belongs to the constitution: active Abstract and Error lessons of scope environment.
+/// Returns whether a lesson belongs to the constitution: active Abstract and Error lessons with environment scope.
 pub(super) fn is_constitution(lesson: &Lesson) -> bool {
     matches!(lesson.kind, ReflectionKind::Abstract | ReflectionKind::Error)
         && lesson.scope == Scope::Environment
         && lesson.is_active()
 }
 
-/// Returns the commands that load the constitution of a pool file (its active Abstract and Error lessons of scope
-/// environment), or the lessons of a plain text file, one per line: `mistake -> solution` is an Error lesson, anything
-/// else an Abstract one. Skips empty lines and lines that begin with `#`; strips a list marker (`- ` or `* `).
+/// Returns the commands that load the constitution of a pool file (its active Abstract and Error lessons with
+/// environment scope), or the lessons of a plain text file, one per line: `mistake -> solution` is an Error lesson,
+/// anything else an Abstract one. Skips empty lines and lines that begin with `#`; strips a list marker (`- ` or `* `).
 ///
 /// # Errors
 /// Fails with a [`CliError`] if the file can't be read or holds no lesson.
@@ -314,7 +314,7 @@ pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, Cl
         if lessons.is_empty() {
             return Err(CliError::new(
                 CliErrorKind::File,
-                format!("{source} contains no Abstract or Error lessons of scope environment"),
+                format!("{source} contains no Abstract or Error lessons with environment scope"),
                 "`retrospect lessons list` shows its lessons; --pool loads lessons of every kind",
             ));
         }

@@ -7,7 +7,8 @@ use std::fmt;
 /// step. The condition is journaled as the person typed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakpointConfig {
-    /// The condition in the syntax of `docs/BREAKPOINTS.md`, such as `nothing 3`.
+    /// The condition in the syntax of `docs/BREAKPOINTS.md`, such as `nothing 3` (nothing happened three times in a
+    /// row).
     pub condition: String,
     /// Whether this is a watch (typed as `warn`), which marks the step and reports the hit but doesn't pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -52,13 +52,13 @@ pub const SAMPLING_PARAMS: [SamplingParam; 7] = [
     param(
         "top_p",
         "sample only from the most likely tokens with this total probability",
-        "a number from 0 to 1, off (not sent) or own (the profile's)",
+        "a number from 0 to 1; off (not sent) or own (the profile's)",
         ValueKind::Fraction,
     ),
     param(
         "top_k",
         "sample only from this many of the most likely tokens",
-        "a whole number, off (not sent) or own (the profile's)",
+        "a whole number; off (not sent) or own (the profile's)",
         ValueKind::Integer,
     ),
     param(
@@ -75,14 +75,14 @@ pub const SAMPLING_PARAMS: [SamplingParam; 7] = [
     ),
     param(
         "stop",
-        "texts that end a reply",
-        "a text or a list like [\"\\n\", \"END\"], off (none) or own (the profile's)",
+        "strings that end a reply",
+        "a string, or a list such as [\"\\n\", \"END\"]; off (none) or own (the profile's)",
         ValueKind::Strings,
     ),
     param(
         "seed",
         "number from which the requests' seeds are derived, instead of the run's seed",
-        "a whole number, on (the run's), off (not sent) or own (the profile's)",
+        "a whole number; on (the run's), off (not sent) or own (the profile's)",
         ValueKind::Seed,
     ),
 ];
@@ -103,8 +103,8 @@ pub fn describe_setting_value(setting: &str, value: &Value) -> String {
     if sampling_param(setting).is_some() { SamplingParam::format_value(value) } else { value.to_string() }
 }
 
-/// Returns the higher limit that is sent instead of `value`, if `reason` names one. `reason` is the text after the
-/// colon in an entry of [`State::unsent_settings`](crate::engine::State::unsent_settings).
+/// Returns the value that the server requires instead of `value`, parsed from the reason of a deviation (`at least N`,
+/// `N in place of M`).
 fn raised_value(reason: &str, value: &Value) -> Option<u64> {
     let leading_number = |text: &str| text.split(' ').next().and_then(|n| n.parse::<u64>().ok());
     let value = value.as_u64()?;
@@ -122,8 +122,8 @@ impl SamplingParam {
     }
 
     /// Returns the value that is actually sent for `value`, or `None` if the parameter isn't sent. `deviations` lists
-    /// the parameters that the model's server rejects or requires other values for
-    /// ([`State::unsent_settings`](crate::engine::State::unsent_settings)).
+    /// the parameters that the server rejects, and those for which it requires another value, each with a reason
+    /// ([`State::setting_deviations()`](crate::engine::State::setting_deviations())).
     pub fn sent_value(&self, value: &Value, deviations: &[String]) -> Option<Value> {
         // Older sessions have "the server refused" or "not sent".
         const NOT_SENT: [&str; 4] = ["rejected by the server", "the server refused", "left out", "not sent"];
@@ -339,7 +339,9 @@ impl RunSpec {
                 Value::Bool(true) => record.seed.to_string(),
                 other => match other.as_f64().filter(|_| increase > 0.0 && param.name == "temperature") {
                     Some(base) => {
-                        format!("{} ({increase} above {base}, up to 1)", raised_temperature(base, increase))
+                        let raised = raised_temperature(base, increase);
+                        let reason = format!(" ({base} + {increase} for retries, capped at 1)");
+                        format!("{raised}{}", if raised > base { reason.as_str() } else { "" })
                     }
                     None => SamplingParam::format_value(other),
                 },
@@ -349,7 +351,7 @@ impl RunSpec {
         let mut parts: Vec<String> = parts.collect();
         if !self.settings.0.contains_key(&format!("{}.sampling", record.role.name())) {
             if increase > 0.0 && !record.sampling.contains_key("temperature") {
-                parts.push(format!("temperature {increase} above its profile's, up to 1"));
+                parts.push(format!("temperature {increase} above its profile's, capped at 1"));
             }
             parts.push("the rest as in its profile".to_owned());
         }
@@ -410,19 +412,15 @@ mod tests {
     #[test]
     fn description_of_a_retry_has_the_raised_temperature() {
         let cases = [
-            (json!({}), json!({"temperature": 0.6}), "temperature 0.8 (0.2 above 0.6, up to 1)"),
-            (json!({}), json!({"temperature": 0.9}), "temperature 1 (0.2 above 0.9, up to 1)"),
+            (json!({}), json!({"temperature": 0.6}), "temperature 0.8 (0.6 + 0.2 for retries, capped at 1)"),
+            (json!({}), json!({"temperature": 0.9}), "temperature 1 (0.9 + 0.2 for retries, capped at 1)"),
             (json!({}), json!({"temperature": null}), ""),
             (json!({"temperature": false}), json!({"temperature": 0.6}), "temperature off (by a person)"),
-            (
-                json!({"temperature": 1.5}),
-                json!({}),
-                "temperature 1.5 (0.2 above 1.5, up to 1) (by a person)",
-            ),
+            (json!({"temperature": 1.5}), json!({}), "temperature 1.5 (by a person)"),
             (
                 json!({}),
                 Value::Null,
-                "temperature 0.2 above its profile's, up to 1, the rest as in its profile",
+                "temperature 0.2 above its profile's, capped at 1, the rest as in its profile",
             ),
         ];
         for (overrides, profile, expected) in cases {

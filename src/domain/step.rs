@@ -31,7 +31,7 @@ pub enum DecidedBy {
     Person,
 }
 
-/// A presentation says whether later prompts show an overriding action as the agent's own or as a human edit.
+/// How later prompts show an action that a person substituted: as the agent's own or as a human edit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShownAs {
@@ -61,8 +61,9 @@ pub enum ThoughtDisposition {
 pub struct ExecutedAction {
     /// The action as the trajectory shows it.
     pub action: String,
-    /// What was sent to the environment, if a rule of the interface ([`RunSpec::interface`](super::RunSpec)) rewrote
-    /// the action.
+    /// What was sent to the environment, if a rule of the interface rewrote the action. The interface is the layer
+    /// between agent and environment that may rewrite actions and observations
+    /// ([`RunSpec::interface`](super::RunSpec)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
     /// The rule that rewrote it.
@@ -82,7 +83,7 @@ pub struct ExecutedAction {
 
 /// An observation is what the environment answered to an action, and how the agent sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "named as in the journal")]
+#[expect(clippy::struct_excessive_bools, reason = "each bool is a field of the journal")]
 pub struct Observation {
     /// The environment's text, unchanged.
     pub raw: String,
@@ -100,7 +101,8 @@ pub struct Observation {
     pub won: bool,
     /// Whether the environment accepted the action.
     pub valid: bool,
-    /// Whether a person wrote `agent_view`. The environment said `raw`, and its state follows `raw`.
+    /// Whether a person wrote `agent_view`. The environment itself returned `raw`; editing the view doesn't change its
+    /// state.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub edited: bool,
 }
@@ -173,7 +175,7 @@ pub struct Step {
     /// The event of the prompt in force for this step.
     #[serde(default)]
     pub prompt_seq: Seq,
-    /// How many times the actor was asked again for this step.
+    /// How often a proposal of this step was discarded and the actor asked again, including for unusable replies.
     #[serde(default)]
     pub retry: u32,
     /// How many unusable replies were discarded and requested again.
@@ -196,7 +198,7 @@ pub struct Step {
     /// The event of the observation.
     #[serde(default, skip_serializing_if = "Seq::is_unset")]
     pub answered_seq: Seq,
-    /// The source of the reply if a person used a recorded one in place of the actor's: `recorded:SESSION` or `cache`.
+    /// The source of the reply if a person used a recorded one instead of the actor's: `recorded:SESSION` or `cache`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "from")]
     pub reply_source: Option<String>,

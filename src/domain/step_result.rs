@@ -37,15 +37,15 @@ pub struct EnvInfo {
     pub enumeration: Enumeration,
 }
 
-/// Enumeration is the cost of listing all admissible actions of an environment.
+/// The cost of listing (enumerating) all admissible actions of an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Enumeration {
-    /// At most as much as a step.
+    /// Listing costs at most as much as a step.
     Free,
-    /// So high that they are listed only at a person's request.
+    /// Listing costs so much that it is done only at a person's request.
     Costly,
-    /// Listing is itself an action.
+    /// Listing is itself an action and may change the environment's state.
     ChangesWorld,
 }
 

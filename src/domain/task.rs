@@ -9,7 +9,8 @@ use sha2::{Digest as _, Sha256};
 pub struct Task {
     /// Name of the environment: `household`, `alfworld`, ...
     pub env: String,
-    /// Name of the task within its environment; the same on every machine if the environment's names are.
+    /// Name of the task within its environment; identical on every machine only if the environment's own task names
+    /// are.
     pub id: String,
     /// The goal sentence, without its introduction.
     #[serde(default)]
@@ -17,7 +18,8 @@ pub struct Task {
     /// The environment's own type name, such as `pick_heat_then_place_in_recep`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
-    /// AgentBoard's difficulty, `easy` or `hard`, if a label file has one.
+    /// AgentBoard's difficulty, `easy` or `hard`, if the task comes from an AgentBoard label file, whose rows may have
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difficulty: Option<String>,
     /// Seed of the environment.

@@ -39,9 +39,14 @@ impl Driver {
             }
             Message::Hint(reply_to) => self.request_hint(reply_to),
             Message::EnvResponse(response) => self.on_response(response),
-            Message::Synced(result) => {
-                self.sync_thread.finish();
-                self.on_synced(result);
+            Message::Synced => {
+                // Nothing is left to do if somebody has waited for this sync.
+                if let Some(result) = self.sync_thread.finish() {
+                    self.on_synced(result);
+                }
+                if std::mem::take(&mut self.sync_again) && self.writer.is_unsynced() && !self.is_halted() {
+                    self.sync();
+                }
             }
             Message::RetryWrite => self.retry_write(),
             Message::Quit => {
@@ -240,12 +245,13 @@ impl Driver {
         }
     }
 
-    /// Starts to sync the journal. While a sync is in progress, does nothing: the next one follows within a second.
+    /// Starts to sync the journal, or, while a sync is in progress, makes the next one follow at once.
     pub(super) fn sync(&mut self) {
-        self.last_sync = Instant::now();
         if self.sync_thread.is_busy() {
+            self.sync_again = true;
             return;
         }
+        self.last_sync = Instant::now();
         let result = match self.writer.begin_sync() {
             Ok(handle) => {
                 self.restore_meta_file(false);
@@ -261,9 +267,7 @@ impl Driver {
     /// Syncs the journal and waits for it, for what must be on the disk before something else is.
     pub(super) fn sync_and_wait(&mut self) -> Result<(), JournalError> {
         self.last_sync = Instant::now();
-        if self.sync_thread.is_busy() {
-            self.writer.mark_unsynced();
-        }
+        self.sync_thread.finish().unwrap_or(Ok(())).inspect_err(|_| self.writer.mark_unsynced())?;
         self.writer.sync()
     }
 

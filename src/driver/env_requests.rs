@@ -34,7 +34,7 @@ pub(super) enum PendingRequest {
     ListForPerson(oneshot::Sender<Vec<String>>),
     /// A hint for a person. Dropping the sender answers with `None`.
     HintForPerson(oneshot::Sender<Option<String>>),
-    /// A request of a branch that was left; its answer is ignored.
+    /// A request of an abandoned branch; its answer is ignored.
     Stale,
     /// A lookahead, by its number.
     Lookahead(u64),

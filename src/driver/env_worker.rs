@@ -77,6 +77,7 @@ impl EnvWorker {
         open: OpenWorld,
         inbox: UnboundedSender<Message>,
     ) -> std::io::Result<Self> {
+        // Unbounded, because the driver may not wait; it sends a request only when the one before has been answered.
         let (requests, receiver) = mpsc::channel::<EnvRequest>();
         thread::Builder::new().name("world".to_owned()).spawn(move || {
             let send = |answer| {

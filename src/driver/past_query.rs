@@ -55,7 +55,8 @@ impl PastQueries {
             tokio::spawn(serve_requests(receiver));
             requests
         });
-        // The task runs as long as there is a sender. Otherwise the dropped sender reports that there is no answer.
+        // Sending fails only if the task has ended. Then `reply_to` is dropped, and its receiver sees that no answer
+        // will come.
         let _ =
             requests.send(PastRequest { open_world, deadline, load_state: query, reply_sender: reply_to });
     }

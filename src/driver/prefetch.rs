@@ -1,7 +1,7 @@
 //! Prefetching: while a person reads a proposal, the driver previews its effect on the environment and already sends
 //! the request that would follow. The run is not affected: its events are the same with and without prefetching,
-//! except for the times and the events that record prefetches ([`Event::PrefetchChanged`]), because the cost must
-//! survive a crash. A prefetched reply is used only for exactly the request that is then made, so that a request is
+//! except for timestamps and [`Event::PrefetchChanged`], which records prefetches so that their cost survives a crash.
+//! A prefetched reply is used only for exactly the request that is then made, so that a request is
 //! paid for once.
 //!
 //! The lookahead is a copy of the state driven by the same pure engine; its events are not written. An environment
@@ -28,7 +28,7 @@ const MAX_ROUNDS: usize = 64;
 /// The prefetches of a run and the lookahead they come from.
 #[derive(Default)]
 pub(super) struct Prefetcher {
-    /// The last event before the point from which the last lookahead started.
+    /// The head of the branch when the last lookahead started, moved past the prefetch records written since.
     start_seq: Option<Seq>,
     lookahead_number: u64,
     lookahead: Option<(u64, Engine, CallId)>,
@@ -103,6 +103,7 @@ impl Driver {
             _ => None,
         });
         if let Some((call, action, admissible_only)) = step {
+            // The answer if the call only lists the admissible actions: the environment doesn't change.
             let unchanged = engine.state.unchanged_result();
             self.prefetcher.lookahead = Some((number, engine, call));
             let request =
@@ -184,8 +185,8 @@ impl Driver {
         Some(self.prefetcher.prefetches.swap_remove(index))
     }
 
-    /// Handles the end of a prefetch. Its cost is known then, whether it will be used or not. After an error it is
-    /// useless, even for a call that has taken it, which is made again.
+    /// Handles the end of a prefetch. Its cost is known then, whether it will be used or not. A failed
+    /// prefetch is discarded; a call that has already taken it is made again.
     pub(super) fn on_prefetch_done(&mut self, number: u64, result: Result<Usage, Usage>) {
         let index = self.prefetcher.prefetches.iter().position(|prefetch| prefetch.number == number);
         let (index, usage) = match (index, result) {
@@ -215,7 +216,7 @@ impl Driver {
         self.prefetcher.unwritten_records.push_back(record);
     }
 
-    /// Writes the records of prefetches. They don't outdate the lookahead.
+    /// Writes the records of prefetches. This doesn't invalidate the lookahead.
     pub(super) fn write_prefetch_records(&mut self) {
         while !self.is_halted()
             && let Some(record) = self.prefetcher.unwritten_records.pop_front()
@@ -234,8 +235,8 @@ impl Driver {
     pub(super) fn close_prefetches(&mut self) {
         self.discard_lookahead();
         self.write_prefetch_records();
-        // Records that a failed write keeps from this branch don't belong to another one; they are counted when the
-        // branch is resumed.
+        // Records that could not be written must not be written to another branch. Resuming this branch settles its
+        // unsettled prefetches ([`Event::Reopened`]), which counts their cost.
         self.prefetcher.unwritten_records.clear();
     }
 

@@ -82,6 +82,8 @@ pub struct Driver {
     pub(super) writer: Writer,
     pub(super) checkpoint_writer: CheckpointWriter,
     pub(super) sync_thread: SyncThread,
+    /// Whether something was written during the sync in progress that has to be synced soon.
+    pub(super) sync_again: bool,
     pub(super) session: Session,
     pub(super) run_config: RunConfig,
     pub(super) store: Arc<Store>,
@@ -249,6 +251,7 @@ impl Driver {
             writer,
             checkpoint_writer,
             sync_thread: SyncThread::default(),
+            sync_again: false,
             session,
             run_config,
             store,
@@ -301,7 +304,8 @@ impl Driver {
     async fn run_loop(mut self, mut inbox: UnboundedReceiver<Message>) {
         let _notifier = EndNotifier(self.store.clone());
         while !self.has_quit {
-            let message = if self.writer.is_unsynced() && !self.is_halted() {
+            let can_sync = !self.is_halted() && !self.sync_thread.is_busy();
+            let message = if self.writer.is_unsynced() && can_sync {
                 // Data is synced at most a second after it was written, whether other messages arrive or not.
                 let due = tokio::time::Instant::from_std(self.last_sync + std::time::Duration::from_secs(1));
                 if let Ok(message) = tokio::time::timeout_at(due, inbox.recv()).await {

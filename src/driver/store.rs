@@ -121,8 +121,8 @@ pub enum Message {
     Rebuilt(super::env_worker::RebuildResult),
     /// An answer of the environment's thread. Only the driver's own worker sends it.
     EnvResponse(super::env_worker::EnvResponse),
-    /// What was written to the journal is on the disk, or why it isn't. Only the driver's sync thread sends it.
-    Synced(Result<(), crate::journal::JournalError>),
+    /// A sync of the journal has ended. Only the driver's sync thread sends it.
+    Synced,
     /// The environment has not answered in time, according to the timer with this number. Only the driver's own timer
     /// sends it.
     TimedOut(u64),

@@ -8,7 +8,7 @@ const BLOCK_BYTES: usize = 4096;
 
 /// A text that grows at its end. A clone shares all but the last few kilobytes with it, so the screen can take one for each
 /// frame however long the reply is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct StreamedText {
     /// The text up to `end`, in blocks that no longer change.
     blocks: Vec<Arc<str>>,

@@ -88,7 +88,7 @@ pub enum Event {
         /// What ended it early; `None` if it is complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         truncated: Option<Truncation>,
-        /// The source of the reply if a person used a recorded one in place of the model's: `recorded:SESSION` or
+        /// The source of the reply if a person used a recorded one instead of the model's: `recorded:SESSION` or
         /// `cache`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "from")]
@@ -158,7 +158,7 @@ pub enum Event {
         /// The reason, which the agent gets to read.
         reason: String,
     },
-    /// The actor is asked again in this step, without a reason from a person.
+    /// The actor is asked again in this step, but not because a person rejected the proposal.
     AskedAgain {
         step: u32,
         /// Why the reply could not be used, if the engine asks again by itself.
@@ -209,16 +209,16 @@ pub enum Event {
         #[serde(rename = "by")]
         author: Author,
     },
-    /// A summary of the pool waits for a person to settle each of its items.
+    /// Lesson changes proposed by a summary of the pool wait for a person to accept or refuse each of them.
     PoolProposed {
         /// The proposed change.
         #[serde(flatten)]
         change: Box<PoolChange>,
     },
-    /// The oldest waiting summary was settled. The accepted items are the `LessonChanged` events before this one in the
-    /// same batch.
+    /// A person accepted or refused each lesson change of the oldest waiting summary. The accepted ones are the
+    /// `LessonChanged` events before this one in the same batch.
     PoolSettled {
-        /// Indices of the refused items, counted from 0.
+        /// Indices of the refused changes, counted from 0.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         refused: Vec<u32>,
     },
@@ -301,7 +301,7 @@ pub enum Event {
     },
     /// The autonomy changed.
     AutonomySet { autonomy: Autonomy },
-    /// The session continues without stopping.
+    /// The run continues until a pause, a breakpoint or its end.
     Resumed,
     /// A pause was requested while calls are in flight.
     PauseRequested,
@@ -325,7 +325,7 @@ pub enum Event {
         /// The call that is retried; `None` for a divergence, and in the oldest sessions also for a failed call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
-        /// The source that replies once in place of the model: `recorded:SESSION` or `cache`.
+        /// The source that replies once instead of the model: `recorded:SESSION` or `cache`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "from")]
         reply_source: Option<String>,
@@ -377,6 +377,6 @@ pub enum Event {
     },
     /// The session was closed properly.
     Closed,
-    /// The session was resumed; calls in flight are made again.
+    /// The session was opened again; calls that were in flight are repeated.
     Reopened,
 }

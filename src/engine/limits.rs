@@ -18,10 +18,11 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     if run.loop_detector && is_repeating(episode) {
         return Some(EndReason::Loop);
     }
-    // Moves are actions without thoughts.
+    // `moves` counts actions other than thoughts.
     let counted =
         if run.settings.flag("thoughts_count", true) { episode.answered_steps() } else { episode.moves };
-    // Thoughts that don't count are limited too: three before each action, as in AgentBoard.
+    // If thoughts don't count, the total is still limited to four times the step limit: on average three thoughts per
+    // action, as in AgentBoard.
     let exceeded = episode.answered_steps() >= run.limits.steps.saturating_mul(4);
     if counted >= run.limits.steps || exceeded {
         return Some(EndReason::StepLimit);
@@ -32,8 +33,8 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     None
 }
 
-/// Returns whether two consecutive actions are equal, thoughts included (Reflexion's public code; true for `A, B, B`,
-/// never for `A, B, A, B`).
+/// Returns whether the last two executed actions are equal; a thought counts as an action (Reflexion's public code;
+/// true for `A, B, B`, never for `A, B, A, B`).
 fn is_repeating(episode: &super::Episode) -> bool {
     let n = episode.answered_steps();
     match (episode.step(n), n.checked_sub(1).and_then(|m| episode.step(m))) {

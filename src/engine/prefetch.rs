@@ -92,11 +92,11 @@ impl PrefetchStats {
             tokens + &counts.format_cost().map_or_else(String::new, |cost| format!(", cost {cost}"))
         };
         let wasted = spent(self.wasted);
-        let open = match self.open {
+        let pending = match self.open {
             0 => String::new(),
-            n => format!("; {n} open{}", spent(self.pending)),
+            n => format!("; {n} pending{}", spent(self.pending)),
         };
-        Some(format!("{} sent, {} used, {} unused{wasted}{open}", self.requested, self.used, self.dropped))
+        Some(format!("{} sent, {} used, {} unused{wasted}{pending}", self.requested, self.used, self.dropped))
     }
 
     /// Returns the sum of both.

@@ -18,7 +18,8 @@ pub enum Reply {
         /// What ended it early; `None` if it is complete.
         truncated: Option<Truncation>,
     },
-    /// The settings that the model's server isn't sent, as known after this call.
+    /// The settings that are no longer sent to the model's server, or are sent with another value, as known after this
+    /// call.
     SettingDeviations {
         call: CallId,
         /// Each as a phrase with its reason.
@@ -35,8 +36,8 @@ pub enum Reply {
     },
     /// A call failed.
     Failed { call: CallId, failure: Failure },
-    /// An episode has been active for this long. Ends it only if that reaches the limit in force and the episode is
-    /// still active.
+    /// The episode has been active for `elapsed`. The engine ends it only if `elapsed` reaches the current limit and
+    /// the episode is still active.
     TimeUp {
         episode: u32,
         /// The active time, without the time in which it waited for a person.

@@ -68,7 +68,7 @@ impl EventFile {
         self.base_seq < seq.0
     }
 
-    /// Reads events from the path again if they are currently read from this open file.
+    /// Goes back to reading from the path if events are currently read from this open file.
     pub(super) fn stop_reading_through(&self, file: &Arc<File>) {
         let mut open = self.open_file.lock().unwrap_or_else(PoisonError::into_inner);
         open.take_if(|open| Arc::ptr_eq(open, file));
@@ -211,8 +211,8 @@ impl EventFile {
         (line.last() == Some(&b'\n')).then_some(end)
     }
 
-    /// Returns the recorded offset at or before the event after this one, and the number of the event that precedes
-    /// that offset.
+    /// Returns the nearest recorded offset at or before the start of event `seq + 1`, and the number of the event that
+    /// ends there.
     pub(super) fn position_before(&self, seq: Seq) -> Option<(u64, Seq)> {
         let block = seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
         let offset = *self.lock_positions().get(usize::try_from(block).ok()?)?;

@@ -68,8 +68,8 @@ pub(super) fn path_change(path: &Path, open: &Metadata) -> Option<FileChange> {
     }
 }
 
-/// Returns the files of a new fork's ancestors. The fork begins after the event `at` of a branch whose file is `own`
-/// and whose ancestors are `parents`.
+/// Returns the files of a new fork's ancestors. The fork begins after the event `at` of a branch whose file is
+/// `own_file` and whose ancestors are `parents`.
 ///
 /// # Errors
 /// Returns [`JournalError::Io`] if a file cannot be opened.

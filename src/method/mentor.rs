@@ -95,7 +95,7 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
     let after_last = settings.flag("reflect_after_last", false);
     let has_one_trial = run.trials <= 1 && !after_last;
     const ONE_TRIAL: (&str, &str) = (
-        "there is only one trial, and nothing is written after the last one",
+        "there is only one trial, and no reflection is written after the last trial",
         "--trials 2 (or more) or --set reflect_after_last=true",
     );
     let (reason, remedy) = match run.method.as_str() {

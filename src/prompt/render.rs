@@ -115,8 +115,8 @@ fn estimate_segments(record: &PromptRecord) -> usize {
     steps.sum::<usize>().min(2048) * 2
 }
 
-/// Returns the message role of a line of the steps. If a template assigns the steps to the assistant, only the agent's
-/// own lines are; the others are the user's.
+/// Returns the message role of a line of the steps. If a template gives the steps the role `assistant`, observations
+/// and human edits still get the role `user`.
 fn line_role(steps_role: MessageRole, label: SegmentLabel) -> MessageRole {
     match (steps_role, label) {
         (MessageRole::Assistant, SegmentLabel::Observation | SegmentLabel::HumanEdit) => MessageRole::User,

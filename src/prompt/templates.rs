@@ -131,7 +131,7 @@ pub(super) struct LessonFilter {
     pub(super) heading: Option<StoredText>,
     /// Kinds to show; if empty, the kinds of the label.
     pub(super) kinds: Vec<ReflectionKind>,
-    /// Setting with the number of lessons to show, the newest of each kind; if `None`, all are shown.
+    /// Name of the setting that limits how many lessons of each kind are shown, newest kept; `None` shows all.
     pub(super) count_setting: Option<String>,
     /// If set, only lessons of this scope.
     pub(super) scope: Option<Scope>,
@@ -188,7 +188,7 @@ impl Templates {
                     .map(|(n, _)| *n)
                     .chain(upstream_files::FILE_NAMES.iter().copied())
                     .collect();
-                let reason = format!("no template has this name; there are {}", known.join(", "));
+                let reason = format!("unknown template; expected one of {}", known.join(", "));
                 return Err(TemplateError { file: name, line: 1, reason });
             }
             files.insert(name, text);

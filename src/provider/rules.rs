@@ -7,8 +7,8 @@
 //!
 //! The core is one pure function, [`answer`]: `prompt_parser` parses the prompt, `belief` replays the history, `forms`
 //! finds the lessons, and `rule_context` decides with `plans`, `search` and `narration`. `knowledge` holds fixed data,
-//! and `seeded_random` derives chance from the task and the seed. `grid` and `planning`
-//! answer prompts about other environments.
+//! and `seeded_random` derives random numbers from the task and the seed. `grid` and `planning` answer prompts about
+//! other environments.
 
 mod belief;
 mod forms;

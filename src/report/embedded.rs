@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// The files of a session, by path relative to its folder (`meta.toml`, `branches/trunk.jsonl`, ...).
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct EmbeddedSession {
-    /// Version of this block.
+    /// Version of the embedded format.
     pub v: u32,
     /// The branch shown on the page; `None` in pages from before it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -17,24 +17,26 @@ pub struct EmbeddedSession {
 /// A file cannot be opened as a report with a session.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmbeddedSessionError {
-    /// There is no block.
+    /// The file contains no embedded session.
     #[error(
         "no retrospect session in it; only files written by `retrospect export --format html` can be opened"
     )]
     NoBlock,
-    /// The block is truncated or malformed.
+    /// The embedded session is truncated or malformed.
     #[error("the session in it is damaged: {0}; export it again from the session's folder")]
     Damaged(String),
-    /// The block has a newer version.
-    #[error("the session in it has version {0}, newer than this program; update retrospect")]
+    /// The embedded session has a newer version.
+    #[error(
+        "the session in it has format version {0}, which this program is too old to read; update retrospect"
+    )]
     Newer(u32),
 }
 
 const OPEN_TAG: &str = "<script type=\"application/json\" id=\"retrospect-session\">";
 const CLOSE_TAG: &str = "</script>";
 
-/// Formats the block as a data element that browsers don't execute. It contains no `<`, so nothing in a journal can end
-/// it early.
+/// Formats the embedded session as a data element that browsers don't execute. It contains no `<`, so nothing in a
+/// journal can end it early.
 pub fn embed_session(files: &BTreeMap<String, String>, branch: Option<&str>) -> String {
     let session = EmbeddedSession { v: 1, branch: branch.map(str::to_owned), files: files.clone() };
     let json = serde_json::to_string(&session).unwrap_or_default();
@@ -45,7 +47,7 @@ pub fn embed_session(files: &BTreeMap<String, String>, branch: Option<&str>) -> 
 /// Extracts the files from a report, byte for byte. Paths that would leave the session's folder are rejected.
 ///
 /// # Errors
-/// Returns [`EmbeddedSessionError`] if the block is missing, malformed or of a newer version.
+/// Returns [`EmbeddedSessionError`] if the embedded session is missing, malformed or of a newer version.
 pub fn extract_session(page: &str) -> Result<EmbeddedSession, EmbeddedSessionError> {
     let (_, rest) = page.split_once(OPEN_TAG).ok_or(EmbeddedSessionError::NoBlock)?;
     let (json, _) = rest

@@ -169,7 +169,7 @@ fn step_json(s: &Step) -> StepJson<'_> {
         step: s.number,
         thought: s.thought.as_deref(),
         thought_edited: s.thought_edited,
-        // If a person replaced the reply, the replaced text, even if it was only a thought.
+        // If a person's action replaced the reply, show the original reply, even if it was only a thought.
         proposed: if s.is_person_action() {
             s.proposal_text()
         } else {

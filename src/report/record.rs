@@ -296,5 +296,6 @@ pub(super) fn format_parents(parents: &[u32]) -> String {
         return String::new();
     }
     let numbers: Vec<String> = parents.iter().map(u32::to_string).collect();
-    format!(", made from {}", numbers.join(", "))
+    let noun = if parents.len() == 1 { "lesson" } else { "lessons" };
+    format!(", made from {noun} {}", numbers.join(", "))
 }

@@ -219,7 +219,7 @@ fn the_summary_of_a_stopped_run_includes_the_open_episode() {
     );
     assert_eq!((tally.steps, tally.moves, tally.calls, tally.tokens), (1, 1, 2, 12));
     assert_eq!(tally.token_counts.reported, 12);
-    let prefetched = "prefetched: 1 sent, 0 used, 0 unused; 1 open, 30 tokens";
+    let prefetched = "prefetched: 1 sent, 0 used, 0 unused; 1 pending, 30 tokens";
     assert_eq!(tally.describe(), format!("0 episodes and 1 in progress, 1 step; {prefetched}"));
     let line: serde_json::Value = serde_json::from_str(&summary_line(&tally, "interrupted", &[])).unwrap();
     assert_eq!((&line["open"], &line["steps"], &line["calls"]), (&1.into(), &1.into(), &2.into()));
@@ -238,7 +238,7 @@ fn step_refs_are_parsed() {
 
 #[cfg(feature = "tui")]
 #[test]
-fn a_picture_merges_runs_and_draws_frames() {
+fn svg_merges_equally_styled_cells_and_draws_borders() {
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;
     use ratatui::style::{Color, Modifier, Style};
@@ -286,7 +286,7 @@ fn exports_show_questions_complaints_failed_calls_and_parents() {
         "about the reply: one tip is asked for: the rest was not kept",
         "about the reply: a second action was not read: rest",
         "asked again because a reply was unusable: once",
-        "in 0 prompts, made from 1</td>",
+        "in 0 prompts, made from lesson 1</td>",
     ];
     for text in expected {
         assert!(page.to_lowercase().contains(&text.to_lowercase()), "{text}");

@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// Writes a transcript event by event, so that a run can be followed while in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    /// The lines before the first episode have been written.
-    has_started: bool,
+    /// Whether an episode's heading has been written; further ones are preceded by a blank line.
+    has_heading: bool,
     /// The progress written last.
     progress: f64,
     /// The episode's heading is still to be written: it begins with the goal, which the first observation may contain.
@@ -39,7 +39,7 @@ impl Transcript {
         let open = state.open_episode();
         let has_no_observation = open.is_some_and(|e| e.first_observation.is_none());
         Self {
-            has_started: state.ended_episodes.len() + usize::from(open.is_some() && !has_no_observation) > 0,
+            has_heading: state.ended_episodes.len() + usize::from(open.is_some() && !has_no_observation) > 0,
             progress: state.unchanged_result().progress,
             heading_pending: has_no_observation,
         }
@@ -59,7 +59,7 @@ impl Transcript {
 
     fn heading(&mut self, after: &State) -> String {
         let Some(episode) = &after.episode else { return String::new() };
-        let mut out = String::from(if std::mem::replace(&mut self.has_started, true) { "\n" } else { "" });
+        let mut out = String::from(if std::mem::replace(&mut self.has_heading, true) { "\n" } else { "" });
         let (task, trial) = (&episode.task, episode.trial);
         let id = format!("{} {}", task.env, task.id);
         let name = if task.goal.is_empty() { id } else { format!("{} ({id})", task.goal) };
@@ -123,7 +123,7 @@ impl Transcript {
                     write_line(out, &format!("{step:>3} think  "), thought);
                 }
                 for complaint in complaints {
-                    write_line(out, "      (reply) ", complaint);
+                    write_line(out, "      about the reply: ", complaint);
                 }
             }
             Event::ActionOverridden { step, proposed: proposal, action, .. } => {
@@ -274,7 +274,7 @@ impl Transcript {
             }
             Event::BreakpointHit { .. } => {
                 if let Some(hit) = after.breakpoints.last_hit.as_ref() {
-                    let prefix = if hit.config.is_watch { "      WATCH " } else { "      STOP " };
+                    let prefix = if hit.config.is_watch { "      WATCH " } else { "      BREAK " };
                     write_line(out, prefix, &hit.describe());
                 }
             }
@@ -319,7 +319,7 @@ fn write_reflection(out: &mut String, reflection: &Reflection) {
         write_line(out, "        - ", &format_lesson(&item.text));
     }
     for complaint in &reflection.complaints {
-        write_line(out, "        (reply) ", complaint);
+        write_line(out, "        about the reply: ", complaint);
     }
     match reflection.dropped.len() {
         0 => {}

@@ -91,7 +91,7 @@ pub(super) fn watch_terminal() {
     });
 }
 
-/// Returns a bit mask of the signals that this process was started to ignore, as with `nohup`.
+/// Returns a bit mask of the signals that were already ignored when this process started, as with `nohup`.
 fn ignored_signals() -> u64 {
     #[cfg(target_os = "linux")]
     {

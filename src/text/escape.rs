@@ -66,7 +66,8 @@ fn longest_backtick_run(text: &str) -> usize {
 }
 
 /// Escapes everything in a JSON document that could control a terminal or hide text: DEL, C1 controls, line separators
-/// and bidirectional controls. These occur only inside strings, so that the document's value doesn't change.
+/// and bidirectional controls. These occur only inside strings, so escaping them doesn't change the document's
+/// value.
 pub fn escape_json(text: &str) -> Cow<'_, str> {
     if text.is_ascii() && !text.contains('\u{7f}') {
         return Cow::Borrowed(text);

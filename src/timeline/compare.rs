@@ -1,7 +1,8 @@
 //! Compares two episodes: aligned by action, with the first difference and what preceded it.
 //!
-//! Pure: a [`Side`] loads its own states, so that trials, branches and sessions are compared in the same way, and a
-//! long session is never held as a whole. An alignment refers to steps by their numbers.
+//! Does no I/O itself: each [`Side`] has a function that loads its branch's states, so that trials, branches and
+//! sessions are compared in the same way, and a long session is never in memory as a whole. An alignment refers to
+//! steps by their numbers.
 
 mod align;
 mod differences;
@@ -36,7 +37,7 @@ pub struct Side {
     pub name: String,
     /// The episode, in its current or final state.
     pub episode: Arc<Episode>,
-    /// The run it belongs to, as of the loading of the episode.
+    /// The run's specification at the end of the episode, or at the branch's head for the last episode.
     run: Option<Arc<RunSpec>>,
     state_loader: StateLoader,
 }
@@ -148,9 +149,9 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// Returns the differences just before a row. A side without a step in it is represented by its next one. If it has
-    /// none left, the differences before the last row in which both sides have a step are returned,
-    /// because how far one side has got doesn't explain what the other does next.
+    /// Returns the differences just before a row. If a side has no step in this row, its next step is used. If it has
+    /// none left, returns the differences before the last earlier row in which both sides have a step: a side that has
+    /// already ended explains nothing about the other's next step.
     ///
     /// # Errors
     /// Returns a message if events cannot be read again.

@@ -23,8 +23,8 @@ impl EventFetcher {
         Self { all: Arc::new(all), matching: None }
     }
 
-    /// Adds a function that reads only the events whose journal line matches a pattern. Its result may contain events
-    /// that don't match.
+    /// Adds a faster function for searches. It must return every event whose journal line matches the pattern and may
+    /// return others.
     #[must_use]
     pub fn with_matching(
         mut self,

@@ -72,17 +72,18 @@ impl History {
         }
         let mut loaded = self.lock();
         loaded.folds.push_back(states);
-        if loaded.folds.len() > MAX_FOLDS {
-            loaded.folds.pop_front();
-        }
+        let surplus = if loaded.folds.len() > MAX_FOLDS { loaded.folds.pop_front() } else { None };
+        // Dropping large states takes a while.
+        drop(loaded);
+        drop(surplus);
     }
 
-    /// Returns how many parts have been loaded.
+    /// Returns how many parts of the past (states or ranges of events) have been loaded.
     pub(super) fn load_count(&self) -> u64 {
         self.load_count.load(Ordering::Relaxed)
     }
 
-    /// Counts a loaded part.
+    /// Counts a loaded part of the past.
     pub(super) fn count_load(&self) {
         self.load_count.fetch_add(1, Ordering::Relaxed);
     }
@@ -92,9 +93,9 @@ impl History {
         let mut loaded = self.lock();
         loaded.states.retain(|kept| kept.head != state.head);
         loaded.states.push_back(state);
-        if loaded.states.len() > MAX_STATES {
-            loaded.states.pop_front();
-        }
+        let surplus = if loaded.states.len() > MAX_STATES { loaded.states.pop_front() } else { None };
+        drop(loaded);
+        drop(surplus);
     }
 
     /// Keeps the events after `after`.

@@ -144,7 +144,9 @@ impl App {
                 LoopEvent::Terminated => return Ok(Exit::Terminated),
                 LoopEvent::Terminal(event) => match to_message(event) {
                     Some(msg) => {
-                        self.asked_for.clear();
+                        if matches!(msg, UiMessage::Key(_)) {
+                            self.asked_for.clear();
+                        }
                         self.handle_message(msg)
                     }
                     None => continue,
@@ -178,8 +180,12 @@ impl App {
                     // The stream reads the terminal on its own thread; it must not while another program uses the
                     // terminal.
                     drop(events);
-                    self.with_terminal_released(request, &answers)?;
+                    let answer = self.with_terminal_released(request)?;
                     events = EventStream::new();
+                    let requests = answer.map(|answer| self.handle_message(UiMessage::Answer(answer)));
+                    for request in requests.into_iter().flatten() {
+                        self.perform_request(request, &answers)?;
+                    }
                 } else {
                     self.perform_request(request, &answers)?;
                 }
@@ -199,7 +205,8 @@ impl App {
         let second =
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });
         let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.expires_at));
-        let work_since = self.model.loading_since.or(self.model.export.as_ref().map(|(since, _)| *since));
+        let loading = self.model.loading.map(|(_, since)| since).or(self.model.frame_loading_since);
+        let work_since = loading.or(self.model.export.as_ref().map(|(since, _)| *since));
         let work_shown = work_since.map(|since| Instant::from_std(since) + WORK_SHOWN_AFTER);
         let work_shown = work_shown.filter(|shown| *shown > drawn);
         let progress = self.model.export.as_ref().map(|_| drawn + PROGRESS_INTERVAL);
@@ -232,9 +239,13 @@ impl App {
             parts = compositor.draw(model, &context, cache, frame.buffer_mut());
         })?;
         parts.retain(|part| !self.asked_for.contains(part));
-        if !parts.is_empty() {
+        if !parts.is_empty() && self.model.frame_loading_since.is_none() {
             self.asked_for.extend(&parts);
-            self.load_past(PastLoad { epoch: self.frame.epoch, parts, then: None }, answers.clone());
+            self.model.frame_loading_since = Some(Instant::now().into_std());
+            self.load_past(
+                PastLoad { number: 0, epoch: self.frame.epoch, parts, then: None },
+                answers.clone(),
+            );
         }
         Ok(())
     }
@@ -354,8 +365,8 @@ impl App {
         self.model.show_notice(error, Severity::Warning, Instant::now().into_std());
     }
 
-    /// Performs a request during which another program has the terminal.
-    fn with_terminal_released(&mut self, request: Request, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
+    /// Performs a request during which another program has the terminal, and returns the answer, if there is one.
+    fn with_terminal_released(&mut self, request: Request) -> io::Result<Option<Answer>> {
         match request {
             Request::Suspend => self.screen.suspend()?,
             Request::OpenEditor(text) => {
@@ -371,12 +382,11 @@ impl App {
                     }
                     None => None,
                 };
-                // The channel has room for several answers, and only one editor is open at a time.
-                let _ = answers.try_send(Answer::Edited(text));
+                return Ok(Some(Answer::Edited(text)));
             }
             _ => {}
         }
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Compositor {
     overlays: Vec<Box<dyn Component>>,
     /// An overlay that closed after it sent a command; it is reopened if the command is rejected.
     closed: Option<Box<dyn Component>>,
+    /// The number of the last load.
+    last_load: u64,
 }
 
 /// Returns whether an action falls through all overlays: stopping and pausing must work whatever is open.
@@ -89,7 +91,6 @@ impl Compositor {
         cache: &mut ViewCache,
         buffer: &mut Buffer,
     ) -> Vec<PastPart> {
-        context.frame.timeline.take_missing();
         let screen = buffer.area;
         let covered = self.overlays.iter().map(|o| o.rows_covered(context, screen)).max().unwrap_or(0);
         view::draw(model, context, covered, cache, buffer);
@@ -118,14 +119,21 @@ impl Compositor {
         let action = context.keymap.action_for(mode, key);
         self.closed = None;
         let confirms_end = update::on_any_key(model, action);
-        match action {
+        // Whatever a person does next replaces what they wait for.
+        let cancelled = action.is_some() && model.loading.take().is_some();
+        let mut requests = if cancelled { vec![Request::CancelLoad] } else { Vec::new() };
+        if cancelled && matches!(action, Some(Action::Close | Action::Quit)) {
+            return requests;
+        }
+        requests.extend(match action {
             Some(action) if !model.is_covered || confirms_end || is_global(action) => {
                 let key = PaneKey { action, mode, confirms_end, closed_itself };
                 update::on_pane_key(model, context, cache, key)
             }
             Some(action) => self.ask_topmost(|overlay| overlay.on_action(action, context)),
             None => self.ask_topmost(|overlay| overlay.on_key(key, context)),
-        }
+        });
+        requests
     }
 
     /// Lets the topmost overlay respond and removes it if it asks to close.
@@ -183,13 +191,16 @@ impl Compositor {
             return requests;
         }
         if loads >= MAX_LOADS {
-            let text = "this part of the session can't be read; `retrospect verify` says why";
+            let text = "this part of the session couldn't be loaded; `retrospect verify` checks whether it can be read";
             model.show_notice(text, Severity::Warning, context.now);
             return requests;
         }
-        model.loading_since.get_or_insert(context.now);
-        let epoch = context.frame.epoch;
-        vec![Request::LoadPast(PastLoad { epoch, parts, then: Some((Box::new(request), loads + 1)) })]
+        self.last_load += 1;
+        let (number, epoch) = (self.last_load, context.frame.epoch);
+        let since = model.loading.map_or(context.now, |(_, since)| since);
+        model.loading = Some((number, since));
+        let then = Some((Box::new(request), loads + 1));
+        vec![Request::LoadPast(PastLoad { number, epoch, parts, then })]
     }
 
     /// Performs a request with what is in memory. Does nothing but note what is missing, if something is.
@@ -225,16 +236,19 @@ impl Compositor {
         load: PastLoad,
         result: Result<(), String>,
     ) -> Vec<Request> {
-        let Some((request, loads)) = load.then else { return Vec::new() };
-        model.loading_since = None;
+        let is_current = match &load.then {
+            Some(_) => model.loading.take_if(|(number, _)| *number == load.number).is_some(),
+            None => model.frame_loading_since.take().is_some(),
+        };
+        // On another branch the same numbers are other events.
+        if !is_current || load.epoch != context.frame.epoch {
+            return Vec::new();
+        }
         if let Err(reason) = result {
             model.show_notice(reason, Severity::Warning, context.now);
             return Vec::new();
         }
-        // On another branch the same numbers are other events.
-        if load.epoch != context.frame.epoch {
-            return Vec::new();
-        }
+        let Some((request, loads)) = load.then else { return Vec::new() };
         let requests = self.perform_loading(model, context, *request, loads);
         model.is_covered = !self.overlays.is_empty();
         requests

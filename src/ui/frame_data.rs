@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The session data of one frame, all from the same branch, epoch and last event. It is owned: drawing and
+/// The session data of one frame; all but `live` from the same branch, epoch and last event. It is owned: drawing and
 /// updating hold no lock of the driver. Cheap to clone.
 #[derive(Clone)]
 pub struct FrameData {
@@ -95,16 +95,20 @@ impl FrameData {
             self.cursor_seq = None;
             return;
         };
-        // The cursor moves only to states in memory; what is on the screen stays there when it is dropped from memory.
-        if self.cursor_seq != Some(seq)
-            && let Some(displayed) = self.timeline.state_at(seq)
-        {
-            self.displayed = displayed;
+        if self.cursor_seq != Some(seq) {
+            // The cursor moves only to states in memory. If one has been dropped since, the frame asks for it.
+            match (self.timeline.state_at(seq), self.cursor_seq) {
+                (Some(displayed), _) => (self.displayed, self.cursor_seq) = (displayed, Some(seq)),
+                (None, Some(_)) => {}
+                (None, None) => {
+                    (self.displayed, self.story) = (self.head.clone(), self.head.clone());
+                    return;
+                }
+            }
         }
         if let Some(story) = self.story_of(&self.displayed) {
             self.story = story;
         }
-        self.cursor_seq = Some(seq);
     }
 
     /// Returns whether the state after an event can be shown: it and the end of its episode are in memory.

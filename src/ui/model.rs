@@ -87,8 +87,10 @@ pub struct Model {
     pub mark_filter: MarkFilter,
     /// While the mouse drags along the timeline: the ruler from when the button was pressed.
     pub scrubbing: Option<StepRuler>,
-    /// Since when a part of the past has been loading that a request needs, or `None` if none is.
-    pub loading_since: Option<Instant>,
+    /// The number of the load that a request waits for, and since when. `None` if none does.
+    pub loading: Option<(u64, Instant)>,
+    /// Since when a part of the past has been loading that a frame lacks.
+    pub frame_loading_since: Option<Instant>,
     /// The report being written: since when, and how far it is.
     pub export: Option<(Instant, Arc<WorkProgress>)>,
     /// Whether an overlay covers the panes. The compositor keeps it up to date.
@@ -197,7 +199,8 @@ impl Model {
     /// Returns what is in progress for a person, if it takes long enough to be shown.
     pub fn work_message(&self, now: Instant) -> Option<String> {
         let is_long = |since: Instant| now.saturating_duration_since(since) >= WORK_SHOWN_AFTER;
-        if self.loading_since.is_some_and(is_long) {
+        let loading_since = self.loading.map(|(_, since)| since).or(self.frame_loading_since);
+        if loading_since.is_some_and(is_long) {
             return Some("loading an earlier part of the session".to_owned());
         }
         let (_, progress) = self.export.as_ref().filter(|(since, _)| is_long(*since))?;

@@ -33,6 +33,8 @@ pub enum UiMessage {
 /// Parts of the past to load, and what to do then.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastLoad {
+    /// The number of the load; the answer to a load that is no longer the current one is dropped.
+    pub number: u64,
     /// The store's epoch.
     pub epoch: u64,
     pub parts: Vec<PastPart>,

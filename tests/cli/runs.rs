@@ -163,7 +163,7 @@ fn plain_mode_sets_lists_and_reports_breakpoints() {
         "watch 2 set: warn action ~ fridge",
         "2 watch: warn action ~ fridge (0 hits)",
         "WATCH watch 2 `action ~ fridge`: `go to fridge 1` proposed at step 2",
-        "STOP breakpoint 1 `stalled 3`: no progress in the first 3 steps",
+        "BREAK breakpoint 1 `stalled 3`: no progress in the first 3 steps",
         "STOPPED · stalled 3",
         "1 breakpoint: stalled 3 (1 hit; last: no progress in the first 3 steps)",
         "1 breakpoint: stalled 3 (1 hit, off",

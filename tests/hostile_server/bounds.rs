@@ -356,7 +356,7 @@ fn a_stop_that_cuts_reasoning_without_an_opening_tag_is_not_sent_again() {
         let request = || Request { newline_stop_check: Some(prose), ..request() };
         let first = ask(&client, request()).await;
         assert!(first.text.starts_with("look"), "{first:?}");
-        assert!(first.notices.iter().all(|n| !n.contains("the stop stays")), "{:?}", first.notices);
+        assert!(first.notices.iter().all(|n| !n.contains("keeping the stop")), "{:?}", first.notices);
         let later = provider(endpoint(&server.base));
         later.restore_quirks(&client.setting_deviations());
         assert!(later.learned().starts_in_reasoning && later.learned().match_stops_locally);

@@ -122,7 +122,7 @@ fn a_model_that_ends_by_itself_keeps_the_stop_text() {
         for (seed, requests) in [(1, 2), (2, 4), (3, 5), (4, 6)] {
             let answer = ask(&client, actor_request(seed)).await;
             assert_eq!((answer.text.as_str(), server.requests().len()), (PARTIAL_TEXT, requests));
-            let notices: Vec<bool> = answer.notices.iter().map(|n| n.contains("the stop stays")).collect();
+            let notices: Vec<bool> = answer.notices.iter().map(|n| n.contains("keeping the stop")).collect();
             assert_eq!(notices, if seed < 3 { vec![true] } else { vec![] });
             assert!(has_stop(&client));
         }

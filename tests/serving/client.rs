@@ -96,7 +96,8 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
                 answer.truncated = None;
             }
             Ok(Delta::Usage(usage)) => {
-                // Usage of earlier attempts alone may come first; usage that includes the last one comes once, at the end.
+                // Usage of earlier attempts alone may arrive first; the final usage, which includes the last attempt,
+                // arrives once.
                 assert!(answer.usage.is_none_or(|u| u.has_only_earlier()), "the final usage arrives once");
                 answer.usage = Some(usage);
             }

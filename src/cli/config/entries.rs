@@ -87,7 +87,7 @@ pub const ENTRIES: &[Entry] = &[
     entry("run.seed", "random seed of a run", ValueType::Number(0), "0", "RETROSPECT_SEED", "--seed"),
     entry(
         "run.trials",
-        "maximum number of trials per task; if not set, the method's default",
+        "maximum number of trials per task; the default depends on the method",
         ValueType::Number(1),
         "1",
         "RETROSPECT_TRIALS",

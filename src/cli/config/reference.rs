@@ -13,8 +13,8 @@ pub fn reference_page() -> String {
         "# Configuration\n\nThis page is generated from the program's own table; a test fails when it is out of date.\n\n\
          ```toml\n[run]\nactor = \"openai:qwen3:4b\"\nprofile = \"ollama\"\n\n[screen]\ntheme = \"default\"\n```\n\n\
          The file is `config.toml` in the user's configuration folder. `retrospect config show` prints its path, \
-         `RETROSPECT_CONFIG_DIR` moves the folder, and `--config FILE` reads another file. `themes/` and `keys.toml` are in the same \
-         folder.\n\n\
+         `RETROSPECT_CONFIG_DIR` sets a different folder, and `--config FILE` reads another file. `themes/` and `keys.toml` are in the \
+         same folder.\n\n\
          `retrospect config init` writes the file with every key commented out. `retrospect config show` prints every value and its \
          origin.\n\n\
          A flag overrides the environment variable, which overrides the file, which overrides the default.\n",
@@ -31,13 +31,14 @@ pub fn reference_page() -> String {
             );
         }
         let code = |text: &str| if text.is_empty() { "none".to_owned() } else { format!("`{text}`") };
+        let is_method_default = entry.name == "run.trials";
         let _ = writeln!(
             out,
             "| `{}` | {} | {} | {} | `{}` | {} |",
             short_name(entry),
             entry.meaning,
             entry.value_type.allowed_values(),
-            code(entry.default),
+            if is_method_default { "the method's".to_owned() } else { code(entry.default) },
             entry.variable,
             code(entry.flag)
         );
@@ -55,25 +56,29 @@ fn write_profile_reference(out: &mut String) {
          profiles before it, or the defaults. Built-in profiles: {}. `paper` contains only OmniReflect's sampling parameters and can \
          be combined with any other: \
          `--profile vllm,paper`.\n\n\
-         **Addresses.** For a server on this machine, a built-in profile's address is only a default. `OPENAI_BASE_URL` and \
-         `run.base_url` override it, even if you choose the profile during a run. The address in your own profile overrides both.\n\n\
+         **Addresses.** If a built-in profile names a server on this machine, its address is only a default: `OPENAI_BASE_URL` and \
+         `run.base_url` override it, even if you choose the profile during a run. An address in a profile of your own overrides all of \
+         these, but not `--base-url`.\n\n\
          **API keys** are never written into this file: a profile names the variable (`key_env`) or file (`key_file`) that \
-         holds the key. The key of `OPENAI_API_KEY` (or of `run.key_env`) and the headers of `run.headers` are sent only to a server \
-         set with `--base-url` or `OPENAI_BASE_URL` and to servers on this machine. Redirects to other servers aren't followed.\n\n\
-         **https.** A server's certificate must be signed by a CA that the system trusts (on Linux `SSL_CERT_FILE` and `SSL_CERT_DIR` \
-         name other files), or by one in `ca_file`, `run.ca_file` or `--ca-file FILE`. Certificate checks can't be switched off.\n\n\
+         holds the key. The key in `OPENAI_API_KEY` (or in the variable named by `run.key_env`) and the headers in `run.headers` are \
+         sent only to a server set with `--base-url` or `OPENAI_BASE_URL` and to servers on this machine. Redirects to other servers \
+         aren't followed.\n\n\
+         **https.** A server's certificate must be signed by a CA that the system trusts (on Linux, `SSL_CERT_FILE` and `SSL_CERT_DIR` \
+         can replace the system's list), or by one in `ca_file`, `run.ca_file` or `--ca-file FILE`. Certificate checks can't be switched \
+         off.\n\n\
          **Proxies** are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` (or the same in lower case). Servers on \
          this machine are always contacted directly.\n\n\
-         **Learned behaviour.** What the program learns about a server is reported once and applies until the program ends:\n\n\
+         **Learned behaviour.** What the program learns about a server is reported once and applies until the program exits:\n\n\
          - A field that the server rejects isn't sent again.\n\
-         - Some servers abort a reply when another request arrives. Such a server gets one request at a time from then on: after one \
-         aborted reply if its stream ended with `[DONE]` but no finish_reason, otherwise after two. llama-cpp-python is such a \
-         server; it is recognized by its list of models, so nothing is aborted.\n\
-         - If a call's stream ends without a finish_reason although no other request was running, the call is retried, the second \
-         time without streaming. After two calls with empty or incomplete streams, the server is called without streaming.\n\
+         - Some servers abort a reply when another request arrives. After two aborted replies, or one whose stream ended with \
+         `[DONE]` but no finish_reason, such a server gets only one request at a time. llama-cpp-python is recognized by its list of \
+         models and gets one at a time from the start.\n\
+         - If a call's stream ends without a finish_reason although no other request was running, the call is retried up to \
+         twice, the second time without streaming unless an earlier stream had a finish_reason. After two calls with empty or \
+         incomplete streams, the server is called without streaming.\n\
          - When the program itself ends a reply at a stop sequence, it waits for the server's token counts: up to `tail_seconds` if \
-         the server was sent that stop sequence too and sends no more text, otherwise 0.25 s. After two waits without counts, it \
-         waits only after every eighth reply.\n\n\
+         that stop sequence was also in the request and no more text arrives, otherwise up to 0.25 s. After two waits without counts, \
+         it waits only after every eighth reply.\n\n\
          | key | what it does |\n|---|---|\n",
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );
@@ -91,9 +96,9 @@ fn write_settings_reference(out: &mut String) {
         "\n## Method settings\n\nSet them with `--set NAME=VALUE`, or several at once with a `[preset.NAME]` table and `--preset \
          NAME`. `METHODS.md` lists all settings and the origin of each default.\n\n## Sampling parameters of a run\n\nSet them the same \
          way, for the model of one role: `--set actor.NAME=VALUE` or `--set mentor.NAME=VALUE`, such as `--set actor.max_tokens=4096`. \
-         The value replaces the profile's; `off` means not sent, and `own` the profile's value. `resume` and `doctor` accept these \
-         flags too. A reply truncated by `max_tokens` is requested \
-         again with a higher limit (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
+         The value replaces the profile's; `off` leaves the parameter out, and `own` goes back to the profile's value. \
+         `resume` and `doctor` accept these flags too. A reply truncated by `max_tokens` is requested again with a higher limit \
+         (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
     );
     for param in &SAMPLING_PARAMS {
         // The text above the table explains both words.

@@ -196,7 +196,9 @@ fn screen_only_message(word: &str) -> Option<String> {
         | "last-progress" | "search" => "here: `story N` shows a step",
         "lesson-up" | "lesson-down" => "here: `move N PLACE`",
         "lesson-from-override" => "here: `lesson MISTAKE -> SOLUTION`",
-        "override-questions" => "here: `set override.shown_as own` (as the agent's own action) or `human_edit`",
+        "override-questions" => {
+            "here: `set override.shown_as own` (as the agent's own action) or `human_edit`"
+        }
         "result" => "here: `story` and `world`",
         "compare" => "here: quit, then `retrospect diff A B`",
         "tasks" => "here: quit, then `retrospect report`",

@@ -301,7 +301,7 @@ fn a_diverging_environment_is_detected_and_a_person_decides() {
 }
 
 #[test]
-fn a_branch_that_cannot_be_closed_is_left_as_after_a_crash() {
+fn a_branch_that_cannot_be_closed_is_abandoned_as_after_a_crash() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("s")).unwrap();
     let failing = writer.failing_writes.clone();
@@ -386,7 +386,7 @@ fn a_branch_with_a_broken_ancestor_names_the_file() {
     assert!(error.contains("names no parent"), "{error}");
     let error = open_with(Some(&trunk), &fork.replacen("\"id\":\"b1\"", "\"id\":\"b4\"", 1));
     assert!(error.contains("header is that of branch \"b4\""), "{error}");
-    // A fork left without a header by a power failure was never created; the next one takes another name.
+    // A branch file left without a header by a power failure isn't a branch, but its name isn't reused.
     std::fs::write(session.trunk(), &trunk).unwrap();
     std::fs::write(session.branch_file(&branch_id(1)), "").unwrap();
     assert_eq!(session.branches().unwrap().len(), 1);

@@ -19,7 +19,7 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
     load_world(&task.id, options).map(|world| Box::new(world) as Box<dyn Environment>)
 }
 
-/// Opens the game of an AgentBoard label, whose subgoals measure progress.
+/// Opens the game that a row of an AgentBoard label file names; the row's subgoals measure progress.
 pub(super) fn open_labelled(
     game: &str,
     subgoals: Subgoals,

@@ -5,8 +5,9 @@ use crate::engine::{CommandError, Effect, Engine, Event};
 use serde_json::Value;
 
 impl Engine {
-    /// Returns the events that continue the session with another run, given in full. Another method starts with empty
-    /// memory, because it can't read the previous method's memory; reflections and lessons stay.
+    /// Returns the events that replace the run's specification by `spec`, which is complete, not a difference. Another
+    /// method starts with empty memory, because it can't read the previous method's memory; reflections and lessons
+    /// stay.
     pub(super) fn change_run(&self, spec: &RunSpec) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.calls.values().any(|c| matches!(c, Effect::Ask { .. })) {
@@ -25,7 +26,7 @@ impl Engine {
         Ok(events)
     }
 
-    /// Checks that a role uses a sampling setting, which only models do. Other settings aren't checked.
+    /// Checks that the role's provider supports the sampling setting; only models do. Other settings aren't checked.
     pub(super) fn check_sampling_setting(&self, name: &str, value: &Value) -> Result<(), CommandError> {
         if !["actor.", "mentor."].iter().any(|role| name.starts_with(role)) {
             return Ok(());
@@ -37,7 +38,9 @@ impl Engine {
                 format!("sampling parameters: {}; to use another server, change the model", names.join(", ")),
             ));
         };
-        param.validate(value).map_err(|reason| CommandError::new(format!("{name} = {value}"), reason))?;
+        param
+            .validate(value)
+            .map_err(|reason| CommandError::new(format!("invalid value for {name}: {value}"), reason))?;
         let Some(run) = self.state.run.as_deref() else { return Ok(()) };
         run.check_param_supported(role, param, value)
             .map_err(|reason| CommandError::new(reason, "choose a model for this role first (openai:MODEL)"))

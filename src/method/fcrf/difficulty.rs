@@ -38,8 +38,8 @@ impl Difficulty {
 
     /// Returns how many of `total` trials are followed by a simple and how many by an in-depth reflection, as (k1, k2).
     ///
-    /// Paper: k2 is `total` times the sum divided by 4, the greatest sum of the table, and may be a fraction. Code: k1
-    /// is `max(1, int((1 - sum / 5) * total))`, floating-point errors included.
+    /// Paper: `k2 = total * sum / 4` (4 is the table's largest sum); it may be fractional. Code: k1 is
+    /// `max(1, int((1 - sum / 5) * total))`, floating-point errors included.
     pub fn trials_by_depth(self, as_in_public_code: bool, total: u32) -> (f64, f64) {
         let (sum, total) = (f64::from(self.sum()), f64::from(total));
         if as_in_public_code {

@@ -55,14 +55,14 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "loop_detector",
-        "an episode ends when two consecutive actions are equal (Reflexion's public code)",
+        "an episode ends when two consecutive actions are identical (Reflexion's public code)",
         &[],
         false,
         BuiltIn,
     ),
     number(
         "repeat_after",
-        "how often the same action must have run before it can count as a repeat",
+        "how many times the same action must have run before it can count as a repeat",
         &[],
         thresholds::REPEAT_AFTER,
         (1, MAX_NUMBER),
@@ -70,7 +70,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "circle_visits",
-        "how often the same action must have run before it can count as going in circles (household, alfworld)",
+        "how many times the same action must have run before it can count as going in circles (household, alfworld)",
         &[],
         thresholds::CIRCLE_VISITS,
         (1, MAX_NUMBER),
@@ -101,7 +101,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "ask_again",
-        "retries of a reply without an action before the call counts as failed",
+        "how many times a reply without an action is requested again before the call counts as failed",
         &[],
         2,
         (0, 100),

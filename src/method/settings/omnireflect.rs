@@ -8,7 +8,7 @@ const METHODS: &[&str] = &["omnireflect"];
 pub(super) const LIST: &[SettingSpec] = &[
     choice(
         "generation",
-        "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if it isn't set, a model as mentor makes it neural",
+        "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if not set and the mentor is a model: neural",
         METHODS,
         "symbolic",
         &["symbolic", "neural", "neuro-symbolic"],

@@ -14,7 +14,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "managed",
-        "new memories start as short-term; off: they are long-term from the start",
+        "new memories start in short-term memory; off: they go straight to long-term memory",
         &["sweet_sour"],
         true,
         Paper,

@@ -63,7 +63,10 @@ fn an_attempt_costs_one_call_and_follows_the_plan_to_its_end() {
     assert_eq!(ended, [(EndReason::PlanEnd, 3, 1); 5]);
     let complaints = &state.reflections.last().unwrap().complaints;
     assert!(complaints.iter().any(|c| c.contains("a thought is not an action")), "{complaints:?}");
-    assert!(state.pool.visible_of_kind(ReflectionKind::Plan).count() <= 1, "a plan ends with its attempt");
+    assert!(
+        state.pool.visible_of_kind(ReflectionKind::Plan).count() <= 1,
+        "a plan is discarded when its attempt ends"
+    );
 }
 
 #[test]
@@ -97,7 +100,11 @@ fn with_autonomy_confirm_each_action_of_the_plan_can_be_changed() {
     assert!(play.engine.decide(&crate::engine::Input::Command(Command::Reject("no".to_owned()))).is_err());
     play.command(Command::Approve);
     play.play_script(&mut household(), &[]);
-    assert_eq!(proposed_action(&play).as_deref(), Some("dance"), "`Run` approved it and the next one waits");
+    assert_eq!(
+        proposed_action(&play).as_deref(),
+        Some("dance"),
+        "`Approve` ran the first action, and the next one waits"
+    );
     assert_eq!(action_number(&play), Some(2));
     // Line 3 is the action of step 3, even if the text was changed in the meantime.
     let id = play.state().pool.visible_of_kind(ReflectionKind::Plan).next().unwrap().id.clone();

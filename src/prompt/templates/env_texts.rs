@@ -47,8 +47,8 @@ impl Example {
     }
 }
 
-/// Converts a line of an example to [`Wording::Old`]. The location that such a game names on arrival is left out, as
-/// the interface `react` does.
+/// Converts a line of an example to [`Wording::Old`]. Drops the sentence `You arrive at X.`, as the interface `react`
+/// does for such games.
 fn to_old_wording(line: &str) -> String {
     if let Some((object, receptacle)) = line.strip_prefix("> move ").and_then(|r| r.split_once(" to ")) {
         return format!("> put {object} in/on {receptacle}");

@@ -14,6 +14,7 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 struct RawLayout {
     method: String,
+    /// The mentor question that the layout belongs to, as `PURPOSE.KIND`; `None` for the actor's prompt.
     #[serde(default)]
     question: Option<Spanned<String>>,
     #[serde(default, rename = "segment")]
@@ -106,7 +107,7 @@ pub(super) fn parse_all(files: &BTreeMap<String, String>) -> Result<Parsed, Temp
                     let question = question.into_inner();
                     if !is_question(&question) {
                         let reason = format!(
-                            "{question:?} is not a question; write PURPOSE.KIND, such as reflect.error"
+                            "{question:?} is not a mentor question; write PURPOSE.KIND, such as reflect.error"
                         );
                         return Err(file.error_at(offset, reason));
                     }
@@ -119,7 +120,7 @@ pub(super) fn parse_all(files: &BTreeMap<String, String>) -> Result<Parsed, Temp
     Ok((layouts, env_texts))
 }
 
-/// Returns whether a name has the form `PURPOSE.KIND`.
+/// Returns whether a name identifies a mentor question: `PURPOSE.KIND`, such as `reflect.error`.
 fn is_question(name: &str) -> bool {
     fn is_known<T: serde::de::DeserializeOwned>(word: &str) -> bool {
         serde_json::from_value::<T>(serde_json::Value::from(word)).is_ok()
@@ -136,7 +137,7 @@ fn parse_env_texts(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<
         let RawExample { file: name, types, own_types_only } = example.into_inner();
         let text = files
             .get(&name)
-            .ok_or_else(|| file.error_at(offset, format!("there is no example file {name}")))?;
+            .ok_or_else(|| file.error_at(offset, format!("example file {name} not found")))?;
         examples.push(Example::new(types, own_types_only, text));
     }
     let texts = raw.texts.iter().map(|(name, text)| (name.clone(), StoredText::new(text))).collect();
@@ -179,11 +180,15 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         other => {
             let known = "instruction, guidance, abstract, error, progress, memory, attempt, example, task, \
                          steps, rejection, cue";
-            return Err(file.error_at(offset, format!("there is no segment {other:?}; there are {known}")));
+            return Err(file.error_at(offset, format!("unknown segment {other:?}; expected one of {known}")));
         }
     };
     if has_filter && !matches!(content, Some(Content::Lessons(_))) {
-        return Err(file.error_at(offset, format!("segment {:?} shows no lessons to choose from", raw.label)));
+        let reason = format!(
+            "segment {:?} shows no lessons, so `kinds`, `last`, `scope`, `here`, `together` and `numbered` don't apply",
+            raw.label
+        );
+        return Err(file.error_at(offset, reason));
     }
     let fact = raw
         .fact
@@ -201,7 +206,8 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         }
         (None, Some(text), None) if raw.heading.is_none() => Content::Text(StoredText::new(&text)),
         (None, None, Some(name)) if raw.heading.is_none() => Content::EnvText(name),
-        // An environment's own examples for a question, such as failures with the plans written after them.
+        // Examples that an environment provides for a mentor question, such as failed episodes, each followed by its
+        // plan.
         (Some(Content::Examples(None)), None, Some(name)) => Content::EnvText(name),
         (Some(_), ..) => {
             return Err(file.error_at(offset, format!("segment {:?} takes a heading, not a text", raw.label)));
@@ -230,7 +236,9 @@ fn parse_fact(name: &str) -> Result<Fact, String> {
         "trial" => Ok(Fact::Trial),
         "reward" => Ok(Fact::Reward),
         "total_reward" => Ok(Fact::TotalReward),
-        other => Err(format!("there is no fact {other:?}; there are task_type, trial, reward, total_reward")),
+        other => {
+            Err(format!("unknown fact {other:?}; expected one of task_type, trial, reward, total_reward"))
+        }
     }
 }
 

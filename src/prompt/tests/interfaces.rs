@@ -100,8 +100,8 @@ fn every_builtin_file_parses_and_a_broken_one_names_its_line() {
     let replace_file =
         |name: &str, text: &str| Templates::with_overrides(vec![(name.to_owned(), text.to_owned())]);
     let cases = [
-        ("nobody.toml", "", 1, "no template has this name"),
-        ("react.toml", "method = \"react\"\n\n[[segment]]\nlabel = \"intro\"\n", 3, "there is no segment"),
+        ("nobody.toml", "", 1, "unknown template"),
+        ("react.toml", "method = \"react\"\n\n[[segment]]\nlabel = \"intro\"\n", 3, "unknown segment"),
         ("react.toml", "method = \"react\"\n[[segment]]\nlabel = \"cue\"\n", 2, "needs either"),
         (
             "react.toml",

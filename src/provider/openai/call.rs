@@ -28,7 +28,7 @@ use tokio::time::Instant;
 const MAX_ERROR_BODY_BYTES: usize = 256 << 10;
 /// How often a request is changed for a server before the call fails.
 const MAX_REQUEST_CHANGES: u32 = 12;
-/// How many retries of one kind (such as without newline stops) may fail to help before they are no longer made.
+/// After this many retries of one kind (such as without newline stops) that didn't help, no more of that kind are made.
 const MAX_FRUITLESS_RETRIES: u32 = 2;
 /// How often a reply that the server interrupted is requested again.
 const MAX_INTERRUPTIONS: u32 = 2;
@@ -614,8 +614,8 @@ impl Call {
     ) -> Option<(TentativeQuirks, String)> {
         let learned = self.effective_quirks(trial);
         let TokenLimit::Tokens(limit) = learned.token_limit(self.wanted_max_tokens()) else { return None };
-        // The server accepted a smaller limit earlier in this call, so it is the number that it rejects. A request with
-        // a limit learned in another call may be rejected for any reason.
+        // With `min_limit` set, the server accepted a smaller limit earlier in this call, so the rejection concerns the
+        // limit. A limit learned in another call proves nothing: the request may be rejected for any reason.
         let refused = failed.error.kind == FailureKind::TooLong
             || (trial.min_limit.is_some() && failed.may_concern_limit());
         if !refused || limit <= self.wanted_max_tokens() || self.request.sampling.max_tokens.is_some() {
@@ -632,7 +632,8 @@ impl Call {
         })
     }
 
-    /// Learns from how a reply ended: whether the server sends finish reasons, and usage in time.
+    /// Learns from how a reply ended: whether the server sends finish reasons, and whether its usage still arrives soon
+    /// enough after a local stop (`usage_in_time`; `None` if it wasn't awaited).
     fn learn_from_ending(&self, completion: &Completion) {
         self.quirks.update(|learned| {
             if completion.has_finish_reason && completion.streamed {
@@ -656,8 +657,7 @@ impl Call {
     /// streams in the latter two ways when another request arrives.
     ///
     /// A few servers never send a `finish_reason`. That is assumed if a request without streaming returns the same
-    /// text, or, if the server streams anyway, if the same text arrives once more than interrupted replies are
-    /// requested.
+    /// text, or, if the server streams regardless, when the same text has arrived `MAX_INTERRUPTIONS + 2` times.
     fn is_interrupted(&self, completion: &Completion, interrupted: &[Arc<Completion>]) -> bool {
         if completion.server_finish() == Some(Finish::Interrupted) {
             return true;
@@ -774,6 +774,7 @@ impl Call {
         }
         let limiter = self.quirks.limiter();
         let probe = limiter.probe().await?;
+        // The first request probes. If it made the server suspect, the next one asks for the server's kind.
         if !probe.waited || !limiter.is_suspect() {
             return Some(probe);
         }
@@ -874,7 +875,7 @@ impl Call {
             if completion.has_reasoning() || counted || used_up {
                 self.apply_change(&RequestChange::MatchStopsLocally);
             } else if !completion.is_empty() {
-                // Once may be chance, as no reasoning was seen.
+                // A single case may be coincidence, because no reasoning was seen.
                 self.quirks.update(|learned| learned.empty_with_stops += 1);
                 if self.quirks.learned().empty_with_stops >= EMPTY_REPLIES_TO_BLAME_STOPS {
                     self.apply_change(&RequestChange::EmptyWithStops);
@@ -939,7 +940,7 @@ impl Call {
         let ends = stops.iter().filter(|s| request::is_newline_stop(s)).filter_map(|s| text.find(s.as_str()));
         let line = ends.min().and_then(|end| text.get(..end));
         let action = (check.action)(text);
-        // A line that looked like a sentence was the action if the whole reply has no other one.
+        // If the rest of the reply contains no other action, the line that looked like a sentence was the action.
         let cut_off =
             |line: &str| (check.is_cut_short)(line) && action.is_some() && (check.action)(line) != action;
         if line.is_some_and(cut_off) && !self.may_be_reasoning(completion) {
@@ -947,7 +948,7 @@ impl Call {
         } else {
             self.quirks.update(|learned| learned.fruitless_retries += 1);
             self.send_notice(
-                "a retry without the newline stop gave no action after the first line; the stop stays"
+                "retrying without the newline stop produced no action after the first line; keeping the stop"
                     .to_owned(),
             );
         }

@@ -58,7 +58,7 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("tail_seconds", "how long to wait for data after the end of a reply; default 2"),
     (
         "total_seconds",
-        "timeout for the whole request, not counting the time it waits for the program's other requests; no limit by default",
+        "timeout for the whole request, not counting the time spent waiting for the program's other requests; no limit by default",
     ),
     ("retries", "maximum number of retries; default 4"),
     ("retry_seconds", "wait before the first retry, doubled each time; default 0.5"),
@@ -67,7 +67,7 @@ pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("price_reply", "price per million reply tokens"),
     (
         "proxy",
-        "token counts come from a proxy, not from the model server, so they don't correct the program's estimates; default false",
+        "token counts come from a proxy rather than the model server, so the program doesn't use them to correct its estimates; default false",
     ),
 ];
 

@@ -49,7 +49,8 @@ impl StreamRedactor {
                 end = limit.min(secret.start.max(self.pending_start));
                 break;
             }
-            // The part released before it was recognized is shorter than a fragment.
+            // Any part of the secret released before it was recognized is shorter than the shortest part that counts as
+            // a leak.
             let from = secret.start.max(self.pending_start);
             if from > shown {
                 clean.push_str(&self.text[shown..from]);
@@ -279,7 +280,7 @@ mod tests {
             ("50%, 5%4 and %zz sk%2F", "50%, 5%4 and %zz sk%2F"),
             ("%", "%"),
             ("sk%2Fa%2", "sk%2Fa%2"),
-            // The part before its `=` is a secret of its own, and eight bytes of the whole are enough.
+            // `sk/a+b` is also a secret by itself, and eight matching bytes of the whole secret suffice to hide them.
             ("sk%2Fa%2Bb%3D%C3%A", "[hidden]%A"),
         ] {
             assert_eq!(redactor.redact(text), hidden, "{text}");

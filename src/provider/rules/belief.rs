@@ -8,7 +8,7 @@ use super::knowledge::Habit;
 use super::prompt_parser::{HistoryItem, ParsedPrompt};
 use super::vocabulary::{ObjectName, PutWording, Treatment};
 
-/// A place of the room.
+/// A place in the room, such as a cabinet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     pub(super) name: ObjectName<'a>,
@@ -51,7 +51,7 @@ pub(super) struct Thing<'a> {
     pub(super) times_put_at_target: u32,
 }
 
-/// Counts of mistakes, by the reason that an observer would name.
+/// Counts of mistakes, by apparent reason.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MistakeCounts {
     pub(super) acted_from_afar: u32,

@@ -100,6 +100,7 @@ fn json_document(all: &[Metrics], paper: bool) -> Value {
             json!({"of": first.label, "over": second.label, "improvement": improvement})
         })
         .collect();
+    // Scripts read the key `ways`: configurations, each a method with its models and settings.
     json!({"ways": configurations, "improvements": improvements})
 }
 

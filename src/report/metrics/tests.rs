@@ -219,7 +219,7 @@ fn improvement_counts_a_tie_as_half() {
     assert!((forward.probability.value + backward - 1.0).abs() < 1e-12);
 }
 
-/// These published figures are not k / total for any whole k. FCRF truncates, the others round.
+/// Some published figures are not k / total for any whole k.
 #[test]
 fn some_published_figures_are_impossible() {
     let impossible: Vec<(&str, f64)> = published_results()
@@ -233,6 +233,7 @@ fn some_published_figures_are_impossible() {
     assert_eq!(impossible_in("alfworld"), [68.0, 54.2, 84.1, 93.8]);
     assert_eq!(impossible_in("babyai"), [24.6, 45.2, 44.1, 53.2, 50.8, 64.2]);
     assert_eq!(impossible_in("pddl"), [12.1, 36.6, 45.7, 65.2]);
+    // FCRF truncates its percentages instead of rounding them.
     for value in [91.0, 87.3, 88.8, 82.8, 83.5, 68.6] {
         assert!(is_possible_share(value, 134, true), "{value}");
     }
@@ -312,8 +313,8 @@ fn a_recorded_mentor_counts_as_a_stand_in_only_if_called() {
         ("recorded:b.jsonl", true, true),
         ("recorded:b.jsonl", false, false),
     ];
-    for (actor, actor_stands_in) in actors {
-        for (mentor, called, mentor_stands_in) in mentors {
+    for (actor, actor_is_stand_in) in actors {
+        for (mentor, called, mentor_is_recorded) in mentors {
             let mut session_metrics = three_reflexion_tasks();
             session_metrics.spec =
                 Some(Arc::new(RunSpec { actor: actor.to_owned(), mentor: mentor.to_owned(), ..spec() }));
@@ -321,8 +322,8 @@ fn a_recorded_mentor_counts_as_a_stand_in_only_if_called() {
             let text = render_metrics(&Metrics::from_sessions(vec![session_metrics]), Format::Text, false);
             let contains = |words: &str| text.contains(words);
             let case = format!("{actor}, {mentor}, called: {called}\n{text}");
-            assert_eq!(contains("The actor is a stand-in"), actor_stands_in, "{case}");
-            assert_eq!(contains("The mentor's replies come from a recording"), mentor_stands_in, "{case}");
+            assert_eq!(contains("The actor is a stand-in"), actor_is_stand_in, "{case}");
+            assert_eq!(contains("The mentor's replies come from a recording"), mentor_is_recorded, "{case}");
         }
     }
 }
@@ -355,7 +356,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn rates_are_bounded_and_independent_of_input_order(rows in runs(), turn in 0_usize..24) {
+    fn rates_are_bounded_and_independent_of_input_order(rows in runs(), rotation in 0_usize..24) {
         let sessions = sessions_of(&rows);
         let metrics = single_group(sessions.clone());
         prop_assert_eq!(metrics.all.tasks + metrics.assisted, rows.len());
@@ -376,8 +377,8 @@ proptest! {
         }
         // Sessions keep their names; only their order in the input changes.
         let mut permuted = sessions;
-        let by = turn % permuted.len();
-        permuted.rotate_left(by);
+        let count = rotation % permuted.len();
+        permuted.rotate_left(count);
         permuted.reverse();
         let again = single_group(permuted);
         prop_assert_eq!(serde_json::to_string(&metrics).unwrap(), serde_json::to_string(&again).unwrap());

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Outcome {
     /// Why it ended; `None` while it is in progress.
     pub reason: Option<EndReason>,
-    /// The goal was reached; in an episode in progress, in the last observation.
+    /// Whether the goal was reached (in an episode in progress: as of its last observation).
     pub won: bool,
     /// Completed steps, including those with only a thought; a waiting proposal isn't counted.
     pub steps: u32,
@@ -21,7 +21,7 @@ pub struct Outcome {
     pub calls: u32,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// A person intervened.
+    /// Whether a person intervened.
     pub assisted: bool,
     /// Where the progress rate rose: (step, rate after it).
     pub progress_gains: Vec<(u32, f64)>,

@@ -29,22 +29,26 @@ impl App {
 
     /// Loads parts of the past on a separate thread, because it reads files and folds states.
     pub(super) fn load_past(&mut self, load: PastLoad, answers: mpsc::Sender<Answer>) {
-        // What a frame lacks doesn't replace what a person waits for.
-        let number = match load.then {
-            Some(_) => self.current_load.fetch_add(1, Ordering::Relaxed) + 1,
-            None => self.current_load.load(Ordering::Relaxed),
-        };
+        let is_for_request = load.then.is_some();
+        let number = self.current_load.load(Ordering::Relaxed) + u64::from(is_for_request);
+        self.current_load.store(number, Ordering::Relaxed);
         let (current, timeline) = (self.current_load.clone(), self.handle.store.timeline());
+        // A load that was replaced or cancelled stops early; what a frame lacks is loaded in any case.
+        let is_replaced = move || is_for_request && current.load(Ordering::Relaxed) != number;
         let thread = std::thread::Builder::new().name("past".to_owned());
         let spawned = thread.spawn(move || {
-            let result = load.parts.iter().try_for_each(|part| timeline.load(*part));
-            if current.load(Ordering::Relaxed) == number {
-                // The answer is dropped if the screen has closed.
-                let _ = answers.blocking_send(Answer::PastLoaded { load, result });
+            let mut result = Ok(());
+            for part in &load.parts {
+                if is_replaced() {
+                    return;
+                }
+                result = result.and(timeline.load(*part));
             }
+            // The answer is dropped if the screen has closed.
+            let _ = answers.blocking_send(Answer::PastLoaded { load, result });
         });
         if let Err(why) = spawned {
-            self.model.loading_since = None;
+            (self.model.loading, self.model.frame_loading_since) = (None, None);
             self.show_error(format!("starting a thread to load the past failed: {why}"));
         }
     }

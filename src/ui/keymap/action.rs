@@ -44,7 +44,7 @@ actions! {
     Step = "step", "run the proposed action and stop at the next proposal";
     StepStage = "stage", "advance one stage: prompt, reply, decision, observation, reflection";
     PauseRun = "pause-run", "pause, or run without stopping";
-    ToggleConfirm = "confirm", "switch stopping at every proposal on or off";
+    ToggleConfirm = "confirm", "stop at every proposal: on or off";
     ToggleHuman = "play", "play yourself, or hand control back to the agent";
     Override = "override", "replace the proposed action";
     RejectOrToggle = "reject", "reject the proposal; switch a lesson on or off";
@@ -83,7 +83,7 @@ actions! {
     FilterMarks = "marks", "choose the marks that < and > stop at: reflections, overrides, mistakes, progress, remarks, breakpoints";
     OnlyThisMark = "only-this", "stop only at marks of the selected kind, or at all kinds";
     EpisodeStart = "first", "go to the start of the episode";
-    Live = "live", "go to the present, or to the end";
+    Live = "live", "go to the present; in an overlay: go to the end";
     LastProgress = "last-progress", "go to the last step that made progress";
     Fork = "fork", "continue from the step shown on a new branch, with or without a change";
     Branches = "branches", "show the branch tree: switch branches, name or archive them";
@@ -107,7 +107,7 @@ actions! {
     Hint = "hint", "show a path to the goal, if the environment can find one";
     Prompt = "prompt", "show the prompt: what the model sees and where it comes from";
     PromptPreview = "preview", "preview the next prompt with the current lessons; nothing is sent";
-    EditPrompt = "prompt-edit", "edit the selected segment of a prompt that waits to be sent or whose call failed";
+    EditPrompt = "prompt-edit", "edit the selected segment of a prompt that is waiting to be sent or whose call failed";
     Search = "search", "search all steps of the session";
     Palette = "palette", "run any action by name; :37 goes to step 37, :2.14 to step 14 of episode 2";
     Help = "help", "show keys and marks";
@@ -115,7 +115,7 @@ actions! {
     EpisodeList = "tasks", "list the run's episodes: outcome, reason, cost";
     Compare = "compare", "compare this episode with another trial, branch or session";
     OnlyFailed = "only-failed", "list only failed episodes, or all";
-    SortRows = "sort", "cycle the column the list is sorted by";
+    SortRows = "sort", "sort the list by the next column";
     GroupByCause = "group", "group failed episodes by cause, or list them ungrouped";
     Rerun = "rerun", "rerun this episode from its start, in a new session";
     Summary = "summary", "accept or reject lines of the mentor's summary";
@@ -126,7 +126,7 @@ actions! {
     Export = "export", "write a report of the session";
     Copy = "copy", "copy what is selected";
     NextTheme = "theme", "switch to the next theme";
-    ToggleMouse = "mouse", "switch the mouse on or off; off, the terminal selects text";
+    ToggleMouse = "mouse", "switch the mouse on or off (while it is off, you can select text in the terminal)";
     Redraw = "redraw", "redraw the screen";
     Suspend = "suspend", "suspend the program";
     Cancel = "cancel", "cancel the call in flight and pause; twice within two seconds: quit";

@@ -297,8 +297,8 @@ impl ComparisonView {
         }
         let body = Rect { y: inside.y + high, height: inside.height - high, ..inside };
         if let Some(details) = &self.details {
-            let lines =
-                details::page_lines(found, details.row, details.prior_differences.as_ref(), shape, context.glyphs);
+            let before = details.prior_differences.as_ref();
+            let lines = details::page_lines(found, details.row, before, shape, context.glyphs);
             details.scroll.draw(&lines, body, canvas);
             return;
         }

@@ -5,8 +5,6 @@ mod entries;
 mod fork_point;
 mod value_input;
 
-pub(crate) use fork_point::before_batch;
-
 use crate::domain::{BranchId, LessonId, Seq};
 use crate::driver::{DecisionPoint, Fork};
 use crate::engine::{Command, CommandError, State};
@@ -20,6 +18,7 @@ use crate::ui::types::EventRef;
 use crate::ui::widget::picker::{Click, Picker};
 use crossterm::event::{KeyEvent, MouseEvent};
 use entries::{Entry, fork_entries};
+use fork_point::before_batch;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 use value_input::ValueInput;

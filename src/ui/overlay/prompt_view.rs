@@ -141,7 +141,9 @@ impl PromptView {
             let unsent = state.setting_deviations.len();
             let failed =
                 state.failed_calls().map(|(_, failure)| failure.message.as_str()).collect::<String>();
-            let key = format!("{}/{before_hash}/{spent:?}/{unsent}/{failed}", now.sha256);
+            // What has been loaded since may show the previous prompt's episode.
+            let loads = context.frame.timeline.load_count();
+            let key = format!("{}/{before_hash}/{spent:?}/{unsent}/{failed}/{loads}", now.sha256);
             let key = (key, columns, self.shows_difference);
             let mut cached = self.cached_rows.borrow_mut();
             if let Some(made) = cached.as_ref().filter(|m| m.key == key && !now.sha256.is_empty()) {

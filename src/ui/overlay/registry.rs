@@ -77,7 +77,8 @@ pub fn open(request: &Request, model: &Model, context: &Context<'_>) -> Option<R
 fn requests_at_start(action: Action, context: &Context<'_>) -> Vec<Request> {
     // The override dialog needs the admissible actions. The breakpoint list uses them only for completion, so it
     // requests them only while the environment is idle: while a step awaits a decision.
-    let is_environment_idle = !context.is_read_only() && context.frame.head.step_awaiting_decision().is_some();
+    let is_environment_idle =
+        !context.is_read_only() && context.frame.head.step_awaiting_decision().is_some();
     match action {
         Action::Override => vec![Request::ListAdmissible],
         Action::Breakpoints if is_environment_idle => vec![Request::ListAdmissible],

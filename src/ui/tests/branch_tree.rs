@@ -83,7 +83,7 @@ fn screen_on_other_branch(w: u16, h: u16) -> TestScreen {
 fn a_new_branch_is_followed_and_announced() {
     let mut stage = screen_on_other_branch(80, 24);
     assert_eq!((stage.model.cursor, top_overlay(&stage)), (Cursor::Live, ""));
-    assert_eq!(notice_text(&stage), "new branch b2; trunk is kept: B lists both; B, then u, returns");
+    assert_eq!(notice_text(&stage), "new branch b2, trunk is kept; B lists both, B then u goes back");
     assert_eq!(stage.frame_data().head.head, Seq(60));
     stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
     assert!(screen_text(&stage.draw()).contains("on b2"), "{}", screen_text(&stage.draw()));

@@ -81,7 +81,8 @@ impl Loading {
                 return screen_text(&buffer);
             }
             let epoch = self.stage.fixture.store.epoch();
-            self.load(PastLoad { epoch, parts, then: None });
+            self.stage.model.frame_loading_since = Some(self.stage.now);
+            self.load(PastLoad { number: 0, epoch, parts, then: None });
         }
         panic!("after {key} the frame never has what it needs");
     }
@@ -135,11 +136,53 @@ fn a_load_can_be_cancelled_and_a_late_answer_moves_nothing() {
     assert!(screen_text(&disk.stage.draw()).contains("loading an earlier part"));
     assert_eq!(disk.stage.press("Esc"), [Request::CancelLoad]);
     assert!(!screen_text(&disk.stage.draw()).contains("loading an earlier part"));
-    // On another branch the same numbers are other events.
-    let stale = PastLoad { epoch: load.epoch + 1, ..load.clone() };
-    let answer = Answer::PastLoaded { load: stale, result: Ok(()) };
-    assert!(disk.stage.send(UiMessage::Answer(answer)).is_empty());
+    // The answer of the cancelled load arrives nevertheless.
+    let late = |load: &PastLoad| UiMessage::Answer(Answer::PastLoaded { load: load.clone(), result: Ok(()) });
+    assert!(disk.stage.send(late(load)).is_empty());
     assert_eq!(disk.stage.model.cursor, Cursor::Live);
+    // A load that another one has replaced.
+    let first = disk.stage.press("[");
+    let second = disk.stage.press("Left");
+    let ([Request::LoadPast(first)], [Request::CancelLoad, Request::LoadPast(second)]) =
+        (first.as_slice(), second.as_slice())
+    else {
+        panic!("{first:?} {second:?}")
+    };
+    assert!(disk.stage.send(late(first)).is_empty());
+    assert_eq!(disk.stage.model.cursor, Cursor::Live);
+    // On another branch the same numbers are other events.
+    let stale = PastLoad { epoch: second.epoch + 1, ..second.clone() };
+    assert!(disk.stage.send(late(&stale)).is_empty());
+    assert_eq!(disk.stage.model.cursor, Cursor::Live);
+}
+
+/// Regression: a late answer pulled a person back into the past after they had returned to the present.
+#[test]
+fn any_other_action_replaces_a_pending_load() {
+    for key in ["End", "n", "a"] {
+        let mut disk = Loading::new(&two_episodes());
+        let requests = disk.stage.press("[");
+        let [Request::LoadPast(load)] = requests.as_slice() else { panic!("{requests:?}") };
+        assert_eq!(disk.stage.press(key).first(), Some(&Request::CancelLoad), "{key}");
+        let answer = Answer::PastLoaded { load: load.clone(), result: Ok(()) };
+        assert!(disk.stage.send(UiMessage::Answer(answer)).is_empty(), "{key}");
+        assert_eq!(disk.stage.model.cursor, Cursor::Live, "{key}");
+    }
+}
+
+/// Regression: what a frame lacked failed without a word, and looked complete.
+#[test]
+fn a_frame_that_cannot_load_says_so() {
+    let mut disk = Loading::new(&two_episodes());
+    disk.stage.press("4");
+    disk.stage.press("Enter");
+    let (_, parts) = disk.stage.draw_with_missing();
+    assert!(!parts.is_empty(), "the details of a lesson need the event of its last use");
+    disk.stage.model.frame_loading_since = Some(disk.stage.now);
+    let load = PastLoad { number: 0, epoch: disk.stage.fixture.store.epoch(), parts, then: None };
+    let answer = Answer::PastLoaded { load, result: Err("events 1 to 9 can't be read".to_owned()) };
+    disk.stage.send(UiMessage::Answer(answer));
+    assert!(screen_text(&disk.stage.draw()).contains("events 1 to 9 can't be read"));
 }
 
 #[test]
@@ -159,5 +202,5 @@ fn a_past_that_cannot_be_read_is_reported_once() {
         requests = disk.stage.send(UiMessage::Answer(Answer::PastLoaded { load, result: Ok(()) }));
     }
     assert!(loads <= 4, "{loads} loads");
-    assert!(screen_text(&disk.stage.draw()).contains("this part of the session can't be read"));
+    assert!(screen_text(&disk.stage.draw()).contains("this part of the session couldn't be loaded"));
 }

@@ -96,14 +96,15 @@ pub(super) fn reduce(colour: Color, depth: ColourDepth) -> Color {
     match (colour, depth) {
         (_, ColourDepth::None) => Color::Reset,
         (Color::Rgb(r, g, b), ColourDepth::Ansi256) => Color::Indexed(nearest_indexed((r, g, b))),
-        (Color::Rgb(..) | Color::Indexed(_), ColourDepth::Ansi16) => to_rgb(colour)
-            .map_or(Color::Reset, |rgb| ANSI_NAMES[nearest_index(rgb, XTERM_RGB.into_iter())].1),
+        (Color::Rgb(..) | Color::Indexed(_), ColourDepth::Ansi16) => {
+            to_rgb(colour).map_or(Color::Reset, |rgb| ANSI_NAMES[nearest_index(rgb, XTERM_RGB.into_iter())].1)
+        }
         _ => colour,
     }
 }
 
-/// Returns the RGB value of a colour; for the ANSI colours, the value that xterm uses. Returns `None` for the terminal's
-/// default colour.
+/// Returns the RGB value of a colour; for the ANSI colours, the value that xterm uses. Returns `None` for the
+/// terminal's default colour.
 pub fn to_rgb(colour: Color) -> Option<(u8, u8, u8)> {
     match colour {
         Color::Rgb(r, g, b) => Some((r, g, b)),

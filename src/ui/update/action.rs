@@ -156,7 +156,7 @@ pub fn run_action(
         }
         Action::Close => close_topmost(model),
         Action::Quit => {
-            if model.zoomed || model.is_in_past() || model.loading_since.is_some() {
+            if model.zoomed || model.is_in_past() {
                 close_topmost(model)
             } else {
                 vec![Request::Quit]
@@ -173,10 +173,7 @@ pub fn run_action(
 
 /// Leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
 fn close_topmost(model: &mut Model) -> Vec<Request> {
-    if model.loading_since.take().is_some() {
-        return vec![Request::CancelLoad];
-    }
-    if let Some((_, progress)) = &model.export {
+    if let Some((_, progress)) = model.export.take() {
         progress.cancel();
         return Vec::new();
     }

@@ -119,7 +119,7 @@ pub(super) fn follow_branch(model: &mut Model, context: &Context<'_>) -> Vec<Req
     let back = context.keymap.key_label_in(Mode::Branches, Action::PreviousBranch).unwrap_or_default();
     let verb = if known { "on branch" } else { "new branch" };
     let (now, old) = (branch_name(model, &branch), branch_name(model, &left));
-    let text = format!("{verb} {now}; {old} is kept: {tree} lists both; {tree}, then {back}, returns");
+    let text = format!("{verb} {now}, {old} is kept; {tree} lists both, {tree} then {back} goes back");
     model.show_notice(text, Severity::Info, context.now);
     model.previous_branch = Some(left);
     vec![Request::CloseOverlays, Request::LoadBranches]

@@ -49,8 +49,8 @@ fn draw_row(row: &Row, chosen: u32, past: bool, area: Rect, canvas: &mut Canvas<
         x += canvas.put(x, area.y, area.right().saturating_sub(x), text, style);
     }
     if let Some((role, text)) = &row.tail {
-        let room = area.right().saturating_sub(x + 2);
-        canvas.put_right(area.right().saturating_sub(1), area.y, room, text, canvas.style(paint(*role)));
+        let max_width = area.right().saturating_sub(x + 2);
+        canvas.put_right(area.right().saturating_sub(1), area.y, max_width, text, canvas.style(paint(*role)));
     }
     if row.step == chosen && !row.pieces.is_empty() && chosen > 0 {
         canvas.put(area.x, area.y, 1, canvas.glyphs.selection_edge, canvas.style(Role::TitleFocus));

@@ -66,9 +66,9 @@ pub(super) fn draw(
     }
     let source = if model.show_truth { &episode.truth } else { &episode.shown };
     let known = KnownWorld::parse(source);
-    // The ground truth lists every place with its contents; how many the agent has seen comes from what it was shown.
-    let agents = KnownWorld::parse(&episode.shown);
-    let seen = agents.places.iter().filter(|p| p.is_seen).count();
+    // The ground truth lists every place, so count the places that the agent has seen in its own view.
+    let agent_view = KnownWorld::parse(&episode.shown);
+    let seen = agent_view.places.iter().filter(|p| p.is_seen).count();
     draw_title(model, context, area, Some((&known, seen)), canvas);
     let rows = world_rows(context, &known, model.show_truth, area.body.width, &episode.task.goal);
     draw_rows(model, context, area, &rows, cache, canvas);
@@ -97,9 +97,9 @@ fn draw_rows(
         let note = if place + 1 == height { width(&more) } else { 0 };
         let right = usize::from(area.body.right().saturating_sub(1)).saturating_sub(note);
         for (role, text) in row {
-            let room = right.saturating_sub(usize::from(x));
-            let text = if note > 0 { fitting_items(text, room) } else { text.as_str() };
-            x += canvas.put(x, area.body.y + place as u16, room as u16, text, canvas.style(*role));
+            let max_width = right.saturating_sub(usize::from(x));
+            let text = if note > 0 { fitting_items(text, max_width) } else { text.as_str() };
+            x += canvas.put(x, area.body.y + place as u16, max_width as u16, text, canvas.style(*role));
         }
     }
     if most > offset && height > 0 {
@@ -148,15 +148,18 @@ fn draw_title(
     if model.show_truth {
         // The longest label that fits beside the text at the right end, never half a phrase.
         let taken = 6 + "World".len() + seen_of.as_ref().map_or(0, |w| width(w) + 4);
-        let room = usize::from(title.width).saturating_sub(taken);
-        let text = TRUTH_LABELS.iter().find(|w| fits(w, room)).unwrap_or(&TRUTH_LABELS[2]);
+        let max_width = usize::from(title.width).saturating_sub(taken);
+        let text = TRUTH_LABELS.iter().find(|w| fits(w, max_width)).unwrap_or(&TRUTH_LABELS[2]);
         pieces.push((Role::Warning, (*text).to_owned()));
     }
     if let Some((known, seen)) = known
         && area.body.height == 0
     {
-        let room = usize::from(title.width).saturating_sub(17);
-        pieces.push((Role::Text, format!("  {}", known.in_one_line(seen, room, context.glyphs.separator))));
+        let max_width = usize::from(title.width).saturating_sub(17);
+        pieces.push((
+            Role::Text,
+            format!("  {}", known.in_one_line(seen, max_width, context.glyphs.separator)),
+        ));
     }
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
     pane_frame::draw_title(title, &pieces, canvas);
@@ -178,10 +181,10 @@ fn world_rows(
     goal: &str,
 ) -> Vec<StyledLine> {
     let mut rows: Vec<StyledLine> = Vec::new();
-    let room = usize::from(columns.saturating_sub(2)).max(8);
+    let max_width = usize::from(columns.saturating_sub(2)).max(8);
     let label = |name: &str| (Role::Muted, format!("{name:<9}"));
     let mut field = |name: &str, role: Role, text: &str| {
-        for (place, line) in wrap_words(text, room.saturating_sub(9)).into_iter().enumerate() {
+        for (place, line) in wrap_words(text, max_width.saturating_sub(9)).into_iter().enumerate() {
             rows.push(vec![label(if place == 0 { name } else { "" }), (role, line)]);
         }
     };
@@ -203,9 +206,9 @@ fn world_rows(
     // The agent's place comes first, then places that hold something.
     let mut seen: Vec<&KnownPlace<'_>> = known.places.iter().filter(|p| p.is_seen || truth).collect();
     seen.sort_by_key(|p| (!p.is_agent_here, p.items.is_empty()));
-    let name_width = seen.iter().map(|p| width_within(p.name, room / 2)).max().unwrap_or(0);
+    let name_width = seen.iter().map(|p| width_within(p.name, max_width / 2)).max().unwrap_or(0);
     for place in seen {
-        rows.extend(place_rows(context, place, name_width, room));
+        rows.extend(place_rows(context, place, name_width, max_width));
     }
     let unseen: Vec<String> =
         known.places.iter().filter(|p| !p.is_seen && !truth).map(|p| non_breaking(p.name)).collect();
@@ -214,7 +217,7 @@ fn world_rows(
             rows.push(Vec::new());
         }
         let text = format!("not seen  {}", unseen.join(", "));
-        rows.extend(wrap_words(&text, room).into_iter().map(|line| vec![(Role::Muted, line)]));
+        rows.extend(wrap_words(&text, max_width).into_iter().map(|line| vec![(Role::Muted, line)]));
     }
     rows
 }
@@ -223,7 +226,7 @@ fn place_rows(
     context: &Context<'_>,
     place: &KnownPlace<'_>,
     name_width: usize,
-    room: usize,
+    max_width: usize,
 ) -> Vec<StyledLine> {
     let mark = if place.is_agent_here { context.glyphs.proposal } else { " " };
     let role = if place.is_agent_here { Role::Title } else { Role::Text };
@@ -239,7 +242,7 @@ fn place_rows(
         (Some(true), false) => (format!("open: {holds}"), Role::Observation),
         (None, false) => (holds, Role::Observation),
     };
-    let lines = wrap_words(&text, room.saturating_sub(name_width + 4));
+    let lines = wrap_words(&text, max_width.saturating_sub(name_width + 4));
     let mut rows = Vec::new();
     for (row, line) in lines.into_iter().enumerate() {
         let lead = if row == 0 {
@@ -280,7 +283,7 @@ impl<'a> KnownWorld<'a> {
 
 impl KnownWorld<'_> {
     /// Returns a one-line summary; if it is too long, drops what can be seen elsewhere.
-    fn in_one_line(&self, seen: usize, room: usize, dot: &str) -> String {
+    fn in_one_line(&self, seen: usize, max_width: usize, dot: &str) -> String {
         let all = self.places.len();
         let at = self.agent_place.map(|a| format!("at {a}"));
         let holding = (!self.holding.is_empty()).then(|| format!("holding {}", self.holding.join(", ")));
@@ -295,7 +298,7 @@ impl KnownWorld<'_> {
         ];
         let lines =
             tries.map(|parts| parts.into_iter().flatten().collect::<Vec<_>>().join(&format!(" {dot} ")));
-        lines.iter().find(|line| fits(line, room)).or(lines.last()).cloned().unwrap_or_default()
+        lines.iter().find(|line| fits(line, max_width)).or(lines.last()).cloned().unwrap_or_default()
     }
 }
 
@@ -344,12 +347,12 @@ fn wrap_words(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// Returns as many items as fit completely: a truncated name could be mistaken for another item.
-fn fitting_items(text: &str, room: usize) -> &str {
-    if fits(text, room) {
+fn fitting_items(text: &str, max_width: usize) -> &str {
+    if fits(text, max_width) {
         return text;
     }
     let borders = text.match_indices(", ").map(|(at, _)| &text[..=at]);
-    borders.filter(|part| fits(part, room)).last().unwrap_or("")
+    borders.filter(|part| fits(part, max_width)).last().unwrap_or("")
 }
 
 /// Returns a name with non-breaking spaces.

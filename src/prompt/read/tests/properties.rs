@@ -35,6 +35,9 @@ fn item_words(item: &ReadItem) -> String {
     parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
+/// The index in [`STYLES`] of the format whose items are escaped.
+const ESCAPED_STYLE: usize = 13;
+
 /// List formats a model might use, each as a function from items to text.
 const STYLES: &[fn(&[String]) -> String] = &[
     |items| format!("['{}']", items.join("', '")),
@@ -79,7 +82,7 @@ proptest! {
         for (at, word) in words(&reply) {
             let is_reported = reported.iter().any(|r| r.start <= at && at + word.len() <= r.end);
             let kept = || read.items.iter().any(|i| i.span.contains(&at) && item_words(i).contains(word));
-            // The name of a part is what identifies the part.
+            // A part's name (`Mistake:`) is consumed as its label, so it isn't lost.
             let name = || label::parse_role(word) != label::LabelRole::Unknown && read.items.iter().any(|i| i.span.contains(&at));
             prop_assert!(is_reported || kept() || name(), "{:?} is lost from {:?}: {:#?}", word, reply, read);
         }
@@ -106,7 +109,7 @@ proptest! {
         }
         let (_, reported) = actor::parse_reply(&reply);
         for (at, word) in words(&reply) {
-            // A complaint about a named part quotes the name, which precedes the part.
+            // The span of a complaint about a named part excludes the name, so its quotation in the message counts.
             let is_reported = reported.iter().any(|c| {
                 (c.span.start <= at && at + word.len() <= c.span.end) || c.message.contains(word)
             });
@@ -151,7 +154,7 @@ proptest! {
         }
         let item_count = read.items.len() + read.dropped.len();
         prop_assert!(item_count <= list.len() + 1, "{:?}", read);
-        prop_assert!(read.dropped.iter().all(|text| contains_in_order(&text.text, &reply[..end]) || style == 13));
+        prop_assert!(read.dropped.iter().all(|text| contains_in_order(&text.text, &reply[..end]) || style == ESCAPED_STYLE));
     }
 
     #[test]

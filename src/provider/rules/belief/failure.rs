@@ -1,4 +1,4 @@
-//! Records actions that did nothing, with the reason that an observer would name.
+//! Records actions that did nothing, with the apparent reason.
 
 use super::{Belief, Door, HistoryEvent};
 use crate::provider::rules::knowledge::Habit;
@@ -92,7 +92,7 @@ impl<'a> Belief<'a> {
             Habit::ReachesThroughDoors => &mut mistakes.reached_into_closed,
             Habit::GrabsWithFullHands => &mut mistakes.full_hands,
             Habit::TreatsUnheld => &mut mistakes.treated_unheld,
-            // The other habits don't fail immediately; they are counted where they show.
+            // The other habits don't fail immediately; they are counted where they become visible.
             Habit::PassesClosedDoors
             | Habit::TakesLookAlikes
             | Habit::TakesOtherThings
@@ -141,7 +141,7 @@ impl<'a> Belief<'a> {
             self.count_habit(Habit::ReachesThroughDoors);
         } else if let Some(place) = place {
             self.failed_puts.push((thing, place, wording));
-            // The target has refused a look-alike, so it doesn't count.
+            // The target refused the look-alike, so nothing was placed; the attempt still counts as a mistake.
             let goal = parsed.goal.as_ref();
             let is_look_alike =
                 goal.is_some_and(|g| !g.under_lamp && g.target == to.kind && g.thing != thing.kind);

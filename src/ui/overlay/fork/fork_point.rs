@@ -2,7 +2,7 @@
 
 use crate::domain::{Seq, Stage};
 use crate::driver::{DecisionPoint, is_decision};
-use crate::engine::{Event, State};
+use crate::engine::{Envelope, Event, State};
 use crate::timeline::ReadPast as _;
 use crate::ui::frame_data::Context;
 
@@ -15,25 +15,32 @@ pub(crate) fn decision_point(context: &Context<'_>, number: u32) -> Option<Decis
 /// Returns the event to fork after to continue from the displayed state. Skips decisions at the end of that state, so
 /// that the new branch can decide again.
 pub(crate) fn displayed_fork_point(context: &Context<'_>) -> Seq {
-    let mut seq = context.frame.displayed.head;
-    let timeline = &context.frame.timeline;
-    while let Some(event) = timeline.event(seq)
-        && (is_decision(&event.event) || event.batch_continues || matches!(event.event, Event::Closed))
-        && seq.0 > 1
-    {
-        seq = Seq(seq.0 - 1);
-    }
-    seq
+    let at = context.frame.displayed.head;
+    let skips = |event: &Envelope| {
+        is_decision(&event.event) || event.batch_continues || matches!(event.event, Event::Closed)
+    };
+    skip_back(context, at, skips).max(Seq(1))
 }
 
 /// Returns the last event before the batch that contains `seq`.
-pub(crate) fn before_batch(context: &Context<'_>, seq: Seq) -> Seq {
-    let timeline = &context.frame.timeline;
-    let mut at = seq.0.saturating_sub(1);
-    while at > 0 && timeline.event(Seq(at)).is_some_and(|e| e.batch_continues) {
-        at -= 1;
+pub(super) fn before_batch(context: &Context<'_>, seq: Seq) -> Seq {
+    skip_back(context, Seq(seq.0.saturating_sub(1)), |event| event.batch_continues)
+}
+
+/// Returns the last event at or before `seq` that isn't skipped, or 0.
+fn skip_back(context: &Context<'_>, seq: Seq, skips: impl Fn(&Envelope) -> bool) -> Seq {
+    /// Events read at once.
+    const CHUNK: u64 = 64;
+    let mut to = seq;
+    loop {
+        let after = Seq(to.0.saturating_sub(CHUNK));
+        let Some(events) = context.frame.timeline.events_between(after, to) else { return to };
+        match events.iter().rev().find(|event| !skips(event)) {
+            Some(event) => return event.seq,
+            None if after.0 == 0 => return after,
+            None => to = after,
+        }
     }
-    Seq(at)
 }
 
 /// Returns the event to fork after to replace the last observation: `fork_point`, or if a prompt or an action has used

@@ -20,16 +20,18 @@ pub(super) fn trial_labels(state: &State, dot: &str) -> Vec<String> {
         _ => return vec![trial],
     }
     let difficulty = Difficulty::from_task(&episode.task);
+    // FCRF's paper calls the numbers of trials followed by a simple and by an in-depth reflection k1 and k2.
     let (k1, k2) = difficulty.trials_by_depth_in_run(state);
     let depth = match difficulty.depth_for_trial(state, episode.trial) {
         Depth::Simple => "simple",
         Depth::InDepth => "in-depth",
     };
     let whole = format!("{trial}, {depth} (k1 {k1}, k2 {k2})");
+    // The difficulty on screen is the number of objects and interactions that the task needs, at most 4.
     vec![format!("difficulty {} {dot} {whole}", difficulty.sum()), whole, format!("{trial}, {depth}"), trial]
 }
 
-/// Returns whether the next trial's prompt contains the whole last attempt.
+/// Returns whether each trial's prompt contains the whole previous attempt.
 fn has_last_attempt_in_prompt(run: &RunSpec) -> bool {
     matches!(run.settings.text("strategy", "reflexion"), "last-attempt" | "both")
 }

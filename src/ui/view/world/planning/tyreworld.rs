@@ -8,7 +8,7 @@ pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     format!("at hand: {}", join_or(facts.arguments::<1>("have").map(|[thing]| thing), "nothing"))
 }
 
-pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<StyledLine>> {
+pub(super) fn rows(facts: &Facts<'_>, max_width: usize, glyphs: &Glyphs) -> Option<Vec<StyledLine>> {
     let mut hubs: Vec<&str> = ["on-ground", "not-on-ground"]
         .into_iter()
         .flat_map(|fact| facts.arguments::<1>(fact).map(|[hub]| hub).collect::<Vec<_>>())
@@ -33,13 +33,18 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
     }
     let at_hand: Vec<&str> = facts.arguments::<1>("have").map(|[thing]| thing).collect();
     let role = if at_hand.is_empty() { Role::Muted } else { Role::Proposal };
-    let mut rows = labelled_rows("at hand  ", role, &join_or(at_hand.into_iter(), "nothing"), room);
-    rows.extend(framed_boxes::box_rows(&frames, room, 26, glyphs));
+    let mut rows = labelled_rows("at hand  ", role, &join_or(at_hand.into_iter(), "nothing"), max_width);
+    rows.extend(framed_boxes::box_rows(&frames, max_width, 26, glyphs));
     let full: Vec<&str> = facts.arguments::<1>("inflated").map(|[wheel]| wheel).collect();
     let flat: Vec<&str> = facts.arguments::<1>("not-inflated").map(|[wheel]| wheel).collect();
     for (word, wheels) in [("inflated", full), ("not inflated", flat)] {
         if !wheels.is_empty() {
-            rows.extend(labelled_rows(&format!("{word}  "), Role::Observation, &wheels.join(", "), room));
+            rows.extend(labelled_rows(
+                &format!("{word}  "),
+                Role::Observation,
+                &wheels.join(", "),
+                max_width,
+            ));
         }
     }
     Some(rows)
