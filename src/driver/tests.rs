@@ -389,6 +389,30 @@ fn a_slow_sync_delays_nothing_but_itself() {
     assert!(matches!(events.last().unwrap().event, Event::Closed));
 }
 
+/// A branch's header must not reach the disk before the events that it depends on.
+#[test]
+fn a_fork_waits_for_the_sync_in_progress() {
+    let dir = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(dir.path(), meta("s")).unwrap();
+    let gate = writer.sync_gate.clone();
+    let (handle, thread) =
+        Driver::start_in(session.clone(), writer, spec(1), Vec::new(), test_config(3, false)).unwrap();
+    handle.send(Command::Step);
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
+    let at_seq = handle.store.head().head;
+    let disk_is_busy = gate.lock().unwrap();
+    handle.send(Command::Remark { step: 1, text: "this starts a sync".to_owned() });
+    wait_until(&handle, |h| h.store.head().head > at_seq);
+    handle.send_fork(crate::driver::Fork { at_seq, ..Default::default() });
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!((handle.store.epoch(), session.branch_count()), (0, 1));
+    drop(disk_is_busy);
+    wait_until(&handle, |h| h.store.epoch() == 1);
+    assert_eq!(session.branch_count(), 2);
+    handle.quit();
+    thread.join().unwrap();
+}
+
 /// Regression: after a difference, the step in flight was still executed in the diverged environment.
 #[test]
 fn a_diverged_environment_is_not_stepped_until_it_is_accepted() {
