@@ -100,10 +100,11 @@ fn measure_keys() {
     let quantile = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
     let is_met = quantile(0.99) <= 16.0 && quantile(1.0) <= 50.0;
     println!(
-        "from a key to the changed screen: {:.1} ms median, {:.1} ms at 99 %, {:.1} ms slowest of {count} (budget 16 ms at 99 %, 50 ms at worst: {}); meanwhile {pace}, {}; {}",
+        "from a key to the changed screen: {:.1} ms median, {:.1} ms at 99 %, {:.1} ms slowest of {count}, {} over 50 ms (budget 16 ms at 99 %, 50 ms at worst: {}); meanwhile {pace}, {}; {}",
         quantile(0.5),
         quantile(0.99),
         quantile(1.0),
+        times.iter().filter(|t| **t > 50.0).count(),
         verdict(is_met),
         if work.is_empty() { "neither export nor search has finished once" } else { &work },
         load()

@@ -50,7 +50,7 @@ pub enum MethodError {
 /// Returns the policy of a run: its method and the pure functions it needs.
 ///
 /// # Errors
-/// Returns [`UnknownMethod`] if the run names an unknown method or generation.
+/// Returns [`MethodError`] if the run names an unknown method or generation.
 pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, MethodError> {
     build_policy_with(spec, Arc::new(PromptBuilder::new(templates)))
 }

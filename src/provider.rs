@@ -134,7 +134,7 @@ pub trait Provider: Send + Sync {
     }
 
     /// Restores what an earlier process learned about the same server and reported with
-    /// [`unsent_settings`](Self::unsent_settings), so that learning it again does not cost a reply.
+    /// [`setting_deviations`](Self::setting_deviations), so that learning it again does not cost a reply.
     fn restore_quirks(&self, _unsent: &[String]) {}
 
     /// Returns whether a text contains one of the provider's secrets. Such a text must not be journaled.

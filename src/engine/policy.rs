@@ -51,7 +51,7 @@ pub trait Method: Send + Sync {
 
     /// Returns what to do with a mentor's reply: intents that only write, with exactly one [`Intent::Reflect`] that has
     /// the question's kind and purpose, even if nothing in the reply could be used. By default every item is kept as a
-    /// lesson ([`keep_all_items`]).
+    /// lesson ([`add_all_lessons`]).
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         add_all_lessons(state, reply)
     }

@@ -31,7 +31,7 @@ impl LabelledRng {
         self.below(1000) < permille
     }
 
-    /// Returns how many of `trials` draws of [`Self::chance`] are true.
+    /// Returns how many of `trials` draws of [`Self::chance_permille`] are true.
     pub(in crate::env) fn successes(&mut self, trials: u32, permille: u32) -> u32 {
         (0..trials).filter(|_| self.chance_permille(permille)).count() as u32
     }

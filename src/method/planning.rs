@@ -74,7 +74,7 @@ impl Planning {
     /// Creates the method for a run whose mentor can write plans.
     ///
     /// # Errors
-    /// Returns [`UnknownMethod::NoPlanner`] if there is no mentor, or a symbolic one that can't plan these tasks.
+    /// Returns [`MethodError::NoPlanner`] if there is no mentor, or a symbolic one that can't plan these tasks.
     pub fn for_run(run: &RunSpec) -> Result<Self, MethodError> {
         let unplannable_task = run.tasks.iter().find(|t| !PLANNABLE_ENVS.contains(&t.env.as_str()));
         let reason = match (run.mentor.as_str(), unplannable_task) {

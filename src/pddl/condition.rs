@@ -29,7 +29,7 @@ pub(super) struct Clause {
     pub(super) negative: Vec<Pattern>,
     pub(super) equal: Vec<(Argument, Argument)>,
     pub(super) unequal: Vec<(Argument, Argument)>,
-    /// Disjunctions that must all be false; indexes into [`Scope::nested`].
+    /// Disjunctions that must all be false; indexes into [`Scope::disjunctions`].
     pub(super) negated_disjunctions: Vec<usize>,
 }
 

@@ -1,5 +1,5 @@
 //! Parses model output: an actor's reply ([`read_reply()`]), a mentor's list of lessons ([`read_items`]), a mentor's free text
-//! ([`read_plan`]).
+//! ([`read_free_text`]).
 //!
 //! Guarantees, each checked by a property test:
 //! - Parsing never fails and takes time linear in the length of the reply.

@@ -1,7 +1,7 @@
 //! The layers of the screen: the panes, and the overlays above them. An event goes to the topmost overlay; what no overlay
 //! takes falls through to the panes.
 //!
-//! Overlays are modal: of the bound keys only those that concern the whole program fall through ([`is_global`]), so that
+//! Overlays are modal: of the bound keys only those that concern the whole program fall through (`is_global`), so that
 //! no key reaches the run behind a dialog unseen.
 
 use super::overlay::registry;

@@ -115,7 +115,7 @@ fn every_builtin_file_parses_and_a_broken_one_names_its_line() {
             "household.toml",
             "envs = [\"household\"]\n\n[[example]]\nfile = \"gone.txt\"\ntypes = []\n",
             3,
-            "no example file",
+            "example file gone.txt not found",
         ),
     ];
     for (name, text, line, reason) in cases {

@@ -378,7 +378,7 @@ fn param_typed(run: Option<&RunSpec>, line: &str) -> Option<(NamedValue, String)
 }
 
 /// Describes the sampling parameters as sent to the server, and names those left out because the server rejected them.
-/// `unsent` holds the lines of [`State::unsent_settings`].
+/// `unsent` holds the lines of [`crate::engine::State::setting_deviations`].
 fn effective_sampling(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> String {
     let lines = || unsent.iter().filter_map(|line| line.split_once(": "));
     let name = |head: &str| head.split(' ').next().unwrap_or_default().to_owned();
