@@ -87,7 +87,7 @@ pub enum JournalError {
         branch: crate::domain::BranchId,
     },
     /// A fork would have too many ancestors to be read back.
-    #[error("branch {branch} already has {max} parent branches, the most that can be read")]
+    #[error("branch {branch} already has {max} ancestors, the maximum")]
     TooDeep {
         /// The branch that was to be forked.
         branch: crate::domain::BranchId,

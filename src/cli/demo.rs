@@ -38,7 +38,7 @@ pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Output) -> Resul
             (_, true) => CliError::new(
                 CliErrorKind::Session,
                 "no bundled sessions found",
-                "run this in the source folder, which has sessions/examples, or run `retrospect` alone",
+                "run this in the source folder, which has sessions/examples, or run `retrospect` without a subcommand",
             ),
             (name, false) => CliError::usage(
                 format!("no demo named {:?}; available: {}", name.unwrap_or(""), names.join(", ")),

@@ -73,9 +73,9 @@ fn write_profile_reference(out: &mut String) {
          - Some servers abort a reply when another request arrives. After two aborted replies, or one whose stream ended with \
          `[DONE]` but no finish_reason, such a server gets only one request at a time. llama-cpp-python is recognized by its list of \
          models and gets one at a time from the start.\n\
-         - If a call's stream ends without a finish_reason although no other request was running, the call is retried up to \
-         twice, the second time without streaming unless an earlier stream had a finish_reason. After two calls with empty or \
-         incomplete streams, the server is called without streaming.\n\
+         - If a call's stream ends without a finish_reason even though no other request was running, the call is \
+         retried, at most twice. The second retry doesn't use streaming, unless an earlier stream had a finish_reason. After two \
+         calls with empty or incomplete streams, the server is called without streaming.\n\
          - When the program itself ends a reply at a stop sequence, it waits for the server's token counts: up to `tail_seconds` if \
          that stop sequence was also in the request and no more text arrives, otherwise up to 0.25 s. After two waits without counts, \
          it waits only after every eighth reply.\n\n\

@@ -135,7 +135,7 @@ impl Engine {
         self.check_no_waiting_summary()?;
         let has_no_proposal = state.step_awaiting_decision().is_some_and(|s| s.proposed.is_none());
         if state.autonomy == Autonomy::Human && (has_no_proposal || state.is_step_cancelled()) {
-            return Err(CommandError::new("this step waits for your action", "press o and type one"));
+            return Err(CommandError::new("this step is waiting for your action", "press o and type one"));
         }
         if state.run_over && state.open_episode().is_none() {
             return Err(CommandError::new("the run is over", "start another episode, or quit with q"));

@@ -177,7 +177,7 @@ fn taking_over_during_a_call_cancels_it_and_waits_for_an_action() {
     let mut harness = with_actor_call();
     execute_command(&mut harness, Command::SetAutonomy(crate::domain::Autonomy::Human), &partial_reply());
     assert!(harness.state().is_step_cancelled());
-    assert!(harness.command(Command::Step).unwrap_err().message.contains("waits for your action"));
+    assert!(harness.command(Command::Step).unwrap_err().message.contains("is waiting for your action"));
     assert!(harness.command(Command::Act("sleep".to_owned())).is_ok());
 }
 

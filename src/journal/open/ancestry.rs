@@ -61,7 +61,7 @@ fn parent_chain(path: &Path, header: &BranchHeader) -> Result<Vec<(PathBuf, Bran
         }
         if seen.len() > MAX_PARENTS + 1 {
             return Err(malformed(format!(
-                "it has more than {MAX_PARENTS} parent branches, the most that are read; open a branch with fewer, as \
+                "it has more than {MAX_PARENTS} ancestors, the maximum; open a branch with fewer, as \
                  SESSION@BRANCH"
             )));
         }

@@ -40,7 +40,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     number("max_moves", "maximum environment actions of an episode; 0: no limit", &[], 0, (0, MAX_NUMBER), BuiltIn),
     number(
         "wall_seconds",
-        "maximum seconds of an episode, not counting pauses (kept across a resume; changes apply at once); 0: no limit",
+        "maximum seconds of an episode, not counting pauses (the time used is kept across a resume; a changed limit applies at once); 0: no limit",
         &[],
         0,
         (0, MAX_NUMBER),

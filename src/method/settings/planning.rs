@@ -5,7 +5,7 @@ use crate::domain::SettingOrigin::BuiltIn;
 
 pub(super) const LIST: &[SettingSpec] = &[choice(
     "replan",
-    "what the prompt for a task's next plan shows of the previous attempt: nothing, or the whole attempt",
+    "how much of the previous attempt the prompt for a task's next plan shows: nothing, or the whole attempt",
     &["planning"],
     "nothing",
     &["nothing", "attempt"],

@@ -6,7 +6,7 @@ use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
 pub(super) const LIST: &[SettingSpec] = &[
     choice(
         "strategy",
-        "what a new trial shows of earlier ones: nothing, the last attempt, the plans written after them, or both",
+        "what the prompts of a new trial include from earlier trials: nothing, the last attempt, the plans written after them, or both",
         &["reflexion"],
         "reflexion",
         &["none", "last-attempt", "reflexion", "both"],
