@@ -44,7 +44,7 @@ pub use policy::{
 };
 pub use pool::Pool;
 pub use prefetch::{Prefetch, PrefetchStats, PrefetchStatus};
-pub use replay_seed::{Attempt, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, ReplaySeed, fixed_trial};
+pub use replay_seed::{Attempt, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, ReplaySeed, first_trial_number};
 pub use reply_tally::ReplyTally;
 pub use seed::{
     SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, request_seed, seeded_episode,

@@ -32,13 +32,13 @@ pub struct Usage {
     /// Whether the reply was taken from a recording; no model was called and it cost nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub recorded: bool,
-    /// The share of the tokens above that earlier, unusable replies to the same call took. The flags (`estimated`,
+    /// The part of the token counts above that was spent on earlier, unusable replies to the same call. The flags (`estimated`,
     /// `counted_by_proxy`) describe the counts of the last reply only.
     #[serde(default, skip_serializing_if = "EarlierUsage::is_empty")]
     pub earlier: EarlierUsage,
 }
 
-/// Earlier usage is what a call's unusable replies took before the last one, by who counted the tokens.
+/// Earlier usage is the tokens spent on the unusable replies before a call's last one, by who counted them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierUsage {
     /// Tokens of their prompts, whoever counted them.
@@ -204,7 +204,7 @@ impl TokenCounts {
     }
 }
 
-/// Formats billionths of a currency unit as units: small amounts keep three digits, large ones two decimals.
+/// Formats billionths of a currency unit as units, with more decimals the smaller the amount.
 pub fn format_price(nano: u64) -> String {
     let units = nano as f64 / 1e9;
     let decimals = match units {

@@ -3,8 +3,8 @@
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
 
 /// The settings that describe a role's server, without the prefix `actor.` or `mentor.`. `sampling` is the profile's
-/// sampling parameters, and `unsent` the deviations that the server needs ([`State::setting_deviations()`]); both
-/// depend on the model, so another model doesn't keep them.
+/// sampling parameters, and `unsent` the settings that the server rejects or needs changed
+/// ([`State::setting_deviations()`]); both depend on the model, so another model doesn't keep them.
 ///
 /// [`State::setting_deviations()`]: crate::engine::State::setting_deviations()
 const SERVER_SETTINGS: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];

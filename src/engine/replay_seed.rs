@@ -96,7 +96,7 @@ impl State {
 }
 
 /// Returns the trial of the first episode of each task, or `None` if the run counts trials from 1.
-pub fn fixed_trial(run: &RunSpec) -> Option<u32> {
+pub fn first_trial_number(run: &RunSpec) -> Option<u32> {
     u32::try_from(run.settings.number(FIRST_TRIAL_SETTING, 0)).ok().filter(|trial| *trial > 0)
 }
 

@@ -178,10 +178,10 @@ pub struct State {
     /// Counts of the actor's replies since the actor was chosen.
     #[serde(default, skip_serializing_if = "ReplyTally::is_empty")]
     pub actor_replies: ReplyTally,
-    /// How the roles' servers count tokens.
+    /// For each role, the tokens its server counts relative to this program's estimate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub token_ratios: Vec<TokenRatio>,
-    /// Further failed calls of the same round.
+    /// Calls that failed while [`Self::failed_call`] waited for a decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_failed_calls: Vec<(Effect, Failure)>,
     /// Calls to models that a person cancelled and that haven't been retried, with their partial replies.
@@ -192,7 +192,7 @@ pub struct State {
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's memory.
     pub memory: Value,
-    /// Summaries that wait for a person to settle them, oldest first.
+    /// Summaries that wait for a person to accept or reject their lines, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting_summaries: Vec<PoolChange>,
     /// Edits that can be undone, the latest last.
@@ -201,7 +201,7 @@ pub struct State {
     pub redo_stack: Vec<UndoEntry>,
     /// Remarks on episodes, as (episode, text).
     pub remarks: Vec<(u32, String)>,
-    /// Breakpoints and watches, and the streaks that they read.
+    /// Breakpoints and watches, and the counts of consecutive steps that their conditions use.
     #[serde(default)]
     pub breakpoints: Breakpoints,
     /// Whether the run has ended.
@@ -349,7 +349,8 @@ impl State {
         step.reflections.iter().any(|i| self.reflections.get(*i as usize).is_some_and(|r| r.kind == kind))
     }
 
-    /// Returns a step result with the environment's current state, for an answer that doesn't step it.
+    /// Returns a step result that leaves reward, progress and outcome unchanged, for an action that is answered without
+    /// stepping the environment.
     pub fn unchanged_result(&self) -> StepResult {
         let episode = self.open_episode();
         let answer = episode.and_then(|e| {

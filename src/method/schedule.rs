@@ -1,7 +1,7 @@
 //! Chooses the next episode.
 
 use crate::domain::{EpisodeRole, Task};
-use crate::engine::{Intent, State, fixed_trial};
+use crate::engine::{Intent, State, first_trial_number};
 use std::collections::HashMap;
 
 /// An entry of the run's task list, and its progress.
@@ -66,7 +66,7 @@ fn entries(state: &State) -> Vec<TaskEntry<'_>> {
     }
     let mut used_before: HashMap<(&str, &str, u64), usize> = HashMap::new();
     // A rerun of an episode has a single trial, with its original number.
-    let rerun_trial = fixed_trial(run);
+    let rerun_trial = first_trial_number(run);
     let trials = rerun_trial.map_or(run.trials.max(1) as usize, |_| 1);
     let entry = |task| {
         let key = task_key(task);

@@ -288,17 +288,36 @@ proptest! {
 
     #[test]
     fn parsing_never_panics_and_invents_nothing(reply in "(\\PC|\n|:|>|`|think:|Action:|Thought:|</think>|OK\\.){0,30}") {
-        let parsed = read_reply(&reply);
-        let mut rest = reply.as_str();
-        let words = [parsed.thought.as_deref(), parsed.action.as_deref()];
-        for word in words.into_iter().flatten().flat_map(str::split_whitespace) {
-            let offset = rest.find(word);
-            prop_assert!(offset.is_some(), "{:?} is not in {:?}", word, reply);
-            rest = &rest[offset.unwrap() + word.len()..];
-        }
-        let is_empty = parsed.thought.is_none() && parsed.action.is_none();
-        prop_assert!(!is_empty || !parsed.complaints.is_empty());
+        check_parsed_words(&reply)?;
     }
+}
+
+/// Checks that every word of a parsed reply is in the reply, in the same order.
+fn check_parsed_words(reply: &str) -> Result<(), TestCaseError> {
+    let parsed = read_reply(reply);
+    // Invisible characters are removed.
+    let visible = crate::text::clean(reply);
+    let mut rest = &*visible;
+    let words = [parsed.thought.as_deref(), parsed.action.as_deref()];
+    for word in words.into_iter().flatten().flat_map(str::split_whitespace) {
+        let word = crate::text::clean(word);
+        let offset = rest.find(&*word);
+        prop_assert!(offset.is_some(), "{:?} is not in {:?}", word, reply);
+        rest = &rest[offset.unwrap_or_default() + word.len()..];
+    }
+    let is_empty = parsed.thought.is_none() && parsed.action.is_none();
+    prop_assert!(!is_empty || !parsed.complaints.is_empty());
+    Ok(())
+}
+
+/// Regression: the property above failed on a reply with an invisible character between the parts of a word.
+#[test]
+fn an_invisible_character_in_a_reply_is_removed() {
+    let reply = "OK.think:\u{180b}:\n";
+    check_parsed_words(reply).unwrap();
+    let parsed = read_reply(reply);
+    let words = parsed.thought.into_iter().chain(parsed.action);
+    assert!(words.clone().count() > 0 && words.into_iter().all(|word| !word.contains('\u{180b}')));
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub use reflections::{ReflectionStats, RevisionCounts};
 pub use render::{Format, render_metrics};
 
 use crate::domain::{EpisodeRole, RunSpec, SettingOrigin, Settings, TokenCounts};
-use crate::engine::{PrefetchStats, fixed_trial};
+use crate::engine::{PrefetchStats, first_trial_number};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -163,7 +163,7 @@ fn group_key(spec: &RunSpec) -> String {
         .collect();
     format!(
         "{} {} {} {} {} {} {:?} {}",
-        fixed_trial(spec).unwrap_or(1),
+        first_trial_number(spec).unwrap_or(1),
         spec.method,
         spec.actor,
         spec.mentor,
@@ -205,7 +205,8 @@ fn disambiguate_labels(all: &mut [Metrics]) {
         if a.trials != b.trials {
             differences.push(format!("trials={}", b.trials));
         }
-        if let Some(trial) = fixed_trial(b).filter(|_| fixed_trial(a) != fixed_trial(b)) {
+        if let Some(trial) = first_trial_number(b).filter(|_| first_trial_number(a) != first_trial_number(b))
+        {
             differences.push(format!("trial {trial} only"));
         }
         if a.limits.steps != b.limits.steps {

@@ -6,7 +6,9 @@ use crate::domain::{
 };
 use crate::engine::advance::episode_end;
 use crate::engine::state::{Grant, RunStatus};
-use crate::engine::{Command, CommandError, Effect, Engine, Event, LessonCommand, PauseReason, fixed_trial};
+use crate::engine::{
+    Command, CommandError, Effect, Engine, Event, LessonCommand, PauseReason, first_trial_number,
+};
 use std::borrow::Cow;
 
 impl Engine {
@@ -201,7 +203,7 @@ impl Engine {
 
     fn require_proposal(&self, verb: &str) -> Result<&Step, CommandError> {
         self.state.step_awaiting_decision().ok_or_else(|| {
-            CommandError::new(format!("no proposal to {verb}"), "wait for the next proposal (n)")
+            CommandError::new(format!("no proposal to {verb}"), "press n to get the next proposal")
         })
     }
 
@@ -243,7 +245,7 @@ impl Engine {
         Ok(events)
     }
 
-    /// Executes the action of a person who plays; opens a step if none is open.
+    /// Executes an action that a person typed in place of the actor; opens a step if none is open.
     fn take_person_action(&self, action: &str) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let Some(episode) = state.open_episode().filter(|e| e.first_observation.is_some()) else {
@@ -356,7 +358,7 @@ impl Engine {
         let trial =
             state.ended_episodes.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
                 as u32
-                + state.run.as_deref().and_then(fixed_trial).unwrap_or(1);
+                + state.run.as_deref().and_then(first_trial_number).unwrap_or(1);
         let mut events = vec![Event::EpisodeStarted {
             episode: state.next_episode_number(),
             task: Box::new(task.clone()),

@@ -5,7 +5,7 @@ use crate::engine::{CommandError, Effect, Engine, Event};
 use serde_json::Value;
 
 impl Engine {
-    /// Returns the events that replace the run's specification by `spec`, which is complete, not a difference. Another
+    /// Returns the events that replace the run's specification with `spec`, the full specification. Another
     /// method starts with empty memory, because it can't read the previous method's memory; reflections and lessons
     /// stay.
     pub(super) fn change_run(&self, spec: &RunSpec) -> Result<Vec<Event>, CommandError> {

@@ -187,7 +187,7 @@ fn a_fork_too_deep_to_be_read_back_is_rejected() {
     assert_eq!(opened.timeline.state_at(Seq(1)).memory, 1);
     let error = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
     assert!(matches!(error, JournalError::TooDeep { max: 1000, .. }), "{error}");
-    assert!(error.to_string().contains("already has 1000 parent branches"), "{error}");
+    assert!(error.to_string().contains("already has 1000 ancestors"), "{error}");
     assert_eq!(session.branch_count(), 1001, "nothing was created");
     // A fork from an event of an earlier branch is possible and can be read.
     let (header, writer) = session.fork(&deepest, Seq(999), "", at).unwrap();
@@ -198,7 +198,7 @@ fn a_fork_too_deep_to_be_read_back_is_rejected() {
     write_branch(&session.dir, 1002, "b1000", 1000);
     let error =
         open_branch(&session.branch_file(&BranchId("b1002".to_owned())), OpenMode::Read).err().unwrap();
-    assert!(error.to_string().contains("more than 1000 parent branches"), "{error}");
+    assert!(error.to_string().contains("more than 1000 ancestors"), "{error}");
 }
 
 #[test]
