@@ -71,7 +71,7 @@ pub enum JournalError {
     },
     /// Another program is writing this branch.
     #[error(
-        "{path}: another retrospect process is writing this session; follow it with `retrospect open --follow`, or end the \
+        "{path}: another retrospect process is writing this session; follow it with `retrospect open --follow`, or quit the \
          other program"
     )]
     Locked {

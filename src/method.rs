@@ -43,7 +43,7 @@ pub enum MethodError {
     #[error("unknown generation {0:?} for OmniReflect; known: symbolic, neural and neuro-symbolic")]
     Generation(String),
     /// The method `planning` has no mentor that can plan these tasks.
-    #[error("planning: {0}; name a model that writes the plans, such as --mentor openai:MODEL")]
+    #[error("planning: {0}; name a model to write the plans, such as --mentor openai:MODEL")]
     NoPlanner(String),
 }
 

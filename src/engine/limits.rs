@@ -3,7 +3,7 @@
 use super::State;
 use crate::domain::EndReason;
 
-/// Returns why the open episode must end now, or `None` if it may continue. Called only when its last step is answered.
+/// Returns why the open episode must end now, or `None` if it may continue. Call it only after the environment has answered the last step.
 pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     let run = state.run.as_ref()?;
     let episode = state.open_episode()?;
@@ -33,8 +33,8 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     None
 }
 
-/// Returns whether the last two executed actions are equal; a thought counts as an action (Reflexion's public code;
-/// true for `A, B, B`, never for `A, B, A, B`).
+/// Returns whether the last two executed actions are equal; a thought counts as an action. As in
+/// Reflexion's public code, `A, B, B` repeats and `A, B, A, B` doesn't.
 fn is_repeating(episode: &super::Episode) -> bool {
     let n = episode.answered_steps();
     match (episode.step(n), n.checked_sub(1).and_then(|m| episode.step(m))) {

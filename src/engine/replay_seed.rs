@@ -1,5 +1,5 @@
-//! The state with which a replayed episode starts, besides run and lessons. It is stored because the session that
-//! replays the episode doesn't contain the earlier ones.
+//! The state in which a replayed episode starts, apart from its run and its lessons. It is stored because the session
+//! that replays the episode doesn't contain the earlier episodes.
 
 use super::{Episode, NoteTally, State};
 use crate::domain::{EpisodeRole, EpisodeSummary, LessonId, Observation, RunSpec, Seq, Step, Task};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The setting with the number of the first episode: a replayed episode keeps its number.
 pub const FIRST_EPISODE_SETTING: &str = "from.number";
-/// The setting with the trial of the episode in a run that replays a single one.
+/// The setting with the trial number of the replayed episode, in a run that replays a single one.
 pub const FIRST_TRIAL_SETTING: &str = "from.trial";
 
 /// The initial state of a replayed episode, taken from its original session.
@@ -68,7 +68,7 @@ impl Attempt {
         }
     }
 
-    /// Converts the attempt to the form in which the state keeps attempts.
+    /// Converts the attempt back to an [`Episode`], as the state stores attempts.
     pub(super) fn to_episode(&self) -> Episode {
         let note_tallies = self.note_tallies.iter().map(|tally| (tally.last.detector.clone(), tally.clone()));
         Episode {

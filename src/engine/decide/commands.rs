@@ -194,7 +194,7 @@ impl Engine {
         }
         if self.state.divergence.is_some() {
             return Err(CommandError::new(
-                "the rebuilt environment's answer differs from the journal",
+                "the rebuilt environment's response differs from the one in the journal",
                 "retry to accept the new answer, or end the episode",
             ));
         }

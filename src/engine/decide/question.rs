@@ -73,8 +73,9 @@ impl Engine {
         Ok(events)
     }
 
-    /// Edits one segment of a waiting prompt: of a draft (only when stepping by stages), or of a failed or cancelled
-    /// call. The edited prompt is used when the call is retried; no other command is blocked.
+    /// Edits one segment of an unsent prompt: of a draft, which exists only when stepping by stages, or of the prompt of
+    /// a failed or cancelled call. The edit takes effect when the prompt is next sent; until then every other command
+    /// remains available.
     pub(super) fn edit_prompt(
         &self,
         call: Option<CallId>,
@@ -87,7 +88,7 @@ impl Engine {
         else {
             return Err(CommandError::new(
                 "no prompt is waiting to be sent",
-                "run one stage (s); the next prompt then waits",
+                "run one stage (s) to pause before the next prompt is sent",
             ));
         };
         let Some(edited) = (self.policy.edit_prompt)(state, draft, segment, text) else {

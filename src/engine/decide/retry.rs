@@ -39,7 +39,7 @@ impl Engine {
         let state = &self.state;
         if state.divergence.is_some() {
             return Err(CommandError::new(
-                "the rebuilt environment's answer differs from the journal; settle that first",
+                "the rebuilt environment's response differs from the one in the journal; settle that first",
                 "retry to accept the new answer, then take the recorded reply",
             ));
         }

@@ -1,4 +1,4 @@
-//! Edited prompts that wait: the edit discards nothing else, and nothing else discards the edit.
+//! Edits of unsent prompts: an edit leaves everything else as it is, and only giving up discards it.
 
 use super::fixture::{TestEngine, event_names, step_result};
 use crate::domain::{Autonomy, CallId, ModelRole, PromptRecord, Question, ReflectionKind, Seq};
@@ -65,7 +65,7 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
                 assert_eq!(without_undo(harness.state()), before);
             }
             if undone && command == Command::StepStage {
-                continue; // It is drafted again.
+                continue; // After the undo this command drafts the prompt again, and sends nothing.
             }
             assert_eq!(event_names(&harness.command(command.clone()).unwrap()), events, "{command:?}");
             let recorded = matches!(command, Command::RetryFromRecording(_));
@@ -75,12 +75,12 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
                 assert_eq!(
                     sent.sha256 == previous.sha256,
                     undone || recorded,
-                    "a recording answers the original prompt"
+                    "{command:?}: only an unedited or recorded prompt keeps its hash"
                 );
             }
         }
     }
-    // Giving up discards the edit with the call, and undo doesn't restore half of it.
+    // Giving up discards the call and its edit; undo can't restore the edit alone.
     let mut harness = with_cancelled_actor_call();
     harness.command(edit_prompt(None, "Be brief.")).unwrap();
     harness.command(Command::GiveUp).unwrap();
