@@ -7,7 +7,12 @@
 //!   `EVENTS=100000` make this part shorter.
 //!
 //! For the keys, this program starts itself in the pseudo-terminal and shows the real screen of a store that it fills.
-#![expect(clippy::print_stdout, clippy::expect_used, reason = "this program prints its results")]
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "this program prints its results"
+)]
 
 #[path = "measure/long.rs"]
 mod long;
@@ -27,6 +32,8 @@ const PACE: &str = "pace";
 const WORK: &str = "work";
 const ROWS: u16 = 36;
 const COLUMNS: u16 = 120;
+/// Zoom, zoom back, one step back, zoom, zoom back, one step forward. The steps load past states.
+const KEYS: [&[u8]; 6] = [b"z", b"z", b"\x1b[D", b"z", b"z", b"\x1b[C"];
 /// The end of a synchronized update: the terminal shows the frame.
 const FRAME_END: &[u8] = b"\x1b[?2026l";
 
@@ -89,7 +96,7 @@ fn measure_keys() {
     terminal.bytes_within(Duration::from_secs(2));
     let mut times = Vec::new();
     for _ in 0..count {
-        times.push(terminal.press(b"z").as_secs_f64() * 1e3);
+        times.push(terminal.press(KEYS[times.len() % KEYS.len()]).as_secs_f64() * 1e3);
         // Keys don't coincide with the frames of the stream.
         std::thread::sleep(Duration::from_micros(2_000 + (times.len() as u64 * 977) % 9_000));
     }
@@ -158,21 +165,30 @@ impl Terminal {
         }
     }
 
-    /// Presses a key that changes the title row. Returns the time until the changed row is shown.
+    /// Presses a key that changes the panes' title row or the past step on the screen. Returns the time until the change
+    /// is shown.
     fn press(&mut self, key: &[u8]) -> Duration {
-        let title = |parser: &vt100::Parser| parser.screen().rows(0, COLUMNS).nth(1).unwrap_or_default();
+        let marks = |parser: &vt100::Parser| {
+            let mut rows = parser.screen().rows(0, COLUMNS);
+            let past_step = rows.next().and_then(|row| {
+                row.split_once("PAST step ").and_then(|(_, rest)| rest.split(' ').next().map(str::to_owned))
+            });
+            (past_step, rows.next())
+        };
         while let Ok((_, bytes)) = self.bytes.try_recv() {
             self.parser.process(&bytes);
         }
-        let before = title(&self.parser);
+        let before = marks(&self.parser);
         let pressed = Instant::now();
         self.keys.write_all(key).and_then(|()| self.keys.flush()).expect("a key");
         loop {
-            let (at, bytes) =
-                self.bytes.recv_timeout(Duration::from_secs(5)).expect("the key changes the title row");
+            let left = (pressed + Duration::from_secs(5)).saturating_duration_since(Instant::now());
+            let Ok((at, bytes)) = self.bytes.recv_timeout(left) else {
+                panic!("{key:?} doesn't change the screen:\n{}", self.parser.screen().contents());
+            };
             self.parser.process(&bytes);
             // A terminal shows only complete frames.
-            if bytes.windows(FRAME_END.len()).any(|w| w == FRAME_END) && title(&self.parser) != before {
+            if bytes.windows(FRAME_END.len()).any(|w| w == FRAME_END) && marks(&self.parser) != before {
                 return at - pressed;
             }
         }
@@ -211,21 +227,23 @@ mod streaming {
     use retrospect::domain::{CallId, ModelRole, Seq};
     use retrospect::driver::{Handle, LiveCall, Store, StreamedText};
     use retrospect::provider::Phase;
-    use retrospect::report::{SessionRecord, render_html};
+    use retrospect::report::{SessionFiles, SessionRecorder, write_html};
     use retrospect::ui::find::search_other_episodes;
     use retrospect::ui::{Options, run as screen};
-    use std::collections::BTreeMap;
+    use std::fs::File;
+    use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
     use std::ops::ControlFlow;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::time::{Duration, Instant};
 
+    const JOURNAL: &str = "trunk.jsonl";
     /// Between two steps of six events each.
     const TICK: Duration = Duration::from_millis(6);
 
     pub(super) fn run() {
         let events: u64 = std::env::var("EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(1_000_000);
         let dir = PathBuf::from(std::env::var_os(CHILD).expect("a folder"));
-        let mut rig = Rig::new(&dir.join("trunk.jsonl"), 10_000).fill(events);
+        let mut rig = Rig::new(&dir.join(JOURNAL), 10_000).fill(events);
         let store = rig.store.clone();
         let (handle, _inbox) = Handle::new(store.clone());
         let pace = dir.join(PACE);
@@ -235,7 +253,7 @@ mod streaming {
         std::thread::spawn(move || {
             loop {
                 let start = Instant::now();
-                let bytes = export(&exported);
+                let bytes = export(&exported, &dir);
                 let line =
                     format!("exports of {} MB took {:.0} s each", bytes >> 20, start.elapsed().as_secs_f64());
                 std::fs::write(&work, line).expect("a report");
@@ -250,13 +268,27 @@ mod streaming {
         runtime.block_on(screen(handle, Options::default())).expect("a terminal");
     }
 
-    /// Exports the session as the screen's `E` does. Returns the bytes read.
-    fn export(store: &Store) -> usize {
-        let events = store.timeline().events_after(Seq(0));
-        let record = SessionRecord::from_events(&events);
-        let page = render_html(&record, record.default_step(), &BTreeMap::new());
-        std::hint::black_box(&page);
-        events.len() * 1024
+    /// Exports the session as the screen's `E` does. Returns the bytes written.
+    fn export(store: &Store, dir: &Path) -> u64 {
+        let mut recorder = SessionRecorder::default();
+        for event in store.timeline().iter_after(Seq(0)) {
+            recorder.add_event(&event.expect("an event"));
+        }
+        let (record, journal) = (recorder.finish(), dir.join(JOURNAL));
+        let mut files = SessionFiles::new();
+        files.insert(
+            "branches/trunk.jsonl".to_owned(),
+            Box::new(move |write| {
+                let lines = BufReader::new(File::open(&journal)?).lines();
+                lines.map_while(Result::ok).try_for_each(|line| write(&line))
+            }),
+        );
+        let path = dir.join("report.html");
+        let mut page = BufWriter::new(File::create(&path).expect("a page"));
+        write_html(&record, record.default_step(), &files, &mut |part| page.write_all(part.as_bytes()))
+            .and_then(|()| page.flush())
+            .expect("a page");
+        path.metadata().expect("a page").len()
     }
 
     /// Plays a step every six milliseconds, with a piece of a reply, and reports how late the steps are.

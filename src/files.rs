@@ -5,7 +5,7 @@
 //! only, whatever the umask is.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Error, ErrorKind, Read as _, Write as _};
+use std::io::{self, BufWriter, Error, ErrorKind, IntoInnerError, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -109,7 +109,15 @@ pub fn append_no_follow(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Returns the system's error. The previous file is then unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_atomically(path, bytes, PRIVATE_MODE, Durability::Synced)
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// Like [`replace`], for files too long to be held in memory: `write` writes the file's bytes.
+///
+/// # Errors
+/// The same as [`replace`], and the errors of `write`.
+pub fn replace_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    write_atomically(path, write, PRIVATE_MODE, Durability::Synced)
 }
 
 /// Like [`replace`], for files that can be recreated: not synced, so a power failure may leave an empty file.
@@ -117,7 +125,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// The same as [`replace`].
 pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_atomically(path, bytes, PRIVATE_MODE, Durability::Unsynced)
+    write_atomically(path, |file| file.write_all(bytes), PRIVATE_MODE, Durability::Unsynced)
 }
 
 /// Like [`replace`], but with the permissions that the umask allows: for files meant for others, such as manual
@@ -126,19 +134,21 @@ pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// The same as [`replace`].
 pub fn replace_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_atomically(path, bytes, SHARED_MODE, Durability::Synced)
+    write_atomically(path, |file| file.write_all(bytes), SHARED_MODE, Durability::Synced)
 }
 
-/// Writes to a path given by the user. Like [`replace`], but writes into an existing pipe or device.
+/// Writes to a path given by the user. Like [`replace_with`], but writes into an existing pipe or device.
 ///
 /// # Errors
 /// Returns the system's error.
-pub fn write_output(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_output(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
-            OpenOptions::new().write(true).open(path)?.write_all(bytes)
+            let mut buffered = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+            write(&mut buffered)?;
+            buffered.flush()
         }
-        _ => replace(path, bytes),
+        _ => replace_with(path, write),
     }
 }
 
@@ -255,12 +265,19 @@ fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
     Ok(file)
 }
 
-fn write_atomically(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
+fn write_atomically(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    mode: u32,
+    durability: Durability,
+) -> io::Result<()> {
     let temporary = temporary_path(path);
     // A killed process with the same id may have left it behind.
     let _ = fs::remove_file(&temporary);
-    let written = create_with_mode(&temporary, mode).and_then(|mut file| {
-        file.write_all(bytes)?;
+    let written = create_with_mode(&temporary, mode).and_then(|file| {
+        let mut buffered = BufWriter::new(file);
+        write(&mut buffered)?;
+        let file = buffered.into_inner().map_err(IntoInnerError::into_error)?;
         if durability == Durability::Synced { file.sync_all() } else { Ok(()) }
     });
     if let Err(error) = written.and_then(|()| fs::rename(&temporary, path)) {
@@ -352,7 +369,7 @@ mod tests {
 
     #[test]
     fn write_output_writes_to_a_device() {
-        write_output(Path::new("/dev/null"), b"x").unwrap();
+        write_output(Path::new("/dev/null"), |file| file.write_all(b"x")).unwrap();
         assert!(!fs::symlink_metadata("/dev/null").unwrap().is_file());
     }
 }

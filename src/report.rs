@@ -24,8 +24,10 @@ mod tests;
 
 pub use by_task::TaskTotals;
 pub use dropped_text::{DroppedText, dropped_texts};
-pub use embedded::{EmbeddedSession, EmbeddedSessionError, embed_session, extract_session};
-pub use html::render_html;
+pub use embedded::{
+    EmbeddedSession, EmbeddedSessionError, ReadLines, SessionFiles, WritePart, embed_session, extract_session,
+};
+pub use html::write_html;
 pub use json::render_json;
 pub use lines::{RunLines, StepExtras, StepFields, pluralize, step_fields, summary_line};
 pub use markdown::render_markdown;

@@ -8,9 +8,10 @@ use super::{locate, screen};
 use crate::engine::Envelope;
 use crate::files;
 use crate::report::{
-    InvalidStepRef, SessionRecord, SessionRecorder, StepRef, reflexion_files, render_html, render_json,
-    render_markdown, render_transcript,
+    InvalidStepRef, SessionRecord, SessionRecorder, StepRef, reflexion_files, render_json, render_markdown,
+    render_transcript, write_html,
 };
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,7 +41,16 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
     };
     check_position(&record, at, args.at.is_some())?;
     let text = match args.format {
-        ExportFormat::Html => render_html(&record, at, &opened.read_files()?),
+        ExportFormat::Html => {
+            let session_files = opened.files()?;
+            let write = |page: &mut dyn Write| {
+                write_html(&record, at, &session_files, &mut |part| page.write_all(part.as_bytes()))
+            };
+            return match &args.out {
+                Some(path) => write_file(path, write, out),
+                None => out.print_document_with(write),
+            };
+        }
         ExportFormat::Markdown => render_markdown(&record),
         ExportFormat::Json => render_json(&record),
         // `Reflexion` was handled above.
@@ -51,14 +61,19 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> 
         }
     };
     match &args.out {
-        Some(path) => {
-            files::write_output(path, text.as_bytes())
-                .map_err(|e| CliError::file(path, "could not be written", &e))?;
-            out.print_note(&format!("wrote {}", path.display()));
-            Ok(())
-        }
+        Some(path) => write_file(path, |file| file.write_all(text.as_bytes()), out),
         None => out.print_document(&text),
     }
+}
+
+fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    files::write_output(path, write).map_err(|e| CliError::file(path, "could not be written", &e))?;
+    out.print_note(&format!("wrote {}", path.display()));
+    Ok(())
 }
 
 /// Writes a run directory in the format of Reflexion's public code.

@@ -6,12 +6,11 @@ use crate::driver::Store;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session};
 use crate::provider::openai::{OpenAi, list_models};
-use crate::report::{SessionRecorder, ShownBranch, render_html};
+use crate::report::{SessionFiles, SessionRecorder, ShownBranch, write_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::types::{EpisodeRef, WorkProgress};
 use crate::ui::{HostServices, ModelList};
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -236,9 +235,9 @@ fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
 
 fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Result<String, String> {
     let (timeline, id, _) = store.branch_timeline();
+    // The page contains the branch's steps and the journals of all branches; two passes are a good enough estimate.
+    let all = 2 * timeline.len() + 1;
     let mut recorder = SessionRecorder::default();
-    // Reading the events is nearly all of the work; writing the page counts as a fiftieth.
-    let all = timeline.len() + timeline.len() / 50 + 1;
     for event in timeline.iter_after(Seq(0)) {
         let event = event?;
         recorder.add_event(&event);
@@ -247,14 +246,26 @@ fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Result<
     let mut record = recorder.finish();
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
     record.branch = Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id });
-    let files = super::locate::read_session_files(dir).unwrap_or_else(|_| BTreeMap::new());
+    let session_files = super::locate::session_files(dir).unwrap_or_else(|_| SessionFiles::new());
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));
-    let page = render_html(&record, record.default_step(), &files);
-    progress.report(all - 1, all)?;
-    files::replace(&path, page.as_bytes()).map_err(|e| write_error(&path, &e))?;
+    let (mut bytes_written, mut cancelled) = (0, Ok(()));
+    let written = files::replace_with(&path, |file| {
+        write_html(&record, record.default_step(), &session_files, &mut |part| {
+            bytes_written += part.len() as u64;
+            let events = (bytes_written / BYTES_PER_EVENT).min(timeline.len());
+            cancelled = progress.report(timeline.len() + events, all);
+            cancelled.clone().map_err(std::io::Error::other)?;
+            file.write_all(part.as_bytes())
+        })
+    });
+    cancelled?;
+    written.map_err(|e| write_error(&path, &e))?;
     Ok(path.display().to_string())
 }
+
+/// The usual length of an event in a page: of its step, and of its line in the journal.
+const BYTES_PER_EVENT: u64 = 1500;
 
 fn write_error(path: &Path, error: &std::io::Error) -> String {
     format!("{}: could not be written: {error}", path.display())

@@ -4,7 +4,7 @@ use super::error::{CliError, CliErrorKind};
 use crate::signals;
 use crate::text::clean;
 use std::borrow::Cow;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write};
 
 /// Style of a piece of a line, shown in colour terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,10 +118,20 @@ impl Output {
         if text.is_empty() {
             return Ok(());
         }
+        self.print_document_with(|stdout| stdout.write_all(text.as_bytes()))
+    }
+
+    /// Like [`Self::print_document`], for texts too long to be held in memory: `write` writes the text.
+    ///
+    /// # Errors
+    /// The same as [`Self::print_document`], and the errors of `write`.
+    pub fn print_document_with(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), CliError> {
         self.clear_progress_line();
         let mut lock = self.stdout.lock();
-        signals::blocking_write(|| lock.write_all(text.as_bytes()).and_then(|()| lock.flush()))
-            .map_err(|e| output_error(&e))
+        signals::blocking_write(|| write(&mut lock).and_then(|()| lock.flush())).map_err(|e| output_error(&e))
     }
 
     /// Prints a note on standard error.

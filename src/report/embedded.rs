@@ -1,6 +1,16 @@
 //! The journal inside an HTML report, so that the report can be opened as the session it was made from.
 
+use crate::text::escape_json;
 use std::collections::BTreeMap;
+
+/// The files of a session to embed, by path relative to its folder. `E` is the error of reading or writing.
+pub type SessionFiles<'a, E> = BTreeMap<String, ReadLines<'a, E>>;
+
+/// Passes the lines of a file to a function, one by one, each with its line end.
+pub type ReadLines<'a, E> = Box<dyn Fn(&mut WritePart<'_, E>) -> Result<(), E> + 'a>;
+
+/// Writes the next part of a document.
+pub type WritePart<'a, E> = dyn FnMut(&str) -> Result<(), E> + 'a;
 
 /// The files of a session, by path relative to its folder (`meta.toml`, `branches/trunk.jsonl`, ...).
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -12,6 +22,17 @@ pub struct EmbeddedSession {
     pub branch: Option<String>,
     /// Texts by path.
     pub files: BTreeMap<String, String>,
+}
+
+impl EmbeddedSession {
+    /// Returns the files as an export embeds them.
+    pub fn session_files<E>(&self) -> SessionFiles<'_, E> {
+        self.files.iter().map(|(path, text)| (path.clone(), read_text_lines(text))).collect()
+    }
+}
+
+fn read_text_lines<E>(text: &str) -> ReadLines<'_, E> {
+    Box::new(|visit| text.split_inclusive('\n').try_for_each(visit))
 }
 
 /// A file cannot be opened as a report with a session.
@@ -35,13 +56,31 @@ pub enum EmbeddedSessionError {
 const OPEN_TAG: &str = "<script type=\"application/json\" id=\"retrospect-session\">";
 const CLOSE_TAG: &str = "</script>";
 
-/// Formats the embedded session as a data element that browsers don't execute. It contains no `<`, so nothing in a
-/// journal can end it early.
-pub fn embed_session(files: &BTreeMap<String, String>, branch: Option<&str>) -> String {
-    let session = EmbeddedSession { v: 1, branch: branch.map(str::to_owned), files: files.clone() };
-    let json = serde_json::to_string(&session).unwrap_or_default();
-    let json = crate::text::escape_json(&json).replace('<', "\\u003c");
-    format!("{OPEN_TAG}{json}{CLOSE_TAG}")
+/// Writes the [`EmbeddedSession`] as a data element that browsers don't execute, line by line: a journal can be larger than
+/// the memory. The element contains no `<`, so nothing in a journal can end it early.
+///
+/// # Errors
+/// Returns the first error of reading a file or of writing.
+pub fn embed_session<E>(
+    files: &SessionFiles<'_, E>,
+    branch: Option<&str>,
+    write: &mut WritePart<'_, E>,
+) -> Result<(), E> {
+    let branch = branch.map(|id| format!("\"branch\":\"{}\",", inside_json_string(id)));
+    write(&format!("{OPEN_TAG}{{\"v\":1,{}\"files\":{{", branch.unwrap_or_default()))?;
+    for (number, (path, read_lines)) in files.iter().enumerate() {
+        let separator = if number == 0 { "" } else { "," };
+        write(&format!("{separator}\"{}\":\"", inside_json_string(path)))?;
+        read_lines(&mut |line| write(&inside_json_string(line)))?;
+        write("\"")?;
+    }
+    write(&format!("}}}}{CLOSE_TAG}"))
+}
+
+/// Escapes a text for the inside of a JSON string, without a `<`.
+fn inside_json_string(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    escape_json(&quoted[1..quoted.len() - 1]).replace('<', "\\u003c")
 }
 
 /// Extracts the files from a report, byte for byte. Paths that would leave the session's folder are rejected.

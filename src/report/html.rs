@@ -5,16 +5,24 @@
 
 use super::record::{enum_name, format_parents, format_times};
 use super::transcript::{PROMPT_EDITED, author_name, cancelled_reply_text, reply_source};
-use super::{EpisodeRecord, SessionRecord, StepRef, embed_session};
+use super::{EpisodeRecord, SessionFiles, SessionRecord, StepRef, WritePart, embed_session};
 use crate::domain::{
     DecidedBy, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ReflectionKind, ShownAs, Step,
     ThoughtDisposition,
 };
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Renders the page. `at` is the step to open at; `files` are the session's files to embed, if any.
-pub fn render_html(record: &SessionRecord, at: StepRef, files: &BTreeMap<String, String>) -> String {
+/// Writes the page, part by part: it can be larger than the memory. `at` is the step to open at; `files` are the
+/// session's files to embed, if any.
+///
+/// # Errors
+/// Returns the first error of writing or of reading a file.
+pub fn write_html<E>(
+    record: &SessionRecord,
+    at: StepRef,
+    files: &SessionFiles<'_, E>,
+    write: &mut WritePart<'_, E>,
+) -> Result<(), E> {
     let goal = record.episode(at.episode).or(record.episodes.last()).map_or("", |e| &e.episode.task.goal);
     let title = escape(if goal.is_empty() { &record.session } else { goal });
     let mut out = String::new();
@@ -33,7 +41,9 @@ pub fn render_html(record: &SessionRecord, at: StepRef, files: &BTreeMap<String,
     }
     write_lessons(&mut out, record);
     for episode in &record.episodes {
-        self::write_episode(&mut out, record, episode, at);
+        write(&out)?;
+        out.clear();
+        write_episode(&mut out, record, episode, at);
     }
     write_settings(&mut out, record);
     if files.is_empty() {
@@ -43,11 +53,13 @@ pub fn render_html(record: &SessionRecord, at: StepRef, files: &BTreeMap<String,
             "<p class=\"soft\">This page contains the session's journal: <code>retrospect open FILE.html</code> opens it \
              again, read-only.</p>\n",
         );
-        out.push_str(&embed_session(files, record.branch.as_ref().map(|b| b.id.0.as_str())));
+        write(&out)?;
+        out.clear();
+        embed_session(files, record.branch.as_ref().map(|b| b.id.0.as_str()), write)?;
         out.push('\n');
     }
     out.push_str("</body>\n</html>\n");
-    out
+    write(&out)
 }
 
 fn write_facts(out: &mut String, record: &SessionRecord, at: StepRef) {
@@ -145,7 +157,7 @@ fn write_episode(out: &mut String, record: &SessionRecord, entry: &EpisodeRecord
     }
     for step in entry.steps() {
         write_step_start(out, StepRef { episode: e.number, step: step.number }, at);
-        self::write_step(out, record, step, &mut progress);
+        write_step(out, record, step, &mut progress);
         out.push_str("</div></section>\n");
     }
     for failed in &entry.failures {
@@ -273,7 +285,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
         );
     }
     for reflection in record.reflections_after(step) {
-        self::write_reflection(out, reflection);
+        write_reflection(out, reflection);
     }
     for remark in &step.remarks {
         let _ = writeln!(out, "<div class=\"card\">{}</div>", escape(remark));

@@ -3,6 +3,7 @@
 use super::*;
 use crate::engine::{Envelope, State};
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 const SESSION: &str = r#"
@@ -39,6 +40,21 @@ fn events_of(session: &str) -> Vec<Arc<Envelope>> {
             Arc::new(serde_json::from_value(value).unwrap())
         })
         .collect()
+}
+
+fn html_page(record: &SessionRecord, at: StepRef, files: &BTreeMap<String, String>) -> String {
+    let embedded = EmbeddedSession { files: files.clone(), ..EmbeddedSession::default() };
+    page_of(|write| write_html(record, at, &embedded.session_files(), write))
+}
+
+fn page_of(write_page: impl FnOnce(&mut WritePart<'_, Infallible>) -> Result<(), Infallible>) -> String {
+    let mut page = String::new();
+    write_page(&mut |part| {
+        page.push_str(part);
+        Ok(())
+    })
+    .unwrap();
+    page
 }
 
 fn files() -> BTreeMap<String, String> {
@@ -143,7 +159,7 @@ fn json_has_the_whole_trajectory() {
 
 #[test]
 fn an_html_report_is_self_contained_and_embeds_its_session() {
-    let page = render_html(&SessionRecord::from_events(&events()), StepRef { episode: 1, step: 1 }, &files());
+    let page = html_page(&SessionRecord::from_events(&events()), StepRef { episode: 1, step: 1 }, &files());
     insta::assert_snapshot!(page.split("</style>").nth(1).unwrap().split("<script").next().unwrap());
     for outside in ["http://", "https://", "src=", "@import", "url(", "<link"] {
         assert!(!page.contains(outside), "{outside}");
@@ -157,7 +173,10 @@ fn an_html_report_is_self_contained_and_embeds_its_session() {
 
 #[test]
 fn invalid_reports_are_rejected() {
-    let page = embed_session(&files(), None);
+    let page = page_of(|write| {
+        let embedded = EmbeddedSession { files: files(), ..EmbeddedSession::default() };
+        embed_session(&embedded.session_files(), None, write)
+    });
     let cases: [(&str, &str); 4] = [
         ("<html></html>", "no retrospect session in it"),
         (&page[..page.len() - 20], "damaged"),
@@ -279,7 +298,7 @@ fn exports_show_questions_complaints_failed_calls_and_parents() {
     let record = SessionRecord::from_events(&events);
     insta::assert_snapshot!("mentor_transcript", render_transcript(&events));
     insta::assert_snapshot!("mentor_markdown", render_markdown(&record));
-    let page = render_html(&record, StepRef::default(), &files());
+    let page = html_page(&record, StepRef::default(), &files());
     let expected = [
         "a call failed (mentor, Experience, given up): connection refused",
         "<b>best-fitting Lesson reflection</b>",
@@ -310,7 +329,7 @@ fn an_action_that_replaces_a_thought_is_shown_in_every_export() {
         output.contains(r#""proposed": "think: "#) && !output.contains(r#""proposed": null"#),
         "{output}"
     );
-    for page in [render_markdown(&record), render_html(&record, StepRef { episode: 1, step: 1 }, &files())] {
+    for page in [render_markdown(&record), html_page(&record, StepRef { episode: 1, step: 1 }, &files())] {
         assert!(page.contains("in place of") && !page.contains("in place of <code>nothing"), "{page}");
         assert!(!page.contains("in place of `nothing`") && page.contains("dropped from later prompts"));
     }

@@ -170,11 +170,11 @@ impl Transcript {
             }
             Event::Reflected { reflection } => write_reflection(out, reflection),
             Event::LessonChanged { op, author: by } => write_lesson(out, op, *by, after),
-            Event::PoolProposed { change } => {
-                let (name, lines) = (change.question.name(), change.items.len());
+            Event::SummaryProposed { summary } => {
+                let (name, lines) = (summary.question.name(), summary.items.len());
                 write_line(out, "      ", &format!("{name}: {lines} lines wait for a person's decision"));
             }
-            Event::PoolSettled { refused } => {
+            Event::SummaryApplied { refused } => {
                 let numbers: Vec<String> = refused.iter().map(|n| (n + 1).to_string()).collect();
                 let words = match &numbers[..] {
                     [] => "every line of the summary was accepted".to_owned(),
@@ -296,7 +296,7 @@ impl Transcript {
             | Event::StepOpened { .. }
             | Event::ReplyReceived { .. }
             | Event::Approved { .. }
-            | Event::ReplaySeedLoaded { .. }
+            | Event::ReplayStartLoaded { .. }
             | Event::MemorySet { .. }
             | Event::PrefetchChanged(_)
             | Event::AutonomySet { .. }
