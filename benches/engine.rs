@@ -134,7 +134,7 @@ impl Rig {
             session: "bench".to_owned(),
             spec: Box::new(spec),
             pool: Vec::new(),
-            replay_seed: None,
+            replay_start: None,
             breakpoints: Vec::new(),
         };
         rig.feed(&Input::Command(start));

@@ -263,7 +263,7 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
         session: "table".to_owned(),
         spec: Box::new(spec),
         pool,
-        replay_seed: None,
+        replay_start: None,
         breakpoints: Vec::new(),
     };
     feed(&mut engine, &Input::Command(start));

@@ -22,7 +22,7 @@ pub use breakpoint::{BreakpointConfig, BreakpointMark};
 pub use failure::FailureKind;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
 pub use lesson::{
-    Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, PoolChange, PoolChangeItem,
+    Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, PoolSummary, PoolSummaryItem,
     Scope,
 };
 pub use manual_edit::ManualEdit;
@@ -41,7 +41,7 @@ pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, sampling_param,
 };
 pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
-pub use step_result::{Enumeration, EnvInfo, StepResult, merge_patch};
+pub use step_result::{EnvInfo, ListingCost, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};
 pub use truncation::Truncation;
 pub use usage::{EarlierUsage, TokenCounts, Usage, format_price};

@@ -1,9 +1,9 @@
 //! The episode engine: four pure functions around one state.
 //!
 //! [`Engine::decide`] turns a command or a reply into events, [`Engine::advance`] returns the events that follow
-//! without input, [`State::apply`] folds an event into the state, and [`effect_of`] returns the work that an event asks
-//! of the driver. Nothing here waits, reads a clock or draws random numbers; the driver adds the timestamp to every
-//! event and journals it before it is applied.
+//! without input, [`State::apply`] folds an event into the state, and [`effect_of`] returns the work that the driver
+//! has to do for an event. Nothing here waits, reads a clock or draws random numbers. The driver adds a timestamp to
+//! every event and writes the event to the journal before the event is applied.
 
 mod advance;
 mod apply;
@@ -19,7 +19,7 @@ mod model_switch;
 mod policy;
 mod pool;
 mod prefetch;
-mod replay_seed;
+mod replay_start;
 mod reply_tally;
 mod seed;
 mod state;
@@ -44,7 +44,9 @@ pub use policy::{
 };
 pub use pool::Pool;
 pub use prefetch::{Prefetch, PrefetchStats, PrefetchStatus};
-pub use replay_seed::{Attempt, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, ReplaySeed, first_trial_number};
+pub use replay_start::{
+    Attempt, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, ReplayStart, first_trial_number,
+};
 pub use reply_tally::ReplyTally;
 pub use seed::{
     SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, request_seed, seeded_episode,
@@ -60,7 +62,7 @@ use crate::domain::BranchId;
 
 /// The state of a session and the pure functions that decide on its next events.
 pub struct Engine {
-    /// The fold of all events so far.
+    /// The state after all events so far.
     pub state: State,
     pub policy: Policy,
     /// The branch the events are written to; part of the id of every lesson added on it.
@@ -68,12 +70,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Creates an engine before its first event, on the trunk.
+    /// Creates an engine for a new session, which has no events yet and begins on the trunk.
     pub fn new(policy: Policy) -> Self {
         Self::resume(State::default(), policy, BranchId::trunk())
     }
 
-    /// Creates an engine that continues from a folded state, on a branch.
+    /// Creates an engine that continues `branch` from `state`, the state after all its events so far.
     pub fn resume(state: State, policy: Policy, branch: BranchId) -> Self {
         Self { state, policy, branch }
     }

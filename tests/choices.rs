@@ -42,7 +42,7 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
         Case {
             lines: "retry",
             models: &["small", "small"],
-            prompt_contains: "You act in a household",
+            prompt_contains: "You are in a household",
             output_contains: &[],
         },
         Case {
@@ -54,7 +54,7 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
         Case {
             lines: "model openai:big\nretry",
             models: &["small", "big"],
-            prompt_contains: "You act in a household",
+            prompt_contains: "You are in a household",
             output_contains: &["actor openai:big"],
         },
         Case {
@@ -66,13 +66,13 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
         Case {
             lines: "recorded NAME",
             models: &["small"],
-            prompt_contains: "You act in a household",
+            prompt_contains: "You are in a household",
             output_contains: &["recorded reply from session"],
         },
         Case {
             lines: "prompt-edit 1 Say what you hold.\nrecorded NAME\nundo\nrecorded NAME",
             models: &["small"],
-            prompt_contains: "You act in a household",
+            prompt_contains: "You are in a household",
             output_contains: &[
                 "there is no recorded reply for an edited prompt",
                 "recorded reply from session",
@@ -87,7 +87,7 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
         Case {
             lines: "act inventory",
             models: &["small"],
-            prompt_contains: "You act in a household",
+            prompt_contains: "You are in a household",
             output_contains: &[],
         },
     ];

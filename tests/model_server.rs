@@ -267,7 +267,7 @@ fn the_doctor_checks_a_server() {
             "has tiny",
             "one token",
             "streaming",
-            "did not end the reply at the stop text",
+            "did not end the reply at the stop sequence",
             "sampling seems to have no effect",
             "the model reasons at temperature 0",
         ] {
@@ -407,9 +407,9 @@ fn the_doctor_says_what_a_reasoning_model_needs() {
     type Case<'a> = (&'a str, [&'a str; 2], Vec<Vec<ScriptStep>>, i32, Vec<&'a str>);
     #[rustfmt::skip]
     let cases: Vec<Case<'_>> = vec![
-        ("its stop text and its limit", actor, vec![empty.clone(), long.clone(), complete.clone()], 0,
+        ("its stop sequence and its limit", actor, vec![empty.clone(), long.clone(), complete.clone()], 0,
             vec![stop, "omit = [\"stop\"]", "used up max_tokens 256 before the reply began; 4096 was enough", "--set actor.max_tokens=4096"]),
-        ("its stop text", actor, vec![empty.clone(), complete.clone()], 0, vec![stop, "--set actor.max_tokens=4096"]),
+        ("its stop sequence", actor, vec![empty.clone(), complete.clone()], 0, vec![stop, "--set actor.max_tokens=4096"]),
         ("its limit", mentor, vec![long.clone(), complete.clone()], 0, vec!["used up max_tokens 1024 before the reply began; 4096 was enough", "--set mentor.max_tokens=4096"]),
         ("only the server's own limit is enough", actor, vec![long.clone(), long.clone(), complete.clone()], 0, vec!["it replied without a limit", "--set actor.max_tokens=off"]),
         ("a short thought", actor, vec![complete], 0, vec!["the model reasons, and its reasoning counts", "--set actor.max_tokens=4096"]),

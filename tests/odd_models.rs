@@ -57,10 +57,10 @@ impl TestSetup {
 
 const REACT_ARGS: [&str; 4] = ["--method", "react", "--actor", "openai:tiny"];
 
-/// Regression: the default stop text cut every reply after its thought, so no action was ever taken and no problem
+/// Regression: the default stop sequence cut every reply after its thought, so no action was ever taken and no problem
 /// reported.
 #[test]
-fn a_reply_with_thought_and_action_is_used_and_the_stop_text_is_dropped() {
+fn a_reply_with_thought_and_action_is_used_and_the_stop_sequence_is_dropped() {
     let setup = TestSetup::new();
     let complete = complete_reply("Thought: the mug may be anywhere.\nAction: look\nObservation: made up.");
     let server = setup.server(vec![
@@ -164,7 +164,7 @@ fn sampling_parameters_can_be_set_for_resume_and_doctor() {
 fn a_reasoning_model_plays_as_documented_and_raises_its_limit_once() {
     let setup = TestSetup::new();
     let thought = || reasoning_event("reasoning", "hm hm");
-    // What Ollama sends for Qwen3: the stop text matches inside the hidden text after `<think>`.
+    // What Ollama sends for Qwen3: the stop sequence matches inside the hidden text after `<think>`.
     let empty = chunked(&[end_event("stop").as_bytes()], true);
     let long = chunked(&[format!("{}{}", thought(), end_event("length")).as_bytes()], true);
     let complete =
@@ -175,7 +175,7 @@ fn a_reasoning_model_plays_as_documented_and_raises_its_limit_once() {
     let (code, output) = setup.run_one_task(&server, &args);
     assert_eq!(code, 3, "{output}");
     for words in [
-        "the stop text ended the model's reasoning",
+        "the stop sequence ended the model's reasoning",
         "all 256 tokens of max_tokens were used before the reply began; retrying with 4096",
         "--set actor.max_tokens=4096",
         "  2 > look",
@@ -235,7 +235,7 @@ fn an_empty_reply_is_a_failed_call_and_not_an_empty_action() {
     }
     // The run continues as soon as a model replies.
     let setup = TestSetup::new();
-    // The first two empty replies are requested once more without the stop text that may have cut them off.
+    // The first two empty replies are requested once more without the stop sequence that may have cut them off.
     let mut scripts = vec![empty.clone(); 5];
     scripts.push(complete_reply("look"));
     let server = setup.server(scripts);

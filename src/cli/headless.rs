@@ -225,7 +225,7 @@ async fn resume_run(handle: &Handle) -> Result<(), CliError> {
 
 /// Returns whether nothing more happens without a command: no call in flight, and paused.
 fn is_idle(state: &State) -> bool {
-    state.calls.is_empty() && state.run_status == RunStatus::Paused && state.run_allowance.is_none()
+    state.calls.is_empty() && state.run_status == RunStatus::Paused && state.grant.is_none()
 }
 
 /// Returns the error for a failed write. The program then ends instead of retrying the write.

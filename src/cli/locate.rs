@@ -13,11 +13,13 @@ use crate::journal::{
     BranchHeader, LABELS_STEM, Label, Meta, MissingEvents, OpenBranch, OpenMode, Session, fold_events,
     last_written_from_files, list_sessions, open_branch, parse_labels, read_with_parents,
 };
-use crate::report::{InvalidStepRef, ShownBranch, StepRef, extract_session};
+use crate::report::{
+    EmbeddedSession, InvalidStepRef, SessionFiles, ShownBranch, StepRef, WritePart, extract_session,
+};
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{self, BufRead as _, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -62,8 +64,8 @@ pub(super) struct OpenedSession {
     pub(super) meta: Meta,
     /// Header of the open branch.
     pub(super) branch: BranchHeader,
-    /// Files contained in the report, by path; empty for a session from a folder.
-    report_files: BTreeMap<String, String>,
+    /// The session in the report; empty for a session from a folder.
+    report: EmbeddedSession,
     pub(super) timeline: Timeline,
     /// Number of bytes of the branch file that are in the timeline.
     pub(super) bytes_read: u64,
@@ -85,7 +87,7 @@ impl OpenedSession {
             dir,
             meta,
             branch,
-            report_files: BTreeMap::new(),
+            report: EmbeddedSession::default(),
             timeline,
             bytes_read,
             truncated_tail: torn,
@@ -120,14 +122,14 @@ impl OpenedSession {
         if let Some(dir) = &self.dir {
             return Ok(Session::open(dir)?.headers()?.into_iter().map(|h| h.id).collect());
         }
-        Ok(report_branch_ids(&self.report_files))
+        Ok(report_branch_ids(&self.report.files))
     }
 
     /// Returns the open branch and the name a person gave it.
     pub(super) fn shown_branch(&self) -> Result<ShownBranch, CliError> {
         let labels = match &self.dir {
             Some(dir) => Session::open(dir)?.labels()?,
-            None => report_labels(&self.report_files),
+            None => report_labels(&self.report.files),
         };
         let name = labels.get(&self.branch.id).and_then(|label| label.name.clone());
         Ok(ShownBranch { id: self.branch.id.clone(), name })
@@ -138,9 +140,12 @@ impl OpenedSession {
         self.dir.as_deref().map_or_else(|| Ok(Vec::new()), skipped_branches)
     }
 
-    /// Returns the session's files as texts, by path relative to the folder.
-    pub(super) fn read_files(&self) -> Result<BTreeMap<String, String>, CliError> {
-        self.dir.as_deref().map_or_else(|| Ok(self.report_files.clone()), read_session_files)
+    /// Returns the session's files, from its folder or from the report it was read from.
+    pub(super) fn files(&self) -> Result<SessionFiles<'_, io::Error>, CliError> {
+        match &self.dir {
+            Some(dir) => session_files(dir),
+            None => Ok(self.report.session_files()),
+        }
     }
 }
 
@@ -285,20 +290,20 @@ pub(super) fn open_session_for(
     Ok(OpenedSession { position: at, ..OpenedSession::from_branch(dir, session.meta, branch) })
 }
 
-/// Reads the session's own files as texts. Symbolic links are skipped: they could lead to any file.
-pub(super) fn read_session_files(dir: &Path) -> Result<BTreeMap<String, String>, CliError> {
-    let mut found = BTreeMap::new();
+/// Returns the session's own files. Symbolic links are skipped: they could lead to any file.
+pub(super) fn session_files<'a>(dir: &Path) -> Result<SessionFiles<'a, io::Error>, CliError> {
+    let mut found = SessionFiles::new();
     let mut add_file = |name: String, path: &Path| -> Result<(), CliError> {
-        let text = files::read_no_follow(path, u64::MAX);
-        let text = text.map_err(|e| CliError::file(path, "could not be read", &e))?;
-        found.insert(name, String::from_utf8_lossy(&text).into_owned());
+        files::open_no_follow(path).map_err(|e| CliError::file(path, "could not be read", &e))?;
+        let path = path.to_owned();
+        found.insert(name, Box::new(move |visit| read_lines(&path, visit)));
         Ok(())
     };
     add_file("meta.toml".to_owned(), &dir.join("meta.toml"))?;
     let branches = dir.join("branches");
     if branches.is_symlink() {
         let why = "a symbolic link, which is not followed";
-        let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
+        let error = io::Error::new(ErrorKind::InvalidInput, why);
         return Err(CliError::file(&branches, "could not be read", &error));
     }
     let entries =
@@ -310,6 +315,16 @@ pub(super) fn read_session_files(dir: &Path) -> Result<BTreeMap<String, String>,
         add_file(format!("branches/{name}"), &path)?;
     }
     Ok(found)
+}
+
+/// Calls `visit` with each line. Bytes that aren't UTF-8 are replaced.
+fn read_lines(path: &Path, visit: &mut WritePart<'_, io::Error>) -> io::Result<()> {
+    let (mut file, mut line) = (BufReader::new(files::open_no_follow(path)?), Vec::new());
+    while file.read_until(b'\n', &mut line)? > 0 {
+        visit(&String::from_utf8_lossy(&line))?;
+        line.clear();
+    }
+    Ok(())
 }
 
 /// Returns the branches in a report, the trunk first.
@@ -385,6 +400,6 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<OpenedSession, CliEr
         truncated_tail: read.torn_tail.map(|t| t.description),
         missing: None,
         position: None,
-        report_files: extracted.files,
+        report: extracted,
     })
 }

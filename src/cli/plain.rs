@@ -320,7 +320,7 @@ fn needs_decision(state: &State) -> bool {
 }
 
 fn is_idle(state: &State) -> bool {
-    state.calls.is_empty() && state.run_status == RunStatus::Paused && state.run_allowance.is_none()
+    state.calls.is_empty() && state.run_status == RunStatus::Paused && state.grant.is_none()
 }
 
 /// Reads lines of standard input on a separate thread, so that the session doesn't block while it waits for one.

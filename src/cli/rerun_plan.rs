@@ -9,7 +9,7 @@ use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin,
 };
 use crate::engine::{
-    Attempt, Episode, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, LessonCommand, ReplaySeed,
+    Attempt, Episode, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, LessonCommand, ReplayStart,
     SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, State, seeded_episode,
 };
 use std::time::Duration;
@@ -78,8 +78,8 @@ pub(super) fn plan_rerun(
     let attempt = start.last_attempt(&episode.task).map(|attempt| Box::new(Attempt::from_episode(attempt)));
     let worlds = world_options(config);
     let mut run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
-    run_config.replay_seed =
-        Some(Box::new(ReplaySeed { source, attempt, memory: before.memory.clone(), learnt_at: learnt }));
+    run_config.replay_start =
+        Some(Box::new(ReplayStart { source, attempt, memory: before.memory.clone(), learnt_at: learnt }));
     let warnings = crate::method::unused_mentor_reason(&spec).into_iter().collect();
     Ok(Plan { spec, lessons: pool, run_config, world_options: worlds, warnings })
 }

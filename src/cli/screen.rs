@@ -40,14 +40,15 @@ pub(super) fn start_run(
     let root = locate::sessions_folder(config);
     // A person is watching, so the rule-based actor types its replies.
     let mut run_config = build_run_config(&plan.spec, config, &plan.world_options, TYPING_DELAY)?;
-    run_config.replay_seed.clone_from(&plan.run_config.replay_seed);
+    run_config.replay_start.clone_from(&plan.run_config.replay_start);
     run_config.breakpoints = breaks;
     let guard = headless::guard_session_signals()?;
     let (handle, thread, session) =
         Driver::start(&root, session_meta(&plan.spec, 0), plan.spec, plan.lessons, run_config)?;
     headless::close_on_signal(&guard, &handle);
     handle.send(Command::Step);
-    let rerun = plan.run_config.replay_seed.as_ref().map(|c| format!("rerun of {} from its start", c.source));
+    let rerun =
+        plan.run_config.replay_start.as_ref().map(|c| format!("rerun of {} from its start", c.source));
     let notices: Vec<String> = rerun.into_iter().chain(plan.warnings).collect();
     if !notices.is_empty() {
         handle.store.signal(Signal::Notice(notices.join("; ")));

@@ -176,10 +176,10 @@ pub enum LessonOp {
     },
 }
 
-/// A pool change item is a lesson that a [`PoolChange`] proposes to retire or to add.
+/// A pool summary item is a lesson that a [`PoolSummary`] proposes to retire or to add.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
-pub enum PoolChangeItem {
+pub enum PoolSummaryItem {
     /// Retires a lesson.
     Retire { id: LessonId },
     /// Adds a lesson.
@@ -196,15 +196,15 @@ pub enum PoolChangeItem {
     },
 }
 
-/// A pool change is a mentor's summary of the lesson pool, whose items wait for a person's approval.
+/// A pool summary is a mentor's summary of the lesson pool, whose items wait for a person's approval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PoolChange {
+pub struct PoolSummary {
     /// The question the mentor answered.
     #[serde(flatten)]
     pub question: super::Question,
     /// The proposed changes, in order.
     #[serde(rename = "lines")]
-    pub items: Vec<PoolChangeItem>,
+    pub items: Vec<PoolSummaryItem>,
     /// The event that introduced it (set by the fold).
     #[serde(default, skip_serializing_if = "Seq::is_unset")]
     pub seq: Seq,

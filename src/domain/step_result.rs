@@ -34,13 +34,13 @@ pub struct EnvInfo {
     /// Whether the same seed and actions give the same observations.
     pub deterministic: bool,
     /// The cost of listing the admissible actions.
-    pub enumeration: Enumeration,
+    pub listing_cost: ListingCost,
 }
 
 /// The cost of listing (enumerating) all admissible actions of an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Enumeration {
+pub enum ListingCost {
     /// Listing costs at most as much as a step.
     Free,
     /// Listing costs so much that it is done only at a person's request.

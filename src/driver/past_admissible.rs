@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 pub type PastAdmissible = Result<Vec<String>, String>;
 
 /// Loads the past state. Folding it takes a while.
-pub type PastQuery = Box<dyn FnOnce() -> Arc<State> + Send>;
+pub type LoadState = Box<dyn FnOnce() -> Arc<State> + Send>;
 
 /// The queue of past queries. One is answered at a time; of those waiting, only the newest is answered next.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(super) struct PastQueries {
 struct PastRequest {
     open_world: OpenWorld,
     deadline: Duration,
-    load_state: PastQuery,
+    load_state: LoadState,
     reply_sender: oneshot::Sender<PastAdmissible>,
 }
 
@@ -46,7 +46,7 @@ impl PastQueries {
         &mut self,
         open_world: OpenWorld,
         deadline: Duration,
-        query: PastQuery,
+        query: LoadState,
         reply_to: oneshot::Sender<PastAdmissible>,
     ) {
         let requests = self.requests.get_or_insert_with(|| {
@@ -76,7 +76,7 @@ async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
 
 /// Lists the actions on a separate thread. If the deadline expires, the thread and its environment are abandoned and
 /// ignored.
-async fn query_world(open_world: OpenWorld, deadline: Duration, load_state: PastQuery) -> PastAdmissible {
+async fn query_world(open_world: OpenWorld, deadline: Duration, load_state: LoadState) -> PastAdmissible {
     // Unbounded: there is one message per replayed step, and they are read as they arrive.
     let (sender, mut receiver) = unbounded_channel();
     let list_actions = move || {
@@ -102,7 +102,7 @@ async fn query_world(open_world: OpenWorld, deadline: Duration, load_state: Past
     }
 }
 
-fn list_past_actions(open: &OpenWorld, load_state: PastQuery, report_progress: &dyn Fn()) -> PastAdmissible {
+fn list_past_actions(open: &OpenWorld, load_state: LoadState, report_progress: &dyn Fn()) -> PastAdmissible {
     let state = load_state();
     report_progress();
     let plan = state.open_episode().and_then(|episode| RebuildPlan::from_episode(episode, 0));

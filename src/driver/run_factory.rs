@@ -100,7 +100,7 @@ impl RunConfig {
             reply_override: None,
             prefetch: false,
             recorded_settings: Vec::new(),
-            replay_seed: None,
+            replay_start: None,
             breakpoints: Vec::new(),
         })
     }

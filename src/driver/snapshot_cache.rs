@@ -3,7 +3,7 @@
 //! recorded answer on the way to it. If an answer differs, every action is replayed.
 
 use super::OpenWorld;
-use crate::domain::{Enumeration, Observation, StepResult, Task};
+use crate::domain::{ListingCost, Observation, StepResult, Task};
 use crate::engine::{Episode, Reply};
 use crate::env::{EnvError, Environment, Snapshot};
 use std::collections::VecDeque;
@@ -131,7 +131,7 @@ impl SnapshotCache {
         query: impl FnOnce(&mut dyn Environment) -> Result<T, EnvError>,
     ) -> Result<T, EnvError> {
         self.with_open_world(|cached| {
-            cached.can_restore &= cached.world.info().enumeration != Enumeration::ChangesWorld;
+            cached.can_restore &= cached.world.info().listing_cost != ListingCost::ChangesWorld;
             query(cached.world.as_mut())
         })
     }

@@ -6,12 +6,12 @@ use super::checkpoint_writer::CheckpointWriter;
 use super::env_requests::PendingRequests;
 use super::env_worker::EnvWorker;
 use super::halted::RescueOutcome;
-use super::past_query::PastQueries;
+use super::past_admissible::PastQueries;
 use super::prefetch::Prefetcher;
 use super::sync_thread::SyncThread;
 use super::{Handle, Health, Message, OpenWorld, RenderPrompt, ReplyOverride, Store};
 use crate::domain::{BranchId, CallId, RunSpec, Setting};
-use crate::engine::{Cause, Command, Engine, Event, LessonCommand, Policy, ReplaySeed, State};
+use crate::engine::{Cause, Command, Engine, Event, LessonCommand, Policy, ReplayStart, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, OpenMode, Session, Writer, open_branch};
 use crate::provider::Provider;
 use std::collections::{HashSet, VecDeque};
@@ -42,7 +42,7 @@ pub struct RunConfig {
     /// roles.
     pub recorded_settings: Vec<(String, Setting)>,
     /// The initial state of an episode that is replayed, for a new run.
-    pub replay_seed: Option<Box<ReplaySeed>>,
+    pub replay_start: Option<Box<ReplayStart>>,
     /// Conditions of the breakpoints and watches with which a run starts.
     pub breakpoints: Vec<String>,
 }
@@ -156,12 +156,12 @@ impl Driver {
         let store = Arc::new(Store::default());
         store.set_fetcher(writer.event_file().fetcher());
         let engine = Engine::new(run_config.policy.clone());
-        let (replay_seed, breakpoints) = (run_config.replay_seed.clone(), run_config.breakpoints.clone());
+        let (replay_start, breakpoints) = (run_config.replay_start.clone(), run_config.breakpoints.clone());
         let first_command = Command::Start {
             session: session.meta.session.clone(),
             spec: Box::new(spec),
             pool,
-            replay_seed,
+            replay_start,
             breakpoints,
         };
         let checkpoint_writer =

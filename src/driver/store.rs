@@ -1,7 +1,7 @@
 //! What the driver shares with its readers: an append-only store, the live state outside the journal, and a handle to
 //! send commands. A slow reader never blocks the driver.
 
-use super::{Fork, Halt, PastAdmissible, PastQuery, StreamedText};
+use super::{Fork, Halt, LoadState, PastAdmissible, StreamedText};
 use crate::domain::{BranchId, CallId, ModelRole, PartialReply, Seq, Usage};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
@@ -104,7 +104,7 @@ pub enum Message {
     /// Returns the actions that are admissible now.
     Admissible(oneshot::Sender<Vec<String>>),
     /// Returns the actions that were admissible in the state that the query loads.
-    PastAdmissible(PastQuery, oneshot::Sender<PastAdmissible>),
+    PastAdmissible(LoadState, oneshot::Sender<PastAdmissible>),
     /// Returns a hint towards the goal.
     Hint(oneshot::Sender<Option<String>>),
     /// Retries the failed write.

@@ -2,7 +2,7 @@
 
 use super::{Driver, Handle, Health, OpenWorld, RunConfig};
 use crate::domain::{
-    Autonomy, Enumeration, EnvInfo, EpisodeRole, Limits, Prompt, PromptRecord, ReflectionKind, RunSpec,
+    Autonomy, EnvInfo, EpisodeRole, Limits, ListingCost, Prompt, PromptRecord, ReflectionKind, RunSpec,
     Settings, StepResult, Task,
 };
 use crate::engine::{
@@ -48,7 +48,7 @@ impl Counter {
 
 impl Environment for Counter {
     fn info(&self) -> EnvInfo {
-        EnvInfo { snapshots: false, deterministic: true, enumeration: Enumeration::Free }
+        EnvInfo { snapshots: false, deterministic: true, listing_cost: ListingCost::Free }
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
@@ -122,7 +122,7 @@ fn test_config(goal: u32, is_diverging: bool) -> RunConfig {
         reply_override: None,
         prefetch: false,
         recorded_settings: Vec::new(),
-        replay_seed: None,
+        replay_start: None,
         breakpoints: Vec::new(),
     }
 }

@@ -1,5 +1,5 @@
-//! Events that follow without input. Each call of [`Engine::advance`] returns one batch; the driver calls it until the
-//! batch is empty.
+//! Events that follow from the state without input. Each call of [`Engine::advance`] returns one batch; the driver
+//! calls it until the batch is empty.
 
 use super::state::{Grant, RunStatus, State};
 use super::{Cause, Engine, Episode, Event, Intent, PauseReason, PromptDraft, PromptRequest, limits};
@@ -57,8 +57,8 @@ impl Engine {
             e.first_observation.is_some() && e.last_step().is_none_or(|s| s.answer.is_some())
         }) && let Some(reason) = limits::end_reason(state)
         {
-            // The method may still reflect on the last step (OmniReflect reflects before its loop ends at a final
-            // state).
+            // Before the episode ends, the method may reflect on the last step. (OmniReflect's loop reflects before it
+            // stops at a final state.)
             return match self.final_reflections() {
                 Some(events) => events,
                 None => vec![episode_end(state, reason)],
@@ -76,11 +76,11 @@ impl Engine {
         self.execute_intents()
     }
 
-    /// Executes the waiting proposal if that is allowed now.
+    /// Returns the events that execute the waiting proposal, if it is approved or needs no approval.
     fn execute_proposal(&self, step: &Step) -> Vec<Event> {
         let state = &self.state;
-        let empty = step.call.is_none() && step.proposed.is_none() && step.executed.is_none();
-        if empty && state.autonomy != Autonomy::Human {
+        let has_no_proposal = step.call.is_none() && step.proposed.is_none() && step.executed.is_none();
+        if has_no_proposal && state.autonomy != Autonomy::Human {
             // The step was opened for a person, who then returned control to the agent.
             return if can_proceed(state) { self.request_proposal() } else { Vec::new() };
         }
@@ -93,7 +93,8 @@ impl Engine {
             (None, Some(action), _) => actor_action(action.clone()),
             (None, None, Some(thought)) => actor_action(format!("think: {thought}")),
             (None, None, None) => {
-                // An empty reply is an empty action, as in Reflexion's public code; a step opened for a person waits.
+                // Without a call, the step was opened for a person, so it waits. With a call, the actor's reply was
+                // empty and counts as an empty action, as in Reflexion's public code.
                 if step.call.is_none() {
                     return Vec::new();
                 }
@@ -120,7 +121,7 @@ impl Engine {
         }]
     }
 
-    /// Answers an unsent thought with the interface's own text, without calling the environment.
+    /// Answers a thought that isn't sent to the environment with the interface's own text.
     fn answer_unsent_thought(&self, step: &Step) -> Vec<Event> {
         // The environment wasn't stepped, so its state is unchanged.
         let result = self.state.unchanged_result();
@@ -130,7 +131,7 @@ impl Engine {
         vec![Event::Observed { step: step.number, call: None, result: Box::new(result), agent_view }]
     }
 
-    /// Asks the actor for the open step, unless the method already knows the action.
+    /// Asks the actor for a proposal for the open step or, if the method proposes the action itself, uses that.
     fn request_proposal(&self) -> Vec<Event> {
         let intents = self.policy.method.next(&self.state);
         match intents.into_iter().find(|intent| matches!(intent, Intent::Propose(_))) {
@@ -139,7 +140,8 @@ impl Engine {
         }
     }
 
-    /// Opens the next step if none is open, and proposes an action without asking the actor.
+    /// Opens the next step if none is open, and proposes an action without asking the actor. If a person plays, only
+    /// opens the step.
     fn propose(&self, action: String) -> Vec<Event> {
         let Some(episode) = self.state.open_episode() else { return Vec::new() };
         let (step, _, is_open) = current_step(episode);
@@ -169,16 +171,16 @@ impl Engine {
         self.prompt_events(
             PromptRequest { role: ModelRole::Actor, question: None, step, retry },
             0,
-            self.state.run_allowance == Some(Grant::Stage),
+            self.state.grant == Some(Grant::Stage),
         )
     }
 
     /// Returns the events that send a prompt, or that only draft it if `staged`. `call_index` is the index of its call
-    /// in the batch, from 0.
+    /// in the batch, counted from 0.
     fn prompt_events(&self, request: PromptRequest, call_index: u64, staged: bool) -> Vec<Event> {
         let state = &self.state;
-        let edited = state.edited_prompt_for(request.role, request.question);
-        let draft = match edited {
+        let edited_prompt = state.edited_prompt_for(request.role, request.question);
+        let draft = match edited_prompt {
             Some(prompt) => PromptDraft { record: (**prompt).clone(), texts: Vec::new() },
             None => (self.policy.draft_prompt)(state, &request),
         };
@@ -194,8 +196,8 @@ impl Engine {
         let mut events: Vec<Event> =
             draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
         let prompt = Arc::new(record);
-        // A prompt that a person edited was already seen, so it isn't drafted again.
-        events.push(if staged && edited.is_none() {
+        // A person has already seen a prompt that they edited, so it is sent without another stop.
+        events.push(if staged && edited_prompt.is_none() {
             Event::PromptDrafted { prompt }
         } else {
             Event::PromptSent { prompt }
@@ -203,7 +205,8 @@ impl Engine {
         events
     }
 
-    /// Returns the temperature level: each unusable reply raises the temperature of the step's next attempt.
+    /// Returns the level by which the temperature of a request is raised: 0 or, if the setting `warmer` is on, the
+    /// number of unusable replies that the actor has given in the step, at most 5.
     fn temperature_level(&self, request: &PromptRequest) -> u32 {
         if request.role == ModelRole::Mentor || !self.state.setting_flag("warmer", false) {
             return 0;
@@ -212,13 +215,16 @@ impl Engine {
         step.map_or(0, |s| s.unusable_replies.min(5))
     }
 
-    /// Returns the method's last reflections, lesson changes, memory and mentor questions before the episode ends;
-    /// other intents are ignored. Returns `None` if the episode may end, and no events if the mentor must be asked but
-    /// the session is paused.
+    /// Returns the events for the method's last reflections, lesson changes, memory and mentor questions before the
+    /// episode ends; the method's other intents are ignored. Returns `None` if the episode may end now, and an empty
+    /// list if the mentor has to be asked first but the session is paused.
     fn final_reflections(&self) -> Option<Vec<Event>> {
         let intents = self.policy.method.next(&self.state);
-        let written =
-            self.write_events(intents.iter().take_while(|intent| is_write_only(intent)), Author::Symbolic, 0);
+        let written = self.intent_events(
+            intents.iter().take_while(|intent| is_write_only(intent)),
+            Author::Symbolic,
+            0,
+        );
         if !written.is_empty() {
             return Some(written);
         }
@@ -227,7 +233,8 @@ impl Engine {
             .then(|| self.send_draft_or_ask(|| self.ask_mentor(&first_question_round(&intents))))
     }
 
-    /// Sends the mentor's draft, or else asks; returns no events while the session is paused.
+    /// Returns the event that sends the waiting draft or, if there is none, the events of `ask`. Returns no events
+    /// while the session is paused.
     fn send_draft_or_ask(&self, ask: impl FnOnce() -> Vec<Event>) -> Vec<Event> {
         match &self.state.draft {
             _ if !can_proceed(&self.state) => Vec::new(),
@@ -236,23 +243,24 @@ impl Engine {
         }
     }
 
-    /// Asks the questions of one round. While a person steps by stages they are drafted and sent one at a time.
+    /// Asks all questions of a round at once. Asks only the first if the setting `mentor_at_once` is off, or if a
+    /// person steps by stages, so that each prompt is drafted and sent by itself.
     fn ask_mentor(&self, questions: &[Question]) -> Vec<Event> {
         let state = &self.state;
-        let staged = state.run_allowance == Some(Grant::Stage);
-        let at_once = if staged || !state.setting_flag("mentor_at_once", true) { 1 } else { questions.len() };
-        self.question_events(&questions[..at_once.min(questions.len())], staged)
+        let staged = state.grant == Some(Grant::Stage);
+        let count = if staged || !state.setting_flag("mentor_at_once", true) { 1 } else { questions.len() };
+        self.question_events(&questions[..count.min(questions.len())], staged)
     }
 
     /// Returns the prompts of questions to the mentor, each with its own call.
     pub(super) fn question_events(&self, questions: &[Question], staged: bool) -> Vec<Event> {
         let step = self.state.episode.as_ref().map_or(0, |e| e.answered_steps());
         let mut events: Vec<Event> = Vec::new();
-        for (n, question) in questions.iter().enumerate() {
+        for (index, question) in questions.iter().enumerate() {
             let request =
                 PromptRequest { role: ModelRole::Mentor, question: Some(*question), step, retry: 0 };
-            for event in self.prompt_events(request, n as u64, staged) {
-                // Text that two prompts of a round share is defined once.
+            for event in self.prompt_events(request, index as u64, staged) {
+                // A text that several prompts of a round share is defined only once.
                 if !matches!(event, Event::TextDefined { .. }) || !events.contains(&event) {
                     events.push(event);
                 }
@@ -261,9 +269,9 @@ impl Engine {
         events
     }
 
-    /// Returns the events of the intents that only write to the session, and skips the others. `earlier_events` is the
-    /// number of earlier events in the same batch.
-    pub(super) fn write_events<'a>(
+    /// Returns the events for those intents that only write to the session; skips the other intents. `earlier_events`
+    /// is the number of earlier events in the same batch, from which the ids of new lessons are derived.
+    pub(super) fn intent_events<'a>(
         &self,
         intents: impl Iterator<Item = &'a Intent>,
         author: Author,
@@ -291,8 +299,11 @@ impl Engine {
     fn execute_intents(&self) -> Vec<Event> {
         let state = &self.state;
         let intents = self.policy.method.next(state);
-        let written =
-            self.write_events(intents.iter().take_while(|intent| is_write_only(intent)), Author::Symbolic, 0);
+        let written = self.intent_events(
+            intents.iter().take_while(|intent| is_write_only(intent)),
+            Author::Symbolic,
+            0,
+        );
         if !written.is_empty() {
             return written;
         }
@@ -317,13 +328,13 @@ impl Engine {
     }
 }
 
-/// Returns whether the session may proceed: it is running, or has an unused grant.
+/// Returns whether the session may proceed: it is running, or it is paused with an unused [`Grant`].
 fn can_proceed(state: &State) -> bool {
-    state.run_status == RunStatus::Running
-        || (state.run_status == RunStatus::Paused && state.run_allowance.is_some())
+    state.run_status == RunStatus::Running || (state.run_status == RunStatus::Paused && state.grant.is_some())
 }
 
-/// Returns the number of the open or next step, how many times the actor was asked for it, and whether it is open.
+/// Returns the number of the open or next step, how many times the actor was already asked in it, and whether it is
+/// open.
 fn current_step(episode: &Episode) -> (u32, u32, bool) {
     match episode.last_step() {
         Some(open) if open.stage < Stage::Observation => (open.number, open.retry, true),
@@ -331,7 +342,7 @@ fn current_step(episode: &Episode) -> (u32, u32, bool) {
     }
 }
 
-/// Returns the first run of consecutive questions among the intents.
+/// Returns the first round of questions: the first question among the intents and those that directly follow it.
 fn first_question_round(intents: &[Intent]) -> Vec<Question> {
     let from = intents.iter().skip_while(|intent| !matches!(intent, Intent::AskMentor(_)));
     from.map_while(|intent| match intent {
@@ -364,7 +375,7 @@ impl State {
     }
 }
 
-/// Creates the event that ends the open episode.
+/// Creates the event that ends the open episode or, if no episode is open, the run.
 pub fn episode_end(state: &State, reason: EndReason) -> Event {
     let Some(e) = state.open_episode() else { return Event::RunEnded };
     let won =
@@ -385,7 +396,7 @@ pub fn episode_end(state: &State, reason: EndReason) -> Event {
             tokens: e.tokens,
             assisted: e.assisted || reason == EndReason::Person,
             seq_range: (e.first_seq.0, state.head.0 + 1),
-            // The fold computes them; an event doesn't repeat what can be derived.
+            // The event doesn't store the statistics, because the fold computes them.
             stats: EpisodeStats::default(),
         }),
     }

@@ -1,5 +1,5 @@
-//! Folds events into the state. The fold cannot fail and has no side effects. Its match has no wildcard, so that the
-//! compiler reports an event that isn't handled.
+//! Folds events into the state. The fold cannot fail and has no side effects. Its match has no wildcard arm, so that
+//! the compiler reports every event that isn't handled.
 
 mod breakpoints;
 mod cancelled;
@@ -14,7 +14,7 @@ use state_updates::{is_intervention, to_observation};
 use super::state::{Episode, Grant, NoteTally, RunStatus, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, ReplyTally, effect_of};
 use crate::domain::{
-    CallId, EpisodeRole, ExecutedAction, FailureKind, ManualEdit, ModelRole, PoolChange, PromptRecord,
+    CallId, EpisodeRole, ExecutedAction, FailureKind, ManualEdit, ModelRole, PoolSummary, PromptRecord,
     SegmentOrigin, Seq, Stage, Step,
 };
 use std::sync::Arc;
@@ -29,7 +29,8 @@ impl State {
             let call = effect.call();
             if !matches!(envelope.event, Event::CallCancelled { .. }) {
                 self.next_call = self.next_call.max(call.0.saturating_add(1));
-                // The draft has been sent. (In old sessions, another call may have been given its id.)
+                // The draft has been sent. In sessions of older versions, a different call may have taken the draft's
+                // id; the draft is discarded then, too.
                 self.draft.take_if(|draft| draft.call == call);
                 self.clear_cancelled(&effect);
                 self.calls.insert(call, effect);
@@ -81,19 +82,19 @@ impl State {
                         ..Step::default()
                     }));
                 });
-                self.run_allowance = None;
+                self.grant = None;
             }
-            Event::PrefetchChanged(update) => self.record_prefetch(update),
+            Event::PrefetchChanged(prefetch) => self.record_prefetch(prefetch),
             Event::SettingDeviationsChanged { call, role, settings } => {
                 self.record_setting_deviations(seq, *call, *role, settings);
             }
             Event::ReplyReceived { call, usage, truncated, reply_source, .. } => {
-                // An actor's call stays in flight until its proposal arrives, so that it is repeated if the program is
-                // killed in between. A mentor's reply is in the same batch as the events that result from it.
+                // An actor's call stays in `calls` until the next event uses the reply: `Proposed`, `AskedAgain`, or
+                // `CallFailed`, which moves the call to the failed calls. No later event needs a mentor's call.
                 let role = match self.calls.get(call) {
                     Some(Effect::Ask { prompt, .. }) => {
                         let prompt = prompt.clone();
-                        self.record_token_count(&prompt, usage);
+                        self.update_token_ratio(&prompt, usage);
                         prompt.role
                     }
                     _ => ModelRole::Actor,
@@ -123,7 +124,7 @@ impl State {
                     s.approved = false;
                     s.stage = Stage::Decision;
                 });
-                self.run_allowance = None;
+                self.grant = None;
             }
             Event::Approved { .. } => self.edit_step(seq, |s| s.approved = true),
             Event::ActionOverridden {
@@ -132,11 +133,12 @@ impl State {
                 if let Some(first_thought) = *thoughts_from {
                     self.drop_thoughts(first_thought, *step);
                 }
-                // The person acts instead of the actor.
+                // The person's action replaces the actor's reply, so the actor's draft is no longer needed.
                 self.draft.take_if(|draft| draft.role == ModelRole::Actor);
                 self.edit_step(seq, |s| {
                     s.approved = true;
-                    // Even if the call of this step was cancelled: the person's action replaces its proposal.
+                    // If the step's call was cancelled, the step has gone back to the prompt stage. It needs no other
+                    // proposal now that the person has chosen the action.
                     s.stage = Stage::Decision;
                     s.executed = Some(ExecutedAction {
                         action: action.clone(),
@@ -163,9 +165,10 @@ impl State {
                     self.actor_replies.count_unusable();
                 }
             }
-            Event::ActionTaken { executed, call, admissible_only: is_listing, .. } => {
+            Event::ActionTaken { executed, call, admissible_only, .. } => {
                 self.last_pool_use = seq;
-                let is_env_step = call.is_some() && !is_listing;
+                // A call that only lists the admissible actions doesn't step the environment.
+                let is_env_step = call.is_some() && !admissible_only;
                 self.edit_step(seq, |s| {
                     s.sent_to_env = is_env_step;
                     s.executed = Some(executed.clone());
@@ -199,11 +202,11 @@ impl State {
                     s.notes.clone_from(notes);
                     s.detectors_ran = true;
                 });
-                let mut tally = self.actor_replies;
+                let mut actor_replies = self.actor_replies;
                 if let Some(step) = self.last_step() {
-                    tally.count_step(step);
+                    actor_replies.count_step(step);
                 }
-                self.actor_replies = tally;
+                self.actor_replies = actor_replies;
                 let step = *step;
                 self.edit_episode(|e| {
                     for note in notes {
@@ -224,10 +227,10 @@ impl State {
                 self.use_stage_grant();
             }
             Event::LessonChanged { op, author } => self.change_lesson(seq, op, *author),
-            Event::PoolProposed { change } => {
-                self.waiting_summaries.push(PoolChange { seq, ..(**change).clone() });
+            Event::SummaryProposed { summary } => {
+                self.waiting_summaries.push(PoolSummary { seq, ..(**summary).clone() });
             }
-            Event::PoolSettled { refused } => self.settle_summary(refused),
+            Event::SummaryApplied { refused } => self.apply_summary(refused),
             Event::LessonUndone { target_seq, op } => self.undo_lesson(seq, *target_seq, op),
             Event::LessonRedone { target_seq, op } => self.redo_lesson(seq, *target_seq, op),
             Event::ThoughtEdited { step, previous, text } => {
@@ -256,11 +259,12 @@ impl State {
             Event::EditRedone { target_seq, change } => {
                 self.apply_undo_or_redo(seq, *target_seq, change, false);
             }
-            Event::ReplaySeedLoaded { replay_seed } => self.apply_replay_seed(replay_seed),
+            Event::ReplayStartLoaded { replay_start } => self.apply_replay_start(replay_start),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();
                 let number = *step;
+                // 0: the remark is about the episode.
                 if number == 0 {
                     let episode = self.episode.as_ref().map_or(0, |e| e.number);
                     self.remarks.push((episode, remark));
@@ -279,10 +283,11 @@ impl State {
                 if self.run.as_ref().is_none_or(|run| run.actor != spec.actor) {
                     self.actor_replies = ReplyTally::default();
                 }
-                // What is known about the previous servers doesn't apply to the new ones.
+                // These describe the previous run's servers; the new run may use others.
                 self.setting_deviations.clear();
                 self.token_ratios.clear();
-                // The new method can't give up cancelled calls of the previous one.
+                // Cancelled calls belong to the previous method. The new method can neither process their replies nor
+                // write the reflection that giving up a question to the mentor requires.
                 if self.run.as_ref().is_none_or(|run| run.method != spec.method) {
                     self.cancelled_calls.clear();
                 }
@@ -291,14 +296,14 @@ impl State {
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
             Event::Resumed => {
                 self.run_status = RunStatus::Running;
-                self.run_allowance = None;
+                self.grant = None;
                 self.pause_reason = None;
                 self.breakpoints.current_hit = None;
             }
             Event::PauseRequested => self.run_status = RunStatus::Pausing,
             Event::Paused { reason } => {
                 self.run_status = RunStatus::Paused;
-                self.run_allowance = None;
+                self.grant = None;
                 self.pause_reason = Some(*reason);
             }
             Event::StepGranted => self.set_grant(Grant::Step),
@@ -323,11 +328,13 @@ impl State {
                 let retried = if self.divergence.is_some() { *call } else { call.or_else(failed_call) };
                 if let Some((effect, failure)) = retried.and_then(|call| self.take_failed_call(call)) {
                     self.count_retry(&effect, &failure);
-                    self.mark_run_change_used();
+                    // The retry uses the changed run.
+                    self.make_run_changes_irreversible();
                     self.reply_overrides.extend(reply_source.clone().map(|source| (effect.call(), source)));
                     self.calls.insert(effect.call(), effect);
                 } else if let (Some(call), Some(source)) = (*call, reply_source) {
-                    // The call was sent again in the same batch.
+                    // `PromptSent` has already sent the call again in the same batch; only the source of the reply is
+                    // new.
                     self.reply_overrides
                         .extend(self.calls.contains_key(&call).then(|| (call, source.clone())));
                 }
@@ -360,8 +367,8 @@ impl State {
                 self.more_failed_calls.clear();
                 self.cancelled_calls.clear();
                 self.divergence = None;
-                if self.run_allowance.is_some() {
-                    self.run_allowance = None;
+                if self.grant.is_some() {
+                    self.grant = None;
                     self.pause_reason = Some(PauseReason::EpisodeEnd);
                 }
             }
@@ -376,11 +383,11 @@ impl State {
             }
             Event::Closed => self.closed = true,
             Event::Reopened => {
-                // Calls that are repeated go to the model, not to a recorded reply.
+                // Calls that were in flight are sent again, to the model and not to a recording chosen before.
                 self.reply_overrides.clear();
                 self.closed = false;
                 self.run_status = RunStatus::Paused;
-                self.run_allowance = None;
+                self.grant = None;
                 self.pause_reason = Some(PauseReason::Resume);
             }
         }
@@ -388,18 +395,19 @@ impl State {
     }
 
     fn set_grant(&mut self, grant: Grant) {
-        self.run_allowance = Some(grant);
+        self.grant = Some(grant);
         self.breakpoints.current_hit = None;
     }
 
-    /// Uses up the permission to run one stage ([`Grant::Stage`]), because the stage has run.
+    /// Removes the permission to run one stage ([`Grant::Stage`]) after the stage has run.
     fn use_stage_grant(&mut self) {
-        if self.run_allowance == Some(Grant::Stage) {
-            self.run_allowance = None;
+        if self.grant == Some(Grant::Stage) {
+            self.grant = None;
         }
     }
 
-    /// Opens the step of an actor's prompt, or updates it if it is open. A mentor's prompt belongs to no step.
+    /// Opens the step that an actor's prompt is for, or updates it if it is already open. A mentor's prompt opens no
+    /// step.
     fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {
         if prompt.role != ModelRole::Actor {
             return;

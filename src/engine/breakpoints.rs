@@ -22,7 +22,7 @@ pub struct Breakpoints {
     /// The last hit of any breakpoint or watch.
     pub last_hit: Option<Arc<BreakpointHit>>,
     pub streaks: Streaks,
-    /// What was spent before the open episode.
+    /// Time, cost and tokens used before the open episode.
     pub baseline: EpisodeBaseline,
 }
 
@@ -84,7 +84,7 @@ pub struct Streaks {
     pub thought: Streak,
 }
 
-/// What the run had spent when the open episode began.
+/// What the run had already used when the open episode began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeBaseline {
     /// Active time of the episodes before the open or last one.
@@ -106,8 +106,9 @@ impl Breakpoints {
         self.all.iter().any(|b| b.enabled)
     }
 
-    /// Returns the events that turn the breakpoints of another branch (`old`) into these, so that a branch forked from
-    /// an earlier point has the current breakpoints. A breakpoint that is equal in both keeps its hits on that branch.
+    /// Returns the events that turn `old` into these breakpoints. A new branch begins with the breakpoints of the point
+    /// that it is forked from (`old`); these events give it the current ones. A breakpoint whose condition is unchanged
+    /// keeps the hits it has in `old`.
     pub fn events_to_replace(&self, old: &Self) -> Vec<Event> {
         let removed = old.all.iter().filter(|b| self.get(b.number).is_none());
         let mut events: Vec<Event> =
@@ -131,7 +132,7 @@ impl Breakpoints {
         self.last_number = self.last_number.max(number);
         let all = Arc::make_mut(&mut self.all);
         match all.iter_mut().find(|b| b.number == number) {
-            // The hits belong to the condition, which is unchanged.
+            // The condition is unchanged, so the breakpoint keeps its hits.
             Some(old) if old.config.condition == config.condition => {
                 (old.config, old.enabled) = (config.clone(), true);
             }
@@ -150,7 +151,8 @@ impl Breakpoints {
         Arc::make_mut(&mut self.all).retain(|b| b.number != number);
     }
 
-    /// Counts a hit. A hit of a breakpoint that no longer exists is recorded too, because the journal says it happened.
+    /// Records a hit, and counts it if the breakpoint still exists. A hit of a breakpoint that doesn't exist is
+    /// recorded too, because the journal says that it happened.
     pub(super) fn record_hit(&mut self, mut hit: BreakpointHit) {
         let breakpoint = Arc::make_mut(&mut self.all).iter_mut().find(|b| b.number == hit.breakpoint);
         if let Some(b) = breakpoint {
@@ -193,6 +195,8 @@ impl BreakpointHit {
 }
 
 impl Streak {
+    /// Updates the streak with a step. `holds` says whether the step has the property, `continues` whether it has the
+    /// same value of it (for example the same action) as the last step of the streak.
     fn update(&mut self, step: u32, holds: bool, continues: bool) {
         *self = match (holds, continues && self.count > 0) {
             (false, _) => Self::default(),
@@ -207,18 +211,18 @@ impl Streaks {
     pub(super) fn on_answer(&mut self, episode: &Episode) {
         let Some(step) = episode.last_step() else { return };
         let number = step.number;
-        let last_step = |streak: Streak| episode.step(streak.last);
+        let last_step_of = |streak: Streak| episode.step(streak.last);
         if let Some(thought) = step.thought_text() {
-            let same = last_step(self.thought).and_then(Step::thought_text) == Some(thought);
+            let same = last_step_of(self.thought).and_then(Step::thought_text) == Some(thought);
             self.thought.update(number, true, same);
         }
         if step.is_thought_only() {
             return;
         }
         let same =
-            last_step(self.action).and_then(Step::action).map(str::trim) == step.action().map(str::trim);
+            last_step_of(self.action).and_then(Step::action).map(str::trim) == step.action().map(str::trim);
         self.action.update(number, step.action().is_some(), same);
-        let same = last_step(self.observation).and_then(Step::observation) == step.observation();
+        let same = last_step_of(self.observation).and_then(Step::observation) == step.observation();
         self.observation.update(number, true, same);
         let rejected = step.answer.as_ref().is_some_and(|a| !a.valid);
         self.invalid.update(number, rejected, true);

@@ -1,5 +1,5 @@
-//! The active time of an episode. The clock stops while the session waits for a person, and between the last event
-//! before a stop and the event that resumes the session.
+//! The active time of an episode. The clock doesn't run while the session waits for a person, nor between the last
+//! event before the program ends and the event that reopens the session.
 
 use super::State;
 use jiff::Timestamp;
@@ -26,8 +26,8 @@ impl Clock {
 }
 
 impl State {
-    /// Returns the number of the open episode and its remaining time at `at`, or `None` if its clock doesn't run or
-    /// there is no limit.
+    /// Returns the number of the open episode and its remaining time at `at`, or `None` if the clock isn't running or
+    /// the run has no time limit.
     pub fn time_left(&self, at: Timestamp) -> Option<(u32, Duration)> {
         let seconds = self.run.as_ref()?.limits.wall_seconds?;
         self.clock.running_since?;

@@ -1,32 +1,34 @@
 //! Commands of a person or a script.
 
-use super::{ReplaySeed, Reply};
+use super::{ReplayStart, Reply};
 use crate::domain::{
     Autonomy, CallId, EndReason, Lesson, LessonId, LessonStatus, LessonText, ReflectionKind, RunSpec, Scope,
     Seq, ShownAs, Task, ThoughtDisposition, Transition,
 };
 use serde_json::Value;
 
-/// A command. The engine turns it into events, or into a [`CommandError`] that says why it can't.
+/// A command. The engine turns it into events, or rejects it with a [`CommandError`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Start the run.
     Start {
-        /// Name of the session, part of every lesson's id.
+        /// Name of the session. Lesson ids are derived from it.
         session: String,
         spec: Box<RunSpec>,
-        /// Initial lessons and the file they come from.
+        /// The commands that add the initial lessons, each with the source of the lesson: a pool file or, as
+        /// `SESSION#EPISODE`, the episode that the run replays.
         pool: Vec<(String, LessonCommand)>,
-        /// The state that a replayed episode had at its start.
-        replay_seed: Option<Box<ReplaySeed>>,
+        /// The state at the start of the episode, if the run replays an episode of another session.
+        replay_start: Option<Box<ReplayStart>>,
         /// Conditions of the initial breakpoints and watches.
         breakpoints: Vec<String>,
     },
     /// Execute the proposed action and stop at the next proposal.
     Step,
-    /// Continue by one stage.
+    /// Continue by one [`Stage`](crate::domain::Stage) of the step.
     StepStage,
-    /// Continue without stopping.
+    /// Continue until a pause, a breakpoint or the end of the run. With `Autonomy::Confirm`, every proposal still waits
+    /// for approval.
     Run,
     /// Pause as soon as no call is in flight.
     Pause,
@@ -36,30 +38,33 @@ pub enum Command {
     Override {
         /// The action, or `think: ...`.
         action: String,
-        /// How later prompts show it.
+        /// How later prompts present the action: as the agent's own or as a human edit.
         shown_as: ShownAs,
-        /// What later prompts do with the preceding thought.
+        /// What later prompts do with the thought that preceded the proposed action.
         thought_disposition: ThoughtDisposition,
     },
-    /// Execute this action (or `think: ...`), typed by a person who plays.
+    /// Execute this action (or `think: ...`), which a person typed in place of the actor.
     Act(String),
-    /// Reject the proposal with a reason that the agent gets to read; it is asked again.
+    /// Reject the proposal and ask the actor again, with a prompt that includes this reason.
     Reject(String),
     /// Discard the proposal, or cancel the call in flight, and ask the actor again in this step.
     AskAgain,
     /// Cancel the calls to models and pause.
     Cancel,
-    /// Retry the failed calls, or accept the state of a rebuilt environment that diverged.
+    /// Retry the failed calls or, if a rebuilt environment diverged from the journal, accept its answer.
     Retry,
-    /// Answer the failed calls to models, this once, with the replies to identical requests in a recording
-    /// (`recorded:SESSION`) or in the cache (`cache`). The replies are marked as recorded.
+    /// Answer the failed or cancelled calls to models with recorded replies to identical requests, taken from a session
+    /// (`recorded:SESSION`) or from the cache (`cache`). Later calls go to the model again. The replies are marked as
+    /// recorded.
     RetryFromRecording(String),
-    /// Continue without the reply of failed calls to models, or of cancelled questions to the mentor. The mentor's
-    /// reflection is skipped; the actor's step waits for a person.
+    /// Continue without the replies of the failed and cancelled calls to models. A question to the mentor counts as
+    /// answered with an empty reflection. An actor's step stays open: a person can act in it, or ask the actor again by
+    /// continuing.
     GiveUp,
     /// Edit a segment of a prompt that waits to be sent, or whose call has failed or was cancelled.
     EditPrompt {
-        /// The prompt's call; `None` for the draft, or else the first failed call.
+        /// The prompt's call; `None` for the first waiting prompt: the draft, or else that of a failed call, or else
+        /// that of a cancelled call.
         call: Option<CallId>,
         /// Index of the rendered segment, counted from 0.
         segment: usize,
@@ -78,18 +83,19 @@ pub enum Command {
     SetAutonomy(Autonomy),
     /// Change the lesson pool.
     Lesson(LessonCommand),
-    /// Accept the waiting summary, except for the refused items.
-    SettlePool {
+    /// Accept the oldest waiting summary of the lesson pool, except for the refused items.
+    ApplySummary {
         /// Indices of the refused items, counted from 0.
         refused: Vec<usize>,
     },
     /// Undo the last edit.
     Undo,
-    /// Undo this edit: the last one, or the one that a rejected [`Command::Undo`] offered.
+    /// Undo the edit recorded by this event: either the last edit, or the earlier one that the error of a rejected
+    /// [`Command::Undo`] offered ([`CommandError::older_change`]).
     UndoChange(Seq),
     /// Redo the last undone edit.
     Redo,
-    /// Reflect now.
+    /// Write a reflection of this kind now.
     Reflect(ReflectionKind),
     /// Add a remark to a step.
     Remark {
@@ -140,18 +146,18 @@ pub enum LessonCommand {
         rule: Option<String>,
         /// The lessons that it merges.
         parents: Vec<LessonId>,
-        /// The transition it is about.
+        /// The observation, action and reward that it is about, if it is about a single step.
         transition: Option<Transition>,
         /// The passage of the trajectory that supports it.
         evidence: String,
     },
-    /// Add a text from the mentor's reply that wasn't kept. The lesson is added at the current step, even if the screen
-    /// shows a past one.
+    /// Add a lesson from a part of the mentor's reply that wasn't kept. The lesson counts as learnt at the current
+    /// step, even if the screen shows a past one.
     Accept {
         kind: ReflectionKind,
         scope: Scope,
         text: LessonText,
-        /// Whether the person changed the text, which makes the lesson the person's own.
+        /// Whether the person changed the text. If so, the lesson's origin is the person instead of the mentor.
         edited: bool,
         /// The passage of the trajectory that supports it.
         evidence: String,
@@ -175,29 +181,31 @@ pub enum LessonCommand {
 }
 
 impl LessonCommand {
-    /// Creates the command for a new lesson that no rule wrote.
+    /// Creates the command that adds a lesson without a rule, parents or a transition.
     pub fn add(kind: ReflectionKind, scope: Scope, text: LessonText, evidence: String) -> Self {
         Self::Add { kind, scope, text, rule: None, evidence, parents: Vec::new(), transition: None }
     }
 }
 
-/// Everything that may enter the engine.
+/// The input of [`Engine::decide`](super::Engine::decide).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     Command(Command),
     Reply(Reply),
 }
 
-/// Why a command was rejected. Never journaled.
+/// Why a command was rejected. Rejected commands aren't journaled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandError {
     /// What can't be done and why.
     pub message: String,
     /// What to do instead.
     pub hint: String,
-    /// The event that a rejected undo would have had to undo, so that the screen can offer a fork before it.
+    /// For an undo or edit that comes too late: the event before which a fork would still allow it. The screen offers
+    /// that fork.
     pub seq: Option<Seq>,
-    /// The newest earlier edit that can still be undone, with its description; [`Command::UndoChange`] undoes it.
+    /// For a rejected undo: the event and the description of the newest earlier edit that can still be undone, with
+    /// [`Command::UndoChange`].
     pub older_change: Option<(Seq, String)>,
 }
 

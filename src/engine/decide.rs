@@ -14,7 +14,7 @@ mod undoable;
 use super::{Cause, Command, CommandError, Engine, Event, Input};
 
 impl Engine {
-    /// Returns the events of an input, each with its cause. A stale reply yields none.
+    /// Returns the events of an input, each with its cause. A reply that came too late yields none.
     ///
     /// # Errors
     /// Returns a [`CommandError`] if a command can't be executed.

@@ -1,12 +1,12 @@
-//! Effects: the work that events ask of the driver.
+//! Effects: the work that the driver has to do for events.
 
 use super::Event;
 use crate::domain::{CallId, ModelRole, PromptRecord, Question, Task};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Work for the driver. The state keeps the calls in flight as effects, so that a crashed session resumes by issuing
-/// them again.
+/// Work for the driver. The state stores the calls in flight as effects, so that the driver can repeat them when a
+/// session is resumed after a crash.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum Effect {
@@ -17,7 +17,7 @@ pub enum Effect {
         call: CallId,
         /// The text that is sent.
         action: String,
-        /// Only list the admissible actions; the environment isn't stepped.
+        /// Whether to only list the admissible actions, without stepping the environment.
         admissible_only: bool,
     },
     /// Send a prompt to a model.
@@ -26,19 +26,17 @@ pub enum Effect {
     Cancel { call: CallId },
 }
 
-/// Returns the effect of an event, if it has one.
+/// Returns the work that the driver has to do for an event, if there is any.
 pub fn effect_of(event: &Event) -> Option<Effect> {
     match event {
         Event::EpisodeStarted { call, task, .. } => {
             Some(Effect::ResetWorld { call: *call, task: task.clone() })
         }
-        Event::ActionTaken { call: Some(call), executed, admissible_only: is_listing, .. } => {
-            Some(Effect::StepWorld {
-                call: *call,
-                action: executed.sent.clone().unwrap_or_else(|| executed.action.clone()),
-                admissible_only: *is_listing,
-            })
-        }
+        Event::ActionTaken { call: Some(call), executed, admissible_only, .. } => Some(Effect::StepWorld {
+            call: *call,
+            action: executed.sent.clone().unwrap_or_else(|| executed.action.clone()),
+            admissible_only: *admissible_only,
+        }),
         Event::PromptSent { prompt } => Some(Effect::Ask { call: prompt.call, prompt: prompt.clone() }),
         Event::CallCancelled { call, .. } => Some(Effect::Cancel { call: *call }),
         _ => None,
@@ -59,7 +57,7 @@ impl Effect {
         matches!(self, Self::Ask { prompt, .. } if prompt.role == role)
     }
 
-    /// Returns the id of its call.
+    /// Returns the id of the call to make or cancel.
     pub fn call(&self) -> CallId {
         match self {
             Self::ResetWorld { call, .. }

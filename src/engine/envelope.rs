@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 pub struct Envelope {
     /// Position in its branch.
     pub seq: Seq,
-    /// When the driver wrote it; no decision depends on it.
+    /// When the driver wrote the event.
     #[serde(rename = "at")]
     pub timestamp: jiff::Timestamp,
     pub cause: Cause,
-    /// Whether the next event belongs to the same batch. A batch that is incomplete at the end of a file was never
-    /// acknowledged.
+    /// Whether the next event belongs to the same batch. If a journal file ends within a batch, the program was
+    /// interrupted while it wrote the batch, and readers ignore the whole batch.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "more")]
     pub batch_continues: bool,
@@ -32,7 +32,8 @@ pub enum Cause {
     Model,
     /// The environment's answer.
     World,
-    /// The method, or the engine's own rules.
+    /// The method or the engine itself, without input.
     Policy,
+    /// The timer of the episode's time limit.
     Timer,
 }

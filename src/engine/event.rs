@@ -1,17 +1,17 @@
 //! Events: what the journal records. Variants and fields are only ever added (`docs/JOURNAL.md`).
 
 mod failure;
-use super::{Prefetch, ReplaySeed};
+use super::{Prefetch, ReplayStart};
 use crate::domain::{
     Author, Autonomy, BreakpointConfig, CallId, EpisodeRole, EpisodeSummary, ExecutedAction, LessonOp,
-    ManualEdit, ModelRole, Note, PartialReply, PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs,
+    ManualEdit, ModelRole, Note, PartialReply, PoolSummary, PromptRecord, Reflection, RunSpec, Seq, ShownAs,
     StepResult, Task, ThoughtDisposition, Truncation, Usage,
 };
 pub use failure::{Failure, PauseReason};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Something that has happened. Every variant carries all data that the fold needs.
+/// Something that has happened. Every variant carries all the data that [`State::apply`](super::State::apply) needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
@@ -21,23 +21,24 @@ pub enum Event {
         session: String,
         spec: Box<RunSpec>,
     },
-    /// A pool file was loaded; its lessons follow as `LessonChanged` events.
+    /// Lessons were loaded as the run started; they follow as `LessonChanged` events.
     PoolLoaded {
-        /// The file.
+        /// The pool file or, if the run replays an episode, that episode as `SESSION#EPISODE`.
         source: String,
-        /// Number of lessons.
+        /// Number of lessons loaded from this source.
         #[serde(rename = "lessons")]
         lesson_count: u32,
     },
-    /// The state at the start of another session's episode was loaded, without its lessons, to replay that episode.
+    /// The run replays an episode of another session, so the state at the start of that episode was loaded. The lessons
+    /// of that state are loaded separately, by `PoolLoaded`.
     #[serde(rename = "carried")]
-    ReplaySeedLoaded {
+    ReplayStartLoaded {
         #[serde(flatten)]
-        replay_seed: Box<ReplaySeed>,
+        replay_start: Box<ReplayStart>,
     },
-    /// Defines a text that prompts refer to by its hash, stored once.
+    /// Stores a text once, so that prompts can refer to it by its hash.
     TextDefined {
-        /// First 16 hexadecimal digits of its SHA-256.
+        /// The first 16 hexadecimal digits of the text's SHA-256.
         hash: String,
         text: String,
     },
@@ -48,7 +49,7 @@ pub enum Event {
         /// Counted from 1.
         trial: u32,
         role: EpisodeRole,
-        /// The call of the reset.
+        /// The call that resets the environment.
         call: CallId,
     },
     /// The environment was reset.
@@ -57,14 +58,15 @@ pub enum Event {
         /// The first observation.
         #[serde(rename = "turn")]
         result: Box<StepResult>,
-        /// How prompts show it, if the interface changes it.
+        /// The observation as prompts show it, if the interface changed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "seen")]
         agent_view: Option<String>,
-        /// The goal sentence extracted from it.
+        /// The goal sentence extracted from the first observation.
         goal: String,
     },
-    /// A prompt was drafted and waits to be sent (stepping by stages).
+    /// A prompt was drafted and waits to be sent, because a person steps by stages; or a person edited a prompt that
+    /// waits to be sent or retried.
     PromptDrafted {
         #[serde(flatten)]
         prompt: Arc<PromptRecord>,
@@ -79,26 +81,27 @@ pub enum Event {
     /// A model replied.
     ReplyReceived {
         call: CallId,
-        /// The whole text.
+        /// The whole text of the reply.
         text: String,
         /// The model's reasoning.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reasoning: String,
         usage: Usage,
-        /// What ended it early; `None` if it is complete.
+        /// What cut the reply off; `None` if it is complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         truncated: Option<Truncation>,
-        /// The source of the reply if a person used a recorded one instead of the model's: `recorded:SESSION` or
+        /// Where the reply came from if a person chose a recorded reply instead of the model's: `recorded:SESSION` or
         /// `cache`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "from")]
         reply_source: Option<String>,
     },
-    /// The status of a prefetched request changed (`--prefetch`). Affects nothing but the run's cost.
+    /// A prefetched request was sent, or its status changed (`--prefetch`). Among the run's results, this affects only
+    /// the cost.
     #[serde(rename = "asked_ahead")]
     PrefetchChanged(Box<Prefetch>),
-    /// A model's server rejected some settings or requires other values, so the set of settings that aren't sent to it
-    /// changed.
+    /// The set of settings that a model's server doesn't receive as configured has changed, because the server rejects
+    /// some settings or requires other values.
     #[serde(rename = "settings_unsent")]
     SettingDeviationsChanged {
         /// The call that revealed it.
@@ -106,11 +109,11 @@ pub enum Event {
         /// The role of the model.
         #[serde(rename = "asked")]
         role: ModelRole,
-        /// All settings that aren't sent now, each as a phrase with its reason.
+        /// All settings that aren't sent or are sent with another value, each as a phrase that includes the reason.
         #[serde(rename = "what")]
         settings: Vec<String>,
     },
-    /// A warning about the run for the person; has no other effect.
+    /// A person was warned about the run. The run continues unchanged.
     Warned {
         /// The step; 0 before the first.
         step: u32,
@@ -123,7 +126,7 @@ pub enum Event {
         /// The thought, without its label.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thought: Option<String>,
-        /// The action; `None` if the actor only thought.
+        /// The action; `None` if the reply has none, for example if the actor only thought.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<String>,
         /// Descriptions of the parts of the reply that could not be used.
@@ -132,62 +135,64 @@ pub enum Event {
     },
     /// A person approved the proposal.
     Approved { step: u32 },
-    /// A person replaced the proposed action.
+    /// A person replaced the proposed action, or typed an action for a step without a proposal.
     ActionOverridden {
         step: u32,
-        /// The proposed action.
+        /// The proposed action; `None` if there was no proposal.
         #[serde(rename = "was")]
         proposed: Option<String>,
-        /// The action that runs.
+        /// The person's action, which runs instead.
         action: String,
-        /// How prompts present it.
+        /// How later prompts present the person's action: as the agent's own or as a human edit.
         shown_as: ShownAs,
-        /// What later prompts do with the thought.
+        /// What later prompts do with the thought that preceded the proposed action.
         #[serde(flatten)]
         thought_disposition: ThoughtDisposition,
-        /// The first of the preceding thought-only steps that later prompts also omit; `None` if none is omitted.
+        /// The first of the thought-only steps directly before this one, if later prompts omit those too.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thoughts_from: Option<u32>,
     },
     /// A person rejected the proposal; the step stays open.
     ProposalRejected {
         step: u32,
-        /// The proposed action.
+        /// The proposed action, or `think: ...` for a proposal that is only a thought.
         #[serde(rename = "was")]
         proposed: String,
-        /// The reason, which the agent gets to read.
+        /// The reason, which the next prompt tells the agent.
         reason: String,
     },
-    /// The actor is asked again in this step, but not because a person rejected the proposal.
+    /// The actor is asked again in this step: because its reply was unusable, or because a person wants another reply.
+    /// If a person rejected the proposal with a reason, the event is `ProposalRejected` instead.
     AskedAgain {
         step: u32,
-        /// Why the reply could not be used, if the engine asks again by itself.
+        /// Why the reply could not be used; `None` if a person wants another reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "unusable")]
         unusable_reason: Option<String>,
     },
-    /// An action is executed.
+    /// The execution of an action begins.
     ActionTaken {
         step: u32,
-        /// The call to the environment; `None` if the action isn't sent to it.
+        /// The call to the environment; `None` for a thought that isn't sent to the environment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
         /// The action and its origin.
         #[serde(flatten)]
         executed: ExecutedAction,
-        /// Whether only the admissible actions are listed, without stepping the environment.
+        /// Whether the action only asks for the list of admissible actions, so that the environment isn't stepped.
         #[serde(default)]
         #[serde(rename = "list")]
         admissible_only: bool,
     },
-    /// The environment answered an action.
+    /// An action was answered.
     Observed {
         step: u32,
+        /// The call to the environment; `None` if the engine itself answered a thought that wasn't sent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
         #[serde(rename = "turn")]
         result: Box<StepResult>,
-        /// How prompts show it, if the interface changes it.
+        /// The observation as prompts show it, if the interface changed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "seen")]
         agent_view: Option<String>,
@@ -209,15 +214,19 @@ pub enum Event {
         #[serde(rename = "by")]
         author: Author,
     },
-    /// Lesson changes proposed by a summary of the pool wait for a person to accept or refuse each of them.
-    PoolProposed {
-        /// The proposed change.
+    /// A mentor's summary of the lesson pool proposed lesson changes. They wait for a person to accept or refuse each
+    /// of them.
+    #[serde(rename = "pool_proposed")]
+    SummaryProposed {
+        /// The summary with its proposed changes.
         #[serde(flatten)]
-        change: Box<PoolChange>,
+        summary: Box<PoolSummary>,
     },
-    /// A person accepted or refused each lesson change of the oldest waiting summary. The accepted ones are the
+    /// Each lesson change of the oldest waiting summary was accepted or refused by a person, or all were accepted
+    /// automatically because the person had switched to [`Autonomy::Auto`]. The accepted changes are the
     /// `LessonChanged` events before this one in the same batch.
-    PoolSettled {
+    #[serde(rename = "pool_settled")]
+    SummaryApplied {
         /// Indices of the refused changes, counted from 0.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         refused: Vec<u32>,
@@ -225,20 +234,20 @@ pub enum Event {
     /// A lesson operation was undone.
     #[serde(rename = "undone")]
     LessonUndone {
-        /// The undone event.
+        /// The event that is undone.
         #[serde(rename = "of")]
         target_seq: Seq,
-        /// The operation that undoes it.
+        /// The operation that reverses it.
         #[serde(flatten)]
         op: Box<LessonOp>,
     },
     /// An undone lesson operation was redone.
     #[serde(rename = "redone")]
     LessonRedone {
-        /// The redone event.
+        /// The event that is redone.
         #[serde(rename = "of")]
         target_seq: Seq,
-        /// The operation.
+        /// The operation that takes effect again; for an added lesson, the one that restores the lesson.
         #[serde(flatten)]
         op: Box<LessonOp>,
     },
@@ -256,7 +265,7 @@ pub enum Event {
     /// A person edited how the agent sees an observation. The environment isn't changed.
     ObservationEdited {
         step: u32,
-        /// The view before, if the interface or a person had changed the environment's text.
+        /// The previous view; `None` if the agent saw the environment's own text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "was")]
         previous: Option<String>,
@@ -266,19 +275,19 @@ pub enum Event {
     /// A person's edit other than a lesson operation was undone.
     #[serde(rename = "taken_back")]
     EditUndone {
-        /// The undone event.
+        /// The event that is undone.
         #[serde(rename = "of")]
         target_seq: Seq,
-        /// The edit that undoes it.
+        /// The edit that reverses it.
         change: Box<ManualEdit>,
     },
     /// An undone edit was redone.
     #[serde(rename = "made_again")]
     EditRedone {
-        /// The redone event.
+        /// The event that is redone.
         #[serde(rename = "of")]
         target_seq: Seq,
-        /// The edit.
+        /// The edit that takes effect again.
         change: Box<ManualEdit>,
     },
     /// The method's memory was replaced.
@@ -294,14 +303,15 @@ pub enum Event {
     },
     /// A setting changed.
     SettingChanged { name: String, value: serde_json::Value },
-    /// The run continues with another method, actor, mentor or settings. The folded state stays.
+    /// The run continues with another method, actor, mentor, interface or settings. Episodes, reflections and lessons
+    /// are kept.
     RunChanged {
         /// The complete new run.
         spec: Box<RunSpec>,
     },
     /// The autonomy changed.
     AutonomySet { autonomy: Autonomy },
-    /// The run continues until a pause, a breakpoint or its end.
+    /// The session runs until it is paused, hits a breakpoint or reaches the end of the run.
     Resumed,
     /// A pause was requested while calls are in flight.
     PauseRequested,
@@ -320,12 +330,13 @@ pub enum Event {
         #[serde(flatten)]
         partial_reply: Box<PartialReply>,
     },
-    /// A failed call is retried, or the divergence of a rebuilt environment is accepted.
+    /// A failed call is retried, a failed or cancelled call is answered from a recording, or a person accepts the
+    /// answer of a rebuilt environment that diverged from the journal.
     Retried {
-        /// The call that is retried; `None` for a divergence, and in the oldest sessions also for a failed call.
+        /// The call; `None` for a divergence, and in the oldest sessions also for a failed call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
-        /// The source that replies once instead of the model: `recorded:SESSION` or `cache`.
+        /// What answers this call instead of the model: `recorded:SESSION` or `cache`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "from")]
         reply_source: Option<String>,
@@ -333,7 +344,8 @@ pub enum Event {
     /// A person continues without the reply of a failed or cancelled call to a model.
     #[serde(rename = "given_up")]
     CallGivenUp { call: CallId },
-    /// The rebuilt environment answered differently from the record.
+    /// An environment that was rebuilt to resume the session answered a reset or an action differently than the journal
+    /// says.
     Diverged {
         episode: u32,
         /// The step; 0 is the reset.

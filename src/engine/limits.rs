@@ -3,7 +3,8 @@
 use super::State;
 use crate::domain::EndReason;
 
-/// Returns why the open episode must end now, or `None` if it may continue. Call it only after the environment has answered the last step.
+/// Returns why the open episode must end now, or `None` if it may continue. Call this only if every step has been
+/// answered.
 pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     let run = state.run.as_ref()?;
     let episode = state.open_episode()?;
@@ -18,13 +19,13 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     if run.loop_detector && is_repeating(episode) {
         return Some(EndReason::Loop);
     }
-    // `moves` counts actions other than thoughts.
+    // `moves` counts only actions other than thoughts.
     let counted =
         if run.settings.flag("thoughts_count", true) { episode.answered_steps() } else { episode.moves };
-    // If thoughts don't count, the total is still limited to four times the step limit: on average three thoughts per
-    // action, as in AgentBoard.
-    let exceeded = episode.answered_steps() >= run.limits.steps.saturating_mul(4);
-    if counted >= run.limits.steps || exceeded {
+    // Even if thoughts don't count against the step limit, an episode has at most four times as many steps, which
+    // allows three thoughts per action on average, as in AgentBoard.
+    let too_many_thoughts = episode.answered_steps() >= run.limits.steps.saturating_mul(4);
+    if counted >= run.limits.steps || too_many_thoughts {
         return Some(EndReason::StepLimit);
     }
     if run.limits.moves.is_some_and(|limit| episode.moves >= limit) {
@@ -33,8 +34,8 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     None
 }
 
-/// Returns whether the last two executed actions are equal; a thought counts as an action. As in
-/// Reflexion's public code, `A, B, B` repeats and `A, B, A, B` doesn't.
+/// Returns whether the last two executed actions are equal; a thought counts as an action. As in Reflexion's public
+/// code, `A, B, B` is a repetition and `A, B, A, B` isn't.
 fn is_repeating(episode: &super::Episode) -> bool {
     let n = episode.answered_steps();
     match (episode.step(n), n.checked_sub(1).and_then(|m| episode.step(m))) {

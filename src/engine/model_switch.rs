@@ -2,19 +2,18 @@
 
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
 
-/// The settings that describe a role's server, without the prefix `actor.` or `mentor.`. `sampling` is the profile's
-/// sampling parameters, and `unsent` the settings that the server rejects or needs changed
-/// ([`State::setting_deviations()`]); both depend on the model, so another model doesn't keep them.
+/// The settings that describe a role's server, without the prefix `actor.` or `mentor.`. `sampling` holds the sampling
+/// parameters of the server's profile. `unsent` lists the settings that the server rejects or requires other values for
+/// ([`State::setting_deviations()`]). These two depend on the model, so a switch to another model removes them.
 ///
 /// [`State::setting_deviations()`]: crate::engine::State::setting_deviations()
 const SERVER_SETTINGS: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
 
-/// Returns a copy of the run in which a role has another provider: `openai:MODEL`, `openai:MODEL profile NAME`,
+/// Returns a copy of the run in which `role` is played by `provider`: `openai:MODEL`, `openai:MODEL profile NAME`,
 /// `rules`, `symbolic`, `none` or `recorded:SESSION`.
 ///
-/// `openai:MODEL` keeps the address of the role's current server or, if the role has none, takes the other role's. A
-/// named profile supplies its own address. Sampling parameters that a person set are kept only for `openai:MODEL`
-/// without a profile.
+/// With `openai:MODEL`, the role keeps its server or, if it has none, gets the other role's server. With a profile, the
+/// server is the profile's. Sampling parameters that a person set are kept only for `openai:MODEL` without a profile.
 pub fn with_model(run: &RunSpec, role: ModelRole, provider: &str) -> RunSpec {
     let mut run = run.clone();
     let provider = provider.trim();
@@ -68,12 +67,12 @@ mod tests {
     }
 
     #[test]
-    fn switching_the_model_keeps_valid_server_settings() {
-        let mut run = crate::engine::tests::run_spec(1);
+    fn switching_the_model_keeps_only_the_settings_that_still_apply() {
+        let mut run = crate::engine::tests::spec_with_tasks(1);
         "openai:small".clone_into(&mut run.actor);
         "symbolic".clone_into(&mut run.mentor);
         for (name, value) in [
-            ("actor.base_url", "http://h/v1"),
+            ("actor.base_url", "http://host/v1"),
             ("actor.profile", "paper"),
             ("actor.unsent", "x"),
             ("actor.sampling", "y"),
@@ -88,7 +87,7 @@ mod tests {
                 ModelRole::Actor,
                 "openai:big",
                 &[
-                    "actor.base_url=http://h/v1",
+                    "actor.base_url=http://host/v1",
                     "actor.profile=paper",
                     "actor.temperature=0.7",
                     "mentor.top_p=0.5",
@@ -97,8 +96,8 @@ mod tests {
             ),
             (
                 ModelRole::Actor,
-                " openai:big profile far ",
-                &["actor.profile=far", "mentor.top_p=0.5", "r_freq=5"],
+                " openai:big profile remote ",
+                &["actor.profile=remote", "mentor.top_p=0.5", "r_freq=5"],
             ),
             (ModelRole::Actor, "rules", &["mentor.top_p=0.5", "r_freq=5"]),
             (ModelRole::Actor, "recorded:s1", &["mentor.top_p=0.5", "r_freq=5"]),
@@ -106,12 +105,12 @@ mod tests {
                 ModelRole::Mentor,
                 "openai:big",
                 &[
-                    "actor.base_url=http://h/v1",
+                    "actor.base_url=http://host/v1",
                     "actor.profile=paper",
                     "actor.sampling=y",
                     "actor.temperature=0.7",
                     "actor.unsent=x",
-                    "mentor.base_url=http://h/v1",
+                    "mentor.base_url=http://host/v1",
                     "mentor.profile=paper",
                     "mentor.top_p=0.5",
                     "r_freq=5",

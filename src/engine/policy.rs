@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// What a method asks the engine to do next.
 ///
-/// Intents are executed in order. Those that only write to the session (`Reflect`, `Lesson`, `SetMemory`) are executed
-/// together; the method is then called again before any other intent is executed.
+/// Intents are executed in order. If the first ones only write to the session (`Reflect`, `Lesson`, `SetMemory`), those
+/// are executed together, and the method is called again before any other intent is executed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intent {
     /// Ask the actor for the next step.
@@ -37,21 +37,22 @@ pub enum Intent {
     SetMemory(Value),
 }
 
-/// A method: the policy that decides on episodes, reflections and lessons. Pure; all memory is in the state.
+/// A method: the policy that decides on episodes, reflections and lessons. Its functions are pure; all its memory is in
+/// the state.
 pub trait Method: Send + Sync {
     /// Returns its name on the command line.
     fn name(&self) -> &'static str;
 
-    /// Returns what to do in this state. Executing all intents must change what the next call returns, or the run makes
-    /// no progress.
+    /// Returns what to do in this state. Executing the intents must change what the next call returns; otherwise the
+    /// run makes no progress.
     fn next(&self, state: &State) -> Vec<Intent>;
 
     /// Returns what to do when a person asks for a reflection of this kind now.
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent>;
 
-    /// Returns what to do with a mentor's reply: intents that only write, with exactly one [`Intent::Reflect`] that has
-    /// the question's kind and purpose, even if nothing in the reply could be used. By default every item is kept as a
-    /// lesson ([`add_all_lessons`]).
+    /// Returns what to do with a mentor's reply. All intents must be ones that only write. Exactly one must be an
+    /// [`Intent::Reflect`], with the question's kind and purpose, even if nothing in the reply could be used. The
+    /// default implementation keeps every item as a lesson ([`add_all_lessons`]).
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         add_all_lessons(state, reply)
     }
@@ -60,16 +61,16 @@ pub trait Method: Send + Sync {
 /// A mentor's parsed reply with its question.
 #[derive(Clone, Debug)]
 pub struct MentorReply<'a> {
-    /// The prompt it answers, with its question, episode and step, and the lessons it showed.
+    /// The prompt that was answered. It records the episode, the step and the lessons that the mentor was shown.
     pub prompt: &'a PromptRecord,
     pub question: Question,
-    /// Who replies: a model, or the symbolic rules in its place.
+    /// Who replied: a model, or the symbolic rules in its place.
     pub author: Author,
     /// The parsed items.
     pub items: Vec<ReflectionItem>,
     /// Descriptions of the parts that could not be parsed.
     pub complaints: Vec<String>,
-    /// Texts that weren't kept, each as the lesson it would have become.
+    /// Parts of the reply that weren't kept, each as the text of the lesson it would have become.
     pub dropped: Vec<LessonText>,
     /// What ended the reply early; `None` if it is complete.
     pub truncated: Option<Truncation>,
@@ -81,11 +82,12 @@ pub struct ParsedMentorReply {
     pub items: Vec<ReflectionItem>,
     /// Descriptions of the parts that could not be used.
     pub complaints: Vec<String>,
-    /// Texts that weren't kept, each as the lesson it would have become.
+    /// Parts of the reply that weren't kept, each as the text of the lesson it would have become.
     pub dropped: Vec<LessonText>,
 }
 
-/// Returns the reflection of a reply, and a lesson for each of its items with the default scope of its kind.
+/// Returns the intents that record a reply as a reflection and add each of its items as a lesson, with the default
+/// scope of the question's kind.
 pub fn add_all_lessons(_: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     let mut intents = vec![Intent::Reflect(Box::new(reply.reflection()))];
     intents.extend(reply.items.iter().map(|item| Intent::Lesson(reply.lesson_command(item))));
@@ -112,7 +114,7 @@ impl MentorReply<'_> {
         }
     }
 
-    /// Returns the command that adds an item as a lesson with the default scope of its kind.
+    /// Returns the command that adds an item as a lesson, with the default scope of the question's kind.
     pub fn lesson_command(&self, item: &ReflectionItem) -> LessonCommand {
         LessonCommand::Add {
             kind: self.question.kind,
@@ -138,18 +140,18 @@ impl MentorReply<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptRequest {
     pub role: ModelRole,
-    /// The question, for a mentor.
+    /// The question to the mentor; `None` for the actor.
     pub question: Option<Question>,
     /// The step the prompt is for.
     pub step: u32,
-    /// How many times the actor was asked for this step before.
+    /// How many times the actor has already been asked for this step; 0 for the mentor.
     pub retry: u32,
 }
 
-/// A drafted prompt, and the texts it needs that the session doesn't have yet.
+/// A drafted prompt, and the texts it refers to that the session doesn't contain yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PromptDraft {
-    /// The prompt; the engine fills in call and seed.
+    /// The prompt. The engine then sets its call, episode, sampling and seed, and the fields of the [`PromptRequest`].
     pub record: PromptRecord,
     /// New texts, as (hash, text).
     pub texts: Vec<(String, String)>,
@@ -170,7 +172,7 @@ pub struct ParsedActorReply {
 }
 
 impl ParsedActorReply {
-    /// Adds a complaint about what cut the reply off, if anything did.
+    /// If the reply was cut off, adds a complaint that says by what.
     #[must_use]
     pub fn with_truncation_note(mut self, truncated: Option<Truncation>) -> Self {
         if let Some(truncation) = truncated {
@@ -185,14 +187,14 @@ impl ParsedActorReply {
     }
 }
 
-/// An action in the form that the interface sends.
+/// What the interface makes of an action before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutgoingAction {
-    /// What the environment is sent, if it differs from the action.
+    /// The text to send to the environment, if the interface changed the action.
     pub sent: Option<String>,
-    /// The rule that changed it.
+    /// The rule of the interface that changed the action.
     pub rewrite_rule: Option<String>,
-    /// Whether to list the admissible actions instead of stepping.
+    /// Whether the action only asks for the list of admissible actions, so that the environment isn't stepped.
     pub admissible_only: bool,
 }
 
@@ -202,7 +204,7 @@ pub type DraftPromptFn = Arc<dyn Fn(&State, &PromptRequest) -> PromptDraft + Sen
 /// Runs the detectors on the last step.
 pub type DetectFn = Arc<dyn Fn(&State) -> Vec<Note> + Send + Sync>;
 
-/// A condition that became true.
+/// A breakpoint whose condition became true, before the hit is recorded as an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BreakpointMatch {
     /// Number of the breakpoint or watch.
@@ -213,8 +215,8 @@ pub struct BreakpointMatch {
     pub reason: String,
 }
 
-/// Returns the matches for the enabled breakpoints whose condition an event made true: (state before, event, state
-/// after).
+/// Takes (state before the event, event, state after the event) and returns a match for each enabled breakpoint whose
+/// condition the event made true.
 pub type FindHitsFn = Arc<dyn Fn(&State, &Envelope, &State) -> Vec<BreakpointMatch> + Send + Sync>;
 
 /// Parses a condition, or returns what is wrong with it.
@@ -223,9 +225,9 @@ pub type ParseConditionFn = Arc<dyn Fn(&str) -> Result<BreakpointConfig, Command
 /// How conditions are parsed and evaluated.
 #[derive(Clone)]
 pub struct BreakpointRules {
-    /// Parses what a person typed; the error says what is wrong and what could be written.
+    /// Parses a condition that a person typed. The error says what is wrong and how to write it instead.
     pub parse: ParseConditionFn,
-    /// Returns the matches for the enabled breakpoints whose condition an event made true.
+    /// Finds the enabled breakpoints whose condition an event made true.
     pub find_hits: FindHitsFn,
 }
 
@@ -237,20 +239,22 @@ pub struct Policy {
     pub draft_prompt: DraftPromptFn,
     /// Parses an actor's reply.
     pub parse_reply: fn(&str) -> ParsedActorReply,
-    /// Parses a mentor's reply. Keeps only the complete parts of one that was cut off.
+    /// Parses a mentor's reply. If the reply was cut off, keeps only its complete parts.
     pub parse_mentor_reply: fn(Question, &str, Option<Truncation>) -> ParsedMentorReply,
-    /// Replaces the text of one rendered segment of a draft, counted from 0. Returns the draft with the texts new to
-    /// the session, or `None` if there is no such segment.
+    /// Replaces the text of one rendered segment of a prompt: (state, prompt, index of the segment from 0, new text).
+    /// Returns the edited prompt with the texts that are new to the session, or `None` if there is no such segment.
     pub edit_prompt: fn(&State, &PromptRecord, usize, &str) -> Option<PromptDraft>,
     /// Rewrites an action on its way to the environment.
     pub rewrite_action: fn(&State, &str) -> OutgoingAction,
-    /// Rewrites an observation on its way to the prompt: (state, executed action, result, admissible actions).
+    /// Rewrites an observation on its way to the prompt: (state, executed action, result, admissible actions). Returns
+    /// `None` if prompts show the observation unchanged.
     pub rewrite_observation: fn(&State, &str, &StepResult, &[String]) -> Option<String>,
     /// Extracts the goal from an environment's first observation.
     pub extract_goal: fn(&StepResult) -> String,
     /// Runs the detectors on the last step.
     pub detect: DetectFn,
     pub breakpoints: BreakpointRules,
-    /// Whether a person is present to decide after a failure. If not, a run may do what the method's public code does.
+    /// Whether a person is present to decide after a failure. If not, an actor's empty reply may be executed as an
+    /// empty action, as in the methods' public code (setting `empty_action`).
     pub is_attended: bool,
 }

@@ -12,7 +12,7 @@ pub struct Pool {
     lessons: Arc<Vec<Arc<Lesson>>>,
     /// Number of lessons ever added.
     added: u32,
-    /// The pool file that is being, or was last, loaded.
+    /// The source of the lessons that are being loaded, or were loaded last: a pool file or a replayed episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<Arc<str>>,
 }
@@ -23,7 +23,7 @@ impl Pool {
         self.lessons.iter().map(Arc::as_ref)
     }
 
-    /// Returns the lessons of one kind that a person sees: all but the retired ones.
+    /// Returns the lessons of one kind that the screen lists: all but the retired ones.
     pub fn visible_of_kind(&self, kind: ReflectionKind) -> impl DoubleEndedIterator<Item = &Lesson> {
         self.all().filter(move |l| l.kind == kind && l.status != LessonStatus::Retired)
     }
@@ -53,8 +53,9 @@ impl Pool {
         self.all().find(|l| &l.id == id)
     }
 
-    /// Returns a lesson by its id and its index among all lessons. Searches from index `from` on and then before it, so
-    /// that looking up a prompt's lessons in order, each after the previous one, scans the whole pool only a few times.
+    /// Finds a lesson by its id and returns it with its index among all lessons. Searches from index `from` to the end,
+    /// then from the beginning. A prompt lists its lessons mostly in pool order, so a caller that looks them up one
+    /// after the other, each from the index after the previous one, seldom scans the whole pool.
     pub fn find_from(&self, from: usize, id: &LessonId) -> Option<(usize, &Lesson)> {
         let from = from.min(self.lessons.len());
         let (before, after) = self.lessons.split_at(from);
@@ -84,13 +85,14 @@ impl Pool {
         self.lessons.is_empty()
     }
 
-    /// Sets the file from which the following lessons are loaded.
+    /// Sets the source from which the following lessons are loaded.
     pub(super) fn set_source_file(&mut self, file: &str) {
         self.file = Some(file.into());
     }
 
-    /// Folds an operation. An operation on a lesson that doesn't exist has no effect.
-    pub(super) fn apply(&mut self, op: &LessonOp, seq: Seq, learnt_at: (u32, u32), author: Author) {
+    /// Applies an operation. An operation on a lesson that doesn't exist has no effect. `position` is the current
+    /// episode and step.
+    pub(super) fn apply(&mut self, op: &LessonOp, seq: Seq, position: (u32, u32), author: Author) {
         if author == Author::Person {
             self.edit_lesson(op.id(), |l| l.edited_by_person = true);
         }
@@ -117,7 +119,7 @@ impl Pool {
                     origin: *origin,
                     status: LessonStatus::On,
                     versions: Arc::new(vec![LessonVersion { seq, text: text.clone() }]),
-                    learnt_at,
+                    learnt_at: position,
                     file: self.file.clone().filter(|_| author == Author::File),
                     evidence: evidence.as_str().into(),
                     rule: rule.as_deref().map(Arc::from),
@@ -134,10 +136,10 @@ impl Pool {
             LessonOp::Edit { id, text, .. } => {
                 self.edit_lesson(id, |l| {
                     Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone() });
-                    // The text in force dates from this step. The episode doesn't change, because the task in which a
-                    // lesson was learnt determines where it applies, wherever it is edited later.
-                    if l.learnt_at.0 == learnt_at.0 {
-                        l.learnt_at = learnt_at;
+                    // The new text was learnt at the current step. But a lesson that was learnt in an earlier episode
+                    // keeps its episode and step, because the task of that episode determines where it applies.
+                    if l.learnt_at.0 == position.0 {
+                        l.learnt_at = position;
                     }
                 });
             }
@@ -157,7 +159,7 @@ impl Pool {
         self.edit_lesson(id, |l| l.edited_by_person = true);
     }
 
-    /// Counts a use in a prompt for each of these lessons. Returns whether a person edited any of them.
+    /// Counts one use in a prompt for each of these lessons. Returns whether a person has edited any of them.
     pub(super) fn count_uses<'a>(&mut self, ids: impl Iterator<Item = &'a LessonId>, seq: Seq) -> bool {
         let mut any_edited = false;
         let mut next = 0;
@@ -173,7 +175,8 @@ impl Pool {
         any_edited
     }
 
-    /// Removes lessons with episode scope when their episode ends, so that the pool doesn't grow with the run.
+    /// Removes the lessons with episode scope. Called when the next episode starts, so that the pool doesn't grow with
+    /// every episode.
     pub(super) fn remove_episode_lessons(&mut self) {
         if self.all().any(|l| l.scope == Scope::Episode) {
             Arc::make_mut(&mut self.lessons).retain(|l| l.scope != Scope::Episode);

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 /// A prefetched request and its status.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prefetch {
-    /// Its number among the open ones.
+    /// A number that identifies the request.
     pub number: u64,
     #[serde(rename = "asked")]
     pub role: ModelRole,
     #[serde(rename = "now")]
     pub status: PrefetchStatus,
-    /// The call that uses its reply, once there is one.
+    /// The call that uses the reply, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
-    /// Usage as far as it is known; before the reply arrives, an estimate of the prompt.
+    /// The usage known so far. Before the reply arrives, it is an estimate of the prompt's tokens.
     pub usage: Usage,
 }
 
@@ -27,12 +27,12 @@ pub enum PrefetchStatus {
     /// The request was sent.
     #[serde(rename = "asked")]
     Requested,
-    /// The reply is complete and waits to be used.
+    /// The reply is complete, but no call has used it yet.
     Answered,
-    /// The reply belongs to a call made since; its usage is counted with that call's reply.
+    /// A later call uses the reply; the usage is counted with that call.
     #[serde(rename = "taken")]
     Used,
-    /// The reply is not needed.
+    /// No call will use the reply.
     Dropped,
 }
 
@@ -46,12 +46,12 @@ pub struct PrefetchStats {
     pub used: u64,
     /// Replies that no call used.
     pub dropped: u64,
-    /// Tokens and cost of the dropped requests; the others are part of the run's own counts.
+    /// Tokens and cost of the dropped requests; those of the used requests are counted with their calls.
     pub wasted: TokenCounts,
     /// Requests that are neither used nor dropped yet: in progress, or left by a program that was killed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub open: u64,
-    /// Tokens and cost of the open requests so far; resuming the session counts them as dropped.
+    /// Tokens and cost of the open requests so far. If the session is resumed, these requests count as dropped.
     #[serde(default, skip_serializing_if = "TokenCounts::is_empty")]
     pub pending: TokenCounts,
 }
@@ -62,7 +62,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl State {
-    /// Returns the statistics so far, including open requests.
+    /// Returns the statistics so far, including the requests that are neither used nor dropped yet.
     pub fn prefetch_stats(&self) -> PrefetchStats {
         let mut stats = self.usage.prefetch;
         for prefetch in &self.prefetched {
@@ -79,27 +79,27 @@ impl PrefetchStats {
         *self == Self::default()
     }
 
-    /// Describes the statistics. Returns `None` if nothing was prefetched.
+    /// Describes the statistics for a person. Returns `None` if nothing was prefetched.
     pub fn describe(&self) -> Option<String> {
         if self.requested == 0 {
             return None;
         }
-        let spent = |counts: TokenCounts| {
+        let describe_counts = |counts: TokenCounts| {
             let tokens = match counts.tokens() {
                 0 => String::new(),
                 n => format!(", {n} tokens"),
             };
             tokens + &counts.format_cost().map_or_else(String::new, |cost| format!(", cost {cost}"))
         };
-        let wasted = spent(self.wasted);
+        let wasted = describe_counts(self.wasted);
         let pending = match self.open {
             0 => String::new(),
-            n => format!("; {n} pending{}", spent(self.pending)),
+            n => format!("; {n} pending{}", describe_counts(self.pending)),
         };
         Some(format!("{} sent, {} used, {} unused{wasted}{pending}", self.requested, self.used, self.dropped))
     }
 
-    /// Returns the sum of both.
+    /// Returns the sums of both statistics.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

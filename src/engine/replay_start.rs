@@ -1,5 +1,5 @@
-//! The state in which a replayed episode starts, apart from its run and its lessons. It is stored because the session
-//! that replays the episode doesn't contain the earlier episodes.
+//! The state in which a replayed episode starts, except for the run specification and the lessons, which have events of
+//! their own. It is stored because the session that replays the episode doesn't contain the earlier episodes.
 
 use super::{Episode, NoteTally, State};
 use crate::domain::{EpisodeRole, EpisodeSummary, LessonId, Observation, RunSpec, Seq, Step, Task};
@@ -7,32 +7,32 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The setting with the number of the first episode: a replayed episode keeps its number.
+/// The setting for the number of a run's first episode. A replayed episode keeps the number it had in its own session.
 pub const FIRST_EPISODE_SETTING: &str = "from.number";
-/// The setting with the trial number of the replayed episode, in a run that replays a single one.
+/// The setting for the trial number of each task's first episode. A replayed episode keeps its trial number, too.
 pub const FIRST_TRIAL_SETTING: &str = "from.trial";
 
 /// The initial state of a replayed episode, taken from its original session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ReplaySeed {
+pub struct ReplayStart {
     /// The original session and episode, as `SESSION#EPISODE`.
     pub source: String,
-    /// The last attempt at the task before this episode, if one was kept.
+    /// The last attempt at the task before the episode, if the original session kept one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Box<Attempt>>,
     /// The method's memory.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub memory: Value,
-    /// Episode and step at which each loaded lesson was learnt.
+    /// Episode and step of the original session at which each loaded lesson was learnt, as (lesson, episode, step).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "learnt")]
     pub learnt_at: Vec<(LessonId, u32, u32)>,
 }
 
-/// A finished attempt at a task that wasn't won.
+/// A finished attempt at a task, in which the agent didn't reach the goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// The number of its episode.
+    /// The number of the episode.
     pub number: u32,
     pub task: Task,
     /// Counted from 1.
@@ -51,7 +51,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Creates an attempt from an episode.
+    /// Creates an attempt from a finished episode.
     pub fn from_episode(episode: &Episode) -> Self {
         // Indices of reflections are only valid in their own session.
         let step = |step: &Arc<Step>| Arc::new(Step { reflections: Vec::new(), ..(**step).clone() });
@@ -68,7 +68,7 @@ impl Attempt {
         }
     }
 
-    /// Converts the attempt back to an [`Episode`], as the state stores attempts.
+    /// Converts the attempt back to an [`Episode`], the form in which the state stores attempts.
     pub(super) fn to_episode(&self) -> Episode {
         let note_tallies = self.note_tallies.iter().map(|tally| (tally.last.detector.clone(), tally.clone()));
         Episode {
@@ -95,7 +95,7 @@ impl State {
     }
 }
 
-/// Returns the trial of the first episode of each task, or `None` if the run counts trials from 1.
+/// Returns the trial number with which each task starts, or `None` if the run counts trials from 1.
 pub fn first_trial_number(run: &RunSpec) -> Option<u32> {
     u32::try_from(run.settings.number(FIRST_TRIAL_SETTING, 0)).ok().filter(|trial| *trial > 0)
 }

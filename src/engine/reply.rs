@@ -4,28 +4,29 @@ use super::{Failure, Prefetch};
 use crate::domain::{CallId, StepResult, Truncation, Usage};
 use std::time::Duration;
 
-/// A reply to an effect. A reply whose call isn't in flight yields no event.
+/// A reply of a model, an environment or a timer. A reply to a call that is no longer in flight yields no event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// A model replied.
     Model {
         call: CallId,
-        /// The whole text.
+        /// The whole text of the reply.
         text: String,
         /// The model's reasoning, if the server reports it separately.
         reasoning: String,
         usage: Usage,
-        /// What ended it early; `None` if it is complete.
+        /// What cut the reply off; `None` if it is complete.
         truncated: Option<Truncation>,
     },
-    /// The settings that are no longer sent to the model's server, or are sent with another value, as known after this
-    /// call.
+    /// All settings that the model's server doesn't receive or receives with another value, as known after a call. Sent
+    /// after every call; yields an event only if they have changed.
     SettingDeviations {
         call: CallId,
-        /// Each as a phrase with its reason.
+        /// One phrase for each setting, including the reason.
         settings: Vec<String>,
     },
-    /// The status of a prefetched request changed. Yields no event if the request isn't open.
+    /// A prefetched request was sent, or its status changed. A change yields no event if the state no longer lists the
+    /// request ([`State::prefetched`](super::State::prefetched)).
     Prefetch(Box<Prefetch>),
     /// The environment answered a reset or a step.
     World {
@@ -36,17 +37,18 @@ pub enum Reply {
     },
     /// A call failed.
     Failed { call: CallId, failure: Failure },
-    /// The episode has been active for `elapsed`. The engine ends it only if `elapsed` reaches the current limit and
-    /// the episode is still active.
+    /// The timer of an episode has run out. The engine ends the episode only if `elapsed` reaches the time limit as it
+    /// is now and the episode's clock is running.
     TimeUp {
         episode: u32,
-        /// The active time, without the time in which it waited for a person.
+        /// How long the episode has been active, without the time in which it waited for a person.
         elapsed: Duration,
     },
-    /// After a resume, the rebuilt environment answered differently from the journal.
+    /// An environment that was rebuilt to resume the session answered a reset or an action differently than the journal
+    /// says.
     Diverged {
         episode: u32,
-        /// The step whose observation differs; 0 is the reset.
+        /// The step whose observation differs; 0 for the reset.
         step: u32,
         /// The recorded observation.
         recorded: String,

@@ -1,47 +1,47 @@
-//! Counts of the actor's replies: whether any of them was an action so far.
+//! Counts of the actor's replies, for the warning that none of them was an action.
 
 use super::{Event, State};
 use crate::domain::Step;
 use serde::{Deserialize, Serialize};
 
-/// This many replies in a row without an action point to a setup fault rather than a bad guess.
+/// If no reply so far was an action, this many replies suggest that the setup is wrong, not just the model's guesses.
 const NO_ACTION_THRESHOLD: u32 = 3;
 
-/// The warning after that many replies.
+/// The warning that is given after [`NO_ACTION_THRESHOLD`] replies.
 const NO_ACTION_WARNING: &str = "no reply so far was an action; check the model's chat template (doctor)";
 
-/// Detectors of actions that the environment doesn't understand.
+/// The detectors that find actions that the environment doesn't understand.
 const UNKNOWN_ACTION_DETECTORS: [&str; 2] = ["unknown_action", "not_understood"];
 
 /// Counts of the replies since the run's actor was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplyTally {
-    /// Replies without an action. A reply that is explicitly only a thought isn't counted.
+    /// Number of replies without an action. A reply that is a thought in the expected format isn't counted.
     pub without_action: u32,
-    /// Whether any action of this actor was understood.
+    /// Whether the environment has understood any action of this actor.
     pub acted: bool,
     /// Whether the person was warned.
     pub warned: bool,
-    /// Whether the last reply was cut off, which says nothing about the model's format.
+    /// Whether the last reply was cut off. Such a reply doesn't show whether the model follows the format.
     #[serde(default)]
     pub truncated: bool,
 }
 
 impl ReplyTally {
-    /// Returns whether nothing was counted; such a tally isn't stored.
+    /// Returns whether nothing was counted, so that the tally needn't be stored.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Counts an unusable reply. One that was cut off says nothing about the model's format and isn't counted.
+    /// Counts an unusable reply, unless it was cut off.
     pub(super) fn count_unusable(&mut self) {
         self.without_action = self.without_action.saturating_add(u32::from(!self.truncated));
     }
 
-    /// Counts a step that the detectors have examined. A person's steps and thought-only steps aren't counted. But
-    /// prose that was parsed as a thought because it has no action counts as a reply without an action; the parser
-    /// complains about it.
+    /// Counts the reply of a step that the detectors have examined. Steps of a person aren't counted. A thought-only
+    /// step isn't counted either, unless the parser complained about the reply: then the reply was prose without an
+    /// action, which counts as unusable.
     pub(super) fn count_step(&mut self, step: &Step) {
         if step.call.is_none() || step.is_person_action() {
             return;
@@ -54,7 +54,7 @@ impl ReplyTally {
         }
         let rejected = step.answer.as_ref().is_some_and(|answer| !answer.valid);
         let unknown = || step.notes.iter().any(|n| UNKNOWN_ACTION_DETECTORS.contains(&n.detector.as_str()));
-        // An environment without detectors reports only that it rejected the action.
+        // Without detectors there are no notes, and any rejected action counts as not understood.
         if rejected && (step.notes.is_empty() || unknown()) {
             self.count_unusable();
         } else {
@@ -64,7 +64,8 @@ impl ReplyTally {
 }
 
 impl State {
-    /// Returns the warning that no reply of the actor was an action, if it is due; given once for each actor.
+    /// Returns the warning that no reply of the actor was an action, if it is due. It is given only once for each
+    /// actor.
     pub(super) fn no_action_warning(&self) -> Option<Event> {
         let tally = &self.actor_replies;
         let is_due = !tally.acted && !tally.warned && tally.without_action >= NO_ACTION_THRESHOLD;
@@ -77,7 +78,7 @@ impl State {
 mod tests {
     use super::ReplyTally;
 
-    /// Regression: replies that the token limit cut off were blamed on the chat template.
+    /// Regression: replies that were cut off by the token limit led to the warning about the chat template.
     #[test]
     fn a_truncated_reply_is_not_counted() {
         let mut tally = ReplyTally { truncated: true, ..ReplyTally::default() };

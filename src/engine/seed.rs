@@ -1,34 +1,36 @@
-//! Seeds of requests. The same request of the same episode has the same seed on every branch and in every replay.
+//! Seeds of requests to models. The same request of the same episode has the same seed on every branch and in every
+//! replay.
 
 use super::State;
 use crate::domain::{ModelRole, PromptRecord, RunSpec};
 
-/// The setting with the session from which a replayed episode was taken.
+/// The setting with the original session of a replayed episode.
 pub const SOURCE_SESSION_SETTING: &str = "from.session";
 /// The setting with the episode number that the seeds of the run's first episode are derived from.
 pub const SEED_EPISODE_SETTING: &str = "from.episode";
-/// The setting with the number of tasks of the run that this one is a part of. If it is present, the seeds of an
-/// episode depend on its task's position and its trial, so that a task has the same seeds no matter which process plays
-/// the other tasks, or when.
+/// The setting with the number of tasks of a larger run of which this run plays a part. If it is present, an episode's
+/// seeds depend on the position of its task and on its trial, not on the order of the episodes. A task then has the
+/// same seeds no matter which process plays the other tasks, or when.
 pub const SEED_TASK_COUNT_SETTING: &str = "from.tasks";
 
-/// Returns the episode number that an episode's seeds are derived from. A replayed episode has its original number.
+/// Returns the episode number that an episode's seeds are derived from. For a replayed episode, it is the number in the
+/// original session.
 pub fn seeded_episode(run: Option<&RunSpec>, episode: u32) -> u32 {
     let first = run.map_or(1, |r| r.settings.number(SEED_EPISODE_SETTING, 1)).max(1);
     episode.saturating_add(u32::try_from(first - 1).unwrap_or(u32::MAX))
 }
 
-/// Returns a seed from (sample seed, episode, step, role, retry), never from prompt, branch or call id, so that the
-/// runs of a comparison stay paired.
+/// Derives the seed of a request from the run's or a person's base seed, the episode, the step, the role and the retry.
+/// The prompt, the branch and the call id don't influence it, so runs that are compared get the same seeds.
 ///
 /// The mixing function is splitmix64; the result has 31 bits, which every server accepts.
-pub fn request_seed(sample: u64, episode: u32, step: u32, role: ModelRole, retry: u32) -> u64 {
+pub fn request_seed(base_seed: u64, episode: u32, step: u32, role: ModelRole, retry: u32) -> u64 {
     let role = match role {
         ModelRole::Actor => 1,
         ModelRole::Mentor => 2,
     };
     let mut mixed = 0x5265_7472_6f73_7065_u64;
-    for part in [sample, u64::from(episode), u64::from(step), role, u64::from(retry)] {
+    for part in [base_seed, u64::from(episode), u64::from(step), role, u64::from(retry)] {
         mixed = mixed.wrapping_add(part).wrapping_add(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -38,18 +40,19 @@ pub fn request_seed(sample: u64, episode: u32, step: u32, role: ModelRole, retry
 }
 
 impl State {
-    /// Returns the seed of a request, derived from the number that a person chose for its role, or else from the run's
-    /// seed.
+    /// Returns the seed of a request. Its base seed is the one that is set for the request's role, or else the run's.
     pub fn seed_for(&self, prompt: &PromptRecord) -> u64 {
         let run = self.run.as_deref();
-        let sample = run.map_or(0, |r| r.settings.seed_override(prompt.role).unwrap_or(r.seed));
-        let episode =
-            self.seeded_trial(prompt.episode).unwrap_or_else(|| seeded_episode(run, prompt.episode));
-        request_seed(sample, episode, prompt.step, prompt.role, prompt.retry)
+        let base_seed = run.map_or(0, |r| r.settings.seed_override(prompt.role).unwrap_or(r.seed));
+        let episode = self
+            .seeded_episode_of_task(prompt.episode)
+            .unwrap_or_else(|| seeded_episode(run, prompt.episode));
+        request_seed(base_seed, episode, prompt.step, prompt.role, prompt.retry)
     }
 
-    /// Returns the episode number computed from task and trial, if the run's seeds depend on them.
-    fn seeded_trial(&self, episode: u32) -> Option<u32> {
+    /// Returns the episode number that an episode's seeds are derived from, computed from its task and trial. Returns
+    /// `None` if the run doesn't have [`SEED_TASK_COUNT_SETTING`] or doesn't know the task.
+    fn seeded_episode_of_task(&self, episode: u32) -> Option<u32> {
         let run = self.run.as_deref()?;
         let tasks =
             u32::try_from(run.settings.number(SEED_TASK_COUNT_SETTING, 0)).ok().filter(|tasks| *tasks > 0)?;
@@ -60,7 +63,7 @@ impl State {
         Some(trial.saturating_sub(1).saturating_mul(tasks).saturating_add(first))
     }
 
-    /// Sets the sampling parameters of a prompt: those that a person set, and its seed.
+    /// Sets a prompt's seed and the sampling parameters that a person chose.
     pub(super) fn set_sampling(&self, prompt: &mut PromptRecord) {
         prompt.sampling =
             self.run.as_deref().map(|r| r.settings.sampling_overrides(prompt.role)).unwrap_or_default();

@@ -5,7 +5,7 @@ use super::{
     UndoEntry,
 };
 use crate::domain::{
-    Autonomy, CallId, EpisodeRole, EpisodeSummary, ModelRole, Note, Observation, PartialReply, PoolChange,
+    Autonomy, CallId, EpisodeRole, EpisodeSummary, ModelRole, Note, Observation, PartialReply, PoolSummary,
     PromptRecord, Question, Reflection, ReflectionKind, RunSpec, Seq, Stage, Step, StepResult, Task,
     TokenCounts,
 };
@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// Stopped, unless there is a [`Grant`].
+    /// The session waits for a person, unless a [`Grant`] lets it continue.
     #[default]
     Paused,
     /// A pause was requested while calls are in flight.
@@ -27,7 +27,7 @@ pub enum RunStatus {
     Running,
 }
 
-/// How far a paused session may continue.
+/// A person's permission for a paused session to continue, and how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grant {
@@ -37,13 +37,13 @@ pub enum Grant {
     Stage,
 }
 
-/// How many times a detector found something in an episode, and its last finding.
+/// How many notes (findings) a detector has made in an episode, and the last one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoteTally {
     pub count: u32,
-    /// The last step with a finding.
+    /// The last step with a note.
     pub last_step: u32,
-    /// The finding of that step.
+    /// The note on that step.
     pub last: Note,
 }
 
@@ -56,15 +56,15 @@ pub struct UsageTotals {
     pub actor_tokens: u64,
     /// Tokens of the mentor's prompts and replies.
     pub mentor_tokens: u64,
-    /// The actor's tokens by who counted them, and their cost.
+    /// The actor's tokens by source (reported by the server, estimated and so on), and their cost.
     #[serde(default)]
     #[serde(rename = "actor")]
     pub actor_counts: TokenCounts,
-    /// The mentor's tokens by who counted them, and their cost.
+    /// The mentor's tokens by source, and their cost.
     #[serde(default)]
     #[serde(rename = "mentor")]
     pub mentor_counts: TokenCounts,
-    /// Statistics of prefetched requests; unused ones are counted only here.
+    /// Statistics of prefetched requests. Requests that no call used are counted only here.
     #[serde(default, skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
     pub prefetch: PrefetchStats,
@@ -75,13 +75,13 @@ pub struct UsageTotals {
 pub struct Episode {
     /// Number in the run, counted from 1.
     pub number: u32,
-    /// The goal is filled in at the reset.
+    /// The task. Its goal is empty until the environment has been reset.
     pub task: Task,
-    /// Counted from 1.
+    /// Number of the attempt at the task, counted from 1.
     pub trial: u32,
     pub role: EpisodeRole,
     pub first_observation: Option<Observation>,
-    /// The steps; the last may be open.
+    /// The steps; the last one may be incomplete.
     pub steps: VectorSync<Arc<Step>>,
     /// What the agent may know, merged from every step result.
     pub shown: Arc<Value>,
@@ -95,41 +95,39 @@ pub struct Episode {
     pub moves: u32,
     /// Number of environment actions that the environment rejected.
     pub invalid_moves: u32,
-    /// How many times each action ran, and its last step.
+    /// How many times each action was executed, and the last step that executed it.
     pub action_counts: HashTrieMapSync<String, (u32, u32)>,
-    /// The findings so far, by detector.
+    /// The notes so far, by detector.
     pub note_tallies: HashTrieMapSync<String, NoteTally>,
     /// Number of calls to models.
     pub calls: u32,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// The same tokens by who counted them, and their cost.
+    /// The same tokens by source, and their cost.
     #[serde(default)]
     pub token_counts: TokenCounts,
     /// Whether there was any human intervention.
     pub assisted: bool,
     /// The summary, once the episode has ended.
     pub outcome: Option<Box<EpisodeSummary>>,
-    /// Its first event.
+    /// The event that started the episode.
     pub first_seq: Seq,
 }
 
 /// The fold of all events. Cloning is cheap: collections that grow are shared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// The last event folded.
+    /// The last folded event.
     pub head: Seq,
     /// Name of the session.
     pub session: String,
     /// The run; `None` before it has started.
     pub run: Option<Arc<RunSpec>>,
-    /// Who decides on proposals now.
     pub autonomy: Autonomy,
     pub run_status: RunStatus,
-    /// How far a paused session may continue.
-    #[serde(rename = "grant")]
-    pub run_allowance: Option<Grant>,
-    /// Why it is paused.
+    /// A person's permission for a paused session to continue; `None` if there is none or it is used up.
+    pub grant: Option<Grant>,
+    /// Why the session is paused.
     pub pause_reason: Option<PauseReason>,
     /// The open or last episode.
     pub episode: Option<Arc<Episode>>,
@@ -149,36 +147,41 @@ pub struct State {
     pub next_call: u64,
     /// A drafted prompt that waits to be sent.
     pub draft: Option<Arc<PromptRecord>>,
-    /// The last prompt sent to the actor, and the one before it (to show the difference).
+    /// The last prompt sent to the actor, and the prompt sent before it, to show the difference. If a call is sent
+    /// again with the same text, the two sends count as one prompt.
     pub actor_prompts: (Option<Arc<PromptRecord>>, Option<Arc<PromptRecord>>),
-    /// The last prompt sent to the mentor for each question, and the one before it.
+    /// For each question to the mentor, the last prompt sent and the prompt sent before it, like
+    /// [`Self::actor_prompts`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentor_prompts: Vec<(Question, Arc<PromptRecord>, Option<Arc<PromptRecord>>)>,
-    /// The last attempt at each task that wasn't won, by [`Task::key`]; kept only if tasks get several trials.
+    /// The last finished attempt at each task, by [`Task::key`], unless that attempt was won. Attempts are kept only if
+    /// tasks get several trials and the setting `keep_attempts` is on; a replay loads the attempt its episode needs.
     #[serde(default)]
     pub attempts: HashTrieMapSync<String, Arc<Episode>>,
     /// Calls to models and their usage so far.
     #[serde(default)]
     pub usage: UsageTotals,
-    /// The last event that used the pool (a prompt or an action).
+    /// The last prompt that was sent or action that was executed. An edit made after it is still unused, so it can be
+    /// undone.
     pub last_pool_use: Seq,
-    /// The first failed call that waits for a decision.
+    /// The first of the failed calls that wait for a person's decision.
     pub failed_call: Option<(Effect, Failure)>,
-    /// Calls in flight that a recording answers in place of the model, and which one (`recorded:SESSION`, `cache`).
+    /// Calls in flight that are answered by a recording instead of the model, each with the name of the recording
+    /// (`recorded:SESSION` or `cache`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reply_overrides: Vec<(CallId, String)>,
-    /// The settings that aren't sent to each role's server, or are sent with another value, each as a phrase with its
-    /// reason.
+    /// For each role, the settings that its server doesn't receive or receives with a different value. Each entry is a
+    /// phrase that includes the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "unsent_settings")]
     pub setting_deviations: Vec<(ModelRole, Vec<String>)>,
     /// Prefetched requests that are neither used nor dropped yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prefetched: Vec<Prefetch>,
-    /// Counts of the actor's replies since the actor was chosen.
+    /// Counts of the actor's replies since the run started or was last changed to another actor.
     #[serde(default, skip_serializing_if = "ReplyTally::is_empty")]
     pub actor_replies: ReplyTally,
-    /// For each role, the tokens its server counts relative to this program's estimate.
+    /// For each role, how its server's token counts compare with this program's estimates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub token_ratios: Vec<TokenRatio>,
     /// Calls that failed while [`Self::failed_call`] waited for a decision.
@@ -187,14 +190,15 @@ pub struct State {
     /// Calls to models that a person cancelled and that haven't been retried, with their partial replies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cancelled_calls: Vec<(Effect, PartialReply)>,
-    /// A difference between the rebuilt environment and the journal that waits for a decision: (episode, step,
-    /// recorded, actual).
+    /// A difference between the rebuilt environment and the journal, until a person decides how to continue: (episode,
+    /// step, recorded observation, actual observation).
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's memory.
     pub memory: Value,
-    /// Summaries that wait for a person to accept or reject their lines, oldest first.
+    /// Summaries of the lesson pool, written by the mentor, whose proposed changes wait for a person to accept or
+    /// refuse them, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waiting_summaries: Vec<PoolChange>,
+    pub waiting_summaries: Vec<PoolSummary>,
     /// Edits that can be undone, the latest last.
     pub undo_stack: Vec<UndoEntry>,
     /// Undone edits that can be redone, the latest last.
@@ -253,7 +257,7 @@ impl State {
         self.run.as_ref().map_or(default, |r| r.settings.flag(name, default))
     }
 
-    /// Returns the open episode: reset or being reset, and not ended.
+    /// Returns the episode that has started and not ended, even if its environment is still being reset.
     pub fn open_episode(&self) -> Option<&Episode> {
         self.episode.as_deref().filter(|e| e.outcome.is_none())
     }
@@ -263,7 +267,8 @@ impl State {
         self.episode.as_deref().and_then(Episode::last_step)
     }
 
-    /// Returns the step that waits for a decision: with a proposal, or without one if a person plays.
+    /// Returns the open step if it is in the decision stage: it has a proposal or, if a person plays, waits for the
+    /// person's action.
     pub fn step_awaiting_decision(&self) -> Option<&Step> {
         let step = self.open_episode()?.last_step()?;
         (step.stage == Stage::Decision).then_some(step)
@@ -274,19 +279,19 @@ impl State {
         self.calls.values().any(|c| matches!(c, Effect::Ask { prompt, .. } if prompt.role == role))
     }
 
-    /// Returns whether the last answered step ends its episode: the goal is reached, the environment is done, or a
-    /// limit is reached.
+    /// Returns whether the open episode must end after its last answered step: the environment is done, the loop
+    /// detector found a repetition, or a limit is reached.
     pub fn is_episode_ending(&self) -> bool {
         super::limits::end_reason(self).is_some()
     }
 
-    /// Returns the recording that answers a call in place of the model, if a person chose one.
+    /// Returns the name of the recording that answers a call instead of the model, if a person chose one.
     pub fn reply_override(&self, call: CallId) -> Option<&str> {
         self.reply_overrides.iter().find(|s| s.0 == call).map(|s| s.1.as_str())
     }
 
-    /// Returns the settings that aren't sent to a role's server, or are sent with another value: as last learnt, or
-    /// else as recorded at the start of the run.
+    /// Returns the settings that a role's server doesn't receive or receives with a different value. The list is the
+    /// one that the role's calls revealed last, or else the one recorded at the start of the run.
     pub fn setting_deviations(&self, role: ModelRole) -> Vec<String> {
         if let Some((_, learnt)) = self.setting_deviations.iter().find(|u| u.0 == role) {
             return learnt.clone();
@@ -311,7 +316,7 @@ impl State {
             .any(|(effect, _)| matches!(effect, Effect::Ask { prompt, .. } if prompt.role == role))
     }
 
-    /// Returns the last attempt at a task before this episode, if it wasn't won and is still kept.
+    /// Returns the last attempt at a task before the open or last episode, if it wasn't won and is still kept.
     pub fn last_attempt(&self, task: &Task) -> Option<&Arc<Episode>> {
         self.attempts.get(&task.key())
     }
@@ -328,8 +333,8 @@ impl State {
         })
     }
 
-    /// Returns whether the mentor has answered this question about the episode at its current step (or a person gave it
-    /// up).
+    /// Returns whether the mentor has answered this question since the last answered step of the episode, or a person
+    /// gave up on the question.
     pub fn is_answered(&self, question: Question) -> bool {
         let Some(episode) = self.episode.as_deref() else { return false };
         let (number, step) = (episode.number, episode.answered_steps());
@@ -343,14 +348,14 @@ impl State {
         self.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. } | Effect::StepWorld { .. }))
     }
 
-    /// Returns whether a reflection of this kind was written after the last step.
+    /// Returns whether a reflection of this kind was written since the last step began.
     pub fn has_reflected(&self, kind: ReflectionKind) -> bool {
         let Some(step) = self.last_step() else { return false };
         step.reflections.iter().any(|i| self.reflections.get(*i as usize).is_some_and(|r| r.kind == kind))
     }
 
-    /// Returns a step result that leaves reward, progress and outcome unchanged, for an action that is answered without
-    /// stepping the environment.
+    /// Returns a step result with the same reward, progress and outcome as the last one, for an action that is answered
+    /// without stepping the environment.
     pub fn unchanged_result(&self) -> StepResult {
         let episode = self.open_episode();
         let answer = episode.and_then(|e| {
@@ -368,40 +373,41 @@ impl State {
 
     /// Returns whether the session waits for a person.
     pub fn is_waiting(&self) -> bool {
-        // After a divergence, the calls in flight haven't been made yet: they wait for the decision too.
         let undecided = self.failed_call.is_some()
             || (!self.waiting_summaries.is_empty() && self.autonomy != Autonomy::Auto)
-            || (self.run_status == RunStatus::Paused && self.run_allowance.is_none())
+            || (self.run_status == RunStatus::Paused && self.grant.is_none())
             || (self.step_awaiting_decision().is_some_and(|s| !s.approved)
                 && self.autonomy != Autonomy::Auto);
+        // After a divergence, the session waits even if `calls` isn't empty: the driver doesn't send those calls before
+        // the person has decided.
         self.divergence.is_some() || (self.calls.is_empty() && undecided)
     }
 }
 
 impl Episode {
-    /// Returns the last step, open or complete.
+    /// Returns the last step, complete or not.
     pub fn last_step(&self) -> Option<&Step> {
         self.steps.last().map(Arc::as_ref)
     }
 
     /// Returns a step by its number, counted from 1.
     pub fn step(&self, number: u32) -> Option<&Step> {
-        self.shared_step(number).map(Arc::as_ref)
+        self.step_arc(number).map(Arc::as_ref)
     }
 
     /// Returns a shared step by its number, counted from 1. Steps are copied on write, so a clone of the `Arc` never
     /// changes.
-    pub fn shared_step(&self, number: u32) -> Option<&Arc<Step>> {
+    pub fn step_arc(&self, number: u32) -> Option<&Arc<Step>> {
         self.steps.get(number.checked_sub(1)? as usize)
     }
 
-    /// Returns the sum of the rewards so far. Takes time proportional to the number of steps, so it is meant for the
-    /// mentor's prompts, not for every step.
+    /// Returns the sum of the rewards so far. This takes time proportional to the number of steps, so call it for a
+    /// mentor's prompt, not at every step.
     pub fn total_reward(&self) -> f64 {
         self.steps.iter().filter_map(|s| s.answer.as_ref()).map(|a| a.reward).sum()
     }
 
-    /// Returns the number of steps that the environment has answered.
+    /// Returns the number of steps that have an observation.
     pub fn answered_steps(&self) -> u32 {
         let len = self.steps.len() as u32;
         match self.last_step() {

@@ -1,4 +1,4 @@
-//! Tests of the engine by cases and properties, without IO or waiting.
+//! Tests of the engine: scenarios and properties. They do no I/O and never wait.
 
 mod breakpoints;
 mod cancelled;
@@ -14,7 +14,4 @@ mod retry;
 mod undo;
 mod wall_time;
 
-/// Returns a run for tests in other modules.
-pub(super) fn run_spec(tasks: usize) -> crate::domain::RunSpec {
-    fixture::run_spec(tasks, 50)
-}
+pub(super) use fixture::spec_with_tasks;

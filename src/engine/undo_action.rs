@@ -4,7 +4,7 @@ use crate::domain::{LessonOp, ManualEdit, RunSpec, Seq};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// An action of a person on the undo stack, including those that can't be undone.
+/// A person's action on the undo stack. The stack also holds actions that can't be undone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoAction {
@@ -12,16 +12,16 @@ pub enum UndoAction {
     Lesson(LessonOp),
     /// Any other edit.
     ManualEdit(ManualEdit),
-    /// A change of the run within the same method; holds the previous run.
+    /// A change of the run that keeps the method, with the previous run.
     Run(Arc<RunSpec>),
-    /// An override that ran, or a rejection that the agent has read. Only a fork can go back to before it. Unused edits
-    /// made earlier stay below it on the stack.
+    /// An override or a rejection. It can't be undone, because it takes effect at once; a person can only fork before
+    /// it. Edits below it on the stack that nothing has used yet can still be undone.
     Executed,
-    /// Any other action that can't be undone, described in words.
+    /// Any other action that can't be undone, with a description for the person.
     Irreversible(String),
 }
 
-/// An action and its event.
+/// A person's action and the event that recorded it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UndoEntry {
     pub seq: Seq,

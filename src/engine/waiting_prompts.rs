@@ -1,4 +1,5 @@
-//! Waiting prompts: a draft that wasn't sent yet, and the prompts of failed or cancelled calls that can be retried.
+//! Waiting prompts: a draft that hasn't been sent yet, and the prompts of failed or cancelled calls that can be
+//! retried.
 
 use super::{Effect, State};
 use crate::domain::{CallId, ModelRole, PromptRecord, Question, Stage};
@@ -16,15 +17,17 @@ impl State {
         self.draft.iter().chain(prompts)
     }
 
-    /// Returns the cancelled calls that can be retried, unchanged or edited. Empty while a proposal waits, because
-    /// continuing then executes the proposal.
+    /// Returns the cancelled calls that can be retried, unchanged or edited. Continuing the session retries them, so
+    /// there are none while continuing would do something else: while a proposal or a failed call waits for a decision,
+    /// or while any call is in flight.
     pub fn retryable_calls(&self) -> impl Iterator<Item = &Effect> {
         let is_idle =
             self.step_awaiting_decision().is_none() && self.failed_call.is_none() && self.calls.is_empty();
         self.cancelled_calls.iter().map(|(effect, _)| effect).filter(move |_| is_idle)
     }
 
-    /// Returns the cancelled prompt for this question if a person edited it; it is used in place of a new draft.
+    /// Returns the prompt of a cancelled call of this role and question if a person edited it. The engine then sends
+    /// this prompt instead of drafting a new one.
     pub(super) fn edited_prompt_for(
         &self,
         role: ModelRole,
@@ -38,44 +41,45 @@ impl State {
         })
     }
 
-    /// Returns whether a cancelled prompt waits with a person's edit that wasn't sent.
+    /// Returns whether a person edited the prompt of a cancelled call that can be retried, and hasn't sent it since.
     pub fn has_unsent_edit(&self) -> bool {
         self.retryable_calls()
             .any(|effect| matches!(effect, Effect::Ask { prompt, .. } if self.is_edited_since_sent(prompt)))
     }
 
-    /// Returns the prompt of a call as it was last sent, if it is still in the state.
+    /// Returns the prompt of a call as it was last sent, if the state still has it.
     pub(super) fn sent_prompt(&self, call: CallId) -> Option<&Arc<PromptRecord>> {
         let mentor_prompts = self.mentor_prompts.iter().map(|(_, last, _)| last);
         self.actor_prompts.0.iter().chain(mentor_prompts).find(|sent| sent.call == call)
     }
 
-    /// Returns whether the open step has no proposal and nothing is in flight or waits for it: its call was cancelled
-    /// or given up.
+    /// Returns whether the open step has no proposal and won't get one unless the session continues: its call was
+    /// cancelled or given up, and there is no draft, no failed call and no call in flight.
     pub fn has_idle_step(&self) -> bool {
         let idle = self.draft.is_none() && self.failed_call.is_none() && self.calls.is_empty();
         idle && self.open_episode().and_then(|e| e.last_step()).is_some_and(|s| s.stage == Stage::Prompt)
     }
 
-    /// Returns whether the step's own call was cancelled and waits for a decision.
+    /// Returns whether the actor's call was cancelled and hasn't been retried or given up since.
     pub fn is_step_cancelled(&self) -> bool {
         self.cancelled_calls.iter().any(|(effect, _)| effect.is_prompt_for(ModelRole::Actor))
     }
 
-    /// Returns whether a call to the model of this role has failed or was cancelled, and waits for a decision.
+    /// Returns whether a call to the model of this role needs a decision: it has failed, or it was cancelled and can be
+    /// retried.
     pub fn has_undecided_call(&self, role: ModelRole) -> bool {
         self.has_failed_call(role) || self.retryable_calls().any(|effect| effect.is_prompt_for(role))
     }
 
-    /// Returns whether a question to the mentor is in flight, drafted, or undecided after a failure or cancellation, so
-    /// that the episode's lessons aren't final.
+    /// Returns whether a question to the mentor is drafted, is in flight or needs a decision
+    /// ([`Self::has_undecided_call`]). Until it is answered or given up, the episode's lessons aren't final.
     pub fn has_open_question(&self) -> bool {
         let drafted = self.draft.as_ref().is_some_and(|draft| draft.role == ModelRole::Mentor);
         drafted || self.is_asking(ModelRole::Mentor) || self.has_undecided_call(ModelRole::Mentor)
     }
 
-    /// Returns the prompt of a cancelled call with a new call id, because a reply to the old one may still arrive.
-    /// `call_index` is the index of the call in its batch, from 0.
+    /// Returns the prompt of a cancelled call with the current sampling and a new call id; under the old id, a reply to
+    /// the cancelled call may still arrive. `call_index` is the index of the new call in its batch, from 0.
     pub(super) fn with_new_call(&self, prompt: &PromptRecord, call_index: u64) -> PromptRecord {
         let call = CallId(self.next_call.saturating_add(call_index));
         let mut updated = PromptRecord { call, ..prompt.clone() };
@@ -88,13 +92,13 @@ impl State {
         self.waiting_prompts().find(|prompt| prompt.call == call)
     }
 
-    /// Returns whether a person edited a prompt after it was sent.
+    /// Returns whether a person edited a prompt and its current text hasn't been sent.
     pub fn is_edited_since_sent(&self, prompt: &PromptRecord) -> bool {
         prompt.edited && self.sent_prompt(prompt.call).is_none_or(|sent| sent.sha256 != prompt.sha256)
     }
 
-    /// Returns the prompt of a failed call as it would be sent now, or `None` if nothing has changed since it was sent.
-    /// A person's edit and the seed's inputs are kept; the text doesn't pick up later lessons or settings.
+    /// Returns the prompt of a failed call with the current sampling and a person's edits, or `None` if neither has
+    /// changed since the prompt was sent. The prompt isn't drafted again, so its text doesn't include later lessons.
     pub(super) fn updated_prompt(&self, prompt: &PromptRecord) -> Option<PromptRecord> {
         let mut updated = prompt.clone();
         self.set_sampling(&mut updated);

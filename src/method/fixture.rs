@@ -222,7 +222,7 @@ impl TestRun {
             session: "test".to_owned(),
             spec: Box::new(spec),
             pool,
-            replay_seed: None,
+            replay_start: None,
             breakpoints: Vec::new(),
         });
         run

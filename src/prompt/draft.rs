@@ -283,7 +283,7 @@ impl DraftBuilder<'_> {
     /// Returns the estimated tokens of a step in a prompt whose newest step is `newest`.
     fn step_tokens(&mut self, step: u32, newest: u32) -> u32 {
         let episode = self.episode;
-        let step = episode.shared_step(step).filter(|s| forms::is_shown(s, newest));
+        let step = episode.step_arc(step).filter(|s| forms::is_shown(s, newest));
         step.map_or(0, |step| self.cache.step_lines(episode.number, step).tokens)
     }
 

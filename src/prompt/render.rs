@@ -88,7 +88,7 @@ pub(super) fn render_with(
             SegmentOrigin::Steps { from, to } => {
                 // A manipulated record may name more steps than there are.
                 let last = episode.map_or(0, |e| e.steps.len() as u32).min(*to);
-                let steps = (*from..=last).filter_map(|n| episode?.shared_step(n));
+                let steps = (*from..=last).filter_map(|n| episode?.step_arc(n));
                 for step in steps.filter(|s| forms::is_shown(s, *to)) {
                     for (label, line) in &cache.step_lines(record.episode, step).lines {
                         push(

@@ -262,7 +262,7 @@ impl Templates {
 
 /// The heading above the exemplars.
 const EXEMPLARS_HEADING: &str =
-    "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
+    "\nReflections of this kind, written by rules about other tasks. Write yours in the same style:\n";
 
 /// Returns the name under which an environment stores its exemplars for a kind of reflection.
 fn exemplars_name(kind: ReflectionKind) -> String {

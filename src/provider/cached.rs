@@ -1,7 +1,7 @@
 //! A cache of replies on disk: the same request to the same endpoint gets the same reply, at no cost.
 //!
 //! The key is a hash of everything that a reply may depend on: the endpoint without its secrets, the prompt's messages
-//! with their roles, the seed, the stop texts and the sampling overrides. Each reply is one file, written atomically.
+//! with their roles, the seed, the stop sequences and the sampling overrides. Each reply is one file, written atomically.
 
 use super::{Delta, Phase, Provider, ProviderError, Request};
 use crate::domain::{Truncation, Usage, hex};

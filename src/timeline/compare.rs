@@ -19,7 +19,8 @@ pub use entries::{ComparisonEntry, pending_label};
 pub use outcome::Outcome;
 pub use pair::{EpisodePair, find_counterpart, pair_episodes};
 pub use prior::{
-    ComparedLesson, LessonDifferences, PriorDifferences, Render, SegmentPair, SegmentText, WorldDifferences,
+    ComparedLesson, LessonDifferences, PriorDifferences, RenderPrompt, SegmentPair, SegmentText,
+    WorldDifferences,
 };
 pub use reasons::Reason;
 
@@ -122,7 +123,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Returns a message if events cannot be read again.
-    pub fn new(a: Side, b: Side, render: Render) -> Result<Self, String> {
+    pub fn new(a: Side, b: Side, render: RenderPrompt) -> Result<Self, String> {
         let rows = align(&a.episode, &b.episode);
         let first_difference = rows.iter().position(|r| r.kind() != RowKind::Same);
         let steps = first_difference
@@ -155,7 +156,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Returns a message if events cannot be read again.
-    pub fn prior_differences(&self, row: usize, render: Render) -> Result<PriorDifferences, String> {
+    pub fn prior_differences(&self, row: usize, render: RenderPrompt) -> Result<PriorDifferences, String> {
         let side = |side: &Side, step: u32| {
             side.state_at(prior::input_seq(&side.episode, step)).map(|state| (state, step))
         };

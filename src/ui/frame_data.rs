@@ -177,7 +177,7 @@ impl<'a> Context<'a> {
     /// Returns a step of the episode on screen by its number: up to the selected step as of the cursor, later steps as
     /// they turned out.
     pub fn step(&self, number: u32) -> Option<&'a Arc<Step>> {
-        self.state_for_step(number).episode.as_deref()?.shared_step(number)
+        self.state_for_step(number).episode.as_deref()?.step_arc(number)
     }
 
     /// Returns the state that holds a step of the episode on screen; see [`Self::step`].

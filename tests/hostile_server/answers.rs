@@ -193,7 +193,7 @@ fn reasoning_is_never_text() {
         Case {
             scripts: vec![all(&[text_event("<think>")]), all(&[text_event("<think>a\nb</think>go")])],
             ..case(
-                "a stop text that ends the reasoning is not sent again",
+                "a stop sequence that ends the reasoning is not sent again",
                 Vec::new(),
                 Reply("go", "a\nb", 2),
             )

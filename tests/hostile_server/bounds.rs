@@ -1,4 +1,4 @@
-//! Replies that a stop text or the token limit ended too early: models that reason, and models that don't stop.
+//! Replies that a stop sequence or the token limit ended too early: models that reason, and models that don't stop.
 
 use crate::block_on;
 use crate::client::{Answer, ask, endpoint, provider, request};
@@ -34,7 +34,7 @@ fn mentor_request() -> Request {
     Request { role: ModelRole::Mentor, stop: Vec::new(), ..request() }
 }
 
-/// Returns for each request whether it had a stop text, and its token limit.
+/// Returns for each request whether it had a stop sequence, and its token limit.
 fn sent_stops_and_limits(server: &Server) -> Vec<(bool, Value)> {
     let stop_and_limit = |body: &Value| {
         let limit = body.get("max_tokens").or_else(|| body.get("max_completion_tokens"));
@@ -59,7 +59,7 @@ async fn ask_once(scripts: Vec<Vec<ScriptStep>>, request: Request) -> (Answer, S
     (answer, server, client)
 }
 
-/// A server's name and scripts; whether each request had a stop text, and its token limit; the last reply's reasoning.
+/// A server's name and scripts; whether each request had a stop sequence, and its token limit; the last reply's reasoning.
 type ReasoningCase = (&'static str, Vec<Vec<ScriptStep>>, Vec<(bool, Value)>, &'static str);
 
 /// Regression: such a model's reply at the first step was empty, three times, which ended the run.
@@ -81,12 +81,12 @@ fn reasoning_models_get_past_their_first_step() {
     let none = |limit: &Value| (false, limit.clone());
     #[rustfmt::skip]
     let cases: Vec<ReasoningCase> = vec![
-        // The stop text is applied to the raw text, right after the tag that the server removes: nothing is left.
+        // The stop sequence is applied to the raw text, right after the tag that the server removes: nothing is left.
         ("Ollama", vec![reply_script(&[], "stop", 2), reply_script(&[thought()], "length", 256), reply_script(&[thought(), text_event("look")], "stop", 400)],
             vec![stop(&limit_256), none(&limit_256), none(&limit_4096)], "hm\nhm"),
         ("Ollama, a short thought", vec![reply_script(&[], "stop", 2), reply_script(&[thought(), text_event("look")], "stop", 90)],
             vec![stop(&limit_256), none(&limit_256)], "hm\nhm"),
-        // The stop text is applied to the text after the closing tag, which starts with a newline.
+        // The stop sequence is applied to the text after the closing tag, which starts with a newline.
         ("vLLM with a reasoning parser", vec![reply_script(&[content("reasoning_content")], "stop", 90), reply_script(&[content("reasoning_content"), text_event("\n\nlook\nand more")], "stop", 90)],
             vec![stop(&limit_256), none(&limit_256)], "hm\nhm"),
         ("vLLM with a reasoning parser, a long thought", vec![reply_script(&[content("reasoning_content")], "length", 256), reply_script(&[content("reasoning_content")], "stop", 300), reply_script(&[content("reasoning_content"), text_event("\n\nlook\nand more")], "stop", 90)],
@@ -122,7 +122,7 @@ fn reasoning_models_get_past_their_first_step() {
                 assert_eq!(ask(other, actor_request()).await.text, "look", "{name}");
                 let sent = &sent_stops_and_limits(&server)[before..];
                 let [(stop, limit)] = sent else { panic!("{name}: {sent:?}") };
-                // A rejected stop text is rejected again, at no cost.
+                // A rejected stop sequence is rejected again, at no cost.
                 assert!(
                     (stop, limit) == (&learned_request.0, &learned_request.1)
                         || name == "gpt-5-mini" && *limit == learned_request.1,
@@ -327,7 +327,7 @@ fn an_empty_reply_is_explained_and_not_retried_forever() {
         );
     });
     block_on(async {
-        // A model that returns nothing by itself is called twice without the stop text, which then stays.
+        // A model that returns nothing by itself is called twice without the stop sequence, which then stays.
         let server = Server::start(vec![reply_script(&[], "stop", 2)]).await;
         let client = provider(endpoint(&server.base));
         for requests in [2, 4, 5, 6] {
@@ -391,7 +391,7 @@ fn prose_that_exhausts_its_limit_is_retried_like_reasoning() {
         );
     });
     block_on(async {
-        // A model that only rambles gets the larger limit twice, and the stop text stays.
+        // A model that only rambles gets the larger limit twice, and the stop sequence stays.
         let line = text_script("The mug is probably on a shelf.", "stop");
         let rambles = || text_script(reasoning, "length");
         let scripts = vec![line.clone(), rambles(), rambles(), line.clone(), rambles(), rambles(), line];

@@ -42,7 +42,7 @@ fn has_stop(client: &OpenAi) -> bool {
         && !client.setting_deviations().iter().any(|text| text.contains("newline"))
 }
 
-/// Regression: of two concurrent calls with the stop text, the second saw that it had been dropped meanwhile and
+/// Regression: of two concurrent calls with the stop sequence, the second saw that it had been dropped meanwhile and
 /// treated its half reply as complete.
 #[test]
 fn a_truncated_reply_is_not_used_after_a_concurrent_call_dropped_the_stop() {
@@ -113,9 +113,9 @@ fn an_unusable_reply_is_counted_even_if_the_retry_fails() {
     });
 }
 
-/// Regression: one odd reply disabled the stop text for good, with a wrong reason.
+/// Regression: one odd reply disabled the stop sequence for good, with a wrong reason.
 #[test]
-fn a_model_that_ends_by_itself_keeps_the_stop_text() {
+fn a_model_that_ends_by_itself_keeps_the_stop_sequence() {
     block_on(async {
         let server = Server::start(vec![complete_reply(PARTIAL_TEXT)]).await;
         let client = provider(endpoint(&server.base));
@@ -128,7 +128,7 @@ fn a_model_that_ends_by_itself_keeps_the_stop_text() {
         }
         assert_eq!(sent_stops(&server), [true, false, true, false, true, true]);
     });
-    // An action on the first line doesn't show anything about the stop text.
+    // An action on the first line doesn't show anything about the stop sequence.
     block_on(async {
         let server = Server::start(vec![
             complete_reply(PARTIAL_TEXT),
@@ -146,10 +146,10 @@ fn a_model_that_ends_by_itself_keeps_the_stop_text() {
     });
 }
 
-/// Regression: one empty reply of a model that doesn't reason removed its stop texts for good, because they "ended its
+/// Regression: one empty reply of a model that doesn't reason removed its stop sequences for good, because they "ended its
 /// reasoning".
 #[test]
-fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
+fn stop_sequences_stay_until_a_reply_shows_that_they_do_harm() {
     let empty = || stream(format!("{}data: [DONE]\n\n", end_event("stop")).as_bytes());
     let reasoned =
         [reasoning_event("reasoning_content", "It is near."), text_event("look"), end_event("stop")].concat();
@@ -220,7 +220,7 @@ fn a_reply_without_a_stream_is_checked() {
     });
 }
 
-/// Regression: a run resumed with another server didn't send that one the stop text either.
+/// Regression: a run resumed with another server didn't send that one the stop sequence either.
 #[test]
 fn quirks_of_one_server_are_not_applied_to_another() {
     block_on(async {

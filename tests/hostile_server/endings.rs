@@ -120,10 +120,10 @@ fn a_refusal_beside_the_content_is_not_a_reply() {
     });
 }
 
-/// Regression: only the exact word `stop` counted as an end at the stop text: other servers caused three empty replies
+/// Regression: only the exact word `stop` counted as an end at the stop sequence: other servers caused three empty replies
 /// and a hint about the context.
 #[test]
-fn an_empty_reply_that_ended_at_the_stop_text_by_another_name_is_retried_without_it() {
+fn an_empty_reply_that_ended_at_the_stop_sequence_by_another_name_is_retried_without_it() {
     block_on(async {
         for reason in ["STOP", "stop_sequence", "eos", "end_turn"] {
             let server = Server::start(vec![text_script("", reason, 2), complete_reply("look")]).await;

@@ -1,4 +1,4 @@
-//! Usage that arrives after a stop text has ended the reply on our side: it is waited for, but not for long if it
+//! Usage that arrives after a stop sequence has ended the reply on our side: it is waited for, but not for long if it
 //! doesn't arrive.
 
 use crate::client::{ask, endpoint, provider, request};
@@ -7,7 +7,7 @@ use crate::{MS, block_on, chunk};
 use serde_json::json;
 use std::time::Duration;
 
-/// Returns a reply of a server that ignores stop texts: it continues to its own end, followed by these events.
+/// Returns a reply of a server that ignores stop sequences: it continues to its own end, followed by these events.
 fn reply_past_stop(last_events: &str) -> Vec<ScriptStep> {
     let events = [
         text_event("look\nObs"),
@@ -20,10 +20,10 @@ fn reply_past_stop(last_events: &str) -> Vec<ScriptStep> {
     chunked(&bodies, true)
 }
 
-/// Regression: the connection was closed at the stop text, and 733 tokens were estimated where the server had counted
+/// Regression: the connection was closed at the stop sequence, and 733 tokens were estimated where the server had counted
 /// 1,668.
 #[test]
-fn usage_after_a_stop_text_is_received() {
+fn usage_after_a_stop_sequence_is_received() {
     block_on(async {
         let usage = json!({"choices": [], "usage": {"prompt_tokens": 150, "completion_tokens": 18}});
         let server = Server::start(vec![reply_past_stop(&format!("data: {usage}\n\n"))]).await;
@@ -38,7 +38,7 @@ fn usage_after_a_stop_text_is_received() {
             "the budget is based on it: {learned:?}"
         );
         assert_eq!((learned.sends_finish_reason, learned.usage_misses), (Some(true), 0));
-        assert_eq!(answer.truncated, None, "the answer ended at its stop text, whatever ended the rest");
+        assert_eq!(answer.truncated, None, "the answer ended at its stop sequence, whatever ended the rest");
     });
 }
 

@@ -145,10 +145,10 @@ fn the_cache_answers_only_identical_requests() {
     });
 }
 
-/// Regression: a chat model that replies with `Thought: ...` and `Action: ...` on two lines never acted: our stop text
+/// Regression: a chat model that replies with `Thought: ...` and `Action: ...` on two lines never acted: our stop sequence
 /// cut it after the thought.
 #[test]
-fn an_action_after_a_newline_is_retried_without_the_stop_text() {
+fn an_action_after_a_newline_is_retried_without_the_stop_sequence() {
     const WHOLE_TEXT: &str = "Thought: it is near.\nAction: look\nObservation: a desk.";
     let reply_script = |text: &str| stream(format!("{}{}", text_event(text), end_event("stop")).as_bytes());
     let sent_stops = |server: &Server| -> Vec<bool> {
@@ -185,7 +185,7 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
         // Both replies are counted.
         let (first, next) = (first.usage.unwrap(), next.usage.unwrap());
         assert!(first.reply_tokens > next.reply_tokens && first.prompt_tokens == 2 * next.prompt_tokens);
-        // A new process with the journal: the same requests get the same replies, and none is sent with the stop text.
+        // A new process with the journal: the same requests get the same replies, and none is sent with the stop sequence.
         let later = provider(endpoint(&server.base));
         let cached =
             CachedProvider::new(Arc::new(later.clone()), identity, folder.path(), CacheMode::ReadWrite);
@@ -198,13 +198,13 @@ fn an_action_after_a_newline_is_retried_without_the_stop_text() {
         ask(&cached, Request { seed: 9, ..actor_request() }).await;
         assert_eq!(sent_stops(&server), [true, false, false, false]);
     });
-    // For servers that ignore stop texts, our side cuts the reply, with the same effect.
+    // For servers that ignore stop sequences, our side cuts the reply, with the same effect.
     block_on(async {
         let server = Server::start(vec![reply_script(WHOLE_TEXT)]).await;
         let answer = ask(&provider(endpoint(&server.base)), actor_request()).await;
         assert_eq!((answer.text.as_str(), sent_stops(&server)), (WHOLE_TEXT, vec![true, false]));
     });
-    // Nothing is learned from a complete step, a mentor, a reply that is too long, or against a person's own stop text.
+    // Nothing is learned from a complete step, a mentor, a reply that is too long, or against a person's own stop sequence.
     let with_own_stop = || {
         let mut with_own_stop = actor_request();
         with_own_stop.sampling.user_fields = json!({"stop": ["\n"]}).as_object().unwrap().clone();

@@ -279,7 +279,7 @@ fn qwen3_on_vllm_plays_every_method() {
 }
 
 #[test]
-fn qwen3_on_vllm_with_stop_texts_only_after_the_reasoning_plays_every_method() {
+fn qwen3_on_vllm_with_stop_sequences_only_after_the_reasoning_plays_every_method() {
     assert_plays(&servers::vllm_content_stops());
 }
 

@@ -1,6 +1,6 @@
 //! Servers that reply like the real ones, as far as known; every fact names its source.
 //!
-//! A [`Behavior`] is data: what a server rejects and with which message, where it applies stop texts, what it does with
+//! A [`Behavior`] is data: what a server rejects and with which message, where it applies stop sequences, what it does with
 //! reasoning, how it counts tokens, and the format of its stream. The model behind it is [`crate::model`].
 
 use crate::http::{Listener, Request, Response};
@@ -19,12 +19,12 @@ pub(crate) enum Thinking {
     Tags,
     /// The same, but the template has written `<think>` already (Qwen3-4B-Thinking-2507, DeepSeek R1).
     Opened,
-    /// Reasoning and reply are two channels, and stop texts apply only to the reply: hosted servers (vllm-project/vllm
+    /// Reasoning and reply are two channels, and stop sequences apply only to the reply: hosted servers (vllm-project/vllm
     /// issue 52393: "Hosted deployments ... are immune because they scope stops to content").
     Channel,
 }
 
-/// Where a server applies stop texts to the output of a model with reasoning tags.
+/// Where a server applies stop sequences to the output of a model with reasoning tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopScope {
     /// Everywhere, reasoning included.
@@ -282,7 +282,7 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
         written.char_indices().nth(max_len.saturating_mul(4) as usize).map_or(written.len(), |(at, _)| at);
     let stops = sent["stop"].as_array().cloned().unwrap_or_else(|| vec![sent["stop"].clone()]);
     let stopped = stops.iter().filter_map(Value::as_str).filter(|s| !s.is_empty());
-    // Anthropic accepts no stop text of white space, and proxies in front of it that don't reject one drop it.
+    // Anthropic accepts no stop sequence of white space, and proxies in front of it that don't reject one drop it.
     let stopped = stopped.filter(|s| !behavior.model.contains("claude") || !s.trim().is_empty());
     let stopped =
         stopped.filter_map(|s| Some((search_start + written[search_start..].find(s)?, s.len()))).min();
@@ -404,7 +404,7 @@ fn usage_without_reasoning(counts: Counts) -> Value {
 /// Qwen3 on Ollama.
 ///
 /// - Thinking is on by default, in the field `reasoning` (openai/openai.go; QwenLM/Qwen-Agent issue 789).
-/// - The runner applies stop texts to everything the model writes, and the server removes the tags afterwards
+/// - The runner applies stop sequences to everything the model writes, and the server removes the tags afterwards
 ///   (runner/ollamarunner/runner.go, thinking/parser.go): a stop at a newline matches after `<think>`, and the reply
 ///   is empty, with finish reason `stop` (MaartenGr/BERTopic issue 2481).
 /// - `max_tokens` is `num_predict` and counts reasoning (promptfoo/promptfoo pull 10954).
@@ -439,12 +439,12 @@ pub(crate) fn ollama() -> Behavior {
     }
 }
 
-/// A stop text at a newline ends the reply before it starts.
+/// A stop sequence at a newline ends the reply before it starts.
 const STOP_CUTS: &[&str] = &["newline stop", "empty"];
 
 /// Qwen3 on vLLM with `--reasoning-parser qwen3`.
 ///
-/// - The detokenizer applies stop texts to the whole output, including reasoning; a match there leaves no content, with
+/// - The detokenizer applies stop sequences to the whole output, including reasoning; a match there leaves no content, with
 ///   finish reason `stop` (vllm-project/vllm issues 52393, 38499, 53066). The Thinking-2507 models start inside their
 ///   reasoning, so its first line break ends the reply.
 /// - Reasoning is in `reasoning_content` (`reasoning` in newer versions).
@@ -465,7 +465,7 @@ pub(crate) fn vllm() -> Behavior {
     }
 }
 
-/// The same with stop texts not applied to reasoning (vllm-project/vllm pulls 14550 and 52486): the content starts with
+/// The same with stop sequences not applied to reasoning (vllm-project/vllm pulls 14550 and 52486): the content starts with
 /// the two line breaks between `</think>` and the reply, and a stop at a newline matches there.
 pub(crate) fn vllm_content_stops() -> Behavior {
     Behavior {
@@ -587,7 +587,7 @@ fn openai_rejection(sent: &Value) -> Option<(u16, String)> {
 ///
 /// - `temperature` and `top_p` together are rejected, and a newer model then also rejects `temperature` alone
 ///   (libredb/libredb-studio issue 874).
-/// - Stop texts of only white space do nothing, `seed` is ignored, and both names of the token limit work
+/// - Stop sequences of only white space do nothing, `seed` is ignored, and both names of the token limit work
 ///   (docs.anthropic.com, api/openai-sdk).
 pub(crate) fn anthropic() -> Behavior {
     Behavior {
@@ -630,7 +630,7 @@ fn anthropic_rejection(sent: &Value) -> Option<(u16, String)> {
 /// Claude behind a litellm proxy that drops nothing.
 ///
 /// - `seed` is rejected by the proxy itself (kaiko-ai/eva issue 895), the rest by Anthropic's messages: `temperature`
-///   with `top_p` (jekalmin/extended_openai_conversation issue 428), stop texts of blanks (BerriAI/litellm issue 3286).
+///   with `top_p` (jekalmin/extended_openai_conversation issue 428), stop sequences of blanks (BerriAI/litellm issue 3286).
 /// - A header identifies the proxy; its usage event has an empty delta.
 pub(crate) fn litellm() -> Behavior {
     Behavior {

@@ -48,7 +48,7 @@ impl Rig {
             session: "soak".to_owned(),
             spec: Box::new(spec),
             pool: Vec::new(),
-            replay_seed: None,
+            replay_start: None,
             breakpoints: Vec::new(),
         };
         rig.send(&start).unwrap();

@@ -1,7 +1,7 @@
 //! Tests that any step can be restored, from a snapshot if possible, and always to the same state.
 
 use super::{MAX_SNAPSHOTS, RebuildPlan, SNAPSHOT_SPACING, SnapshotCache};
-use crate::domain::{Enumeration, EnvInfo, Observation, StepResult, Task};
+use crate::domain::{EnvInfo, ListingCost, Observation, StepResult, Task};
 use crate::driver::OpenWorld;
 use crate::env::{EnvError, Environment, Snapshot};
 use std::sync::Arc;
@@ -22,7 +22,11 @@ impl HashingEnv {
 
 impl Environment for HashingEnv {
     fn info(&self) -> EnvInfo {
-        EnvInfo { snapshots: true, deterministic: self.deterministic, enumeration: Enumeration::ChangesWorld }
+        EnvInfo {
+            snapshots: true,
+            deterministic: self.deterministic,
+            listing_cost: ListingCost::ChangesWorld,
+        }
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {

@@ -1,7 +1,7 @@
 //! Environments that hang, panic or fail while requests wait: nothing waits forever, and nothing is done twice.
 
 use super::{Counter, start, test_config, wait_until};
-use crate::domain::{Enumeration, EnvInfo, EpisodeRole, Purpose, Question, ReflectionKind, StepResult};
+use crate::domain::{EnvInfo, EpisodeRole, ListingCost, Purpose, Question, ReflectionKind, StepResult};
 use crate::driver::{Driver, Handle, Message, RunConfig};
 use crate::engine::{Command, Intent, Method, State};
 use crate::env::{EnvError, Environment};
@@ -54,7 +54,7 @@ struct HookedWorld<F> {
 
 impl<F: FnMut(EnvCall) -> Result<(), EnvError> + Send> Environment for HookedWorld<F> {
     fn info(&self) -> EnvInfo {
-        EnvInfo { snapshots: false, deterministic: true, enumeration: Enumeration::Free }
+        EnvInfo { snapshots: false, deterministic: true, listing_cost: ListingCost::Free }
     }
     fn reset(&mut self) -> Result<StepResult, EnvError> {
         (self.before)(EnvCall::Reset)?;
@@ -350,7 +350,7 @@ fn a_panicked_environment_has_died_and_nothing_waits_for_it() {
     struct Panics;
     impl Environment for Panics {
         fn info(&self) -> EnvInfo {
-            EnvInfo { snapshots: false, deterministic: true, enumeration: Enumeration::Free }
+            EnvInfo { snapshots: false, deterministic: true, listing_cost: ListingCost::Free }
         }
         fn reset(&mut self) -> Result<StepResult, EnvError> {
             Ok(StepResult::default())

@@ -1,4 +1,4 @@
-//! Breakpoints and watches: their hits in a batch of events before it is written, and their events in the fold.
+//! Breakpoints and watches: finds their hits in a batch of events before the batch is written, and folds their events.
 
 use crate::domain::{BreakpointConfig, BreakpointMark, Seq};
 use crate::engine::breakpoints::BreakpointHit;
@@ -6,15 +6,15 @@ use crate::engine::{Cause, Engine, Envelope, Event, PauseReason, State};
 
 impl Engine {
     /// Returns the events to write together with this batch: a hit for each condition that the batch makes true, and a
-    /// pause if one of them is a breakpoint. Because they are written together, a crash can't lose the hit of a step,
-    /// and a resumed run doesn't pause at the same event again.
+    /// pause if any of them belongs to a breakpoint rather than a watch. Because a hit is written together with its
+    /// cause, a crash can't lose the hit, and a resumed run doesn't pause at the same event again.
     pub fn breakpoint_events(&self, batch: &[Envelope]) -> Vec<(Cause, Event)> {
         if !self.state.breakpoints.has_enabled() {
             return Vec::new();
         }
         let mut events: Vec<(Cause, Event)> = Vec::new();
         let mut hits: Vec<u32> = Vec::new();
-        let mut pauses = false;
+        let mut must_pause = false;
         let mut after = self.state.clone();
         for envelope in batch {
             let before = after.clone();
@@ -25,7 +25,7 @@ impl Engine {
                     continue;
                 }
                 hits.push(found.breakpoint);
-                pauses |= after.breakpoints.get(found.breakpoint).is_some_and(|b| !b.config.is_watch);
+                must_pause |= after.breakpoints.get(found.breakpoint).is_some_and(|b| !b.config.is_watch);
                 events.push((
                     Cause::Policy,
                     Event::BreakpointHit {
@@ -37,7 +37,7 @@ impl Engine {
                 ));
             }
         }
-        if pauses {
+        if must_pause {
             let pause = if after.calls.is_empty() {
                 Event::Paused { reason: PauseReason::Breakpoint }
             } else {
@@ -50,7 +50,7 @@ impl Engine {
 }
 
 impl State {
-    /// Records a hit and marks its step.
+    /// Records a hit and marks the step at which it occurred.
     pub(super) fn record_hit(
         &mut self,
         seq: Seq,
@@ -61,6 +61,7 @@ impl State {
         let is_watch = self.breakpoints.get(breakpoint).is_some_and(|b| b.config.is_watch);
         let hit = BreakpointHit {
             breakpoint,
+            // `Breakpoints::record_hit` fills it in.
             config: BreakpointConfig::default(),
             episode,
             step,
@@ -81,21 +82,21 @@ impl State {
         });
     }
 
-    /// Updates the streaks after the last step was answered.
+    /// Updates the streaks that depend on the last step's thought, action and observation, once it is answered.
     pub(super) fn update_streaks(&mut self) {
         if let Some(episode) = self.episode.as_deref() {
             self.breakpoints.streaks.on_answer(episode);
         }
     }
 
-    /// Updates the streaks after the detectors ran on the last step.
+    /// Updates the streak that depends on the detectors' findings, once they have examined the last step.
     pub(super) fn update_findings_streak(&mut self) {
         if let Some(episode) = self.episode.as_deref() {
             self.breakpoints.streaks.on_findings(episode);
         }
     }
 
-    /// Resets the streaks and the cost counters at the start of an episode.
+    /// Resets the streaks at the start of an episode, and records the cost and tokens that the run has spent so far.
     pub(super) fn reset_streaks(&mut self) {
         self.breakpoints.streaks = crate::engine::breakpoints::Streaks::default();
         self.breakpoints.baseline.cost_at_start = self.usage.cost_nano();

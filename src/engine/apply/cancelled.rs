@@ -1,4 +1,4 @@
-//! Cancelled calls to models. Their partial replies are kept; a cancelled call can be retried or given up.
+//! Cancelled calls to models. Each is kept with its partial reply until it is retried, given up or superseded.
 
 use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, Seq, Stage};
 use crate::engine::{Effect, State};
@@ -13,7 +13,7 @@ impl State {
         if let Some(usage) = &partial_reply.usage {
             self.count_tokens(prompt.role, usage);
         }
-        // Cancelling a mentor's call doesn't change the step, in which a failed call of the actor may be waiting.
+        // Cancelling a mentor's call must not change the step, because a failed call of the actor may be waiting in it.
         self.edit_step(seq, |s| {
             if is_actor {
                 s.partial_replies.push(partial_reply.clone());
@@ -26,8 +26,8 @@ impl State {
         self.cancelled_calls.push((effect, partial_reply.clone()));
     }
 
-    /// Removes the cancelled calls that a new call supersedes. Retrying a failed call supersedes none, and a question
-    /// to the mentor doesn't supersede a call to the actor.
+    /// Removes the cancelled calls that a new call supersedes. The retry of a failed call supersedes none. A question
+    /// to the mentor supersedes only cancelled questions; any other call supersedes all cancelled calls.
     pub(super) fn clear_cancelled(&mut self, effect: &Effect) {
         let call = effect.call();
         if self.failed_calls().any(|(failed, _)| failed.call() == call) {
@@ -39,7 +39,7 @@ impl State {
         let question = effect.question();
         let mut cancelled_calls = std::mem::take(&mut self.cancelled_calls);
         cancelled_calls.retain(|(cancelled, _)| match cancelled {
-            // Keeps a mentor call only if it asks another question and its prompt was edited but not sent since.
+            // Another question's cancelled call is kept only if its prompt contains an edit that hasn't been sent.
             Effect::Ask { prompt, .. } if prompt.role == ModelRole::Mentor => {
                 prompt.question != question && self.is_edited_since_sent(prompt)
             }
@@ -48,20 +48,22 @@ impl State {
         self.cancelled_calls = cancelled_calls;
     }
 
-    /// Replaces the prompt of a failed or cancelled call. Returns whether there is such a call.
+    /// Replaces the prompt of the failed or cancelled call that has this prompt's call id. Returns whether there is
+    /// such a call.
     pub(super) fn replace_waiting_prompt(&mut self, prompt: &Arc<PromptRecord>) -> bool {
         if self.replace_failed_prompt(prompt) {
             return true;
         }
-        let waiting = self.cancelled_calls.iter_mut().find_map(|(effect, _)| match effect {
+        let cancelled_prompt = self.cancelled_calls.iter_mut().find_map(|(effect, _)| match effect {
             Effect::Ask { call, prompt: previous } if *call == prompt.call => Some(previous),
             _ => None,
         });
-        waiting.map(|previous| previous.clone_from(prompt)).is_some()
+        cancelled_prompt.map(|previous| previous.clone_from(prompt)).is_some()
     }
 
-    /// Removes the cancelled calls that a new draft replaces: all of them, or only the same question's if a person
-    /// edited the draft (older versions of the program wrote edits as drafts).
+    /// Removes the cancelled calls that a new draft replaces. A draft that a person edited replaces only the cancelled
+    /// call with the same role and question, because older versions of the program recorded the edit of a cancelled
+    /// prompt as a draft. Any other draft replaces all cancelled calls.
     pub(super) fn remove_cancelled_for_draft(&mut self, draft: &PromptRecord) {
         if draft.edited {
             self.cancelled_calls.retain(|(effect, _)| !is_same_question(effect, draft));
@@ -70,8 +72,8 @@ impl State {
         }
     }
 
-    /// Returns the prompt of the cancelled call that asked the same question, with the call id, seed and sampling of
-    /// the new one.
+    /// Returns the prompt of the cancelled call that has the draft's role and question, with the call id, seed and
+    /// sampling of the draft.
     pub(super) fn cancelled_prompt_for_draft(&self, draft: &PromptRecord) -> Option<Arc<PromptRecord>> {
         let (effect, _) = self.cancelled_calls.iter().find(|(effect, _)| is_same_question(effect, draft))?;
         let Effect::Ask { prompt, .. } = effect else { return None };
@@ -80,6 +82,7 @@ impl State {
     }
 }
 
+/// Returns whether an effect sends a prompt with the same role and, for a mentor, the same question.
 fn is_same_question(effect: &Effect, other: &PromptRecord) -> bool {
     matches!(effect, Effect::Ask { prompt, .. } if (prompt.role, prompt.question) == (other.role, other.question))
 }

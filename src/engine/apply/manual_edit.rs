@@ -14,7 +14,8 @@ const MAX_UNDO_ENTRIES: usize = 256;
 impl State {
     pub(super) fn change_lesson(&mut self, seq: Seq, op: &LessonOp, author: Author) {
         let position = self.current_position();
-        // A lesson from a mentor doesn't discard a draft that a person edited.
+        // The draft may show the pool as it was before. A draft that a person edited is discarded only by the person's
+        // own change.
         self.draft.take_if(|draft| author == Author::Person || !draft.edited);
         self.pool.apply(op, seq, position, author);
         if author == Author::Mentor && self.is_last_question_edited() {
@@ -39,7 +40,8 @@ impl State {
         self.move_to_undo(seq, target_seq, UndoAction::Lesson(op.clone()));
     }
 
-    /// Records a person's edit together with the previous value. The state is the one before the event.
+    /// Pushes a person's edit onto the undo stack, together with the value that it replaces. Must be called before the
+    /// event is folded.
     pub(super) fn record_undo(&mut self, seq: Seq, cause: Cause, event: &Event) {
         if cause != Cause::Person {
             return self.forget_breakpoint_edits(event);
@@ -50,7 +52,7 @@ impl State {
         let action = match event {
             Event::RunChanged { spec } => {
                 let Some(previous) = self.run.clone() else { return };
-                // Selecting the run before the change counts as undoing it.
+                // Changing the run back to what it was before the last change undoes that change.
                 let unused = |since: Seq| self.last_pool_use <= since;
                 let is_inverse = |last: &UndoEntry| {
                     unused(last.seq) && matches!(&last.action, UndoAction::Run(before) if **before == **spec)
@@ -61,7 +63,8 @@ impl State {
                 }
                 UndoAction::Run(previous)
             }
-            // An executed action, or a rejection that the agent has read, can't be undone, only avoided on a fork.
+            // These can't be undone, because the action is executed and the agent reads the rejection. A person can
+            // only fork from before them.
             Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => UndoAction::Executed,
             Event::BreakpointSet { breakpoint, config } => {
                 self.breakpoint_edit(*breakpoint, Some(config.clone()), true)
@@ -88,8 +91,9 @@ impl State {
                 UndoAction::ManualEdit(ManualEdit::Remark { episode, step, text, removed: false })
             }
             Event::PromptDrafted { prompt } if prompt.edited => {
-                let waiting = self.waiting_prompt(prompt.call).cloned();
-                let Some(previous) = waiting.or_else(|| self.cancelled_prompt_for_draft(prompt)) else {
+                let waiting_prompt = self.waiting_prompt(prompt.call).cloned();
+                let previous = waiting_prompt.or_else(|| self.cancelled_prompt_for_draft(prompt));
+                let Some(previous) = previous else {
                     return;
                 };
                 UndoAction::ManualEdit(ManualEdit::Prompt { previous, prompt: prompt.clone() })
@@ -122,7 +126,7 @@ impl State {
         self.push_undo(seq, action);
     }
 
-    /// Creates an undo action for a change of a breakpoint, with its previous state.
+    /// Creates the undo action for a change of a breakpoint, which includes the breakpoint's previous state.
     fn breakpoint_edit(&self, number: u32, config: Option<BreakpointConfig>, enabled: bool) -> UndoAction {
         let before = self.breakpoints.get(number);
         let (previous, previous_enabled) =
@@ -130,7 +134,7 @@ impl State {
         UndoAction::ManualEdit(ManualEdit::Breakpoint { number, previous, previous_enabled, config, enabled })
     }
 
-    /// Drops the undo entries of a breakpoint that a fork has set, switched or removed.
+    /// Removes the undo and redo entries of a breakpoint that a fork, not a person, has set, switched or removed.
     fn forget_breakpoint_edits(&mut self, event: &Event) {
         let (Event::BreakpointSet { breakpoint: changed, .. }
         | Event::BreakpointSwitched { breakpoint: changed, .. }
@@ -138,7 +142,10 @@ impl State {
         else {
             return;
         };
-        let is_kept = |entry: &UndoEntry| !matches!(&entry.action, UndoAction::ManualEdit(ManualEdit::Breakpoint { number, .. }) if number == changed);
+        let is_kept = |entry: &UndoEntry| match &entry.action {
+            UndoAction::ManualEdit(ManualEdit::Breakpoint { number, .. }) => number != changed,
+            _ => true,
+        };
         self.undo_stack.retain(is_kept);
         self.redo_stack.retain(is_kept);
     }
@@ -161,8 +168,10 @@ impl State {
             }),
             ManualEdit::Setting { name, setting, .. } => {
                 self.set_setting(name, setting.as_ref().map_or(&Value::Null, |s| &s.value));
-                let is_run_setting = !matches!(name.as_str(), "max_steps");
-                if let Some(run) = self.run.as_mut().map(Arc::make_mut).filter(|_| is_run_setting) {
+                // `set_setting` stores a person as the origin, so store the recorded origin instead. The step limit is
+                // stored only in `limits`.
+                let is_in_settings = name != "max_steps";
+                if let Some(run) = self.run.as_mut().map(Arc::make_mut).filter(|_| is_in_settings) {
                     match setting {
                         Some(setting) => run.settings.0.insert(name.clone(), setting.clone()),
                         None => run.settings.0.remove(name),
@@ -186,7 +195,8 @@ impl State {
         }
     }
 
-    /// Applies an undo or a redo of the edit whose event is `target_seq`.
+    /// Applies `change`, which undoes or redoes an edit, and moves the edit's entry to the other stack. `target_seq` is
+    /// the event of that entry.
     pub(super) fn apply_undo_or_redo(
         &mut self,
         seq: Seq,
@@ -208,8 +218,8 @@ impl State {
                 s.thought = text.map(str::to_owned);
                 s.thought_edited = edited;
                 match (&mut s.executed, text) {
-                    // A thought-only step. The environment received the original text, so `sent` keeps that for
-                    // replays.
+                    // A thought-only step. `sent` keeps the original text for replays, because that is what the
+                    // environment received.
                     (Some(ExecutedAction { action, sent, .. }), Some(text))
                         if action.trim_start().starts_with("think:") =>
                     {
@@ -240,7 +250,7 @@ impl State {
                     self.remarks.remove(index);
                 }
             }
-            // A step of an episode that is no longer in the state has no remarks to change.
+            // The steps of an earlier episode are no longer in the state.
             _ if !is_current => {}
             (step, false) => {
                 self.edit_episode(|e| e.edit_step(step, |s| s.remarks.push(text.to_owned())));
@@ -278,7 +288,7 @@ impl State {
     fn push_undo(&mut self, seq: Seq, action: UndoAction) {
         let is_irreversible =
             |action: &UndoAction| matches!(action, UndoAction::Executed | UndoAction::Irreversible(_));
-        // Of several consecutive irreversible actions only the last is ever reported.
+        // An undo reports only the last of several consecutive irreversible actions, so the others aren't kept.
         if is_irreversible(&action)
             && self.undo_stack.last().is_some_and(|last| is_irreversible(&last.action))
         {
@@ -291,8 +301,8 @@ impl State {
         self.redo_stack.clear();
     }
 
-    /// Marks run changes as used: failed calls are repeated with the current run.
-    pub(super) fn mark_run_change_used(&mut self) {
+    /// Makes every change of the run on the undo stack irreversible.
+    pub(super) fn make_run_changes_irreversible(&mut self) {
         for entry in &mut self.undo_stack {
             if matches!(entry.action, UndoAction::Run(_)) {
                 entry.action = UndoAction::Irreversible("the run was changed".to_owned());
@@ -314,23 +324,23 @@ impl State {
         }
     }
 
-    /// Returns the current episode and step, open or not, to record where a lesson was learnt.
+    /// Returns the numbers of the open or last episode and of its last step, to record where a lesson was learnt.
     fn current_position(&self) -> (u32, u32) {
         self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
     }
 }
 
 impl State {
-    /// Describes a person's action that can't be undone. Returns `None` for any other event, including one that only
-    /// continues the session. The state is the one before the event.
+    /// Describes a person's action that can't be undone. Returns `None` for any other event, including those that only
+    /// let the session continue. Must be called before the event is folded.
     fn irreversible_action(&self, event: &Event) -> Option<&'static str> {
         let failed = |call: CallId| self.failed_calls().any(|(effect, _)| effect.call() == call);
         Some(match event {
-            // The previous method's memory is discarded with it.
+            // The previous method's memory is discarded and couldn't be restored.
             Event::RunChanged { spec } if self.run.as_ref().is_none_or(|run| run.method != spec.method) => {
                 "the run was changed"
             }
-            Event::PoolSettled { .. } => "a summary was settled",
+            Event::SummaryApplied { .. } => "a summary was reviewed",
             Event::CallCancelled { .. } => "a model call was cancelled",
             Event::CallGivenUp { call } if failed(*call) => "a failed call was given up",
             Event::CallGivenUp { .. } => "a cancelled call was given up",
@@ -344,9 +354,10 @@ impl State {
             }
             Event::PromptSent { prompt } if prompt.question.is_none() => "the actor was called",
             Event::PromptSent { .. } => "the mentor was called",
-            // A mentor's reflection follows from a question that was asked or given up, which is recorded itself.
+            // A reflection with a call answers a question to the mentor. Asking that question or giving it up has an
+            // undo entry of its own.
             Event::Reflected { reflection } if reflection.call.is_none() => "a reflection was requested",
-            // Templates are files; restoring the setting wouldn't restore their contents.
+            // The setting is a hash of the templates; restoring it wouldn't restore the templates.
             Event::SettingChanged { name, .. } if name == "templates" => "the prompt templates were replaced",
             Event::Retried { reply_source: Some(_), .. } => "a recorded reply replaced the model's",
             Event::Retried { call: None, .. } => "the environment's new answer was accepted",

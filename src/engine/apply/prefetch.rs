@@ -1,4 +1,4 @@
-//! Prefetched requests. Unused ones count towards the run's cost but not towards any episode.
+//! Folds prefetched requests. Requests that no call uses count towards the run's cost but not towards any episode.
 
 use crate::domain::Usage;
 use crate::engine::{Event, Prefetch, PrefetchStatus, State};
@@ -20,8 +20,8 @@ impl State {
         }
     }
 
-    /// Settles prefetches that an event affects without naming them: the call that used one has ended, or nobody can
-    /// use the reply any more.
+    /// Removes and counts the prefetches that an event other than `PrefetchChanged` ends: the call that used a prefetch
+    /// has ended, or no call can use its reply any more.
     pub(super) fn settle_prefetches(&mut self, event: &Event) {
         if self.prefetched.is_empty() {
             return;
@@ -31,7 +31,7 @@ impl State {
             | Event::CallFailed { call, .. }
             | Event::CallCancelled { call, .. } => prefetch.call == Some(*call),
             Event::EpisodeEnded { .. } => prefetch.call.is_some(),
-            // The program that requested them has ended, or works on another branch.
+            // The program that sent the requests has ended or now works on another branch.
             Event::Reopened => true,
             _ => false,
         };
@@ -39,13 +39,13 @@ impl State {
             std::mem::take(&mut self.prefetched).into_iter().partition(is_settled);
         self.prefetched = pending;
         for prefetch in settled {
-            // A cancelled call that reports its usage has already counted the tokens of its partial reply.
-            let is_counted =
+            // If the partial reply of a cancelled call reports its usage, `cancel_call` counts the tokens.
+            let is_counted_with_call =
                 matches!(event, Event::CallCancelled { partial_reply, .. } if partial_reply.usage.is_some());
-            if is_counted || matches!(event, Event::ReplyReceived { .. }) {
+            if is_counted_with_call || matches!(event, Event::ReplyReceived { .. }) {
                 self.usage.prefetch.used = self.usage.prefetch.used.saturating_add(1);
             } else if matches!(event, Event::CallFailed { .. }) && prefetch.usage.estimated {
-                // As for every failed call: tokens that nobody counted are assumed not spent.
+                // As with every failed call, tokens that are only estimated count as not spent.
                 self.usage.prefetch.count_dropped(&Usage::default());
             } else {
                 self.usage.prefetch.count_dropped(&prefetch.usage);

@@ -5,8 +5,8 @@ use crate::domain::{PromptRecord, Question, SegmentOrigin, Seq, Stage};
 use std::sync::Arc;
 
 impl State {
-    /// Stores a draft, or an edited prompt for a failed or cancelled call. Reserves a draft's call id, so that requests
-    /// made while it waits get other ids.
+    /// Stores a draft, or the edited prompt of a failed or cancelled call. Reserves a draft's call id, so that calls
+    /// made while the draft waits get other ids.
     pub(super) fn draft_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
         if !self.replace_waiting_prompt(prompt) {
             self.draft = Some(prompt.clone());
@@ -18,7 +18,8 @@ impl State {
     }
 
     pub(super) fn send_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
-        // Retrying a failed call with changes is the same call: it and its lessons were counted when it was first sent.
+        // A failed call that is retried with changes is still the same call. The call and its lessons were counted when
+        // it was first sent.
         match self.take_failed_call(prompt.call) {
             Some((effect, failure)) => self.count_retry(&effect, &failure),
             None => self.count_sent(prompt, seq),
@@ -30,37 +31,37 @@ impl State {
             self.store_mentor_prompt(question, sent);
             return;
         }
-        // The prompt sent last, and the one with another text before it.
-        let last = self.actor_prompts.0.replace(sent);
-        if !last.as_ref().is_some_and(|last| has_same_text(last, prompt)) {
-            self.actor_prompts.1 = last;
+        let previous = self.actor_prompts.0.replace(sent);
+        if !previous.as_ref().is_some_and(|previous| is_resend(previous, prompt)) {
+            self.actor_prompts.1 = previous;
         }
     }
 
-    /// Counts a call that is sent, and the uses of the lessons in its prompt.
+    /// Counts a call that is being sent, and the uses of the lessons in its prompt.
     fn count_sent(&mut self, prompt: &PromptRecord, seq: Seq) {
         let lesson_ids = prompt.segments.iter().filter_map(|s| match &s.origin {
             SegmentOrigin::Lesson { id, .. } => Some(id),
             _ => None,
         });
-        let has_person_lesson = self.pool.count_uses(lesson_ids, seq);
+        let has_person_edited_lesson = self.pool.count_uses(lesson_ids, seq);
         self.edit_episode(|e| {
             e.calls += 1;
-            e.assisted |= has_person_lesson;
+            e.assisted |= has_person_edited_lesson;
         });
         self.count_call(prompt.role);
     }
 
     fn store_mentor_prompt(&mut self, question: Question, sent: Arc<PromptRecord>) {
         match self.mentor_prompts.iter_mut().find(|(other, ..)| *other == question) {
-            Some((_, last, _)) if has_same_text(last, &sent) => *last = sent,
+            Some((_, last, _)) if is_resend(last, &sent) => *last = sent,
             Some((_, last, before)) => *before = Some(std::mem::replace(last, sent)),
             None => self.mentor_prompts.push((question, sent, None)),
         }
     }
 }
 
-/// Returns whether both prompts are of the same call and have the same text, so that only their sampling can differ.
-fn has_same_text(a: &PromptRecord, b: &PromptRecord) -> bool {
-    (a.call, &a.sha256) == (b.call, &b.sha256)
+/// Returns whether `prompt` sends the call of `previous` again with the same text, so that only the sampling can
+/// differ.
+fn is_resend(previous: &PromptRecord, prompt: &PromptRecord) -> bool {
+    (previous.call, &previous.sha256) == (prompt.call, &prompt.sha256)
 }

@@ -1,11 +1,11 @@
-//! Changes of parts of the state, shared by the folds of several events.
+//! Helpers for the folds of events; most of them are used by several folds.
 
 use crate::domain::{
     CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, ModelRole,
-    NoteKind, Observation, PoolChangeItem, PromptRecord, Seq, Stage, Step, StepResult, Task, TokenCounts,
+    NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Stage, Step, StepResult, Task, TokenCounts,
     Usage, merge_patch,
 };
-use crate::engine::{Effect, Episode, Event, Failure, ReplaySeed, State, TokenRatio};
+use crate::engine::{Effect, Episode, Event, Failure, ReplayStart, State, TokenRatio};
 use std::sync::Arc;
 
 impl State {
@@ -15,22 +15,23 @@ impl State {
         }
     }
 
-    pub(super) fn apply_replay_seed(&mut self, replay_seed: &ReplaySeed) {
-        if let Some(attempt) = &replay_seed.attempt {
+    pub(super) fn apply_replay_start(&mut self, replay_start: &ReplayStart) {
+        if let Some(attempt) = &replay_start.attempt {
             self.attempts.insert_mut(attempt.task.key(), Arc::new(attempt.to_episode()));
         }
-        if !replay_seed.memory.is_null() {
-            self.memory.clone_from(&replay_seed.memory);
+        if !replay_start.memory.is_null() {
+            self.memory.clone_from(&replay_start.memory);
         }
-        for (id, episode, step) in &replay_seed.learnt_at {
+        for (id, episode, step) in &replay_start.learnt_at {
             self.pool.set_learnt_at(id, (*episode, *step));
         }
     }
 
-    /// Removes the thoughts of the steps from `first` up to, but not including, the overridden step from later prompts.
+    /// Marks the thought-only steps from `first` up to, but not including, the overridden step as dropped, so that
+    /// later prompts omit them.
     pub(super) fn drop_thoughts(&mut self, first: u32, overridden: u32) {
         self.edit_episode(|e| {
-            // A journal file may contain any numbers.
+            // The numbers come from a journal file, so they may lie outside the episode.
             let end = overridden.min(e.steps.len() as u32);
             for number in first..end {
                 if e.step(number).is_some_and(Step::is_thought_only) {
@@ -48,7 +49,7 @@ impl State {
                 run.limits.steps = u32::try_from(n).unwrap_or(u32::MAX);
                 return;
             }
-            // No limit is written as 0 or null.
+            // 0 and null mean that there is no limit.
             ("max_moves", n, _) => {
                 run.limits.moves = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).filter(|n| *n > 0);
             }
@@ -59,6 +60,7 @@ impl State {
         run.settings.set(name, value.clone(), crate::domain::SettingOrigin::Person);
     }
 
+    /// Edits the last step and records `seq` as its last event.
     pub(super) fn edit_step(&mut self, seq: Seq, edit: impl FnOnce(&mut Step)) {
         self.edit_episode(|e| {
             let last = e.steps.len() as u32;
@@ -70,15 +72,15 @@ impl State {
     }
 }
 
-/// Calls to models: their cost, and failed ones.
+/// Calls to models: counting them and their tokens, and keeping the failed ones.
 impl State {
-    /// Removes the actor's call, which has ended.
+    /// Removes the actor's call after it has ended.
     pub(super) fn remove_actor_call(&mut self) {
         self.calls.retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.role == ModelRole::Actor));
     }
 
-    /// Counts the retry of a failed call as another call, but only if the call's reply had arrived and was unusable:
-    /// every reply that is requested counts once.
+    /// Counts the retry of a failed call as another call if the call failed because its reply was unusable: the retry
+    /// requests a second reply. After any other failure, the retry belongs to the call that is already counted.
     pub(super) fn count_retry(&mut self, effect: &Effect, failure: &Failure) {
         if let (Effect::Ask { prompt, .. }, Some(FailureKind::Unusable)) = (effect, failure.kind) {
             let role = prompt.role;
@@ -87,7 +89,7 @@ impl State {
         }
     }
 
-    /// Counts a call for its role and, if its episode has ended, in that episode's summary.
+    /// Counts a call for its role and, if the last episode has ended, in the summary of that episode.
     pub(super) fn count_call(&mut self, role: ModelRole) {
         match role {
             ModelRole::Actor => self.usage.actor_calls += 1,
@@ -96,7 +98,7 @@ impl State {
         self.edit_summary(|s| s.calls = s.calls.saturating_add(1));
     }
 
-    /// Counts tokens for a role, for the episode and, if the episode has ended, in its summary.
+    /// Counts tokens for a role, for the open or last episode and, if that has ended, in its summary.
     pub(super) fn count_tokens(&mut self, role: ModelRole, usage: &Usage) {
         let tokens = usage.tokens();
         let (total, counts) = match role {
@@ -115,8 +117,8 @@ impl State {
         });
     }
 
-    /// Replaces what is known about the settings that a role's server rejects. Unless nothing was known about the
-    /// server before, new ones are also recorded in the step whose call revealed them.
+    /// Replaces the list of settings that a role's server doesn't receive or receives with a different value. If there
+    /// was a list before, its new entries are also recorded in the step whose call revealed them.
     pub(super) fn record_setting_deviations(
         &mut self,
         seq: Seq,
@@ -125,9 +127,9 @@ impl State {
         settings: &[String],
     ) {
         let setting = format!("{}.unsent", role.name());
-        let known = self.setting_deviations.iter().any(|u| u.0 == role)
+        let had_list = self.setting_deviations.iter().any(|u| u.0 == role)
             || self.run.as_ref().is_some_and(|r| r.settings.0.contains_key(&setting));
-        if known && self.last_step().is_some_and(|s| s.call == Some(call)) {
+        if had_list && self.last_step().is_some_and(|s| s.call == Some(call)) {
             let before = self.setting_deviations(role);
             let new = settings.iter().filter(|setting| !before.contains(setting)).cloned();
             self.edit_step(seq, |s| s.setting_deviations.extend(new));
@@ -136,13 +138,13 @@ impl State {
         self.setting_deviations.push((role, settings.to_vec()));
     }
 
-    /// Changes the summary of the last episode if that has ended.
+    /// Edits both copies of the last episode's summary, if that episode has ended.
     fn edit_summary(&mut self, edit: impl Fn(&mut EpisodeSummary)) {
         let Some(ended) = self.episode.as_ref().filter(|e| e.outcome.is_some()).map(|e| e.number) else {
             return;
         };
-        // Only the last summary: a journal that was tampered with may number its episodes arbitrarily, and earlier
-        // summaries never change.
+        // Only the last summary ever changes. Its number is compared because a journal that was tampered with may
+        // number its episodes arbitrarily.
         let Some(index) = self.ended_episodes.len().checked_sub(1) else { return };
         if self.ended_episodes.get(index).is_none_or(|last| last.number != ended) {
             return;
@@ -157,7 +159,7 @@ impl State {
         });
     }
 
-    /// Returns whether the last reflection answers a prompt that a person edited.
+    /// Returns whether the last reflection is the reply to a prompt that a person edited.
     pub(super) fn is_last_question_edited(&self) -> bool {
         self.reflections.last().is_some_and(|r| r.prompt_edited)
     }
@@ -168,26 +170,25 @@ impl State {
         call.is_some() && sent.filter(|p| p.edited).any(|p| Some(p.call) == call)
     }
 
-    /// Removes the oldest waiting summary. A lesson that a person kept by refusing an item counts as edited by a
-    /// person, and so do the lessons added in the same summary: a list that a person changed is no longer the mentor's
-    /// alone.
-    pub(super) fn settle_summary(&mut self, refused: &[u32]) {
+    /// Removes the oldest waiting summary. If a person refused any of its items, marks as edited by a person the lessons
+    /// whose retirement was refused and the lessons that the summary added: the result isn't the mentor's alone.
+    pub(super) fn apply_summary(&mut self, refused: &[u32]) {
         if self.waiting_summaries.is_empty() {
             return;
         }
-        let change = self.waiting_summaries.remove(0);
+        let summary = self.waiting_summaries.remove(0);
         if refused.is_empty() {
             return;
         }
         let (mut retired, mut kept) = (Vec::new(), Vec::new());
-        for (index, item) in (0..).zip(&change.items) {
+        for (index, item) in (0..).zip(&summary.items) {
             match item {
-                PoolChangeItem::Retire { id } if refused.contains(&index) => kept.push(id.clone()),
-                PoolChangeItem::Retire { id } => retired.push(id.clone()),
-                PoolChangeItem::Add { .. } => {}
+                PoolSummaryItem::Retire { id } if refused.contains(&index) => kept.push(id.clone()),
+                PoolSummaryItem::Retire { id } => retired.push(id.clone()),
+                PoolSummaryItem::Add { .. } => {}
             }
         }
-        let new = self.pool.visible_of_kind(change.question.kind).filter(|l| !l.parents.is_empty());
+        let new = self.pool.visible_of_kind(summary.question.kind).filter(|l| !l.parents.is_empty());
         let is_merged = |l: &&Lesson| l.parents.iter().any(|p| retired.contains(p) || kept.contains(p));
         let new: Vec<LessonId> = new.filter(is_merged).map(|l| l.id.clone()).collect();
         for id in kept.iter().chain(&new) {
@@ -203,19 +204,19 @@ impl State {
         }
     }
 
-    /// Replaces the prompt of a failed call. Returns whether there is such a call.
+    /// Replaces the prompt of the failed call that has this prompt's call id. Returns whether there is such a call.
     pub(super) fn replace_failed_prompt(&mut self, prompt: &Arc<PromptRecord>) -> bool {
         let mut failed = self.failed_call.iter_mut().chain(&mut self.more_failed_calls);
-        let waiting = failed.find_map(|(effect, _)| match effect {
+        let failed_prompt = failed.find_map(|(effect, _)| match effect {
             Effect::Ask { call, prompt: previous } if *call == prompt.call => Some(previous),
             _ => None,
         });
-        waiting.map(|previous| previous.clone_from(prompt)).is_some()
+        failed_prompt.map(|previous| previous.clone_from(prompt)).is_some()
     }
 
-    /// Adds the server's token count of a prompt to the role's ratio. Counts of a proxy say nothing about the model's
-    /// tokens, and counts of a recording nothing about this server's.
-    pub(in crate::engine) fn record_token_count(&mut self, prompt: &PromptRecord, usage: &Usage) {
+    /// Adds the server's token count for a prompt to the role's [`TokenRatio`]. Ignores counts that don't come from
+    /// this server: our own estimates, a proxy's counts and those in a recording.
+    pub(in crate::engine) fn update_token_ratio(&mut self, prompt: &PromptRecord, usage: &Usage) {
         let is_server_count =
             !usage.estimated && !usage.counted_by_proxy && !usage.recorded && usage.last_prompt_tokens() > 0;
         if !is_server_count || prompt.tokens == 0 {
@@ -223,7 +224,7 @@ impl State {
         }
         let (role, estimated, counted) = (prompt.role, u64::from(prompt.tokens), usage.last_prompt_tokens());
         match self.token_ratios.iter_mut().find(|m| m.role == role) {
-            // Sums, so that the replies of a round may arrive in any order.
+            // Sums don't depend on the order in which the replies to concurrent prompts arrive.
             Some(ratio) => {
                 ratio.estimated = ratio.estimated.saturating_add(estimated);
                 ratio.counted = ratio.counted.saturating_add(counted);
@@ -232,7 +233,7 @@ impl State {
         }
     }
 
-    /// Removes a failed call from those that wait for a decision and returns it.
+    /// Removes a failed call and returns it with its failure.
     pub(super) fn take_failed_call(&mut self, call: CallId) -> Option<(Effect, Failure)> {
         if self.failed_call.as_ref().is_some_and(|(effect, _)| effect.call() == call) {
             let next = (!self.more_failed_calls.is_empty()).then(|| self.more_failed_calls.remove(0));
@@ -242,8 +243,8 @@ impl State {
         Some(self.more_failed_calls.remove(index))
     }
 
-    /// Keeps the last episode as the last attempt at its task, if it wasn't won and prompts may show it (setting
-    /// `keep_attempts`).
+    /// Moves the last episode out of the state before the next one starts. If tasks get several trials and the setting
+    /// `keep_attempts` is on, stores it as the last attempt at its task or, if it was won, removes the stored attempt.
     pub(super) fn keep_attempt(&mut self) {
         let is_enabled =
             self.run.as_ref().is_some_and(|r| r.trials > 1 && r.settings.flag("keep_attempts", false));
@@ -261,7 +262,7 @@ impl State {
 }
 
 impl Episode {
-    /// Creates an episode before its reset.
+    /// Creates an episode whose environment hasn't been reset yet.
     pub(in crate::engine) fn new(
         number: u32,
         task: &Task,
@@ -324,13 +325,14 @@ impl Episode {
             self.progress_step = self.steps.len() as u32;
         }
         self.progress = result.progress;
-        if !result.valid && !self.steps.last().is_none_or(|s| s.is_thought_only()) {
+        if !result.valid && self.steps.last().is_some_and(|s| !s.is_thought_only()) {
             self.invalid_moves += 1;
         }
     }
 }
 
 impl Step {
+    /// Discards the proposal and sets the step back to the prompt stage for another try.
     pub(super) fn clear_proposal(&mut self) {
         self.thought = None;
         self.thought_edited = false;
@@ -356,8 +358,8 @@ pub(super) fn to_observation(result: &StepResult, agent_view: Option<&String>) -
     }
 }
 
-/// Returns whether an event by a person makes the episode assisted, as an override, a rejection, a lesson change or an
-/// edited text does.
+/// Returns whether an event makes the open episode assisted if a person caused it. Overrides, rejections, lesson
+/// changes and edited texts do, for example; approvals and remarks don't.
 pub(super) fn is_intervention(event: &Event) -> bool {
     match event {
         Event::EpisodeEnded { summary } => summary.reason == EndReason::Person,

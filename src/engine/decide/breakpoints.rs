@@ -5,8 +5,8 @@ use crate::engine::breakpoints::MAX_BREAKPOINTS;
 use crate::engine::{Breakpoint, CommandError, Engine, Event};
 
 impl Engine {
-    /// Returns the events that set a run's initial breakpoints. They belong to the run's first batch, so that a crash
-    /// can't leave the run without them.
+    /// Returns the events that set a run's initial breakpoints. They are part of the run's first batch: after a crash,
+    /// the session has either no run or a run with its breakpoints.
     pub(super) fn initial_breakpoints(&self, texts: &[String]) -> Result<Vec<Event>, CommandError> {
         let mut configs: Vec<BreakpointConfig> = Vec::new();
         for text in texts {
@@ -16,7 +16,7 @@ impl Engine {
             }
         }
         if configs.len() > MAX_BREAKPOINTS {
-            return Err(too_many_breakpoints());
+            return Err(too_many_breakpoints_error());
         }
         Ok(configs
             .into_iter()
@@ -25,8 +25,8 @@ impl Engine {
             .collect())
     }
 
-    /// Sets a breakpoint, or replaces the condition of the breakpoint `replaces`. If a breakpoint with the same
-    /// condition exists, enables that one instead.
+    /// Sets a breakpoint, or replaces the condition of the existing breakpoint `replaces`. A new breakpoint that would
+    /// be equal to an existing one isn't added; the existing one is enabled instead.
     pub(super) fn set_breakpoint(
         &self,
         text: &str,
@@ -39,11 +39,11 @@ impl Engine {
             return Ok(vec![Event::BreakpointSet { breakpoint: number, config }]);
         }
         if let Some(same) = breakpoints.all.iter().find(|b| b.config == config) {
-            let switched = Event::BreakpointSwitched { breakpoint: same.number, enabled: true };
-            return Ok(if same.enabled { Vec::new() } else { vec![switched] });
+            let enabled = Event::BreakpointSwitched { breakpoint: same.number, enabled: true };
+            return Ok(if same.enabled { Vec::new() } else { vec![enabled] });
         }
         if breakpoints.all.len() >= MAX_BREAKPOINTS {
-            return Err(too_many_breakpoints());
+            return Err(too_many_breakpoints_error());
         }
         Ok(vec![Event::BreakpointSet { breakpoint: breakpoints.last_number.saturating_add(1), config }])
     }
@@ -68,7 +68,7 @@ impl Engine {
         breakpoints.get(number).ok_or_else(|| {
             let existing: Vec<String> = breakpoints.all.iter().map(|b| b.number.to_string()).collect();
             let hint = if existing.is_empty() {
-                "none is set yet".to_owned()
+                "no breakpoint or watch is set yet".to_owned()
             } else {
                 format!("existing: {}", existing.join(", "))
             };
@@ -77,7 +77,7 @@ impl Engine {
     }
 }
 
-fn too_many_breakpoints() -> CommandError {
+fn too_many_breakpoints_error() -> CommandError {
     let message = format!("a session has at most {MAX_BREAKPOINTS} breakpoints and watches");
     CommandError::new(message, "delete one first")
 }

@@ -1,4 +1,4 @@
-//! Commands of a person or a script.
+//! Turns the commands of a person or a script into events.
 
 use crate::domain::{
     Author, Autonomy, CallId, EndReason, EpisodeRole, LessonOp, LessonStatus, ShownAs, Stage, Step, Task,
@@ -15,9 +15,11 @@ impl Engine {
     pub(super) fn command_events(&self, command: &Command) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         match command {
-            Command::Start { session, spec, pool, replay_seed, breakpoints } => {
+            Command::Start { session, spec, pool, replay_start, breakpoints } => {
                 let mut events = self.start_run(session, spec, pool)?;
-                events.extend(replay_seed.clone().map(|replay_seed| Event::ReplaySeedLoaded { replay_seed }));
+                events.extend(
+                    replay_start.clone().map(|replay_start| Event::ReplayStartLoaded { replay_start }),
+                );
                 events.extend(self.initial_breakpoints(breakpoints)?);
                 Ok(events)
             }
@@ -31,7 +33,7 @@ impl Engine {
             Command::StepStage => self.step_stage(),
             Command::Run => self.start_running(),
             Command::Pause => Ok(match state.run_status {
-                RunStatus::Paused if state.run_allowance.is_none() => Vec::new(),
+                RunStatus::Paused if state.grant.is_none() => Vec::new(),
                 _ if state.calls.is_empty() => vec![Event::Paused { reason: PauseReason::Person }],
                 _ => vec![Event::PauseRequested],
             }),
@@ -57,7 +59,7 @@ impl Engine {
                 let op = Box::new(self.lesson_op(command, Author::Person, 0)?);
                 Ok(vec![Event::LessonChanged { op, author: Author::Person }])
             }
-            Command::SettlePool { refused } => self.settle_summary(refused),
+            Command::ApplySummary { refused } => self.apply_summary(refused),
             Command::Undo => self.undo(),
             Command::UndoChange(seq) => self.undo_change(*seq),
             Command::Redo => self.redo(),
@@ -106,7 +108,7 @@ impl Engine {
         }
         let mut events =
             vec![Event::RunStarted { session: session.to_owned(), spec: Box::new(spec.clone()) }];
-        // The ids of the lessons are derived from the session's name.
+        // Lesson ids are derived from the session's name, which `self.state` doesn't have before `RunStarted`.
         let mut engine = Engine::resume(self.state.clone(), self.policy.clone(), self.branch.clone());
         session.clone_into(&mut engine.state.session);
         let mut last_source: Option<&str> = None;
@@ -116,8 +118,8 @@ impl Engine {
                 let lesson_count = pool.iter().filter(|(other, _)| other == source).count() as u32;
                 events.push(Event::PoolLoaded { source: source.clone(), lesson_count });
             }
-            // Loaded lessons belong to the start of the run: they neither make an episode assisted nor can they be
-            // undone.
+            // The author is the file, not the person who starts the run, so that loaded lessons don't make an episode
+            // assisted and can't be undone.
             let op = Box::new(engine.lesson_op(command, Author::File, events.len())?);
             events.push(Event::LessonChanged { op, author: Author::File });
             if let LessonCommand::Load(lesson) = command
@@ -135,8 +137,8 @@ impl Engine {
         let state = &self.state;
         self.check_no_failed_call()?;
         self.check_no_waiting_summary()?;
-        let has_no_proposal = state.step_awaiting_decision().is_some_and(|s| s.proposed.is_none());
-        if state.autonomy == Autonomy::Human && (has_no_proposal || state.is_step_cancelled()) {
+        let lacks_proposal = state.step_awaiting_decision().is_some_and(|s| s.proposed.is_none());
+        if state.autonomy == Autonomy::Human && (lacks_proposal || state.is_step_cancelled()) {
             return Err(CommandError::new("this step is waiting for your action", "press o and type one"));
         }
         if state.run_over && state.open_episode().is_none() {
@@ -144,15 +146,15 @@ impl Engine {
         }
         Ok(match state.run_status {
             RunStatus::Paused => self.with_approval(vec![Event::StepGranted]),
-            // Stepping while the session runs stops it at the next proposal.
+            // The session is running: pausing it first makes it stop at the next proposal.
             _ => {
                 self.with_approval(vec![Event::Paused { reason: PauseReason::StepDone }, Event::StepGranted])
             }
         })
     }
 
-    /// Resumes the session. A waiting proposal is approved; with `Autonomy::Auto`, the engine executes it without
-    /// approval.
+    /// Resumes the session and approves a waiting proposal. With `Autonomy::Auto`, the engine executes the proposal
+    /// without approval.
     fn start_running(&self) -> Result<Vec<Event>, CommandError> {
         self.check_no_failed_call()?;
         self.check_no_waiting_summary()?;
@@ -174,7 +176,7 @@ impl Engine {
         Ok(self.with_approval(events))
     }
 
-    /// Adds the approval of the waiting proposal.
+    /// Adds the approval of the waiting proposal, if there is one that isn't approved yet.
     fn with_approval(&self, mut events: Vec<Event>) -> Vec<Event> {
         if let Some(step) = self.state.step_awaiting_decision()
             && !step.approved
@@ -195,7 +197,7 @@ impl Engine {
         if self.state.divergence.is_some() {
             return Err(CommandError::new(
                 "the rebuilt environment's response differs from the one in the journal",
-                "retry to accept the new answer, or end the episode",
+                "retry to accept the new response, or end the episode",
             ));
         }
         Ok(())
@@ -219,21 +221,22 @@ impl Engine {
         let is_actor_thought = |n: &u32| {
             episode.and_then(|e| e.step(*n)).is_some_and(|s| s.is_thought_only() && !s.is_person_action())
         };
-        // If the rewritten thought is this step's own, the earlier thoughts stay.
+        // If the person rewrote this step's own thought, later prompts keep the thoughts of the preceding steps.
         let has_own_thought = step.proposed.is_some() && step.thought.is_some();
-        let drops_earlier = match thought_disposition {
+        let drops_earlier_thoughts = match thought_disposition {
             ThoughtDisposition::Kept => false,
             ThoughtDisposition::Dropped => true,
             ThoughtDisposition::Rewritten(_) => !has_own_thought,
         };
         let thoughts_from =
-            (1..step.number).rev().take_while(is_actor_thought).last().filter(|_| drops_earlier);
+            (1..step.number).rev().take_while(is_actor_thought).last().filter(|_| drops_earlier_thoughts);
         let mut events = vec![Event::ActionOverridden {
             step: step.number,
             proposed: step.proposal_text().map(Cow::into_owned),
             action: one_line(action),
             shown_as,
-            // A proposal that is only a thought is replaced, so it is dropped even if the earlier thoughts are kept.
+            // If the proposal is only a thought, the person's action replaces it, so later prompts omit that thought
+            // even if they keep the earlier ones.
             thought_disposition: if is_thought_only && *thought_disposition == ThoughtDisposition::Kept {
                 ThoughtDisposition::Dropped
             } else {
@@ -252,7 +255,7 @@ impl Engine {
             return Err(CommandError::new("no episode is in progress", "start one first"));
         };
         let open = episode.last_step().filter(|s| s.stage < Stage::Observation);
-        // The actor's call was cancelled or given up, or its prompt is drafted but not sent.
+        // Whether the actor's call was cancelled or given up, or its prompt is drafted but not sent.
         let is_idle = |s: &Step| s.stage == Stage::Prompt && state.calls.is_empty();
         if open.is_none_or(|s| s.stage == Stage::Decision || is_idle(s)) {
             let mut events = Vec::new();
@@ -279,7 +282,7 @@ impl Engine {
 
     fn reject(&self, reason: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.require_proposal("reject")?;
-        check_actor_was_asked(step)?;
+        check_not_proposed_by_method(step)?;
         if step.call.is_none() {
             return Err(CommandError::new("you are playing: there is nothing to reject", "type an action"));
         }
@@ -302,7 +305,7 @@ impl Engine {
         }
         if events.is_empty() {
             let step = self.require_proposal("retry")?;
-            check_actor_was_asked(step)?;
+            check_not_proposed_by_method(step)?;
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(CommandError::new(
                     "you are playing: there is no actor to ask",
@@ -317,13 +320,13 @@ impl Engine {
 
     fn cancel(&self) -> Vec<Event> {
         let mut events = self.cancel_calls();
-        if self.state.run_status != RunStatus::Paused || self.state.run_allowance.is_some() {
+        if self.state.run_status != RunStatus::Paused || self.state.grant.is_some() {
             events.push(Event::Paused { reason: PauseReason::Person });
         }
         events
     }
 
-    /// Cancels all calls to models. A call to the environment isn't cancelled.
+    /// Returns the events that cancel all calls to models. Calls to the environment aren't cancelled.
     fn cancel_calls(&self) -> Vec<Event> {
         let model_calls = self.state.calls.values().filter_map(|effect| match effect {
             Effect::Ask { call, .. } => Some(*call),
@@ -348,7 +351,7 @@ impl Engine {
                 "end it first (palette: end episode)",
             ));
         }
-        // If the call were retried later, the question would be about the new episode.
+        // A question that is retried after the new episode has started would be about the wrong episode.
         if state.has_open_question() {
             return Err(CommandError::new(
                 "a mentor call about the last episode is unanswered",
@@ -370,15 +373,16 @@ impl Engine {
         Ok(events)
     }
 
+    /// If the session is paused, adds the permission to continue to the next proposal.
     fn grant_if_paused(&self, events: &mut Vec<Event>) {
-        if self.state.run_status == RunStatus::Paused && self.state.run_allowance != Some(Grant::Step) {
+        if self.state.run_status == RunStatus::Paused && self.state.grant != Some(Grant::Step) {
             events.push(Event::StepGranted);
         }
     }
 }
 
-/// Checks that the proposal came from the actor, which can be asked again.
-fn check_actor_was_asked(step: &Step) -> Result<(), CommandError> {
+/// Fails if the method proposed the action itself, so that there is no call to the actor to repeat.
+fn check_not_proposed_by_method(step: &Step) -> Result<(), CommandError> {
     if step.call.is_none() && step.proposed.is_some() {
         return Err(CommandError::new(
             "this action comes from the plan, not from an actor call",
@@ -388,7 +392,7 @@ fn check_actor_was_asked(step: &Step) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Joins a person's action into one line: inner line breaks become spaces.
+/// Joins the lines of a person's action with spaces.
 fn one_line(action: &str) -> String {
     action.trim().split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
 }

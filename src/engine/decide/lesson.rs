@@ -5,10 +5,12 @@ use crate::engine::{CommandError, Engine, LessonCommand};
 use sha2::{Digest, Sha256};
 
 impl Engine {
-    /// Returns the operation of a lesson command. `earlier_events` is the number of earlier events in the same batch.
+    /// Returns the operation that executes a lesson command. `earlier_events` is the number of earlier events in the
+    /// same batch.
     ///
     /// # Errors
-    /// Returns a [`CommandError`] if the lesson doesn't exist or the text is empty.
+    /// Returns a [`CommandError`] if the text is empty, if the lesson to change doesn't exist, if the lesson to load
+    /// already exists, or if the lesson to move is retired (the screen calls this "deleted").
     pub(in crate::engine) fn lesson_op(
         &self,
         command: &LessonCommand,
@@ -22,6 +24,7 @@ impl Engine {
             })
         };
         Ok(match command {
+            // `transition` is the observation, action and reward that the lesson is about.
             LessonCommand::Add { kind, scope, text, rule, evidence, parents, transition } => {
                 if text.text.trim().is_empty() {
                     return Err(CommandError::new("the lesson is empty", "write a sentence"));
@@ -104,11 +107,13 @@ impl Engine {
                 }
                 LessonOp::Move { id: id.clone(), previous: pool.position(id).unwrap_or(0), to: *to }
             }
+            // Only counts that the same lesson was learnt again.
             LessonCommand::Recur { id } => LessonOp::Recur { id: find(id)?.id.clone() },
         })
     }
 
-    /// Returns the id of a new lesson: the hash of (session, branch, sequence number of the event).
+    /// Returns the id of a new lesson: the beginning of a hash of (session, branch, sequence number of the event that
+    /// adds the lesson).
     fn lesson_id(&self, earlier_events: usize) -> LessonId {
         let seq = self.state.head.0 + 1 + earlier_events as u64;
         let mut hash = Sha256::new();

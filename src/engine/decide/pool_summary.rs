@@ -1,69 +1,76 @@
-//! Summaries of the lesson pool that wait for a person to accept or reject each item.
+//! Summaries of the lesson pool that wait for a decision. A summary is a mentor's proposal to merge lessons: each of
+//! its items retires or adds one lesson, and a person can accept or refuse each item.
 
-use crate::domain::{Author, Autonomy, LessonOp, LessonStatus, PoolChange, PoolChangeItem, Purpose, Seq};
+use crate::domain::{Author, Autonomy, LessonOp, LessonStatus, PoolSummary, PoolSummaryItem, Purpose, Seq};
 use crate::engine::{CommandError, Engine, Event, Intent, LessonCommand, MentorReply};
 
 impl Engine {
-    /// If a person confirms everything, removes the pool changes from the intents of a summary and returns the event
-    /// that proposes them instead.
-    pub(super) fn hold_summary(&self, reply: &MentorReply<'_>, intents: &mut Vec<Intent>) -> Option<Event> {
+    /// If a person confirms every proposal and the reply is a summary, removes the pool changes from `intents` and
+    /// returns the event that proposes these changes to the person.
+    pub(super) fn propose_pool_summary(
+        &self,
+        reply: &MentorReply<'_>,
+        intents: &mut Vec<Intent>,
+    ) -> Option<Event> {
         let must_confirm = self.state.autonomy == Autonomy::Confirm;
         if reply.question.purpose != Purpose::Summarise || !must_confirm {
             return None;
         }
         let mut items = Vec::new();
-        intents.retain(|intent| match pool_change_item(intent) {
+        intents.retain(|intent| match pool_summary_item(intent) {
             Some(item) => {
                 items.push(item);
                 false
             }
             None => true,
         });
-        let change = PoolChange { question: reply.question, items, seq: Seq::default() };
-        (!change.items.is_empty()).then(|| Event::PoolProposed { change: Box::new(change) })
+        let summary = PoolSummary { question: reply.question, items, seq: Seq::default() };
+        (!summary.items.is_empty()).then(|| Event::SummaryProposed { summary: Box::new(summary) })
     }
 
-    /// Accepts every item of the oldest waiting summary, after a person has switched confirmation off.
+    /// Returns the events that accept every item of the oldest waiting summary, for the case that a person has switched
+    /// to `Autonomy::Auto` since it was proposed. Returns `None` if no summary waits.
     pub(in crate::engine) fn accept_summary(&self) -> Option<Vec<Event>> {
-        self.settle_summary(&[]).ok()
+        self.apply_summary(&[]).ok()
     }
 
-    /// Applies the oldest waiting summary, except for the refused items.
+    /// Returns the events that apply the oldest waiting summary, except for the refused items.
     ///
     /// # Errors
-    /// Returns a [`CommandError`] if no summary waits or if it has no such item.
-    pub(in crate::engine) fn settle_summary(&self, refused: &[usize]) -> Result<Vec<Event>, CommandError> {
+    /// Returns a [`CommandError`] if no summary waits, or if an index in `refused` is out of range.
+    pub(in crate::engine) fn apply_summary(&self, refused: &[usize]) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
-        let Some(change) = state.waiting_summaries.first() else {
+        let Some(summary) = state.waiting_summaries.first() else {
             return Err(CommandError::new(
                 "no summary is waiting",
                 "summaries wait only while you confirm every proposal (c)",
             ));
         };
-        if let Some(invalid) = refused.iter().find(|index| **index >= change.items.len()) {
+        if let Some(invalid) = refused.iter().find(|index| **index >= summary.items.len()) {
             return Err(CommandError::new(
-                format!("the summary has no line {}; it has {}", invalid + 1, change.items.len()),
-                "choose one of those shown",
+                format!("the summary has no line {}; its last line is {}", invalid + 1, summary.items.len()),
+                "choose one of the lines shown",
             ));
         }
         let mut events = Vec::new();
-        let accepted = change.items.iter().enumerate().filter(|(index, _)| !refused.contains(index));
+        let accepted = summary.items.iter().enumerate().filter(|(index, _)| !refused.contains(index));
         let retired: Vec<_> = accepted
             .clone()
-            .filter_map(|(_, item)| if let PoolChangeItem::Retire { id } = item { Some(id) } else { None })
+            .filter_map(|(_, item)| if let PoolSummaryItem::Retire { id } = item { Some(id) } else { None })
             .filter(|id| {
-                // A lesson that a person edited, pinned or disabled meanwhile stays.
+                // A lesson that a person has edited, pinned or switched off is kept.
                 state.pool.get(id).is_some_and(|l| l.status == LessonStatus::On && !l.edited_by_person)
             })
             .collect();
         for (_, item) in accepted {
             let op = match item {
-                PoolChangeItem::Retire { id } if retired.contains(&id) => {
+                PoolSummaryItem::Retire { id } if retired.contains(&id) => {
                     let (previous, status) = (LessonStatus::On, LessonStatus::Retired);
                     LessonOp::Status { id: id.clone(), previous, status }
                 }
-                PoolChangeItem::Retire { .. } => continue,
-                PoolChangeItem::Add { kind, scope, text, evidence, parents } => {
+                PoolSummaryItem::Retire { .. } => continue,
+                PoolSummaryItem::Add { kind, scope, text, evidence, parents } => {
+                    // If a lesson with the same text stays in the pool, none is added.
                     if state
                         .pool
                         .visible_of_kind(*kind)
@@ -88,11 +95,11 @@ impl Engine {
         let mut refused: Vec<u32> = refused.iter().filter_map(|n| u32::try_from(*n).ok()).collect();
         refused.sort_unstable();
         refused.dedup();
-        events.push(Event::PoolSettled { refused });
+        events.push(Event::SummaryApplied { refused });
         Ok(events)
     }
 
-    /// Fails if a summary waits that a person has to settle first.
+    /// Fails if a summary waits for a person's decision.
     pub(super) fn check_no_waiting_summary(&self) -> Result<(), CommandError> {
         if self.state.waiting_summaries.is_empty() || self.state.autonomy == Autonomy::Auto {
             return Ok(());
@@ -104,14 +111,14 @@ impl Engine {
     }
 }
 
-/// Converts an intent into an item of a summary, if it is one.
-fn pool_change_item(intent: &Intent) -> Option<PoolChangeItem> {
+/// Converts an intent that retires or adds a lesson into an item of a summary. Returns `None` for any other intent.
+fn pool_summary_item(intent: &Intent) -> Option<PoolSummaryItem> {
     match intent {
         Intent::Lesson(LessonCommand::Status { id, status: LessonStatus::Retired }) => {
-            Some(PoolChangeItem::Retire { id: id.clone() })
+            Some(PoolSummaryItem::Retire { id: id.clone() })
         }
         Intent::Lesson(LessonCommand::Add { kind, scope, text, evidence, parents, .. }) => {
-            Some(PoolChangeItem::Add {
+            Some(PoolSummaryItem::Add {
                 kind: *kind,
                 scope: *scope,
                 text: text.clone(),

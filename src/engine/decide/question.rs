@@ -25,18 +25,18 @@ impl Engine {
             }
             return Ok(self.question_events(&questions, false));
         }
-        let written = self.write_events(intents.iter(), Author::Symbolic, 0);
-        if written.is_empty() {
+        let events = self.intent_events(intents.iter(), Author::Symbolic, 0);
+        if events.is_empty() {
             return Err(CommandError::new(
                 format!("no new {} reflection follows from this trajectory", kind.name()),
                 "add a lesson yourself (a)",
             ));
         }
-        Ok(written)
+        Ok(events)
     }
 
-    /// Gives up every failed or cancelled call to a model. For a mentor's call, an empty reflection records the reason;
-    /// for an actor's call, the step waits for a person.
+    /// Gives up every failed or cancelled call to a model. A question to the mentor is answered with an empty
+    /// reflection that records the reason. A step whose actor call is given up stays open, without a proposal.
     pub(super) fn give_up(&self) -> Result<Vec<Event>, CommandError> {
         let mut events = Vec::new();
         let failed = self
@@ -73,9 +73,9 @@ impl Engine {
         Ok(events)
     }
 
-    /// Edits one segment of an unsent prompt: of a draft, which exists only when stepping by stages, or of the prompt of
-    /// a failed or cancelled call. The edit takes effect when the prompt is next sent; until then every other command
-    /// remains available.
+    /// Edits one segment of a waiting prompt: a draft, which exists only while a person steps by stages, or the prompt
+    /// of a failed or cancelled call. The edited prompt isn't sent now, but when the session continues or the call is
+    /// retried.
     pub(super) fn edit_prompt(
         &self,
         call: Option<CallId>,
@@ -83,7 +83,7 @@ impl Engine {
         text: &str,
     ) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
-        let Some(draft) =
+        let Some(waiting) =
             call.map_or_else(|| state.waiting_prompts().next(), |call| state.waiting_prompt(call))
         else {
             return Err(CommandError::new(
@@ -91,10 +91,13 @@ impl Engine {
                 "run one stage (s) to pause before the next prompt is sent",
             ));
         };
-        let Some(edited) = (self.policy.edit_prompt)(state, draft, segment, text) else {
-            return Err(CommandError::new("the prompt has no such segment", "choose one of those shown"));
+        let Some(edited) = (self.policy.edit_prompt)(state, waiting, segment, text) else {
+            return Err(CommandError::new(
+                "the prompt has no such segment",
+                "choose one of the segments shown",
+            ));
         };
-        if edited.record.sha256 == draft.sha256 {
+        if edited.record.sha256 == waiting.sha256 {
             return Ok(Vec::new());
         }
         let mut record = edited.record;

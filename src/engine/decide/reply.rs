@@ -1,4 +1,5 @@
-//! Replies of models, environments and timers. A reply whose call is not in flight yields no events.
+//! Turns the replies of models, environments and timers into events. A reply to a call that is no longer in flight
+//! yields no events.
 
 use crate::domain::{Author, EndReason, FailureKind, ModelRole, Stage, Truncation, Usage};
 use crate::engine::advance::episode_end;
@@ -7,16 +8,17 @@ use crate::engine::{
 };
 
 impl Engine {
-    /// Returns what cut a reply off, or `None` if the reply may be used unchanged: it is complete, or the setting
-    /// `accept_truncated` is on. A refusal is never used.
+    /// Returns what cut the reply off, or `None` if the reply may be used: it is complete, or `accept_truncated` is on.
+    /// A refusal is never used.
     fn rejected_truncation(&self, truncated: Option<Truncation>) -> Option<Truncation> {
         let accepted = self.state.setting_flag("accept_truncated", false);
         truncated.filter(|truncation| *truncation == Truncation::Refusal || !accepted)
     }
 
-    /// Returns why an actor's reply is requested again: it has neither action nor thought, it was cut off before its
-    /// action was complete, or it has fewer than `least_reply` characters (5 in Reflexion's public code). Returns
-    /// `None` if the reply is usable or the step has no retries left (setting `ask_again`).
+    /// Returns why an actor's reply can't be used and is requested again: the model refused to answer, the reply has
+    /// neither action nor thought, it was cut off before its action was complete, or it has fewer than `least_reply`
+    /// characters (5 in Reflexion's public code). Returns `None` if the reply is usable or the step has no retries left
+    /// (setting `ask_again`).
     fn unusable_reason(
         &self,
         step: u32,
@@ -24,8 +26,8 @@ impl Engine {
         parsed: &ParsedActorReply,
         truncated: Option<Truncation>,
     ) -> Option<String> {
-        let tried = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies);
-        if u64::from(tried) >= self.state.setting_number("ask_again", 0) {
+        let retries = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies);
+        if u64::from(retries) >= self.state.setting_number("ask_again", 0) {
             return None;
         }
         if truncated == Some(Truncation::Refusal) {
@@ -42,9 +44,9 @@ impl Engine {
         (length < minimum).then(|| format!("the reply has {length} characters, fewer than {minimum}"))
     }
 
-    /// Returns the failure for an actor's unusable reply that is not requested again. Returns `None` if the reply is
-    /// usable, or if it is taken as an empty action: with the setting `empty_action` (as in the public code of ReAct
-    /// and Reflexion) and without a screen.
+    /// Returns the failure for an actor's unusable reply that is not requested again; `reply` is (text, reasoning).
+    /// Returns `None` if the reply is usable. An empty reply is usable, as an empty action, if the setting
+    /// `empty_action` is on (as in the public code of ReAct and Reflexion) and no person is present to decide.
     fn unusable_failure(
         &self,
         step: u32,
@@ -69,25 +71,26 @@ impl Engine {
             };
         const RAISE_TOKEN_LIMIT_HINT: &str =
             "raise max_tokens or reduce reasoning, or change the prompt or the model";
-        // The provider has already tried a higher token limit and none.
-        const REASON_LESS_HINT: &str = "reduce reasoning or switch it off, or change the prompt or the model";
+        // Raising `max_tokens` wouldn't help: the provider has already retried with a higher limit and without one.
+        const REDUCE_REASONING_HINT: &str =
+            "reduce reasoning or switch it off, or change the prompt or the model";
         const CHANGE_PROMPT_HINT: &str = "change the prompt or the model";
-        let without_action = |message: &str, hint| (message.to_owned(), hint);
+        let with_hint = |message: &str, hint| (message.to_owned(), hint);
         let (message, hint) = match (rejected, text.trim().is_empty(), reasoning.trim().is_empty()) {
             (Some(Truncation::Refusal), ..) => (refusal_message(text), CHANGE_PROMPT_HINT),
             (Some(Truncation::Length), ..) => {
                 (incomplete_message(Truncation::Length), RAISE_TOKEN_LIMIT_HINT)
             }
             (Some(other), ..) => (incomplete_message(other), CHANGE_PROMPT_HINT),
-            (None, true, true) => without_action("the model returned an empty reply", CHANGE_PROMPT_HINT),
-            (None, true, false) => without_action("the model returned only reasoning", REASON_LESS_HINT),
-            (None, false, _) => without_action("the model's reply has no action", CHANGE_PROMPT_HINT),
+            (None, true, true) => with_hint("the model returned an empty reply", CHANGE_PROMPT_HINT),
+            (None, true, false) => with_hint("the model returned only reasoning", REDUCE_REASONING_HINT),
+            (None, false, _) => with_hint("the model's reply has no action", CHANGE_PROMPT_HINT),
         };
         let partial = if text.trim().is_empty() { reasoning } else { text };
         Some(Failure {
             message: format!("{message}{repeats}"),
             source: source.to_owned(),
-            hint: format!("{hint}, take a recorded reply, or act yourself"),
+            hint: format!("{hint}, use a recorded reply, or act yourself"),
             kind: Some(FailureKind::Unusable),
             partial_text: Failure::shorten(partial.trim()),
             usage: None,
@@ -102,9 +105,9 @@ impl Engine {
         earlier_events: usize,
     ) -> Vec<(Cause, Event)> {
         let mut intents = self.policy.method.on_mentor_reply(&self.state, reply);
-        let proposed = self.hold_summary(reply, &mut intents);
-        let written = self.write_events(intents.iter(), Author::Mentor, earlier_events);
-        written.into_iter().chain(proposed).map(|event| (Cause::Model, event)).collect()
+        let summary_proposed = self.propose_pool_summary(reply, &mut intents);
+        let events = self.intent_events(intents.iter(), Author::Mentor, earlier_events);
+        events.into_iter().chain(summary_proposed).map(|event| (Cause::Model, event)).collect()
     }
 
     /// Returns the events that follow from a reply.
@@ -182,11 +185,11 @@ impl Engine {
                 )]
             }
             Reply::Prefetch(update) => {
-                let open = self.state.prefetched.iter().find(|e| e.number == update.number);
+                let open = self.state.prefetched.iter().find(|open| open.number == update.number);
                 let applies = match update.status {
                     PrefetchStatus::Requested => open.is_none() && self.state.run.is_some(),
-                    // If a call uses it, that call's reply is recorded instead.
-                    PrefetchStatus::Answered => open.is_some_and(|e| e.call.is_none()),
+                    // If a call already uses the prefetch, the reply is recorded as that call's.
+                    PrefetchStatus::Answered => open.is_some_and(|open| open.call.is_none()),
                     PrefetchStatus::Used | PrefetchStatus::Dropped => open.is_some(),
                 };
                 let event = || (Cause::Model, Event::PrefetchChanged(update.clone()));
@@ -234,7 +237,7 @@ impl Engine {
             Reply::TimeUp { episode, elapsed } => {
                 let state = &self.state;
                 let limit = state.run.as_ref().and_then(|r| r.limits.wall_seconds);
-                // The limit may have been raised or the session paused since the timer was set.
+                // Since the timer was set, the limit may have been raised or the session paused.
                 let is_over = limit.is_some_and(|seconds| elapsed.as_secs() >= seconds)
                     && state.clock.running_since.is_some();
                 match state.open_episode() {
@@ -265,12 +268,12 @@ impl Engine {
     }
 }
 
-/// Says why the action of a truncated reply is not used.
+/// Returns the message that a reply was cut off before its action was complete.
 fn incomplete_message(truncation: Truncation) -> String {
     format!("the reply was cut off by {} before its action was complete", truncation.name())
 }
 
-/// Says that the model refused to answer, and quotes the beginning of the refusal.
+/// Returns the message that the model refused to answer, with the beginning of the refusal.
 fn refusal_message(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let start: String = line.chars().take(200).collect();
@@ -278,7 +281,7 @@ fn refusal_message(text: &str) -> String {
     format!("the model refused to answer: {start}{ellipsis}")
 }
 
-/// Records in a reflection where its reply came from, if it didn't come from the model.
+/// If the event is a reflection, records in it where a recorded reply came from; `None` if the model replied.
 fn with_reply_source(event: Event, reply_source: Option<&String>) -> Event {
     match event {
         Event::Reflected { mut reflection } => {

@@ -5,9 +5,9 @@ use crate::engine::{CommandError, Effect, Engine, Event};
 use std::sync::Arc;
 
 impl Engine {
-    /// Retries all failed calls, each with its current prompt and sampling, including a person's changes. If the
-    /// rebuilt environment diverged, accepts its state instead and calls nothing yet. If no call has failed but one was
-    /// cancelled, continues to the next proposal, which asks again.
+    /// Retries all failed calls, with any changes that a person made to their prompts or to the sampling parameters. If a
+    /// rebuilt environment diverged from the journal, accepts its response instead and retries nothing. If no call has failed but one was
+    /// cancelled, continues to the next proposal, which sends the cancelled request again.
     pub(super) fn retry(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
@@ -33,14 +33,14 @@ impl Engine {
     }
 
     /// Retries failed and cancelled calls to models with replies from a recording; failed calls to the environment stay
-    /// failed. Replies are looked up by the request as it would be sent now, because the cache is keyed by the sampling
-    /// and the model may have changed.
+    /// failed. Searches the recording for the request as it would be sent now: a recorded reply matches only if the
+    /// model and the sampling are the same as well.
     pub(super) fn retry_from_recording(&self, source: &str) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
             return Err(CommandError::new(
-                "the rebuilt environment's response differs from the one in the journal; settle that first",
-                "retry to accept the new answer, then take the recorded reply",
+                "the rebuilt environment's response differs from the one in the journal; decide about that first",
+                "retry to accept the new response, then use the recorded reply",
             ));
         }
         let mut events = Vec::new();
@@ -51,27 +51,35 @@ impl Engine {
         for (effect, _) in state.failed_calls() {
             let Effect::Ask { call, prompt } = effect else { continue };
             if state.is_edited_since_sent(prompt) {
-                return Err(CommandError::new(
-                    "there is no recorded reply for an edited prompt",
-                    "retry it (r), or undo the edit (u) first",
-                ));
+                return Err(no_recorded_reply());
             }
             replay(*call, state.updated_prompt(prompt));
         }
+        // The draft was edited after its request was cancelled.
         let edited_draft_waits = state.draft.as_ref().is_some_and(|draft| draft.edited);
         for (n, effect) in (0..).zip(state.retryable_calls().filter(|_| !edited_draft_waits)) {
             let Effect::Ask { prompt, .. } = effect else { continue };
-            // The recording answers the prompt as the model got it, without the person's later edits.
+            // A recording can only answer the prompt that was sent, without a person's later edits.
             let sent = state.sent_prompt(prompt.call).unwrap_or(prompt);
             let prompt = state.with_new_call(sent, n);
             replay(prompt.call, Some(prompt));
         }
+        if events.is_empty() && edited_draft_waits {
+            return Err(no_recorded_reply());
+        }
         if events.is_empty() {
             return Err(CommandError::new(
                 "no model call has failed or been cancelled",
-                "a recorded reply can only replace that of a failed or cancelled call",
+                "a recorded reply can only replace the reply of a failed or cancelled call",
             ));
         }
         Ok(events)
     }
+}
+
+fn no_recorded_reply() -> CommandError {
+    CommandError::new(
+        "there is no recorded reply for an edited prompt",
+        "retry it (r), or undo the edit (u) first",
+    )
 }

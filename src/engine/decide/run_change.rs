@@ -5,9 +5,8 @@ use crate::engine::{CommandError, Effect, Engine, Event};
 use serde_json::Value;
 
 impl Engine {
-    /// Returns the events that replace the run's specification with `spec`, the full specification. Another
-    /// method starts with empty memory, because it can't read the previous method's memory; reflections and lessons
-    /// stay.
+    /// Returns the events that replace the run's specification with `spec`. If the method changes, its memory starts
+    /// empty, because a method can't read the memory of another one. Reflections and lessons are kept.
     pub(super) fn change_run(&self, spec: &RunSpec) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.calls.values().any(|c| matches!(c, Effect::Ask { .. })) {
@@ -26,7 +25,8 @@ impl Engine {
         Ok(events)
     }
 
-    /// Checks that the role's provider supports the sampling setting; only models do. Other settings aren't checked.
+    /// Checks a change of a sampling setting (`actor.*` or `mentor.*`): the parameter must exist, the value must be
+    /// valid, and the role must be played by a model that supports the parameter. Other settings aren't checked.
     pub(super) fn check_sampling_setting(&self, name: &str, value: &Value) -> Result<(), CommandError> {
         if !["actor.", "mentor."].iter().any(|role| name.starts_with(role)) {
             return Ok(());

@@ -1,11 +1,11 @@
-//! Editing thoughts and observations; undo and redo.
+//! Edits of thoughts and observations, and their undo and redo together with that of all other edits.
 
 use crate::domain::{LessonOp, LessonStatus, ManualEdit, Seq, Step, ThoughtDisposition};
 use crate::engine::{CommandError, Engine, Event, UndoAction, UndoEntry};
 use std::fmt::Write as _;
 
 impl Engine {
-    /// Edits the thought of the open proposal or of the last answered step.
+    /// Edits the thought of the waiting proposal or of the last answered step; blank text removes the thought.
     pub(super) fn edit_thought(&self, number: u32, text: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.editable_step(number, true)?;
         let text = Some(text.trim()).filter(|t| !t.is_empty()).map(str::to_owned);
@@ -40,8 +40,8 @@ impl Engine {
         Ok(vec![Event::ObservationEdited { step: number, previous, text: text.to_owned() }])
     }
 
-    /// Returns an answered step whose text no prompt has used yet or, if `allow_proposal`, the step whose proposal
-    /// waits.
+    /// Returns the step if its text can be edited: it is answered and no prompt has used it yet or, if `allow_proposal`
+    /// is set, its proposal waits for a decision.
     fn editable_step(&self, number: u32, allow_proposal: bool) -> Result<&Step, CommandError> {
         let state = &self.state;
         let step = state.open_episode().and_then(|e| e.step(number)).ok_or_else(|| {
@@ -76,6 +76,7 @@ impl Engine {
         Ok(step)
     }
 
+    /// Undoes the newest edit. If that can no longer be undone, the error offers the newest older edit that can.
     pub(super) fn undo(&self) -> Result<Vec<Event>, CommandError> {
         let Some(entry) = self.newest_undo() else {
             return Err(CommandError::new("nothing to undo", "only your own changes can be undone"));
@@ -91,7 +92,8 @@ impl Engine {
         })
     }
 
-    /// Undoes exactly one edit: the newest, or the one that a rejected undo offers.
+    /// Undoes the edit of this event, provided that it is the one that [`Self::undo`] would undo, or the older one that
+    /// the error of a rejected undo offers.
     pub(super) fn undo_change(&self, seq: Seq) -> Result<Vec<Event>, CommandError> {
         let older = match self.undo() {
             Ok(events) if self.newest_undo().is_some_and(|entry| entry.seq == seq) => return Ok(events),
@@ -104,13 +106,14 @@ impl Engine {
             || {
                 Err(CommandError::new(
                     "that change can no longer be undone",
-                    "`undo` undoes the latest change, or says what can be undone",
+                    "`undo` undoes your latest change, or says which change can be undone",
                 ))
             },
             |entry| self.undo_entry(entry),
         )
     }
 
+    /// Returns the newest entry of the undo stack, skipping edits of prompts that no longer wait.
     fn newest_undo(&self) -> Option<&UndoEntry> {
         self.state.undo_stack.iter().rev().find(|entry| !self.state.is_obsolete(entry))
     }
@@ -148,8 +151,8 @@ impl Engine {
                 {
                     return Err(already_used_error(
                         entry.seq,
-                        "that prompt is no longer waiting",
-                        "edit the one that is",
+                        "that prompt is no longer waiting to be sent",
+                        "edit the prompt that is waiting now",
                     ));
                 }
                 if change.is_intervention() {
@@ -168,6 +171,7 @@ impl Engine {
             return Err(CommandError::new("nothing to redo", "undo something first"));
         };
         Ok(match &entry.action {
+            // Undoing the addition retired the lesson, so redoing it restores the lesson.
             UndoAction::Lesson(LessonOp::Add { id, .. }) => {
                 let op = LessonOp::Status {
                     id: id.clone(),
@@ -190,7 +194,10 @@ impl Engine {
             UndoAction::ManualEdit(ManualEdit::Prompt { previous, .. })
                 if self.state.waiting_prompt(previous.call) != Some(previous) =>
             {
-                return Err(CommandError::new("that prompt is no longer waiting", "edit the one that is"));
+                return Err(CommandError::new(
+                    "that prompt is no longer waiting to be sent",
+                    "edit the prompt that is waiting now",
+                ));
             }
             UndoAction::ManualEdit(_)
             | UndoAction::Run(_)
@@ -199,6 +206,7 @@ impl Engine {
         })
     }
 
+    /// Fails if a prompt was sent or an action was executed after the event `since`, and so may have used the edit.
     fn check_unused_since(&self, since: Seq, hint: &str) -> Result<(), CommandError> {
         if self.state.last_pool_use > since {
             return Err(already_used_error(

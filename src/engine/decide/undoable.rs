@@ -1,16 +1,17 @@
-//! Which edits can be undone: those that nothing has used yet and that are still in effect, even if irreversible
-//! actions are above them on the stack.
+//! Finds the edits that can still be undone: those that no prompt or action has used yet and that are still in effect.
+//! Irreversible actions above them on the undo stack don't prevent that.
 
 use crate::domain::{LessonOp, LessonStatus, ManualEdit, Seq, Setting};
 use crate::engine::{Event, State, UndoAction, UndoEntry};
 
 impl State {
-    /// Returns the newest edit that can still be undone, whatever was done since.
+    /// Returns the event of the newest edit that can still be undone, even if a later action can't be undone.
     pub fn newest_undoable(&self) -> Option<Seq> {
         self.undo_stack.iter().rev().find(|entry| self.can_undo(entry)).map(|entry| entry.seq)
     }
 
-    /// Returns whether this is an edit of a prompt that no longer waits as edited, so that there is nothing to undo.
+    /// Returns whether this is an edit of a prompt that hasn't been sent and no longer waits in its edited form, so
+    /// that there is nothing to undo.
     pub(super) fn is_obsolete(&self, entry: &UndoEntry) -> bool {
         match &entry.action {
             UndoAction::ManualEdit(ManualEdit::Prompt { prompt, .. }) => {
@@ -20,12 +21,13 @@ impl State {
         }
     }
 
-    /// Returns whether an edit can be undone alone: no prompt and no action has used it, and nobody has changed the
-    /// same thing since.
+    /// Returns whether an edit can be undone without undoing later ones. This requires that nobody has changed the same
+    /// thing since, and that no prompt or action has used the edit. Edits that prompts and actions don't depend on,
+    /// such as remarks, are never used.
     fn can_undo(&self, entry: &UndoEntry) -> bool {
         let unused = self.last_pool_use <= entry.seq;
         match &entry.action {
-            // Later edits were made for the current run.
+            // A change of the run can't be undone alone, because later edits were made for the changed run.
             UndoAction::Executed | UndoAction::Irreversible(_) | UndoAction::Run(_) => false,
             UndoAction::Lesson(op) => unused && self.is_lesson_unchanged(op),
             UndoAction::ManualEdit(change) => {
@@ -57,7 +59,7 @@ impl State {
                 .and_then(|s| s.answer.as_ref())
                 .is_some_and(|a| a.agent_view == *text && a.edited == *edited),
             ManualEdit::Setting { name, setting, .. } => {
-                // A limit of the run doesn't record who set it.
+                // Only the values are compared, because the run's limits don't record who set them.
                 let value = |s: Option<Setting>| s.map(|s| s.value).filter(|v| !v.is_null());
                 value(self.setting(name)) == value(setting.clone())
             }
@@ -66,12 +68,13 @@ impl State {
                 let current = self.breakpoints.get(*number);
                 current.map(|b| &b.config) == config.as_ref() && current.is_none_or(|b| b.enabled == *enabled)
             }
-            // Remarks are independent of each other, and a prompt that waits is the one that was edited.
+            // A later remark doesn't replace this one. For a prompt, `is_obsolete` has made the comparison.
             ManualEdit::Remark { .. } | ManualEdit::Prompt { .. } => true,
         }
     }
 
-    /// Describes what the given undo or redo event undid or redid. Returns `None` for other events.
+    /// Describes what an undo or redo event has undone or redone, once the event has been applied. Returns `None` for
+    /// other events.
     pub fn describe_undo(&self, event: &Event) -> Option<String> {
         let describe = |entry: &UndoEntry| self.describe_undo_action(&entry.action);
         match event {

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub enum PauseReason {
     /// A person paused it.
     Person,
-    /// A call failed.
+    /// A call failed, or a rebuilt environment diverged from the journal.
     Failure,
-    /// A single step was requested and is complete.
+    /// A person requested a single step or stage while the session was running.
     StepDone,
-    /// The episode ended.
+    /// The episode ended before a granted step or stage was complete.
     EpisodeEnd,
     /// The session was resumed.
     Resume,
@@ -30,17 +30,17 @@ pub struct Failure {
     /// Where it happened: in the actor, the mentor or the environment.
     #[serde(rename = "place")]
     pub source: String,
-    /// What to do next.
+    /// What the person can do next.
     #[serde(rename = "next")]
     pub hint: String,
-    /// The kind of failure, if the model's provider knows it.
+    /// The kind of failure, if it is a call to a model and the kind is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
     /// The beginning of the partial reply, if any had arrived. It is never used as a reply.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[serde(rename = "came")]
     pub partial_text: String,
-    /// The cost of the call: of earlier unusable replies and of the partial reply.
+    /// Tokens and cost of the failed call, including earlier unusable replies and the partial reply; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -49,7 +49,8 @@ impl Failure {
     /// The maximum length of `partial_text`, in characters.
     pub const MAX_PARTIAL_TEXT: usize = 2000;
 
-    /// Shortens a text to [`Self::MAX_PARTIAL_TEXT`] characters and appends the original length.
+    /// Cuts a text that is longer than [`Self::MAX_PARTIAL_TEXT`] to that many characters and appends its original
+    /// length.
     pub fn shorten(text: &str) -> String {
         let length = text.chars().count();
         if length <= Self::MAX_PARTIAL_TEXT {

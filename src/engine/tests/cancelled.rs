@@ -1,19 +1,19 @@
-//! Cancelled calls: their partial replies, the possible next commands, and what undo reports.
+//! Cancelled calls: their partial replies, the commands that can follow, and what undo reports.
 
-use super::fixture::{TestEngine, event_names, sample_failure, step_result};
+use super::fixture::{Harness, event_names, sample_failure, spec_with_tasks, step_result};
 use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, ReflectionKind, Stage, Usage};
 use crate::engine::{Cause, Command, CommandError, Effect, Envelope, Event, Input, Reply, with_model};
 
-/// Executes a command as the driver does, which adds the partial reply to the event of a cancelled call.
-fn execute_command(harness: &mut TestEngine, command: Command, partial_reply: &PartialReply) -> Vec<Event> {
+/// Executes a command and, as the driver does, adds the partial reply to the event of each cancelled call.
+fn execute_command(harness: &mut Harness, command: Command, partial_reply: &PartialReply) -> Vec<Event> {
     let mut events = harness.engine.decide(&Input::Command(command)).unwrap();
     for (_, event) in &mut events {
-        if let Event::CallCancelled { partial_reply: target, .. } = event {
-            **target = partial_reply.clone();
+        if let Event::CallCancelled { partial_reply: in_event, .. } = event {
+            **in_event = partial_reply.clone();
         }
     }
-    let from = harness.journal.len();
-    let fold = |harness: &mut TestEngine, events: Vec<(Cause, Event)>| {
+    let old_len = harness.journal.len();
+    let fold = |harness: &mut Harness, events: Vec<(Cause, Event)>| {
         for (cause, event) in events {
             let seq = crate::domain::Seq(harness.state().head.0 + 1);
             let envelope =
@@ -30,7 +30,7 @@ fn execute_command(harness: &mut TestEngine, command: Command, partial_reply: &P
         }
         fold(harness, events);
     }
-    harness.journal[from..].iter().map(|e| e.event.clone()).collect()
+    harness.journal[old_len..].iter().map(|e| e.event.clone()).collect()
 }
 
 fn partial_reply() -> PartialReply {
@@ -38,18 +38,18 @@ fn partial_reply() -> PartialReply {
     PartialReply { text: "go to the".to_owned(), reasoning: "Hm.".to_owned(), usage: Some(usage) }
 }
 
-/// Creates an engine with the actor's call in flight.
-fn with_actor_call() -> TestEngine {
-    let mut run = super::fixture::run_spec(1, 50);
-    "openai:m".clone_into(&mut run.actor);
-    let mut harness = TestEngine::with_spec(run);
+/// Returns a harness with the actor's call in flight; the actor is a model.
+fn with_actor_call() -> Harness {
+    let mut spec = spec_with_tasks(1);
+    "openai:m".clone_into(&mut spec.actor);
+    let mut harness = Harness::with_spec(spec);
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
     harness
 }
 
-/// Creates an engine whose actor's call was cancelled in the middle of its reply.
-fn with_cancelled_call() -> TestEngine {
+/// Returns a harness in which a person cancelled the actor's call in the middle of its reply.
+fn with_cancelled_call() -> Harness {
     let mut harness = with_actor_call();
     assert_eq!(
         event_names(&execute_command(&mut harness, Command::Cancel, &partial_reply())),
@@ -62,16 +62,16 @@ fn edit_prompt(text: &str) -> Command {
     Command::EditPrompt { call: None, segment: 0, text: text.to_owned() }
 }
 
-fn prompt_in_flight(harness: &TestEngine) -> PromptRecord {
+fn prompt_in_flight(harness: &Harness) -> PromptRecord {
     match harness.first_call() {
         Some((_, Effect::Ask { prompt, .. })) => (*prompt).clone(),
         other => panic!("{other:?}"),
     }
 }
 
-/// Regression: the partial reply was lost, its tokens counted as none, and the only possible command was to ask again.
+/// Regression: the partial reply was lost, its tokens weren't counted, and the only possible command was to ask again.
 #[test]
-fn the_partial_reply_of_a_cancelled_step_is_kept_and_counted() {
+fn the_partial_reply_of_a_cancelled_call_is_kept_and_counted() {
     let harness = with_cancelled_call();
     let episode = harness.state().open_episode().unwrap();
     let step = episode.last_step().unwrap();
@@ -80,10 +80,10 @@ fn the_partial_reply_of_a_cancelled_step_is_kept_and_counted() {
     assert_eq!(harness.state().usage.actor_tokens, 34);
     assert!(episode.assisted && harness.state().is_step_cancelled());
     let cancelled = harness.journal.iter().find(|e| matches!(e.event, Event::CallCancelled { .. })).unwrap();
-    let written = serde_json::to_value(cancelled).unwrap();
-    assert_eq!((&written["text"], &written["reasoning"]), (&"go to the".into(), &"Hm.".into()));
-    assert_eq!(serde_json::from_value::<Envelope>(written).unwrap(), *cancelled);
-    // The event as written by older versions of the program.
+    let json = serde_json::to_value(cancelled).unwrap();
+    assert_eq!((&json["text"], &json["reasoning"]), (&"go to the".into(), &"Hm.".into()));
+    assert_eq!(serde_json::from_value::<Envelope>(json).unwrap(), *cancelled);
+    // Older versions of the program wrote the event without a partial reply.
     let old = r#"{"seq":1,"at":"2026-11-20T10:40:00Z","cause":"person","type":"call_cancelled","call":3}"#;
     let Event::CallCancelled { partial_reply, .. } = serde_json::from_str::<Envelope>(old).unwrap().event
     else {
@@ -92,12 +92,12 @@ fn the_partial_reply_of_a_cancelled_step_is_kept_and_counted() {
     assert!(partial_reply.is_blank() && partial_reply.usage.is_none());
 }
 
-/// For each command that can follow: its events, whether a call is in flight afterwards, and what undo reports.
 #[test]
-fn each_command_after_a_cancelled_step_has_its_effect() {
+fn every_command_that_can_follow_a_cancelled_call_works() {
     let cancelled = "a model call was cancelled";
     let act = Command::Act("sleep".to_owned());
     let retry_from_cache = Command::RetryFromRecording("cache".to_owned());
+    // (commands, events of each command, whether a call is in flight afterwards, what the error of an undo then says)
     let cases: [(&[Command], &[&str], bool, &str); 8] = [
         (&[], &[], false, cancelled),
         (&[Command::Step], &["step_granted", "prompt_sent"], true, cancelled),
@@ -108,8 +108,9 @@ fn each_command_after_a_cancelled_step_has_its_effect() {
         (&[act], &["action_overridden", "step_granted", "action_taken"], true, "has already run"),
         (&[retry_from_cache], &["prompt_sent", "retried"], true, "a recorded reply replaced"),
     ];
-    for (commands, events, in_flight, undo) in cases {
+    for (commands, events, in_flight, undo_message) in cases {
         let mut harness = with_cancelled_call();
+        // The prompt that was cancelled, from a harness in the state before the cancellation.
         let previous = prompt_in_flight(&with_actor_call());
         for command in commands {
             assert_eq!(event_names(&harness.command(command.clone()).unwrap()), events, "{command:?}");
@@ -118,17 +119,20 @@ fn each_command_after_a_cancelled_step_has_its_effect() {
         assert_eq!(state.calls.is_empty(), !in_flight, "{commands:?}");
         assert_eq!(state.is_step_cancelled(), commands.is_empty(), "{commands:?}");
         if let Some((call, Effect::Ask { prompt, .. })) = harness.first_call() {
-            assert!(call > previous.call, "a reply to the old call may still arrive: {commands:?}");
-            let recorded = state.reply_override(call).is_some();
-            assert_eq!(recorded, matches!(commands, [Command::RetryFromRecording(_)]));
-            // Looking up a recording keeps the original seed; asking again uses a new one.
-            assert_eq!(prompt.seed == previous.seed, recorded, "{commands:?}");
+            assert!(
+                call > previous.call,
+                "a new id, because a reply to the old call may still arrive: {commands:?}"
+            );
+            let is_recorded = state.reply_override(call).is_some();
+            assert_eq!(is_recorded, matches!(commands, [Command::RetryFromRecording(_)]));
+            // A recorded reply is looked up with the original seed; the model is asked again with a new one.
+            assert_eq!(prompt.seed == previous.seed, is_recorded, "{commands:?}");
             assert_eq!((state.open_episode().unwrap().calls, state.usage.actor_calls), (2, 2));
         }
         let error = harness.command(Command::Undo).unwrap_err();
-        assert!(error.message.contains(undo), "{commands:?}: {error:?}");
+        assert!(error.message.contains(undo_message), "{commands:?}: {error:?}");
     }
-    // After giving up, the actor can still be asked or the person can act.
+    // After `GiveUp`, a second one is rejected, and the person can act.
     let mut harness = with_cancelled_call();
     harness.command(Command::GiveUp).unwrap();
     assert!(harness.state().has_idle_step() && harness.command(Command::GiveUp).is_err());
@@ -136,8 +140,9 @@ fn each_command_after_a_cancelled_step_has_its_effect() {
 }
 
 #[test]
-fn the_prompt_of_a_cancelled_step_can_be_edited_and_restored() {
+fn the_prompt_of_a_cancelled_call_can_be_edited_and_the_edit_undone() {
     let mut harness = with_cancelled_call();
+    // The prompt that was cancelled, from a harness in the state before the cancellation.
     let previous = prompt_in_flight(&with_actor_call());
     assert_eq!(
         event_names(&harness.command(edit_prompt("Be brief.")).unwrap()),
@@ -156,7 +161,7 @@ fn the_prompt_of_a_cancelled_step_can_be_edited_and_restored() {
         harness.state().last_step().unwrap().prompt_edited,
         "the step records that its prompt was edited"
     );
-    harness.answer_actor("sleep");
+    harness.reply_as_actor("sleep");
     let step = harness.state().last_step().unwrap();
     assert!(step.prompt_edited && step.partial_replies.len() == 1 && step.proposed.is_some());
     let error = harness.command(Command::Undo).unwrap_err();
@@ -164,16 +169,16 @@ fn the_prompt_of_a_cancelled_step_can_be_edited_and_restored() {
 }
 
 #[test]
-fn another_model_can_be_asked_after_a_cancelled_step() {
+fn another_model_can_be_asked_after_a_cancelled_call() {
     let mut harness = with_cancelled_call();
     let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:big");
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
-    assert!(harness.state().is_step_cancelled(), "it is the same step");
+    assert!(harness.state().is_step_cancelled(), "the cancelled call still waits for a decision");
     assert_eq!(event_names(&harness.command(Command::Step).unwrap()), ["step_granted", "prompt_sent"]);
 }
 
 #[test]
-fn taking_over_during_a_call_cancels_it_and_waits_for_an_action() {
+fn taking_over_during_a_call_cancels_it_and_waits_for_the_persons_action() {
     let mut harness = with_actor_call();
     execute_command(&mut harness, Command::SetAutonomy(crate::domain::Autonomy::Human), &partial_reply());
     assert!(harness.state().is_step_cancelled());
@@ -181,50 +186,52 @@ fn taking_over_during_a_call_cancels_it_and_waits_for_an_action() {
     assert!(harness.command(Command::Act("sleep".to_owned())).is_ok());
 }
 
-fn call_of_kind(harness: &TestEngine, kind: ReflectionKind) -> CallId {
+/// Returns the call in flight that asks the mentor for this kind of reflection.
+fn question_call(harness: &Harness, kind: ReflectionKind) -> CallId {
     let found = harness.state().calls.iter().find(|(_, e)| e.question().is_some_and(|q| q.kind == kind));
     *found.unwrap().0
 }
 
-/// Creates an engine with a round of two questions: Error has failed, Abstract was cancelled.
-fn with_half_failed_round() -> TestEngine {
-    let mut harness = TestEngine::with_mentor_calls();
-    let call = call_of_kind(&harness, ReflectionKind::Error);
+/// Returns a harness after a round of two questions to the mentor: the call for Error failed, and then the call for
+/// Abstract was cancelled.
+fn with_failed_and_cancelled_question() -> Harness {
+    let mut harness = Harness::with_mentor_calls();
+    let call = question_call(&harness, ReflectionKind::Error);
     harness.reply(Reply::Failed { call, failure: sample_failure() });
     execute_command(&mut harness, Command::Cancel, &partial_reply());
     harness
 }
 
-fn call_counts(harness: &TestEngine) -> (usize, usize, usize) {
+/// Returns the numbers of failed calls, cancelled calls and calls in flight.
+fn call_counts(harness: &Harness) -> (usize, usize, usize) {
     let state = harness.state();
     (state.failed_calls().count(), state.cancelled_calls.len(), state.calls.len())
 }
 
-/// Regression: retrying a failed call with edited text discarded the questions cancelled with it (retrying it unchanged
-/// didn't), and undo then reported that the mentor had been asked.
+/// Regression: retrying a failed call after editing its prompt discarded the cancelled questions of the same round
+/// (retrying it unchanged didn't), and undo then reported that the mentor had been called.
 #[test]
-fn a_retry_with_an_edit_keeps_cancelled_questions() {
-    type Action = fn(&mut TestEngine) -> Result<Vec<Event>, CommandError>;
+fn retrying_an_edited_prompt_keeps_cancelled_questions() {
+    type Action = fn(&mut Harness) -> Result<Vec<Event>, CommandError>;
     let edit: Action = |harness| harness.command(edit_prompt("Be brief."));
     let change_sampling: Action =
         |harness| harness.command(Command::ChangeSetting { name: "mentor.seed".to_owned(), value: 9.into() });
     let retry: Action = |harness| harness.command(Command::Retry);
     let give_up: Action = |harness| harness.command(Command::GiveUp);
-    let recorded: Action = |harness| harness.command(Command::RetryFromRecording("cache".to_owned()));
+    let use_recording: Action = |harness| harness.command(Command::RetryFromRecording("cache".to_owned()));
     let cancel: Action = |harness| Ok(execute_command(harness, Command::Cancel, &partial_reply()));
     let run: Action = |harness| harness.command(Command::Run);
     let fail: Action = |harness| {
-        let call = call_of_kind(harness, ReflectionKind::Error);
+        let call = question_call(harness, ReflectionKind::Error);
         Ok(harness.reply(Reply::Failed { call, failure: sample_failure() }))
     };
     let answer: Action = |harness| {
         let (call, text, reasoning) =
-            (call_of_kind(harness, ReflectionKind::Error), "Beds.".to_owned(), String::new());
+            (question_call(harness, ReflectionKind::Error), "Beds.".to_owned(), String::new());
         Ok(harness.reply(Reply::Model { truncated: None, call, text, reasoning, usage: Usage::default() }))
     };
     let cancelled = "a model call was cancelled";
-    // The commands; then the numbers of failed calls, cancelled calls and calls in flight; then what undo reports, or
-    // `None` if it undoes something.
+    // (actions, call counts after them, what the error of an undo then says, or `None` if the undo succeeds)
     type Case<'a> = (&'a [Action], (usize, usize, usize), Option<&'a str>);
     let cases: [Case<'_>; 12] = [
         (&[], (1, 1, 0), Some(cancelled)),
@@ -235,18 +242,18 @@ fn a_retry_with_an_edit_keeps_cancelled_questions() {
         (&[edit, retry, fail], (1, 1, 0), Some("an edited prompt was sent")),
         (&[edit, retry, answer], (0, 1, 0), Some("an edited prompt was sent")),
         (&[edit, retry, answer, give_up], (0, 0, 0), Some("a cancelled call was given up")),
-        (&[edit, retry, answer, recorded], (0, 0, 1), Some("a recorded reply replaced")),
+        (&[edit, retry, answer, use_recording], (0, 0, 1), Some("a recorded reply replaced")),
         (&[edit, retry, cancel], (0, 2, 0), Some(cancelled)),
         (&[give_up], (0, 0, 0), Some("a cancelled call was given up")),
         (&[retry, answer, run], (0, 0, 1), Some(cancelled)),
     ];
-    for (n, (actions, expected, undo)) in cases.into_iter().enumerate() {
-        let mut harness = with_half_failed_round();
+    for (n, (actions, expected, undo_message)) in cases.into_iter().enumerate() {
+        let mut harness = with_failed_and_cancelled_question();
         for action in actions {
             action(&mut harness).unwrap();
         }
         assert_eq!(call_counts(&harness), expected, "case {n}");
-        match (harness.command(Command::Undo), undo) {
+        match (harness.command(Command::Undo), undo_message) {
             (Ok(_), None) => {}
             (Err(error), Some(text)) => assert!(error.message.contains(text), "case {n}: {error:?}"),
             (other, _) => panic!("case {n}: {other:?}"),
@@ -254,12 +261,13 @@ fn a_retry_with_an_edit_keeps_cancelled_questions() {
     }
 }
 
-/// Regression: cancelling the mentor's question reset a step whose own call had failed meanwhile.
+/// Regression: if the actor's call failed while a question to the mentor was in flight, cancelling the question reset
+/// the actor's step.
 #[test]
 fn cancelling_a_mentor_question_leaves_the_step_unchanged() {
     let mut harness = with_actor_call();
     let (call, _) = harness.first_call().unwrap();
-    // A person asks for a reflection while the actor's call is in flight.
+    // The event of a person who asks the mentor while the actor's call is in flight.
     let question = crate::domain::Question::reflect(ReflectionKind::Error);
     let mentor_call = CallId(harness.state().next_call);
     let prompt = PromptRecord {
@@ -284,22 +292,23 @@ fn cancelling_a_mentor_question_leaves_the_step_unchanged() {
     assert_eq!(harness.state().cancelled_calls.len(), 1);
 }
 
-/// Regression: an edit of the mentor's question wasn't recorded in the reflection.
+/// Regression: a reflection didn't record that a person had edited the mentor's prompt.
 #[test]
-fn a_reflection_records_that_its_question_was_edited() {
-    let mut harness = with_half_failed_round();
+fn a_reflection_records_that_its_prompt_was_edited() {
+    let mut harness = with_failed_and_cancelled_question();
     harness.command(edit_prompt("Be brief.")).unwrap();
     harness.command(Command::Retry).unwrap();
     let (call, text, reasoning) =
-        (call_of_kind(&harness, ReflectionKind::Error), "Beds.".to_owned(), String::new());
+        (question_call(&harness, ReflectionKind::Error), "Beds.".to_owned(), String::new());
     harness.reply(Reply::Model { truncated: None, call, text, reasoning, usage: Usage::default() });
     assert!(harness.state().reflections.last().unwrap().prompt_edited);
     assert!(harness.state().open_episode().unwrap().assisted);
 }
 
-/// A prefetched reply that a call uses is counted with the call, even if the call is cancelled.
+/// The tokens of a prefetch that a cancelled call used are counted once: with the call if its partial reply reports
+/// usage, or else as wasted.
 #[test]
-fn a_prefetched_reply_of_a_cancelled_call_counts_once() {
+fn a_prefetch_of_a_cancelled_call_is_counted_once() {
     for has_usage in [true, false] {
         let mut harness = with_actor_call();
         let (call, _) = harness.first_call().unwrap();
@@ -317,6 +326,7 @@ fn a_prefetched_reply_of_a_cancelled_call_counts_once() {
         let partial_reply = if has_usage { partial_reply() } else { PartialReply::default() };
         execute_command(&mut harness, Command::Cancel, &partial_reply);
         let prefetch_stats = harness.state().prefetch_stats();
+        // (used, dropped, wasted tokens, tokens of the episode)
         let expected = if has_usage { (1, 0, 0, 34) } else { (0, 1, 10, 0) };
         let tokens = harness.state().open_episode().unwrap().tokens;
         assert_eq!(

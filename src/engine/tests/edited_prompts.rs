@@ -1,6 +1,7 @@
-//! Edits of unsent prompts: an edit leaves everything else as it is, and only giving up discards it.
+//! Edits of prompts that wait to be sent. An edit blocks no other command, and requests for other prompts don't discard
+//! it.
 
-use super::fixture::{TestEngine, event_names, step_result};
+use super::fixture::{Harness, event_names, spec_with_tasks, step_result};
 use crate::domain::{Autonomy, CallId, ModelRole, PromptRecord, Question, ReflectionKind, Seq};
 use crate::engine::{Command, Effect, Event, Reply, State};
 
@@ -8,37 +9,38 @@ fn edit_prompt(call: Option<CallId>, text: &str) -> Command {
     Command::EditPrompt { call, segment: 0, text: text.to_owned() }
 }
 
-/// Creates an engine whose actor's call was cancelled; its method can ask a mentor.
-fn with_cancelled_actor_call() -> TestEngine {
-    let mut harness = TestEngine::with_mentor(1, 50);
+/// Returns a harness in which the actor's call was cancelled; its method can ask a mentor.
+fn with_cancelled_actor_call() -> Harness {
+    let mut harness = Harness::with_mentor(spec_with_tasks(1));
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
     harness.command(Command::Cancel).unwrap();
     harness
 }
 
-/// Creates an engine with two cancelled questions to the mentor.
-fn with_cancelled_questions() -> TestEngine {
-    let mut harness = TestEngine::with_mentor_calls();
+/// Returns a harness with two cancelled questions to the mentor.
+fn with_cancelled_questions() -> Harness {
+    let mut harness = Harness::with_mentor_calls();
     harness.command(Command::Cancel).unwrap();
     harness
 }
 
-/// Returns the state without its head, texts, and undo and redo stacks.
-fn without_undo(state: &State) -> State {
+/// Returns the state without the fields that an edit changes even if it is undone.
+fn without_edit_traces(state: &State) -> State {
     let (head, texts, undo, redo) = Default::default();
     State { head, texts, undo_stack: undo, redo_stack: redo, ..state.clone() }
 }
 
-fn prompts_in_flight(harness: &TestEngine) -> Vec<PromptRecord> {
-    let asks = harness.state().calls.values().filter_map(|effect| match effect {
+fn prompts_in_flight(harness: &Harness) -> Vec<PromptRecord> {
+    let prompts = harness.state().calls.values().filter_map(|effect| match effect {
         Effect::Ask { prompt, .. } => Some((**prompt).clone()),
         _ => None,
     });
-    asks.collect()
+    prompts.collect()
 }
 
-/// Regression: after a prompt was edited, only sending it was possible, even after the edit was undone.
+/// Regression: after a cancelled prompt was edited, the only possible command was to send it, even if the edit was
+/// undone.
 #[test]
 fn editing_a_cancelled_prompt_blocks_nothing_else() {
     let cases: [(Command, &[&str]); 7] = [
@@ -54,7 +56,7 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
         for undone in [false, true] {
             let mut harness = with_cancelled_actor_call();
             let previous = harness.state().waiting_prompts().next().cloned().unwrap();
-            let before = without_undo(harness.state());
+            let before = without_edit_traces(harness.state());
             assert_eq!(
                 event_names(&harness.command(edit_prompt(None, "Be brief.")).unwrap()),
                 ["text_defined", "prompt_drafted"]
@@ -62,19 +64,19 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
             assert!(harness.state().has_unsent_edit());
             if undone {
                 harness.command(Command::Undo).unwrap();
-                assert_eq!(without_undo(harness.state()), before);
+                assert_eq!(without_edit_traces(harness.state()), before);
             }
             if undone && command == Command::StepStage {
-                continue; // After the undo this command drafts the prompt again, and sends nothing.
+                continue; // Without the edit, this command drafts the prompt again and sends nothing.
             }
             assert_eq!(event_names(&harness.command(command.clone()).unwrap()), events, "{command:?}");
-            let recorded = matches!(command, Command::RetryFromRecording(_));
+            let uses_recording = matches!(command, Command::RetryFromRecording(_));
             for sent in prompts_in_flight(&harness) {
                 assert!(sent.call > previous.call);
-                assert_eq!(sent.edited, !undone && !recorded, "{command:?}");
+                assert_eq!(sent.edited, !undone && !uses_recording, "{command:?}");
                 assert_eq!(
                     sent.sha256 == previous.sha256,
-                    undone || recorded,
+                    undone || uses_recording,
                     "{command:?}: only an unedited or recorded prompt keeps its hash"
                 );
             }
@@ -86,7 +88,7 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
     harness.command(Command::GiveUp).unwrap();
     let error = harness.command(Command::Undo).unwrap_err();
     assert!(error.older_change.is_none() && harness.state().draft.is_none(), "{error:?}");
-    // A person who takes over can act.
+    // A person who takes over can act, which discards the edit.
     let mut harness = with_cancelled_actor_call();
     harness.command(edit_prompt(None, "Be brief.")).unwrap();
     harness.command(Command::SetAutonomy(Autonomy::Human)).unwrap();
@@ -94,10 +96,10 @@ fn editing_a_cancelled_prompt_blocks_nothing_else() {
     assert!(!harness.state().has_unsent_edit());
 }
 
-/// Regression: the question to the mentor was sent with the draft's call id, and the actor was then asked without the
-/// edit.
+/// Regression: a question to the mentor was sent with the call id of the actor's draft, and the actor was then asked
+/// without the person's edit.
 #[test]
-fn a_reflection_leaves_a_waiting_draft_unchanged() {
+fn asking_the_mentor_keeps_the_edit_of_the_actors_prompt() {
     for staged in [false, true] {
         let mut harness = with_cancelled_actor_call();
         if staged {
@@ -119,13 +121,17 @@ fn a_reflection_leaves_a_waiting_draft_unchanged() {
         });
         harness.command(Command::Step).unwrap();
         let sent = prompts_in_flight(&harness);
-        assert_eq!((sent.len(), &sent[0].sha256, sent[0].edited), (1, &waiting.sha256, true), "{staged}");
+        assert_eq!(
+            (sent.len(), &sent[0].sha256, sent[0].edited),
+            (1, &waiting.sha256, true),
+            "staged: {staged}"
+        );
     }
 }
 
-/// Older versions of the program gave the question the draft's call id.
+/// Older versions of the program could give a question the call id of a waiting draft.
 #[test]
-fn a_question_with_the_call_id_of_a_draft_replaces_it() {
+fn a_question_with_the_call_id_of_a_draft_replaces_the_draft() {
     let mut harness = with_cancelled_actor_call();
     harness.command(Command::StepStage).unwrap();
     let call = harness.state().draft.as_ref().unwrap().call;
@@ -143,7 +149,7 @@ fn a_question_with_the_call_id_of_a_draft_replaces_it() {
     assert!(harness.state().draft.is_none());
 }
 
-/// Regression: the second of two edited questions replaced the first.
+/// Regression: editing a second cancelled question discarded the edit of the first.
 #[test]
 fn each_cancelled_question_keeps_its_own_edit() {
     for at_once in [true, false] {
@@ -155,7 +161,7 @@ fn each_cancelled_question_keeps_its_own_edit() {
         for (call, text) in calls.iter().zip(["first", "second"]) {
             harness.command(edit_prompt(Some(*call), text)).unwrap();
         }
-        let hashes = |harness: &TestEngine| -> Vec<String> {
+        let hashes = |harness: &Harness| -> Vec<String> {
             harness.state().waiting_prompts().map(|p| p.sha256.clone()).collect()
         };
         assert_eq!(hashes(&harness), ["edited first", "edited second"]);
@@ -176,6 +182,6 @@ fn each_cancelled_question_keeps_its_own_edit() {
             sent.extend(prompts_in_flight(&harness));
         }
         let sent: Vec<&str> = sent.iter().map(|p| p.sha256.as_str()).collect();
-        assert_eq!(sent, ["edited first", "edited second"], "{at_once}");
+        assert_eq!(sent, ["edited first", "edited second"], "mentor_at_once: {at_once}");
     }
 }

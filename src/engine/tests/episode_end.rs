@@ -1,20 +1,22 @@
-//! How episodes end.
+//! The limit on episodes in which the actor only thinks.
 
-use super::fixture::{TestEngine, run_spec, step_result};
+use super::fixture::{Harness, spec_with_tasks, step_result};
 use crate::domain::EndReason;
 use crate::engine::Command;
 
 #[test]
-fn an_actor_that_only_thinks_hits_a_limit_even_if_thoughts_do_not_count() {
-    let mut run = run_spec(1, 2);
-    run.settings.set("thoughts_count", false, crate::domain::SettingOrigin::Flag);
-    let mut harness = TestEngine::with_spec(run);
+fn an_actor_that_only_thinks_reaches_a_limit_even_if_thoughts_do_not_count() {
+    let mut spec = spec_with_tasks(1);
+    spec.limits.steps = 2;
+    spec.settings.set("thoughts_count", false, crate::domain::SettingOrigin::Flag);
+    let mut harness = Harness::with_spec(spec);
     harness.command(Command::Run).unwrap();
-    harness.answer_world(step_result("A room."));
+    harness.reply_as_env(step_result("A room."));
+    // With thoughts that don't count, an episode still has at most four times the step limit, here 8.
     for _ in 0..8 {
         assert!(!harness.state().run_over);
-        harness.answer_actor("think: hm");
-        harness.answer_world(step_result("OK."));
+        harness.reply_as_actor("think: hm");
+        harness.reply_as_env(step_result("OK."));
     }
     let ended = harness.state().ended_episodes.first().unwrap();
     assert_eq!((ended.reason, harness.state().run_over), (EndReason::StepLimit, true));

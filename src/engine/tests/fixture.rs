@@ -1,4 +1,5 @@
-//! A minimal policy, and a harness that folds the engine's events.
+//! Two minimal methods, and a harness that does the driver's work: it passes inputs to the engine, folds the resulting
+//! events and keeps them as a journal.
 
 use crate::domain::{
     Autonomy, BreakpointConfig, CallId, EpisodeRole, LessonText, Limits, MessageRole, ModelRole, Note,
@@ -12,12 +13,12 @@ use crate::engine::{
 };
 use std::sync::Arc;
 
-/// Asks the actor until the task is done, and plays every task once.
+/// Plays every task once and asks only the actor.
 pub(super) struct ActorOnlyMethod;
 
 impl Method for ActorOnlyMethod {
     fn name(&self) -> &'static str {
-        "plain"
+        "actor_only"
     }
 
     fn next(&self, state: &State) -> Vec<Intent> {
@@ -38,7 +39,8 @@ impl Method for ActorOnlyMethod {
     }
 }
 
-/// Like [`ActorOnlyMethod`], with two questions to the mentor after every second step and one after each episode.
+/// Like [`ActorOnlyMethod`], but also asks the mentor: two questions after every second step, and one after each
+/// episode.
 pub(super) struct MentorMethod;
 
 impl Method for MentorMethod {
@@ -66,6 +68,7 @@ impl Method for MentorMethod {
     }
 }
 
+/// Parses every line of a mentor's reply as one lesson.
 fn parse_mentor_reply(_: Question, text: &str, _: Option<Truncation>) -> ParsedMentorReply {
     let items = text
         .lines()
@@ -74,6 +77,8 @@ fn parse_mentor_reply(_: Question, text: &str, _: Option<Truncation>) -> ParsedM
     ParsedMentorReply { items, ..ParsedMentorReply::default() }
 }
 
+/// Drafts a prompt with one segment for the task and one for each active lesson. All prompts for the mentor refer to
+/// the same text, which the first of them defines.
 fn draft_prompt(state: &State, request: &PromptRequest) -> PromptDraft {
     let mut segments = vec![SegmentRecord {
         label: SegmentLabel::Task,
@@ -100,6 +105,7 @@ fn draft_prompt(state: &State, request: &PromptRequest) -> PromptDraft {
     }
 }
 
+/// Edits a prompt. Its new hash contains the edited text, so that tests can compare prompts by their hashes.
 fn edit_prompt(_: &State, draft: &PromptRecord, segment: usize, text: &str) -> Option<PromptDraft> {
     let mut record = draft.clone();
     let hash = format!("edited {text}");
@@ -118,7 +124,7 @@ fn parse_reply(text: &str) -> ParsedActorReply {
     }
 }
 
-/// Parses a condition. The only kind here is the type of an event.
+/// Parses a breakpoint's condition. In these tests, every condition is the type of an event.
 fn parse_condition(text: &str) -> Result<BreakpointConfig, CommandError> {
     let (is_watch, rest) = text.strip_prefix("warn ").map_or((false, text), |rest| (true, rest));
     let (once, rest) = rest.strip_prefix("once ").map_or((false, rest), |rest| (true, rest));
@@ -128,6 +134,7 @@ fn parse_condition(text: &str) -> Result<BreakpointConfig, CommandError> {
     Ok(BreakpointConfig { condition: rest.to_owned(), is_watch, once })
 }
 
+/// Returns a match for each enabled breakpoint whose condition is the type of this event.
 fn find_hits(before: &State, envelope: &Envelope, after: &State) -> Vec<BreakpointMatch> {
     let name = event_names(std::slice::from_ref(&envelope.event)).remove(0);
     let step = after.last_step().map_or(0, |s| s.number);
@@ -137,11 +144,12 @@ fn find_hits(before: &State, envelope: &Envelope, after: &State) -> Vec<Breakpoi
         .collect()
 }
 
+/// Returns the policy of a run that asks only the actor.
 pub(super) fn policy() -> Policy {
     policy_with(Arc::new(ActorOnlyMethod))
 }
 
-pub(super) fn policy_with(method: Arc<dyn Method>) -> Policy {
+fn policy_with(method: Arc<dyn Method>) -> Policy {
     Policy {
         method,
         draft_prompt: Arc::new(draft_prompt),
@@ -169,9 +177,11 @@ pub(super) fn policy_with(method: Arc<dyn Method>) -> Policy {
     }
 }
 
-pub(super) fn run_spec(tasks: usize, steps: u32) -> RunSpec {
+/// Returns a run with this many tasks. No test reaches its step limit of 50; tests of limits lower it.
+pub(in crate::engine) fn spec_with_tasks(tasks: usize) -> RunSpec {
     RunSpec {
-        method: "plain".to_owned(),
+        // The engine doesn't look up a method by this name. It only compares the names when the run is changed.
+        method: "test".to_owned(),
         actor: "script".to_owned(),
         mentor: "none".to_owned(),
         interface: "raw".to_owned(),
@@ -188,71 +198,72 @@ pub(super) fn run_spec(tasks: usize, steps: u32) -> RunSpec {
         trials: 1,
         seed: 0,
         autonomy: Autonomy::Auto,
-        limits: Limits { steps, moves: None, wall_seconds: None },
+        limits: Limits { steps: 50, moves: None, wall_seconds: None },
         loop_detector: false,
         settings: Settings::default(),
     }
 }
 
-/// An engine with an in-memory journal and calls that the test answers.
-pub(super) struct TestEngine {
+/// An engine with its journal in memory. The test replies to its calls.
+pub(super) struct Harness {
     pub(super) engine: Engine,
     pub(super) journal: Vec<Envelope>,
-    /// The timestamp of the next events.
+    /// The timestamp that the next events get.
     pub(super) timestamp: jiff::Timestamp,
 }
 
-impl TestEngine {
+impl Harness {
+    /// Returns a harness whose run hasn't started. Its method asks only the actor.
     pub(super) fn new() -> Self {
-        Self { engine: Engine::new(policy()), journal: Vec::new(), timestamp: jiff::Timestamp::UNIX_EPOCH }
+        Self::with_method(Arc::new(ActorOnlyMethod))
     }
 
-    pub(super) fn started(tasks: usize, steps: u32) -> Self {
-        Self::with_spec(run_spec(tasks, steps))
+    fn with_method(method: Arc<dyn Method>) -> Self {
+        Self {
+            engine: Engine::new(policy_with(method)),
+            journal: Vec::new(),
+            timestamp: jiff::Timestamp::UNIX_EPOCH,
+        }
     }
 
+    /// Starts a run with this many tasks and a method that asks only the actor.
+    pub(super) fn with_tasks(tasks: usize) -> Self {
+        Self::with_spec(spec_with_tasks(tasks))
+    }
+
+    /// Starts this run with a method that asks only the actor.
     pub(super) fn with_spec(spec: RunSpec) -> Self {
-        let mut harness = Self::new();
-        harness
-            .command(Command::Start {
-                session: "s".to_owned(),
-                spec: Box::new(spec),
-                pool: Vec::new(),
-                replay_seed: None,
-                breakpoints: Vec::new(),
-            })
-            .unwrap();
-        harness
+        Self::new().start(spec)
     }
 
-    /// Creates an engine with two mentor calls in flight; the mentor is a model.
+    /// Starts this run with a method that also asks a mentor.
+    pub(super) fn with_mentor(spec: RunSpec) -> Self {
+        Self::with_method(Arc::new(MentorMethod)).start(spec)
+    }
+
+    fn start(mut self, spec: RunSpec) -> Self {
+        self.command(Command::Start {
+            session: "s".to_owned(),
+            spec: Box::new(spec),
+            pool: Vec::new(),
+            replay_start: None,
+            breakpoints: Vec::new(),
+        })
+        .unwrap();
+        self
+    }
+
+    /// Returns a harness whose mentor is a model, with two calls to the mentor in flight: first Error, then Abstract.
     pub(super) fn with_mentor_calls() -> Self {
-        let mut harness = Self::with_mentor(1, 50);
+        let mut harness = Self::with_mentor(spec_with_tasks(1));
         let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Mentor, "openai:m");
         harness.command(Command::ChangeRun(Box::new(other))).unwrap();
         harness.command(Command::Run).unwrap();
-        harness.answer_world(step_result("A room. Your task is to: rest."));
+        harness.reply_as_env(step_result("A room. Your task is to: rest."));
         for action in ["look", "dance"] {
-            harness.answer_actor(action);
-            harness.answer_world(step_result("Fine."));
+            harness.reply_as_actor(action);
+            harness.reply_as_env(step_result("Fine."));
         }
-        harness
-    }
-
-    /// Creates a harness with a method that asks a mentor.
-    pub(super) fn with_mentor(tasks: usize, steps: u32) -> Self {
-        let engine = Engine::new(policy_with(Arc::new(MentorMethod)));
-        let mut harness = Self { engine, ..Self::new() };
-        let spec = Box::new(run_spec(tasks, steps));
-        harness
-            .command(Command::Start {
-                session: "s".to_owned(),
-                spec,
-                pool: Vec::new(),
-                replay_seed: None,
-                breakpoints: Vec::new(),
-            })
-            .unwrap();
         harness
     }
 
@@ -260,6 +271,7 @@ impl TestEngine {
         &self.engine.state
     }
 
+    /// Passes an input to the engine, then lets it advance until it has nothing more to do. Returns all new events.
     fn input(&mut self, input: &Input) -> Result<Vec<Event>, CommandError> {
         let before = self.journal.len();
         let events = self.engine.decide(input)?;
@@ -270,7 +282,7 @@ impl TestEngine {
                 break;
             }
             self.fold(events);
-            assert!(self.journal.len() - before < 200, "the engine keeps producing events");
+            assert!(self.journal.len() - before < 200, "the engine never stops producing events");
         }
         Ok(self.journal[before..].iter().map(|e| e.event.clone()).collect())
     }
@@ -283,6 +295,7 @@ impl TestEngine {
         self.input(&Input::Reply(reply)).unwrap()
     }
 
+    /// Folds events, and the breakpoint hits that they cause, as one batch.
     fn fold(&mut self, events: Vec<(Cause, Event)>) {
         let (head, timestamp) = (self.engine.state.head.0, self.timestamp);
         let to_envelopes = |first_seq: u64, events: Vec<(Cause, Event)>| -> Vec<Envelope> {
@@ -307,18 +320,19 @@ impl TestEngine {
         }
     }
 
+    /// Returns the oldest call in flight.
     pub(super) fn first_call(&self) -> Option<(CallId, Effect)> {
         self.state().calls.iter().next().map(|(c, e)| (*c, e.clone()))
     }
 
-    /// Answers the environment call in flight.
-    pub(super) fn answer_world(&mut self, result: StepResult) -> Vec<Event> {
+    /// Replies to the environment call in flight.
+    pub(super) fn reply_as_env(&mut self, result: StepResult) -> Vec<Event> {
         let (call, _) = self.first_call().expect("a call is in flight");
         self.reply(Reply::World { call, result: Box::new(result), admissible: Vec::new() })
     }
 
-    /// Answers the actor's call in flight.
-    pub(super) fn answer_actor(&mut self, text: &str) -> Vec<Event> {
+    /// Replies to the actor call in flight.
+    pub(super) fn reply_as_actor(&mut self, text: &str) -> Vec<Event> {
         let (call, effect) = self.first_call().expect("a call is in flight");
         assert!(
             matches!(effect, Effect::Ask { ref prompt, .. } if prompt.role == ModelRole::Actor),
@@ -340,6 +354,7 @@ impl TestEngine {
     }
 }
 
+/// Returns the environment's result of an action that didn't end the episode.
 pub(super) fn step_result(text: &str) -> StepResult {
     StepResult { observation: text.to_owned(), valid: text != "Nothing happens.", ..StepResult::default() }
 }
@@ -348,6 +363,7 @@ pub(super) fn won_result(text: &str) -> StepResult {
     StepResult { won: true, done: true, reward: 1.0, progress: 1.0, ..step_result(text) }
 }
 
+/// Returns the types of the events, as the journal writes them.
 pub(super) fn event_names(events: &[Event]) -> Vec<String> {
     events
         .iter()
@@ -355,7 +371,7 @@ pub(super) fn event_names(events: &[Event]) -> Vec<String> {
         .collect()
 }
 
-/// A failure of a call to the actor.
+/// Returns the failure of a call to a model.
 pub(super) fn sample_failure() -> crate::engine::Failure {
     let [message, source, hint] = ["no answer", "actor", "retry"].map(str::to_owned);
     crate::engine::Failure { message, source, hint, kind: None, partial_text: String::new(), usage: None }

@@ -1,42 +1,46 @@
-//! Manual edits other than lesson edits.
+//! A person's changes to anything but lessons, and their undo.
 
-use super::fixture::{TestEngine, event_names, run_spec, sample_failure, step_result};
+use super::fixture::{Harness, event_names, sample_failure, spec_with_tasks, step_result};
 use crate::domain::{EndReason, ReflectionKind};
 use crate::engine::{Command, Event, Reply};
 
 #[test]
 fn a_run_can_be_changed_only_between_calls() {
-    let mut harness = TestEngine::started(1, 50);
+    let mut harness = Harness::with_tasks(1);
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
-    let mut other = run_spec(1, 50);
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    let mut other = spec_with_tasks(1);
     "other".clone_into(&mut other.method);
     let error = harness.command(Command::ChangeRun(Box::new(other.clone()))).unwrap_err();
     assert!(error.message.contains("during a model call"), "{error:?}");
-    harness.answer_actor("look");
+    harness.reply_as_actor("look");
     let events = harness.command(Command::ChangeRun(Box::new(other.clone()))).unwrap();
     assert_eq!(event_names(&events), ["run_changed", "memory_set"]);
     assert_eq!(harness.state().run.as_deref(), Some(&other));
     assert!(harness.state().episode.as_ref().unwrap().assisted);
-    assert!(harness.state().step_awaiting_decision().is_some(), "the proposal is still waiting");
+    assert!(harness.state().step_awaiting_decision().is_some(), "the proposal still waits for a decision");
     let mut same_method = other.clone();
     "m".clone_into(&mut same_method.actor);
     let events = harness.command(Command::ChangeRun(Box::new(same_method))).unwrap();
-    assert!(matches!(events.as_slice(), [Event::RunChanged { .. }]), "the memory is kept");
+    assert!(
+        matches!(events.as_slice(), [Event::RunChanged { .. }]),
+        "the method is the same, so its memory is kept"
+    );
 }
 
 #[test]
-fn sampling_parameters_need_a_model_and_enter_its_next_prompt() {
+fn sampling_parameters_need_a_model_and_apply_to_its_next_prompt() {
     use crate::domain::ModelRole;
     use serde_json::{Value, json};
     let set = |name: &str, value: Value| Command::ChangeSetting { name: name.to_owned(), value };
     let mut harness = with_answered_step();
-    let switch_to = |harness: &mut TestEngine, actor: &str, mentor: &str| {
-        let mut other = run_spec(1, 50);
+    let switch_to = |harness: &mut Harness, actor: &str, mentor: &str| {
+        let mut other = spec_with_tasks(1);
         actor.clone_into(&mut other.actor);
         mentor.clone_into(&mut other.mentor);
         harness.command(Command::ChangeRun(Box::new(other))).unwrap();
     };
+    // (setting, value, actor, part of the error)
     let cases = [
         ("actor.temperature", json!(0.7), "rules", "no sampling parameters"),
         ("actor.seed", json!(false), "rules", "no sampling parameters"),
@@ -46,10 +50,11 @@ fn sampling_parameters_need_a_model_and_enter_its_next_prompt() {
         ("actor.base_url", json!("http://h"), "openai:m", "not a sampling parameter"),
         ("actor.temperature", json!("hot"), "openai:m", "actor.temperature"),
     ];
-    for (name, value, actor, reason) in cases {
+    for (name, value, actor, message) in cases {
         switch_to(&mut harness, actor, "symbolic");
         let error = harness.command(set(name, value)).unwrap_err();
-        assert!(error.message.contains(reason), "{name} of {actor}: {error:?}");
+        assert!(error.message.contains(message), "{name} of {actor}: {error:?}");
+        // Changing a run to itself would be rejected, so the next case starts from another run.
         switch_to(&mut harness, "another", "none");
     }
     switch_to(&mut harness, "openai:m", "symbolic");
@@ -58,31 +63,32 @@ fn sampling_parameters_need_a_model_and_enter_its_next_prompt() {
     assert!(drafted.sampling.is_empty());
     harness.command(set("actor.temperature", json!(0.7))).unwrap();
     harness.command(set("actor.seed", json!(9))).unwrap();
-    // Nothing has used it yet, so it can be undone and redone.
+    // No prompt has used the seed yet, so it can be undone and redone.
     assert_eq!(event_names(&harness.command(Command::Undo).unwrap())[0], "taken_back");
     assert_eq!(harness.state().run.as_ref().unwrap().settings.seed_override(ModelRole::Actor), None);
     assert_eq!(event_names(&harness.command(Command::Redo).unwrap())[0], "made_again");
     harness.command(Command::Step).unwrap();
     let sent = harness.state().actor_prompts.0.clone().unwrap();
+    // `true` means that a seed is sent. It is derived from the setting and stored in `seed`.
     assert_eq!(Value::Object(sent.sampling.clone()), json!({"temperature": 0.7, "seed": true}));
-    assert_ne!(sent.seed, drafted.seed, "a waiting prompt is drafted again");
+    assert_ne!(sent.seed, drafted.seed, "the draft was discarded, and a new one has the new seed");
     assert_eq!(sent.seed, crate::engine::request_seed(9, 1, sent.step, ModelRole::Actor, 0));
     let description = harness.state().run.as_ref().unwrap().describe_request_sampling(&sent, &[]).unwrap();
     assert!(
         description.contains("temperature 0.7 (by a person)") && description.contains("its profile"),
         "{description}"
     );
-    assert!(harness.command(Command::Undo).unwrap_err().seq.is_some(), "a prompt has used it");
+    assert!(harness.command(Command::Undo).unwrap_err().seq.is_some(), "a prompt has used the seed");
 }
 
-/// Returns an engine whose first step is answered and whose second prompt has not been drafted.
-fn with_answered_step() -> TestEngine {
-    let mut harness = TestEngine::started(1, 50);
+/// Returns a harness whose first step, a thought, has been answered. The next prompt hasn't been drafted yet.
+fn with_answered_step() -> Harness {
+    let mut harness = Harness::with_tasks(1);
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
-    harness.answer_actor("think: I could look.");
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    harness.reply_as_actor("think: I could look.");
     harness.command(Command::StepStage).unwrap();
-    harness.answer_world(step_result("OK."));
+    harness.reply_as_env(step_result("OK."));
     harness
 }
 
@@ -95,13 +101,13 @@ fn edit_observation(step: u32, text: &str) -> Command {
 }
 
 #[test]
-fn an_edited_thought_is_what_runs() {
-    let mut harness = TestEngine::started(1, 50);
+fn a_thought_only_step_runs_with_the_edited_thought() {
+    let mut harness = Harness::with_tasks(1);
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
-    harness.answer_actor("think: I could look.");
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    harness.reply_as_actor("think: I could look.");
     assert_eq!(event_names(&harness.command(edit_thought(1, " I look. ")).unwrap()), ["thought_edited"]);
-    assert!(harness.command(edit_thought(1, "I look.")).unwrap().is_empty(), "the same text is no change");
+    assert!(harness.command(edit_thought(1, "I look.")).unwrap().is_empty(), "the same text changes nothing");
     assert!(harness.command(edit_thought(1, "  ")).is_err());
     assert!(harness.command(edit_thought(2, "x")).is_err());
     assert!(harness.command(edit_observation(1, "x")).unwrap_err().message.contains("no observation yet"));
@@ -137,7 +143,7 @@ fn an_answered_step_can_be_edited_until_a_prompt_shows_it() {
     assert_eq!((step.observation(), step.is_observation_edited()), (Some("OK."), false));
     assert_eq!(step.action(), Some("think: I could look."));
     harness.command(Command::Redo).unwrap();
-    // A prompt has shown the step, so it can be edited only on a fork from before that prompt.
+    // Once a prompt has shown the step, it can be edited only on a fork from before that prompt.
     let answered = harness.state().last_step().unwrap().answered_seq;
     harness.command(Command::Step).unwrap();
     for edit in [edit_observation(1, "x"), edit_thought(1, "x")] {
@@ -145,7 +151,7 @@ fn an_answered_step_can_be_edited_until_a_prompt_shows_it() {
         assert_eq!(error.seq.unwrap().0, answered.0 + 1, "{error:?}");
     }
     assert!(harness.command(Command::Undo).unwrap_err().seq.is_some());
-    assert!(harness.command(Command::Redo).unwrap_err().seq.is_some(), "a prompt has already used it");
+    assert!(harness.command(Command::Redo).unwrap_err().seq.is_some(), "a prompt has shown the step");
 }
 
 #[test]
@@ -155,7 +161,7 @@ fn settings_autonomy_remarks_and_drafts_are_undone_one_by_one() {
     let before = harness.state().clone();
     harness.command(set("max_steps", 9.into())).unwrap();
     harness.command(set("max_moves", 3.into())).unwrap();
-    harness.command(set("own", "x".into())).unwrap();
+    harness.command(set("custom_setting", "x".into())).unwrap();
     harness.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm)).unwrap();
     harness.command(Command::Remark { step: 1, text: "odd".to_owned() }).unwrap();
     harness.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
@@ -176,7 +182,7 @@ fn settings_autonomy_remarks_and_drafts_are_undone_one_by_one() {
         (&changed.run, changed.autonomy, &changed.remarks)
     );
     assert_eq!(state.last_step().unwrap().remarks, ["odd"]);
-    // The edit of a draft.
+    // An edit of a draft is undone and redone, too.
     harness.command(Command::SetAutonomy(crate::domain::Autonomy::Auto)).unwrap();
     harness.command(Command::StepStage).unwrap();
     let draft = harness.state().draft.clone();
@@ -187,18 +193,22 @@ fn settings_autonomy_remarks_and_drafts_are_undone_one_by_one() {
     assert_eq!(harness.state().draft, draft);
     harness.command(Command::Redo).unwrap();
     assert!(harness.state().draft.as_ref().unwrap().edited);
-    // Another change drafts the prompt again, which discards the edit.
+    // Another change discards the draft with its edit, so undo then skips the edit.
     harness.command(set("max_steps", 8.into())).unwrap();
     harness.command(Command::Undo).unwrap();
-    assert_eq!(event_names(&harness.command(Command::Undo).unwrap()), ["taken_back"], "the autonomy change");
+    assert_eq!(
+        event_names(&harness.command(Command::Undo).unwrap()),
+        ["taken_back"],
+        "undoes the autonomy change"
+    );
 }
 
 #[test]
-fn an_executed_action_cannot_be_undone_but_offers_a_fork() {
-    let mut harness = TestEngine::started(1, 50);
+fn an_executed_override_cannot_be_undone_but_a_fork_is_offered() {
+    let mut harness = Harness::with_tasks(1);
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
-    harness.answer_actor("look");
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    harness.reply_as_actor("look");
     let events = harness
         .command(Command::Override {
             action: "jump".to_owned(),
@@ -221,7 +231,7 @@ fn breakpoint_changes_are_undone_before_an_older_remark() {
     harness.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
     harness.command(Command::SwitchBreakpoint { breakpoint: 1, enabled: false }).unwrap();
     harness.command(Command::RemoveBreakpoint(1)).unwrap();
-    let enabled = |harness: &TestEngine| harness.state().breakpoints.get(1).map(|b| b.enabled);
+    let enabled = |harness: &Harness| harness.state().breakpoints.get(1).map(|b| b.enabled);
     for expected in [Some(false), Some(true), None] {
         assert_eq!(event_names(&harness.command(Command::Undo).unwrap()), ["taken_back"]);
         assert_eq!(enabled(&harness), expected);
@@ -234,29 +244,31 @@ fn breakpoint_changes_are_undone_before_an_older_remark() {
 }
 
 #[test]
-fn undo_after_an_irreversible_action_fails_and_undoes_nothing_older() {
-    let mut spec = run_spec(1, 50);
+fn undo_after_an_irreversible_action_fails_and_keeps_older_edits() {
+    let mut spec = spec_with_tasks(1);
     spec.method = "another".to_owned();
-    let fail_call = |harness: &mut TestEngine| {
+    let fail_call = |harness: &mut Harness| {
         harness.command(Command::Step).unwrap();
         let (call, _) = harness.first_call().unwrap();
         harness.reply(Reply::Failed { call, failure: sample_failure() });
     };
-    let ask = |harness: &mut TestEngine| drop(harness.command(Command::Step).unwrap());
-    let propose = |harness: &mut TestEngine| {
+    let send_prompt = |harness: &mut Harness| drop(harness.command(Command::Step).unwrap());
+    let propose = |harness: &mut Harness| {
         harness.command(Command::Step).unwrap();
-        harness.answer_actor("look");
+        harness.reply_as_actor("look");
     };
-    let diverge = |harness: &mut TestEngine| {
+    let diverge = |harness: &mut Harness| {
         let (recorded, actual) = ("OK.".to_owned(), "No.".to_owned());
         harness.reply(Reply::Diverged { episode: 1, step: 1, recorded, actual });
     };
     let end_episode =
-        |harness: &mut TestEngine| drop(harness.command(Command::EndEpisode(EndReason::Person)).unwrap());
+        |harness: &mut Harness| drop(harness.command(Command::EndEpisode(EndReason::Person)).unwrap());
     let templates = Command::ChangeSetting { name: "templates".to_owned(), value: "other".into() };
     let task = spec.tasks[0].clone();
-    let preparations: [&dyn Fn(&mut TestEngine); 9] =
-        [&|_| (), &|_| (), &ask, &propose, &|_| (), &fail_call, &diverge, &end_episode, &|_| ()];
+    // Each brings the harness into a state in which the command at the same index of `actions` is possible.
+    let preparations: [&dyn Fn(&mut Harness); 9] =
+        [&|_| (), &|_| (), &send_prompt, &propose, &|_| (), &fail_call, &diverge, &end_episode, &|_| ()];
+    // (command, its irreversible event, what undo says about it)
     let actions = [
         (Command::ChangeRun(Box::new(spec)), "run_changed", "the run was changed"),
         (Command::EndEpisode(EndReason::Person), "episode_ended", "the episode was ended"),
@@ -277,14 +289,14 @@ fn undo_after_an_irreversible_action_fails_and_undoes_nothing_older() {
         let target_seq = harness.journal.iter().rev().find(has_name).unwrap().seq;
         let error = harness.command(Command::Undo).unwrap_err();
         assert!(error.message.contains(description), "{error:?}");
-        assert_eq!(error.seq, Some(target_seq), "a fork before it is offered");
-        assert_eq!(harness.state().remarks.len(), 1);
+        assert_eq!(error.seq, Some(target_seq), "a fork from before that event is offered");
+        assert_eq!(harness.state().remarks.len(), 1, "the older remark is kept");
     }
     // A mentor call can't be undone either.
-    let mut harness = TestEngine::with_mentor(1, 50);
+    let mut harness = Harness::with_mentor(spec_with_tasks(1));
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
-    harness.answer_actor("look");
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    harness.reply_as_actor("look");
     harness.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
     harness.command(Command::Reflect(ReflectionKind::Error)).unwrap();
     assert!(harness.command(Command::Undo).unwrap_err().message.contains("the mentor was called"));

@@ -1,9 +1,9 @@
-//! Properties that hold for any inputs in any order.
+//! Properties that hold after any sequence of inputs.
 
-use super::fixture::{TestEngine, step_result, won_result};
+use super::fixture::{Harness, spec_with_tasks, step_result, won_result};
 use crate::domain::{
-    Autonomy, BranchId, CallId, LessonStatus, LessonText, ReflectionKind, Scope, ShownAs, ThoughtDisposition,
-    Usage,
+    Autonomy, BranchId, CallId, LessonStatus, LessonText, ReflectionKind, RunSpec, Scope, ShownAs,
+    ThoughtDisposition, Usage,
 };
 use crate::engine::{
     Command, Effect, Engine, Envelope, Event, Failure, LessonCommand, Reply, State, effect_of,
@@ -14,10 +14,20 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub(super) enum TestInput {
     Command(Command),
-    /// Answers the n-th call in flight, or one that isn't in flight if there are fewer, with this variant of a reply.
-    Answer(u8, u8),
-    /// Edits, disables or moves the lesson with this index, or adds one.
-    Lesson(u8, u8),
+    /// Answers the call in flight with this index. If there is none, sends a reply to a call that doesn't exist.
+    Answer {
+        index: u8,
+        /// 5 fails the call. 4 wins the episode if the call is to the environment. Other numbers select the text of
+        /// the reply.
+        variant: u8,
+    },
+    /// Changes the lesson pool.
+    Lesson {
+        /// 1 edits a lesson, 2 disables it, 3 moves it; anything else adds one.
+        change: u8,
+        /// The lesson's index in the pool. If there is none, a lesson is added.
+        index: u8,
+    },
 }
 
 pub(super) fn test_inputs() -> impl Strategy<Value = TestInput> {
@@ -33,7 +43,7 @@ pub(super) fn test_inputs() -> impl Strategy<Value = TestInput> {
         Just(Command::GiveUp),
         Just(Command::Reflect(ReflectionKind::Error)),
         Just(Command::Undo),
-        Just(Command::SettlePool { refused: vec![0] }),
+        Just(Command::ApplySummary { refused: vec![0] }),
         Just(Command::Redo),
         (1u32..4, 0u8..3)
             .prop_map(|(step, n)| Command::EditThought { step, text: "hm".repeat(usize::from(n)) }),
@@ -64,17 +74,18 @@ pub(super) fn test_inputs() -> impl Strategy<Value = TestInput> {
     ];
     prop_oneof![
         3 => command.prop_map(TestInput::Command),
-        6 => (0u8..3, 0u8..6).prop_map(|(n, v)| TestInput::Answer(n, v)),
-        1 => (0u8..4, 0u8..3).prop_map(|(a, b)| TestInput::Lesson(a, b)),
+        6 => (0u8..3, 0u8..6).prop_map(|(index, variant)| TestInput::Answer { index, variant }),
+        1 => (0u8..4, 0u8..3).prop_map(|(change, index)| TestInput::Lesson { change, index }),
     ]
 }
 
-pub(super) fn apply_input(harness: &mut TestEngine, step: &TestInput) {
-    match step {
+/// Applies an input. Commands may fail.
+pub(super) fn apply_input(harness: &mut Harness, input: &TestInput) {
+    match input {
         TestInput::Command(command) => drop(harness.command(command.clone())),
-        TestInput::Lesson(kind, index) => {
+        TestInput::Lesson { change, index } => {
             let command =
-                match (kind, harness.state().pool.all().nth(usize::from(*index)).map(|l| l.id.clone())) {
+                match (change, harness.state().pool.all().nth(usize::from(*index)).map(|l| l.id.clone())) {
                     (1, Some(id)) => LessonCommand::Edit { id, text: LessonText::plain("other") },
                     (2, Some(id)) => LessonCommand::Status { id, status: LessonStatus::Off },
                     (3, Some(id)) => LessonCommand::Move { id, to: 0 },
@@ -87,17 +98,17 @@ pub(super) fn apply_input(harness: &mut TestEngine, step: &TestInput) {
                 };
             drop(harness.command(Command::Lesson(command)));
         }
-        TestInput::Answer(n, variant) => {
+        TestInput::Answer { index, variant } => {
             let in_flight: Vec<(CallId, Effect)> =
-                harness.state().calls.iter().map(|(c, e)| (*c, e.clone())).collect();
-            let Some((call, effect)) = in_flight.get(usize::from(*n)) else {
+                harness.state().calls.iter().map(|(call, effect)| (*call, effect.clone())).collect();
+            let Some((call, effect)) = in_flight.get(usize::from(*index)) else {
                 let before = harness.state().clone();
                 let events = harness.reply(Reply::World {
                     call: CallId(9999),
                     result: Box::new(step_result("stale")),
                     admissible: Vec::new(),
                 });
-                assert!(events.is_empty(), "a stale reply is ignored");
+                assert!(events.is_empty(), "a reply to a call that isn't in flight is ignored");
                 assert_eq!(&before, harness.state());
                 return;
             };
@@ -141,38 +152,45 @@ fn fold(journal: &[Envelope]) -> State {
     state
 }
 
-/// Creates a harness whose method asks only the actor, or the mentor too.
-pub(super) fn new_engine(has_mentor: bool) -> TestEngine {
-    if has_mentor { TestEngine::with_mentor(2, 6) } else { TestEngine::started(2, 6) }
+/// Returns a run that is short enough for random inputs to end its episodes.
+pub(super) fn short_run() -> RunSpec {
+    let mut spec = spec_with_tasks(2);
+    spec.limits.steps = 6;
+    spec
+}
+
+/// Starts a short run with a method that asks only the actor or, if `has_mentor`, also a mentor.
+pub(super) fn start_short_run(has_mentor: bool) -> Harness {
+    if has_mentor { Harness::with_mentor(short_run()) } else { Harness::with_spec(short_run()) }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_fold_of_the_written_journal_is_the_live_state(
-        steps in prop::collection::vec(test_inputs(), 1..60), has_mentor: bool,
+    fn folding_the_serialized_journal_gives_the_live_state(
+        inputs in prop::collection::vec(test_inputs(), 1..60), has_mentor: bool,
     ) {
-        let mut harness = new_engine(has_mentor);
-        for step in &steps {
-            apply_input(&mut harness, step);
+        let mut harness = start_short_run(has_mentor);
+        for input in &inputs {
+            apply_input(&mut harness, input);
         }
-        let written: Vec<Envelope> = harness
+        let journal: Vec<Envelope> = harness
             .journal
             .iter()
             .map(|e| serde_json::from_str(&serde_json::to_string(e).unwrap()).unwrap())
             .collect();
-        let folded = fold(&written);
+        let folded = fold(&journal);
         prop_assert_eq!(&folded, harness.state());
         let restored: State = serde_json::from_str(&serde_json::to_string(&folded).unwrap()).unwrap();
         prop_assert_eq!(&restored, harness.state());
     }
 
     #[test]
-    fn call_ids_are_never_used_twice(steps in prop::collection::vec(test_inputs(), 1..60), has_mentor: bool) {
-        let mut harness = new_engine(has_mentor);
-        for step in &steps {
-            apply_input(&mut harness, step);
+    fn call_ids_are_never_used_twice(inputs in prop::collection::vec(test_inputs(), 1..60), has_mentor: bool) {
+        let mut harness = start_short_run(has_mentor);
+        for input in &inputs {
+            apply_input(&mut harness, input);
         }
         let (mut seen, mut failed) = (BTreeSet::new(), BTreeSet::new());
         for envelope in &harness.journal {
@@ -181,39 +199,42 @@ proptest! {
             }
             match effect_of(&envelope.event) {
                 Some(Effect::Cancel { .. }) | None => {}
-                // A failed call can be retried with edited text, after which nobody answers the original.
+                // A failed call that is retried keeps its id; its first request gets no more replies.
                 Some(effect) => prop_assert!(
                     seen.insert(effect.call()) || failed.remove(&effect.call()),
-                    "call {} twice",
+                    "call id {} was used twice",
                     effect.call()
                 ),
             }
         }
     }
 
-    /// After a crash that leaves any number of whole batches, the session can be resumed and run to its end.
+    /// After a crash that leaves any number of whole batches in the journal, the session can be resumed and run to its
+    /// end.
     #[test]
-    fn a_session_cut_after_any_batch_resumes_and_ends(
-        steps in prop::collection::vec(test_inputs(), 1..40), cut in 0usize..200, has_mentor: bool,
+    fn a_session_that_crashed_after_any_batch_can_be_resumed_and_finished(
+        inputs in prop::collection::vec(test_inputs(), 1..40), kept in 0usize..200, has_mentor: bool,
     ) {
-        let mut harness = new_engine(has_mentor);
-        for step in &steps {
-            apply_input(&mut harness, step);
+        let mut harness = start_short_run(has_mentor);
+        for input in &inputs {
+            apply_input(&mut harness, input);
         }
-        let mut cut = cut.min(harness.journal.len()).max(1);
-        while cut > 1 && harness.journal[cut - 1].batch_continues {
-            cut -= 1;
+        // The number of events left: whole batches, and at least the first event.
+        let mut kept = kept.min(harness.journal.len()).max(1);
+        while kept > 1 && harness.journal[kept - 1].batch_continues {
+            kept -= 1;
         }
-        let state = fold(&harness.journal[..cut]);
+        let state = fold(&harness.journal[..kept]);
         let policy = harness.engine.policy.clone();
-        let mut harness = TestEngine {
+        let mut harness = Harness {
             engine: Engine::resume(state, policy, BranchId::trunk()),
-            journal: harness.journal[..cut].to_vec(),
+            journal: harness.journal[..kept].to_vec(),
             timestamp: harness.timestamp,
         };
         harness.command(Command::Reopen).unwrap();
+        // Fails if no call waits to be retried.
         let _ = harness.command(Command::Retry);
-        // A breakpoint would pause the run, which is correct.
+        // Breakpoints would pause the run before its end.
         for breakpoint in harness.state().breakpoints.all.iter().map(|b| b.number).collect::<Vec<_>>() {
             harness.command(Command::RemoveBreakpoint(breakpoint)).unwrap();
         }
@@ -223,8 +244,8 @@ proptest! {
             if harness.state().run_over {
                 break;
             }
-            prop_assert!(!harness.state().calls.is_empty(), "stuck: {:?}", harness.state());
-            apply_input(&mut harness, &TestInput::Answer(0, 0));
+            prop_assert!(!harness.state().calls.is_empty(), "the run doesn't continue: {:?}", harness.state());
+            apply_input(&mut harness, &TestInput::Answer { index: 0, variant: 0 });
         }
         prop_assert!(harness.state().run_over);
     }

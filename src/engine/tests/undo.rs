@@ -1,13 +1,14 @@
-//! Undo reverts a person's newest intervention and no other. If that can't be undone, it names the newest one that can.
+//! Undo reverts a person's newest intervention and nothing else. If that intervention can't be undone, the error offers
+//! the newest change that can be.
 
-use super::fixture::{TestEngine, event_names, sample_failure, step_result};
-use super::properties::{TestInput, apply_input, new_engine, test_inputs};
+use super::fixture::{Harness, event_names, sample_failure, step_result};
+use super::properties::{TestInput, apply_input, short_run, start_short_run, test_inputs};
 use crate::domain::{Author, Autonomy, LessonOp, LessonStatus, LessonText, ReflectionKind, Scope, Seq};
 use crate::engine::{Cause, Command, Envelope, Event, LessonCommand, Reply, State};
 use proptest::prelude::*;
 
-/// Returns whether the event is an intervention of a person, judged by the journal alone. Excludes events that continue
-/// the session or only accompany another one.
+/// Returns whether an event that a person caused is an intervention. Events that only continue the session, or that
+/// accompany an intervention in the same batch, aren't.
 fn is_intervention(event: &Event) -> bool {
     match event {
         Event::LessonChanged { author, .. } => *author == Author::Person,
@@ -28,35 +29,40 @@ fn is_intervention(event: &Event) -> bool {
     }
 }
 
-/// Returns the interventions in effect, newest last.
-fn interventions_in_effect(journal: &[Envelope]) -> Vec<&Envelope> {
+/// Returns the interventions that haven't been undone, newest last. Determines them from the journal, without the undo
+/// stack.
+fn interventions_not_undone(journal: &[Envelope]) -> Vec<&Envelope> {
     let (mut done, mut undone): (Vec<&Envelope>, Vec<Seq>) = (Vec::new(), Vec::new());
-    // The previous runs, as long as no call has used the new one.
-    let (mut state, mut runs) = (State::default(), Vec::new());
+    // Changes of the run that no call has used yet, each with the run before it.
+    let (mut state, mut unused_changes) = (State::default(), Vec::new());
     for envelope in journal {
         let before = state.clone();
         state.apply(envelope);
         let retried = matches!(envelope.event, Event::Retried { .. });
         if state.last_pool_use > before.last_pool_use || (retried && state.calls.len() > before.calls.len()) {
-            runs.clear();
+            unused_changes.clear();
         }
         match &envelope.event {
             Event::RunChanged { spec } => {
+                // Changing back to the previous run undoes the last change.
                 let last = done.last().map(|e| e.seq);
                 let is_inverse = |(target_seq, previous): &(Seq, _)| {
                     Some(*target_seq) == last && *previous == Some(spec.clone())
                 };
-                if runs.last().is_some_and(is_inverse) {
-                    runs.pop();
+                if unused_changes.last().is_some_and(is_inverse) {
+                    unused_changes.pop();
                     done.pop();
                 } else {
-                    runs.push((envelope.seq, before.run.map(|run| Box::new((*run).clone()))));
+                    unused_changes.push((envelope.seq, before.run.map(|run| Box::new((*run).clone()))));
                     done.push(envelope);
                     undone.clear();
                 }
             }
             Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => {
-                assert!(done.iter().any(|e| e.seq == *target_seq), "{target_seq:?} was not in effect");
+                assert!(
+                    done.iter().any(|e| e.seq == *target_seq),
+                    "{target_seq:?} is not an intervention that could be undone"
+                );
                 done.retain(|e| e.seq != *target_seq);
                 undone.push(*target_seq);
             }
@@ -74,7 +80,8 @@ fn interventions_in_effect(journal: &[Envelope]) -> Vec<&Envelope> {
     done
 }
 
-/// Returns the newest intervention in effect, except an edit of a prompt that was drafted again since.
+/// Returns the newest intervention that hasn't been undone. Skips an edit of a prompt if nothing has used the edit and
+/// the prompt no longer waits as edited.
 fn newest_intervention(journal: &[Envelope], state: &State) -> Option<Seq> {
     let is_obsolete = |e: &Envelope| {
         let prompt = match &e.event {
@@ -85,19 +92,19 @@ fn newest_intervention(journal: &[Envelope], state: &State) -> Option<Seq> {
             },
             _ => return false,
         };
-        // A draft, or the prompt of a failed call.
         state.waiting_prompt(prompt.call) != Some(prompt) && state.last_pool_use <= e.seq
     };
-    interventions_in_effect(journal).into_iter().rev().find(|e| !is_obsolete(e)).map(|e| e.seq)
+    interventions_not_undone(journal).into_iter().rev().find(|e| !is_obsolete(e)).map(|e| e.seq)
 }
 
-/// Returns whether a prompt or an action has used the change.
-fn is_used_since(journal: &[Envelope], change: &Envelope) -> bool {
+/// Returns whether a prompt was sent or an action was taken after the change.
+fn is_used(journal: &[Envelope], change: &Envelope) -> bool {
     let uses = |e: &&Envelope| matches!(e.event, Event::PromptSent { .. } | Event::ActionTaken { .. });
     journal.iter().filter(uses).any(|e| e.seq > change.seq)
 }
 
-/// Returns the remarks and new lessons that nothing has used and that still exist: each must be undoable.
+/// Returns interventions that undo must be able to revert: remarks, and added lessons that still have their text and
+/// that no prompt or action has used.
 fn must_be_undoable(journal: &[Envelope], state: &State) -> Vec<Seq> {
     let is_undoable = |e: &&Envelope| match &e.event {
         Event::Remarked { .. } => true,
@@ -105,7 +112,7 @@ fn must_be_undoable(journal: &[Envelope], state: &State) -> Vec<Seq> {
         Event::LessonChanged { op, .. } => match &**op {
             LessonOp::Add { id, text, .. } => {
                 // Lessons with episode scope are removed when the episode ends.
-                !is_used_since(journal, e)
+                !is_used(journal, e)
                     && state
                         .pool
                         .get(id)
@@ -115,22 +122,22 @@ fn must_be_undoable(journal: &[Envelope], state: &State) -> Vec<Seq> {
         },
         _ => false,
     };
-    interventions_in_effect(journal).into_iter().filter(is_undoable).map(|e| e.seq).collect()
+    interventions_not_undone(journal).into_iter().filter(is_undoable).map(|e| e.seq).collect()
 }
 
-/// Commands that the other properties don't need.
-fn more_test_inputs() -> impl Strategy<Value = TestInput> {
-    let other = |name: &str| {
-        let mut spec = super::fixture::run_spec(2, 6);
-        name.clone_into(&mut spec.actor);
+/// Returns [`test_inputs`] and, less often, commands that can't be undone or that change the run.
+fn undo_test_inputs() -> impl Strategy<Value = TestInput> {
+    let run_with_actor = |actor: &str| {
+        let mut spec = short_run();
+        actor.clone_into(&mut spec.actor);
         spec
     };
-    let task = other("script").tasks[0].clone();
+    let task = short_run().tasks[0].clone();
     let command = prop_oneof![
         Just(Command::ChangeSetting { name: "templates".to_owned(), value: "other".into() }),
         Just(Command::RetryFromRecording("cache".to_owned())),
-        Just(Command::ChangeRun(Box::new(other("another")))),
-        Just(Command::ChangeRun(Box::new(other("script")))),
+        Just(Command::ChangeRun(Box::new(run_with_actor("another")))),
+        Just(Command::ChangeRun(Box::new(run_with_actor("script")))),
         Just(Command::BeginEpisode(Box::new(task))),
         Just(Command::EndRun),
     ];
@@ -141,26 +148,34 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn undo_reverts_the_newest_action_or_says_why_not(
-        steps in prop::collection::vec(more_test_inputs(), 1..60), has_mentor: bool,
+    fn undo_reverts_the_newest_intervention_or_fails_with_its_seq(
+        inputs in prop::collection::vec(undo_test_inputs(), 1..60), has_mentor: bool,
     ) {
-        let mut harness = new_engine(has_mentor);
-        for step in &steps {
-            apply_input(&mut harness, step);
+        let mut harness = start_short_run(has_mentor);
+        for input in &inputs {
+            apply_input(&mut harness, input);
         }
         if harness.state().closed {
             harness.command(Command::Reopen).unwrap();
         }
-        for _ in 0..steps.len() {
+        for _ in 0..inputs.len() {
             let newest = newest_intervention(&harness.journal, harness.state());
             let length = harness.journal.len();
             match (harness.command(Command::Undo), newest) {
                 (Ok(_), _) => match &harness.journal[length].event {
-                    Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => prop_assert_eq!(Some(*target_seq), newest),
+                    Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => {
+                        prop_assert_eq!(Some(*target_seq), newest);
+                    }
                     Event::RunChanged { .. } => {
                         let change = harness.journal.iter().find(|e| Some(e.seq) == newest).unwrap();
-                        prop_assert!(matches!(change.event, Event::RunChanged { .. }), "the run was changed");
-                        prop_assert!(!is_used_since(&harness.journal[..length], change), "a prompt or an action has used it");
+                        prop_assert!(
+                            matches!(change.event, Event::RunChanged { .. }),
+                            "only a change of the run is undone by another"
+                        );
+                        prop_assert!(
+                            !is_used(&harness.journal[..length], change),
+                            "undid a change that was already used"
+                        );
                     }
                     other => prop_assert!(false, "{other:?}"),
                 },
@@ -172,22 +187,31 @@ proptest! {
                     prop_assert_eq!(error.seq, newest, "{}", error.message);
                     prop_assert_eq!(harness.journal.len(), length, "a rejected undo changes nothing");
                     let offered = error.older_change.map(|older| older.0);
-                    let others: Vec<Seq> = interventions_in_effect(&harness.journal).iter().map(|e| e.seq).collect();
+                    let others: Vec<Seq> = interventions_not_undone(&harness.journal).iter().map(|e| e.seq).collect();
                     for target_seq in others.into_iter().filter(|target_seq| Some(*target_seq) != offered) {
-                        prop_assert!(harness.command(Command::UndoChange(target_seq)).is_err(), "{target_seq:?} was not offered");
+                        prop_assert!(
+                            harness.command(Command::UndoChange(target_seq)).is_err(),
+                            "{target_seq:?} was undone although it wasn't offered"
+                        );
                     }
                     let Some(target_seq) = offered else { break };
-                    prop_assert!(Some(target_seq) < newest, "it is older than the one that can't be undone");
+                    prop_assert!(
+                        Some(target_seq) < newest,
+                        "the offered change is older than the one that can't be undone"
+                    );
                     let change = harness.journal.iter().find(|e| e.seq == target_seq).unwrap().clone();
                     harness.command(Command::UndoChange(target_seq)).unwrap();
                     match &harness.journal[length].event {
                         Event::LessonUndone { target_seq: undone, .. } => {
                             prop_assert_eq!(*undone, target_seq);
-                            prop_assert!(!is_used_since(&harness.journal[..length], &change), "a prompt has used it");
+                            prop_assert!(
+                                !is_used(&harness.journal[..length], &change),
+                                "undid a change that was already used"
+                            );
                         }
                         Event::EditUndone { target_seq: undone, change: edit } => {
                             prop_assert_eq!(*undone, target_seq);
-                            prop_assert!(!edit.is_intervention() || !is_used_since(&harness.journal[..length], &change));
+                            prop_assert!(!edit.is_intervention() || !is_used(&harness.journal[..length], &change));
                         }
                         other => prop_assert!(false, "{other:?}"),
                     }
@@ -195,7 +219,7 @@ proptest! {
             }
         }
         let not_undone = must_be_undoable(&harness.journal, harness.state());
-        prop_assert!(not_undone.is_empty(), "{not_undone:?}");
+        prop_assert!(not_undone.is_empty(), "undo could not revert {not_undone:?}");
     }
 }
 
@@ -208,16 +232,16 @@ fn add_lesson(text: &str) -> Command {
     ))
 }
 
-/// Regression: a lesson typed while the model was writing, followed by Ctrl-C, was in no prompt and yet could not
-/// be undone.
+/// Regression: if a person added a lesson during a model call and then cancelled the call, the lesson couldn't be
+/// undone, although no prompt contained it.
 #[test]
-fn a_lesson_from_before_a_cancelled_call_can_be_undone_by_name() {
-    let mut harness = TestEngine::started(1, 50);
+fn a_lesson_added_before_a_cancellation_is_offered_and_can_be_undone() {
+    let mut harness = Harness::with_tasks(1);
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
     harness.command(add_lesson("Rest in beds.")).unwrap();
     harness.command(Command::Cancel).unwrap();
-    let active_lessons = |harness: &TestEngine| harness.state().pool.all().filter(|l| l.is_active()).count();
+    let active_lessons = |harness: &Harness| harness.state().pool.all().filter(|l| l.is_active()).count();
     let error = harness.command(Command::Undo).unwrap_err();
     assert!(error.message.contains("a model call was cancelled"), "{error:?}");
     assert!(error.hint.contains("lesson 1 added"), "{error:?}");
@@ -226,9 +250,9 @@ fn a_lesson_from_before_a_cancelled_call_can_be_undone_by_name() {
     assert_eq!(description, "lesson 1 added");
     assert_eq!(event_names(&harness.command(Command::UndoChange(target_seq)).unwrap()), ["undone"]);
     assert_eq!(active_lessons(&harness), 0);
-    assert!(harness.command(Command::UndoChange(target_seq)).is_err(), "it is already undone");
+    assert!(harness.command(Command::UndoChange(target_seq)).is_err(), "it has already been undone");
     assert_eq!(harness.command(Command::Undo).unwrap_err().older_change, None);
-    // After a redo it is the last action again.
+    // After a redo, the lesson is the newest change, so a plain undo reverts it.
     harness.command(Command::Redo).unwrap();
     assert_eq!(active_lessons(&harness), 1);
     harness.command(Command::Undo).unwrap();
@@ -236,42 +260,44 @@ fn a_lesson_from_before_a_cancelled_call_can_be_undone_by_name() {
 }
 
 #[test]
-fn an_offered_change_that_is_used_meanwhile_is_not_undone() {
-    let mut harness = TestEngine::started(1, 50);
+fn an_offered_change_can_no_longer_be_undone_after_a_prompt_used_it() {
+    let mut harness = Harness::with_tasks(1);
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
     harness.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
     harness.command(add_lesson("Rest in beds.")).unwrap();
     harness.command(Command::Cancel).unwrap();
     let (target_seq, _) = harness.command(Command::Undo).unwrap_err().older_change.unwrap();
     harness.command(Command::Step).unwrap();
     assert!(harness.command(Command::UndoChange(target_seq)).unwrap_err().message.contains("no longer"));
-    // The breakpoint set before it enters no prompt.
+    // No prompt uses a breakpoint, so the one that was set before the lesson is offered now.
     let (target_seq, description) = harness.command(Command::Undo).unwrap_err().older_change.unwrap();
     assert_eq!(description, "breakpoint 1 set: proposed");
     assert_eq!(event_names(&harness.command(Command::UndoChange(target_seq)).unwrap()), ["taken_back"]);
     assert!(harness.state().breakpoints.get(1).is_none());
 }
 
-/// If a newer run has another value, undoing the older setting would undo a newer choice.
+/// If a later change of the run gave the setting another value, undoing the older change would overwrite the newer
+/// value.
 #[test]
-fn a_setting_that_a_newer_run_overrides_is_not_offered() {
-    let mut harness = TestEngine::started(1, 50);
-    let set = |value: u32| Command::ChangeSetting { name: "max_steps".to_owned(), value: value.into() };
-    let changed = |harness: &mut TestEngine, steps: u32| {
+fn a_setting_that_a_later_change_of_the_run_overwrote_is_not_offered() {
+    let mut harness = Harness::with_tasks(1);
+    let set_step_limit =
+        |value: u32| Command::ChangeSetting { name: "max_steps".to_owned(), value: value.into() };
+    let change_run = |harness: &mut Harness, steps: u32| {
         let mut other = harness.state().run.as_deref().cloned().unwrap();
         other.limits.steps = steps;
-        // A change of the method can't be undone.
+        // Another method makes the change irreversible, so undo offers an older one.
         other.method.push('x');
         harness.command(Command::ChangeRun(Box::new(other))).unwrap();
     };
     harness.command(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
-    harness.command(set(9)).unwrap();
-    changed(&mut harness, 9);
+    harness.command(set_step_limit(9)).unwrap();
+    change_run(&mut harness, 9);
     // The new run has the same value, so the setting can be undone.
     let error = harness.command(Command::Undo).unwrap_err();
     assert!(error.older_change.unwrap().1.contains("max_steps"));
-    changed(&mut harness, 20);
+    change_run(&mut harness, 20);
     let error = harness.command(Command::Undo).unwrap_err();
     let (target_seq, description) = error.older_change.unwrap();
     assert_eq!(description, "autonomy confirm");
@@ -281,12 +307,12 @@ fn a_setting_that_a_newer_run_overrides_is_not_offered() {
     assert_eq!(harness.command(Command::Undo).unwrap_err().older_change, None);
 }
 
-/// Regression: after an edited prompt was sent to the actor, the error said that the mentor had been asked.
+/// Regression: after an edited prompt was sent to the actor, the error of an undo said that the mentor had been called.
 #[test]
-fn undo_names_a_sent_edited_prompt_of_the_actor_correctly() {
-    let mut harness = TestEngine::started(1, 50);
+fn the_error_of_an_undo_after_an_edited_actor_prompt_names_that_prompt() {
+    let mut harness = Harness::with_tasks(1);
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
     let (call, _) = harness.first_call().unwrap();
     harness.reply(Reply::Failed { call, failure: sample_failure() });
     harness.command(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }).unwrap();
@@ -297,8 +323,8 @@ fn undo_names_a_sent_edited_prompt_of_the_actor_correctly() {
 
 /// Regression: undoing an edit of a breakpoint was reported as "breakpoint 1 on".
 #[test]
-fn undo_and_redo_name_the_change() {
-    let mut harness = TestEngine::started(1, 50);
+fn undo_and_redo_describe_the_change() {
+    let mut harness = Harness::with_tasks(1);
     let set_breakpoint =
         |text: &str, replaces: Option<u32>| Command::SetBreakpoint { text: text.to_owned(), replaces };
     let text = LessonText::plain("Look first.");
@@ -311,6 +337,7 @@ fn undo_and_redo_name_the_change() {
         parents: Vec::new(),
         rule: None,
     };
+    // (command, what undo reverts, what redo restores)
     for (edit, undone, redone) in [
         (set_breakpoint("step 6", None), "breakpoint 1 set: step 6", "breakpoint 1 set: step 6"),
         (
@@ -335,23 +362,23 @@ fn undo_and_redo_name_the_change() {
     }
 }
 
-/// Regression: a change of the model could not be undone even if no call had been made since.
+/// Regression: a change of the model couldn't be undone even if no call had been made since.
 #[test]
 fn a_change_of_model_can_be_undone_until_it_is_used() {
-    let change = |harness: &mut TestEngine, actor: &str| {
+    let change_actor = |harness: &mut Harness, actor: &str| {
         let mut other = harness.state().run.as_deref().cloned().unwrap();
         actor.clone_into(&mut other.actor);
         harness.command(Command::ChangeRun(Box::new(other))).unwrap();
     };
-    let mut harness = TestEngine::started(1, 50);
+    let mut harness = Harness::with_tasks(1);
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
     let (call, _) = harness.first_call().unwrap();
     harness.reply(Reply::Failed { call, failure: sample_failure() });
     let first = harness.state().run.clone();
     harness.command(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
-    change(&mut harness, "a");
-    change(&mut harness, "b");
+    change_actor(&mut harness, "a");
+    change_actor(&mut harness, "b");
     assert_eq!(event_names(&harness.command(Command::Undo).unwrap()), ["run_changed"]);
     assert_eq!(harness.state().run.as_ref().unwrap().actor, "a");
     assert_eq!(event_names(&harness.command(Command::Undo).unwrap()), ["run_changed"]);
@@ -359,15 +386,15 @@ fn a_change_of_model_can_be_undone_until_it_is_used() {
     assert_eq!(
         event_names(&harness.command(Command::Undo).unwrap()),
         ["taken_back"],
-        "the autonomy before it"
+        "undoes the older autonomy change"
     );
-    // Retrying the failed call asks the other model, which can't be undone.
-    change(&mut harness, "a");
+    // Retrying the failed call sends it to the new model, so the change can no longer be undone.
+    change_actor(&mut harness, "a");
     harness.command(Command::Retry).unwrap();
     assert!(harness.command(Command::Undo).unwrap_err().message.contains("the run was changed"));
-    harness.answer_actor("look");
-    change(&mut harness, "b");
+    harness.reply_as_actor("look");
+    change_actor(&mut harness, "b");
     harness.command(Command::Step).unwrap();
-    harness.answer_world(step_result("Fine."));
+    harness.reply_as_env(step_result("Fine."));
     assert!(harness.command(Command::Undo).unwrap_err().message.contains("already used"));
 }

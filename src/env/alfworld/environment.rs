@@ -4,7 +4,7 @@ use super::game::Game;
 use super::progress::Progress;
 use super::shown::AgentView;
 use super::world::{SavedState, World};
-use crate::domain::{Enumeration, EnvInfo, StepResult};
+use crate::domain::{EnvInfo, ListingCost, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ struct SnapshotData {
 
 impl Environment for World {
     fn info(&self) -> EnvInfo {
-        EnvInfo { snapshots: true, deterministic: true, enumeration: Enumeration::Free }
+        EnvInfo { snapshots: true, deterministic: true, listing_cost: ListingCost::Free }
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {

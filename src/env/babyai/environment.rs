@@ -3,7 +3,7 @@
 use super::level_start::LevelStart;
 use super::shown::{carried_json, pose_json, rows_json};
 use super::world::{World, WorldState};
-use crate::domain::{Enumeration, EnvInfo, StepResult};
+use crate::domain::{EnvInfo, ListingCost, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl World {
 
 impl Environment for World {
     fn info(&self) -> EnvInfo {
-        EnvInfo { snapshots: true, deterministic: true, enumeration: Enumeration::Free }
+        EnvInfo { snapshots: true, deterministic: true, listing_cost: ListingCost::Free }
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {

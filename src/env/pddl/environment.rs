@@ -3,7 +3,7 @@
 use super::game::{Game, GoalSeparator};
 use super::hint::{Hint, ReferencePlan};
 use super::world::{SavedState, World};
-use crate::domain::{Enumeration, EnvInfo, StepResult};
+use crate::domain::{EnvInfo, ListingCost, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
 use crate::pddl::SearchLimits;
 use serde_json::{Map, Value, json};
@@ -107,7 +107,7 @@ impl PddlEnvironment {
 
 impl Environment for PddlEnvironment {
     fn info(&self) -> EnvInfo {
-        EnvInfo { snapshots: true, deterministic: true, enumeration: Enumeration::Free }
+        EnvInfo { snapshots: true, deterministic: true, listing_cost: ListingCost::Free }
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {

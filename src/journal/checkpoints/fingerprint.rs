@@ -17,7 +17,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/envelope.rs"),
     include_bytes!("../../engine/event.rs"),
     include_bytes!("../../engine/event/failure.rs"),
-    include_bytes!("../../engine/replay_seed.rs"),
+    include_bytes!("../../engine/replay_start.rs"),
     include_bytes!("../../engine/token_ratio.rs"),
     include_bytes!("../../engine/pool.rs"),
     include_bytes!("../../engine/reply_tally.rs"),
@@ -87,7 +87,7 @@ mod tests {
             [
                 "prefetch",
                 "apply",
-                "replay_seed",
+                "replay_start",
                 "clock",
                 "effect",
                 "event",

@@ -2,7 +2,7 @@
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    Autonomy, LessonStatus, PoolChangeItem, Purpose, Question, ReflectionKind, SettingOrigin,
+    Autonomy, LessonStatus, PoolSummaryItem, Purpose, Question, ReflectionKind, SettingOrigin,
 };
 use crate::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
 
@@ -71,21 +71,21 @@ fn a_summary_changes_nothing_until_settled_and_then_only_accepted_lines() {
     let retires: Vec<bool> = state.waiting_summaries[first]
         .items
         .iter()
-        .map(|l| matches!(l, PoolChangeItem::Retire { .. }))
+        .map(|l| matches!(l, PoolSummaryItem::Retire { .. }))
         .collect();
     assert_eq!(retires, [true, true, false, false]);
     assert!(state.is_waiting() && play.engine.advance().is_empty());
     for command in [Command::Step, Command::Run, Command::StepStage] {
         assert!(error_of(&play, command).contains("is waiting for your decision"));
     }
-    assert!(error_of(&play, Command::SettlePool { refused: vec![9] }).contains("no line 10"));
+    assert!(error_of(&play, Command::ApplySummary { refused: vec![9] }).contains("no line 10"));
 
     // The oldest summary is settled first. Of the Abstract one, the first old lesson is kept and the last new one
     // rejected.
     for _ in 0..2 {
         let refused =
             if play.state().waiting_summaries[0].question == question { vec![0, 3] } else { vec![] };
-        play.command(Command::SettlePool { refused });
+        play.command(Command::ApplySummary { refused });
     }
     let state = play.state();
     let abstract_lessons = lessons(state, ReflectionKind::Abstract);
@@ -104,7 +104,7 @@ fn a_summary_changes_nothing_until_settled_and_then_only_accepted_lines() {
     );
     accept_until_summary(&mut play);
     assert!(play.state().run_over && play.state().ended_episodes.len() == 3);
-    assert!(error_of(&play, Command::SettlePool { refused: vec![] }).contains("no summary is waiting"));
+    assert!(error_of(&play, Command::ApplySummary { refused: vec![] }).contains("no summary is waiting"));
 
     // The journal folds to the same state.
     let mut folded = State::default();
@@ -120,7 +120,7 @@ fn with_autonomy_auto_a_summary_is_applied_at_once() {
     let mut play = play(Autonomy::Auto);
     accept_until_summary(&mut play);
     assert!(play.state().run_over);
-    let waited = play.journal.iter().any(|e| matches!(e.event, Event::PoolProposed { .. }));
+    let waited = play.journal.iter().any(|e| matches!(e.event, Event::SummaryProposed { .. }));
     assert!(!waited);
     // The third task adds a new lesson of its own.
     assert_eq!(play.state().pool.active_of_kind(ReflectionKind::Abstract).count(), 3);
@@ -132,7 +132,7 @@ fn a_lesson_changed_while_the_summary_waits_is_kept() {
     let kind = play.state().waiting_summaries[0].question.kind;
     let id = play.state().pool.visible_of_kind(kind).next().unwrap().id.clone();
     play.command(Command::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Pinned }));
-    play.command(Command::SettlePool { refused: vec![] });
+    play.command(Command::ApplySummary { refused: vec![] });
     assert_eq!(play.state().pool.get(&id).unwrap().status, LessonStatus::Pinned);
     assert_eq!(play.state().waiting_summaries.len(), 1);
 }

@@ -57,7 +57,7 @@ pub(super) struct Call {
 #[expect(clippy::struct_excessive_bools, reason = "independent changes of a request")]
 struct TentativeQuirks {
     skip_newline_stop: bool,
-    /// Sends no stop texts, and truncates replies locally.
+    /// Sends no stop sequences, and truncates replies locally.
     match_stops_locally: bool,
     /// At least this limit, because the reply was empty with a smaller one.
     min_limit: Option<TokenLimit>,
@@ -363,7 +363,7 @@ impl Call {
             .with_kind(FailureKind::InvalidResponse)
             .into());
         }
-        let stops = request::stop_texts(endpoint, learned, &self.request);
+        let stops = request::stop_sequences(endpoint, learned, &self.request);
         let limit = request::sent_max_tokens(body);
         let counted_by_proxy = headers.keys().any(|name| name.starts_with("x-litellm-"));
         let mut reader = ReplyReader::new(
@@ -405,7 +405,7 @@ impl Call {
                 let by_proxy = counted_by_proxy;
                 let completion = Completion {
                     counted_by_proxy: by_proxy,
-                    stop_texts: stops,
+                    stop_sequences: stops,
                     stops_sent,
                     max_tokens: limit,
                     server_was_shared: shared,
@@ -500,7 +500,7 @@ impl Call {
         }
     }
 
-    /// Returns how to repeat the request if a stop text or the token limit seems to have ended the reply too early, or
+    /// Returns how to repeat the request if a stop sequence or the token limit seems to have ended the reply too early, or
     /// `None` to keep the reply.
     fn plan_next_attempt(
         &self,
@@ -520,11 +520,11 @@ impl Call {
             if completion.has_reasoning() {
                 self.apply_change(&RequestChange::MatchStopsLocally);
             } else if learned.fruitless_retries >= MAX_FRUITLESS_RETRIES
-                || !completion.stop_texts.iter().any(|s| request::is_newline_stop(s))
+                || !completion.stop_sequences.iter().any(|s| request::is_newline_stop(s))
             {
                 return None;
             }
-            // The stop text may also have ended reasoning that the server does not send.
+            // The stop sequence may also have ended reasoning that the server does not send.
             return Some(TentativeQuirks { match_stops_locally: true, ..trial.clone() });
         }
         if !trial.skip_newline_stop && self.is_cut_at_newline(completion) {
@@ -831,7 +831,7 @@ impl Call {
         let ended = completion.stopped_locally || completion.is_complete_per_server();
         let may_be_cut = ended
             && !completion.ended_in_reasoning
-            && completion.stop_texts.iter().any(|stop| request::is_newline_stop(stop));
+            && completion.stop_sequences.iter().any(|stop| request::is_newline_stop(stop));
         may_be_cut
             && (check.is_cut_short)(&completion.text)
             && self.quirks.learned().fruitless_retries < MAX_FRUITLESS_RETRIES
@@ -936,7 +936,7 @@ impl Call {
         }
         let (text, learned) = (&completion.text, self.quirks.learned());
         let Some(check) = self.request.newline_stop_check else { return };
-        let stops = request::stop_texts(&self.endpoint, &learned, &self.request);
+        let stops = request::stop_sequences(&self.endpoint, &learned, &self.request);
         let ends = stops.iter().filter(|s| request::is_newline_stop(s)).filter_map(|s| text.find(s.as_str()));
         let line = ends.min().and_then(|end| text.get(..end));
         let action = (check.action)(text);
@@ -1008,8 +1008,8 @@ impl Call {
         }
         let host = self.endpoint.host();
         if completion.has_unopened_closing_tag {
-            // A stop text would end its reasoning, which would then look like a reply.
-            let stops = !completion.stop_texts.is_empty();
+            // A stop sequence would end its reasoning, which would then look like a reply.
+            let stops = !completion.stop_sequences.is_empty();
             if self.quirks.update(|l| {
                 (l.starts_in_reasoning, l.match_stops_locally) = (true, l.match_stops_locally || stops);
             }) {

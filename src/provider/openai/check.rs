@@ -1,4 +1,4 @@
-//! The server checks of `doctor`: reachability, models, one token, streaming, stop texts, seed, and a reply to a
+//! The server checks of `doctor`: reachability, models, one token, streaming, stop sequences, seed, and a reply to a
 //! request like those of a run.
 
 use super::call::{Call, REASONING_MAX_TOKENS};
@@ -105,7 +105,7 @@ async fn run_checks(openai: &OpenAi, role: ModelRole, user_fields: &Map<String, 
         }
     };
     findings.push(report_streaming(&streamed));
-    if let Some(stop) = choose_stop_text(&streamed.completion.text) {
+    if let Some(stop) = choose_stop_sequence(&streamed.completion.text) {
         findings.push(match ask_to_count(&openai, 24, 0.0, 1, vec![stop.clone()]).await {
             Ok(reply) => report_stop(&stop, &streamed.completion.text, &reply.completion),
             Err(error) => failure_finding("stop", &error),
@@ -162,7 +162,7 @@ async fn ask_to_count(
     stop: Vec<String>,
 ) -> Result<CheckReply, ProviderError> {
     let mut endpoint = (*openai.endpoint).clone();
-    // The check sets the stop texts itself, so the profile's must not apply.
+    // The check sets the stop sequences itself, so the profile's must not apply.
     endpoint.sampling.stop = None;
     let question = "Count from one to twenty in words, separated by spaces.";
     let sampling = SamplingOverrides {
@@ -207,7 +207,7 @@ async fn send_request(
     Ok(CheckReply { completion, piece_count, notices })
 }
 
-/// Checks a request with the stop text and token limit of a run: whether there is a reply, and what had to be omitted
+/// Checks a request with the stop sequence and token limit of a run: whether there is a reply, and what had to be omitted
 /// or raised to get one.
 async fn check_run_request(
     openai: &OpenAi,
@@ -324,7 +324,7 @@ async fn check_run_request(
              answering it",
         ));
     }
-    // The check's earlier requests send no stop text, so a server that rejects it does so here.
+    // The check's earlier requests send no stop sequence, so a server that rejects it does so here.
     let rejected = learned
         .dropped_fields
         .difference(&known.dropped_fields)
@@ -468,14 +468,14 @@ fn report_streaming(reply: &CheckReply) -> Finding {
     }
 }
 
-/// Chooses a character from the middle of a reply as stop text.
-fn choose_stop_text(text: &str) -> Option<String> {
+/// Chooses a character from the middle of a reply as stop sequence.
+fn choose_stop_sequence(text: &str) -> Option<String> {
     let chars: Vec<char> = text.chars().collect();
     let middle = chars.len() / 2;
     chars.iter().skip(middle).find(|c| c.is_alphanumeric()).map(ToString::to_string)
 }
 
-/// Reports whether the server applied a stop text. `unstopped` is the reply to the same request without the stop text;
+/// Reports whether the server applied a stop sequence. `unstopped` is the reply to the same request without the stop sequence;
 /// if the two differ before it, the test is inconclusive.
 fn report_stop(stop: &str, unstopped: &str, completion: &Completion) -> Finding {
     let expected = unstopped.split(stop).next().unwrap_or_default();
@@ -484,22 +484,27 @@ fn report_stop(stop: &str, unstopped: &str, completion: &Completion) -> Finding 
             "stop",
             Verdict::Warning,
             format!(
-                "the server did not end the reply at the stop text {stop:?}, so it was truncated locally"
+                "the server did not end the reply at the stop sequence {stop:?}, so it was truncated locally"
             ),
-            "tokens after the stop text cost money until the connection is closed",
+            "tokens after the stop sequence cost money until the connection is closed",
         )
     } else if completion.text.trim_end() != expected.trim_end() {
         new_finding(
             "stop",
             Verdict::Warning,
             format!(
-                "the same prompt got a different reply without the stop text {stop:?}, so it is unknown whether the server \
-                 applies stop texts"
+                "the same prompt got a different reply without the stop sequence {stop:?}, so it is unknown whether the server \
+                 applies stop sequences"
             ),
             "if it does not, replies are truncated locally instead",
         )
     } else {
-        new_finding("stop", Verdict::Good, format!("the server ends a reply at a stop text ({stop:?})"), "")
+        new_finding(
+            "stop",
+            Verdict::Good,
+            format!("the server ends a reply at a stop sequence ({stop:?})"),
+            "",
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 /// Why a reply ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finish {
-    /// The model ended it, or a stop text did.
+    /// The model ended it, or a stop sequence did.
     Complete,
     /// The model called a tool, instead of a reply or after it.
     ToolCall,

@@ -6,7 +6,7 @@ use super::request_limiter::RequestLimiter;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// After this many replies that were empty with stop texts but not without them, the stop texts are to blame.
+/// After this many replies that were empty with stop sequences but not without them, the stop sequences are to blame.
 pub(super) const EMPTY_REPLIES_TO_BLAME_STOPS: u32 = 2;
 
 /// The token limit of a request.
@@ -33,9 +33,9 @@ pub struct LearnedQuirks {
     pub skip_newline_stop: bool,
     /// Number of retries, sent without stops, that did not improve the reply.
     pub fruitless_retries: u32,
-    /// Stop texts end the reasoning before the reply begins: they are not sent, and replies are truncated locally.
+    /// Stop sequences end the reasoning before the reply begins: they are not sent, and replies are truncated locally.
     pub match_stops_locally: bool,
-    /// Number of replies that were empty with stop texts but not without them, although no reasoning was seen.
+    /// Number of replies that were empty with stop sequences but not without them, although no reasoning was seen.
     pub empty_with_stops: u32,
     /// The smallest limit known to leave room for a reply after the reasoning.
     pub min_limit: Option<TokenLimit>,
@@ -57,7 +57,7 @@ pub struct LearnedQuirks {
     pub without_stream: bool,
     /// Number of consecutive calls that got a reply only without streaming.
     pub failed_streams: u32,
-    /// Number of consecutive replies truncated locally at a stop text for which no usage arrived in time.
+    /// Number of consecutive replies truncated locally at a stop sequence for which no usage arrived in time.
     pub usage_misses: u32,
     /// Number of replies since the last miss that were truncated locally and whose usage was not awaited.
     pub usage_skips: u32,

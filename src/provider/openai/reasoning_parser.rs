@@ -1,4 +1,4 @@
-//! Separates reasoning from the reply where a server sends both in one text, and ends the reply at its stop texts.
+//! Separates reasoning from the reply where a server sends both in one text, and ends the reply at its stop sequences.
 
 use super::endpoint::Reasoning;
 use super::redactor::trailing_prefix_len;
@@ -149,7 +149,7 @@ impl ReasoningParser {
     }
 }
 
-/// Ends a text that arrives in pieces at its first stop text, which servers may ignore.
+/// Ends a text that arrives in pieces at its first stop sequence, which servers may ignore.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StopMatcher {
     stops: Vec<String>,
@@ -184,7 +184,7 @@ impl StopMatcher {
         std::mem::take(&mut self.held)
     }
 
-    /// Returns whether a stop text was found; nothing after it belongs to the reply.
+    /// Returns whether a stop sequence was found; nothing after it belongs to the reply.
     pub(super) fn has_stopped(&self) -> bool {
         self.has_stopped
     }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn reply_ends_at_its_stop_text_however_it_is_cut() {
+    fn reply_ends_at_its_stop_sequence_however_it_is_cut() {
         let cases: &[(&str, &[&str], &str)] = &[
             ("go\nback", &["\n"], "go"),
             ("go STO STOP on", &["STOP", "xx"], "go STO "),
@@ -266,7 +266,7 @@ mod tests {
                     got.push_str(&stopper.push(std::str::from_utf8(piece).unwrap()));
                 }
                 got.push_str(&stopper.finish());
-                // A stop text that starts later may end earlier; text already returned is not taken back.
+                // A stop sequence that starts later may end earlier; text already returned is not taken back.
                 assert!(got == *want || (*text == "ab" && got == "a"), "{text:?} by {size}: {got:?}");
             }
         }

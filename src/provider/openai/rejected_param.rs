@@ -18,9 +18,9 @@ pub(super) enum RequestChange {
     MergeMessages,
     /// Neither send nor apply newline stops.
     SkipNewlineStop,
-    /// Send no stop texts and cut replies here, because one ended the model's reasoning.
+    /// Send no stop sequences and cut replies here, because one ended the model's reasoning.
     MatchStopsLocally,
-    /// The same, because replies were empty with stop texts but not without them.
+    /// The same, because replies were empty with stop sequences but not without them.
     EmptyWithStops,
 }
 
@@ -118,11 +118,11 @@ impl RequestChange {
                 "the newline stop cut off the action; it is no longer sent to this server".to_owned()
             }
             Self::EmptyWithStops => format!(
-                "the model's replies were empty with stop texts {EMPTY_REPLIES_TO_BLAME_STOPS} times, but not without them; stop texts are no \
+                "the model's replies were empty with stop sequences {EMPTY_REPLIES_TO_BLAME_STOPS} times, but not without them; stop sequences are no \
                  longer sent to {host}, replies are truncated locally instead"
             ),
             Self::MatchStopsLocally => format!(
-                "the stop text ended the model's reasoning before its reply began; stop texts are no longer sent to {host}, \
+                "the stop sequence ended the model's reasoning before its reply began; stop sequences are no longer sent to {host}, \
                  replies are truncated locally instead"
             ),
         }

@@ -63,7 +63,7 @@ pub(super) struct ReplyReader<'a> {
     max_len: usize,
     /// The token limit that was sent.
     max_tokens: Option<u32>,
-    /// The stop texts were sent to the server.
+    /// The stop sequences were sent to the server.
     stops_sent: bool,
     /// The text is a refusal.
     refused: bool,
@@ -99,13 +99,13 @@ pub(super) struct Completion {
     /// The reply ended inside its reasoning.
     pub(super) ended_in_reasoning: bool,
     pub(super) has_unopened_closing_tag: bool,
-    /// The reply was truncated at a stop text by this program, not by the server (a local stop).
+    /// The reply was truncated at a stop sequence by this program, not by the server (a local stop).
     pub(super) stopped_locally: bool,
     /// The token counts come from a proxy.
     pub(super) counted_by_proxy: bool,
-    /// The stop texts of the request, applied by the server or by this program.
-    pub(super) stop_texts: Vec<String>,
-    /// The stop texts were sent to the server.
+    /// The stop sequences of the request, applied by the server or by this program.
+    pub(super) stop_sequences: Vec<String>,
+    /// The stop sequences were sent to the server.
     pub(super) stops_sent: bool,
     /// The token limit that was sent, or `None` if the server's default applied.
     pub(super) max_tokens: Option<u32>,
@@ -153,7 +153,7 @@ impl Completion {
         text::truncate(self.finish_reason.as_deref().unwrap_or("none"), 60, "…")
     }
 
-    /// Returns whether the server says that the reply is complete or ended at a stop text.
+    /// Returns whether the server says that the reply is complete or ended at a stop sequence.
     pub(super) fn is_complete_per_server(&self) -> bool {
         self.finish_reason.as_deref().map(Finish::parse) == Some(Finish::Complete)
     }
@@ -220,7 +220,7 @@ impl<'a> ReplyReader<'a> {
         !self.text.is_empty() || self.reasoning_chars > 0
     }
 
-    /// Reads the body until the reply ends. `stops_sent` is whether the stop texts were sent to the server.
+    /// Reads the body until the reply ends. `stops_sent` is whether the stop sequences were sent to the server.
     pub(super) async fn read(
         &mut self,
         mut response: Response,
@@ -458,7 +458,7 @@ impl<'a> ReplyReader<'a> {
     }
 
     fn push_text(&mut self, text: &str) {
-        // White space before the first word is not part of the reply and must not match a stop text.
+        // White space before the first word is not part of the reply and must not match a stop sequence.
         let text = if self.text.is_empty() { text.trim_start() } else { text };
         let text = self.stop_matcher.push(text);
         self.send_text(text);
@@ -525,7 +525,7 @@ impl<'a> ReplyReader<'a> {
             has_unopened_closing_tag: self.has_unopened_closing_tag,
             stopped_locally: self.stop_matcher.has_stopped(),
             counted_by_proxy: false,
-            stop_texts: Vec::new(),
+            stop_sequences: Vec::new(),
             stops_sent: false,
             max_tokens: None,
             has_finish_reason: self.finish_reason.is_some() || self.finished_after_stop,
@@ -601,7 +601,7 @@ impl<'a> ReplyReader<'a> {
             (None, _) => "set max_tokens in the server's profile, or choose another server".to_owned(),
             (Some(limit), stops) => format!(
                 "it ignores max_tokens {limit}{}; choose another server or model",
-                if stops { " and the stop text" } else { "" }
+                if stops { " and the stop sequence" } else { "" }
             ),
         };
         ProviderError::new(what, next).with_kind(FailureKind::InvalidResponse)

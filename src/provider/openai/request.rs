@@ -79,7 +79,7 @@ const MAX_TOKENS_NAMES: [&str; 2] =
 
 /// Returns the texts that end the reply: the person's, else the profile's, else the request's. Newline stops in the
 /// latter two are omitted if the model's replies are known to span several lines.
-pub(super) fn stop_texts(endpoint: &Endpoint, learned: &LearnedQuirks, request: &Request) -> Vec<String> {
+pub(super) fn stop_sequences(endpoint: &Endpoint, learned: &LearnedQuirks, request: &Request) -> Vec<String> {
     if let Some(chosen) = request.sampling.user_field("stop") {
         let texts = chosen.and_then(Value::as_array).into_iter().flatten();
         return texts.filter_map(|t| t.as_str().map(str::to_owned)).collect();
@@ -88,7 +88,7 @@ pub(super) fn stop_texts(endpoint: &Endpoint, learned: &LearnedQuirks, request: 
     stops.iter().filter(|stop| !learned.skip_newline_stop || !is_newline_stop(stop)).cloned().collect()
 }
 
-/// Returns whether a stop text ends the reply at the end of a line.
+/// Returns whether a stop sequence ends the reply at the end of a line.
 pub(super) fn is_newline_stop(stop: &str) -> bool {
     stop.contains('\n') && stop.trim().is_empty()
 }
@@ -115,7 +115,7 @@ pub(super) fn build_body(
     let chosen = |name: &str, default: Option<Value>| {
         overrides.user_field(name).map_or(default, Option::<&Value>::cloned)
     };
-    let stops = stop_texts(endpoint, learned, request);
+    let stops = stop_sequences(endpoint, learned, request);
     let temperature = overrides.temperature.map(Value::from);
     put("temperature", temperature.or_else(|| chosen("temperature", sampling.temperature.map(Value::from))));
     // A server that knows the field by the profile's name ignores the other name.
@@ -126,7 +126,7 @@ pub(super) fn build_body(
     put("top_p", chosen("top_p", sampling.top_p.map(Value::from)));
     put("top_k", chosen("top_k", sampling.top_k.map(Value::from)));
     put(penalty, chosen("repetition_penalty", sampling.repetition_penalty.map(Value::from)));
-    // A stop text meant for the reply must not end the reasoning before it.
+    // A stop sequence meant for the reply must not end the reasoning before it.
     let omit_stops = stops.is_empty() || learned.match_stops_locally || endpoint.reasoning.opened;
     put("stop", (!omit_stops).then(|| json!(stops)));
     let send_seed = overrides.user_field("seed").map_or(sampling.seed, |sent| sent.is_some());

@@ -122,7 +122,7 @@ pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
         let number = |index: usize| index as u32 + 1;
         let (x, y) = (x.map(number), y.map(number));
         let parts = match (x, y) {
-            (Some(x), Some(y)) => match (a.shared_step(x), b.shared_step(y)) {
+            (Some(x), Some(y)) => match (a.step_arc(x), b.step_arc(y)) {
                 (Some(x), Some(y)) if !std::sync::Arc::ptr_eq(x, y) => diff_steps(x, y),
                 _ => StepParts::default(),
             },

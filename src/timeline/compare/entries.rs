@@ -114,8 +114,7 @@ impl Comparison {
     /// one.
     pub fn decision_entries(&self, row: usize) -> Vec<ComparisonEntry> {
         let numbers = self.next_steps(row);
-        let step =
-            |side: &Side, number: Option<u32>| number.and_then(|n| side.episode.shared_step(n)).cloned();
+        let step = |side: &Side, number: Option<u32>| number.and_then(|n| side.episode.step_arc(n)).cloned();
         let (left, right) = (step(&self.left, numbers.0), step(&self.right, numbers.1));
         let both = |name: &str, text: &dyn Fn(&Step) -> Option<String>| {
             let text = |s: &Option<Arc<Step>>| s.as_deref().and_then(text);

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Renders a prompt from its record; provided by the module `prompt`.
-pub type Render = fn(&State, &PromptRecord) -> Prompt;
+pub type RenderPrompt = fn(&State, &PromptRecord) -> Prompt;
 
 /// The differences just before a row.
 #[derive(Clone, Debug, Default)]
@@ -88,7 +88,7 @@ impl PriorDifferences {
 
     /// Compares two points. Each is given as the state just after the prompt for a step, and that step's number (0: the
     /// beginning of the episode).
-    pub(super) fn new(a: (Arc<State>, u32), b: (Arc<State>, u32), render: Render) -> Self {
+    pub(super) fn new(a: (Arc<State>, u32), b: (Arc<State>, u32), render: RenderPrompt) -> Self {
         let prompts = prompt_for_step(&a.0, a.1).zip(prompt_for_step(&b.0, b.1));
         let segments = prompts.as_ref().map_or_else(Vec::new, |(x, y)| {
             // Most prompts are identical, and then comparing the hashes suffices.

@@ -1,6 +1,6 @@
 //! Review of a mentor's summary: the lessons it would remove and add, each to be accepted or rejected.
 
-use crate::domain::{LessonText, PoolChange, PoolChangeItem, Seq};
+use crate::domain::{LessonText, PoolSummary, PoolSummaryItem, Seq};
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
@@ -26,7 +26,7 @@ pub(super) struct SummaryReview {
 
 impl SummaryReview {
     /// Creates the review with every change accepted and the first one selected.
-    pub(super) fn new(change: &PoolChange) -> Self {
+    pub(super) fn new(change: &PoolSummary) -> Self {
         Self {
             change_seq: change.seq,
             rejected: vec![false; change.items.len()],
@@ -36,7 +36,7 @@ impl SummaryReview {
         }
     }
 
-    fn pending_change<'a>(&self, context: &'a Context<'_>) -> Option<&'a PoolChange> {
+    fn pending_change<'a>(&self, context: &'a Context<'_>) -> Option<&'a PoolSummary> {
         context.frame.head.waiting_summaries.first().filter(|c| c.seq == self.change_seq)
     }
 
@@ -47,11 +47,11 @@ impl SummaryReview {
     fn submit(&self) -> Response {
         let refused =
             self.rejected.iter().enumerate().filter(|(_, no)| **no).map(|(place, _)| place).collect();
-        Response::request_and_close(Request::Send(Command::SettlePool { refused }))
+        Response::request_and_close(Request::Send(Command::ApplySummary { refused }))
     }
 
-    fn lines(&self, change: &PoolChange, context: &Context<'_>, columns: u16) -> Vec<Line> {
-        let removed = change.items.iter().filter(|l| matches!(l, PoolChangeItem::Retire { .. })).count();
+    fn lines(&self, change: &PoolSummary, context: &Context<'_>, columns: u16) -> Vec<Line> {
+        let removed = change.items.iter().filter(|l| matches!(l, PoolSummaryItem::Retire { .. })).count();
         let words = format!(
             "The mentor would add {} and remove {}. A rejected line changes nothing: the old lesson stays, the \
              new one is not added.",
@@ -64,7 +64,7 @@ impl SummaryReview {
         for (place, line) in change.items.iter().enumerate() {
             let rejected = self.rejected.get(place).copied().unwrap_or_default();
             let (sign, role, text) = match line {
-                PoolChangeItem::Retire { id } => {
+                PoolSummaryItem::Retire { id } => {
                     let lesson = context.frame.head.pool.get(id);
                     let words = lesson.map_or_else(
                         || "a lesson already deleted".to_owned(),
@@ -72,7 +72,7 @@ impl SummaryReview {
                     );
                     ("-", Role::Removed, words)
                 }
-                PoolChangeItem::Add { text, .. } => ("+", Role::Added, lesson_text(text, context)),
+                PoolSummaryItem::Add { text, .. } => ("+", Role::Added, lesson_text(text, context)),
             };
             let here = if place == self.selected { context.glyphs.proposal } else { " " };
             // The word shows the decision on screens without colour, too.

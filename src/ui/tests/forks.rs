@@ -62,7 +62,7 @@ fn fork_dialog_at(fixture: Fixture, step: u32, key: &str) -> TestScreen {
 fn pending_at(stage: &TestScreen, seq: Seq) -> Option<(u32, Option<String>)> {
     let state = stage.fixture.store.state_at(seq);
     assert_eq!(state.head, seq);
-    assert_eq!(state.run_allowance, None, "no step is granted at {seq}");
+    assert_eq!(state.grant, None, "no step is granted at {seq}");
     state.step_awaiting_decision().map(|s| (s.number, s.proposed.clone()))
 }
 

@@ -412,8 +412,8 @@ fn a_summary_opens_when_pending_and_is_accepted_line_by_line() {
     stage.press("G");
     stage.press("x");
     insta::assert_snapshot!("summary_refused_80x24", screen_text(&stage.draw()));
-    assert_eq!(stage.press("Enter"), [Request::Send(Command::SettlePool { refused: vec![1, 4] })]);
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::ApplySummary { refused: vec![1, 4] })]);
     stage.press("M");
     stage.press("X");
-    assert_eq!(stage.press("Enter"), [Request::Send(Command::SettlePool { refused: vec![0, 1, 2, 3, 4] })]);
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::ApplySummary { refused: vec![0, 1, 2, 3, 4] })]);
 }

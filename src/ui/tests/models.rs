@@ -70,7 +70,7 @@ fn the_prompt_and_step_of_a_failed_call_show_failure_and_partial_reply() {
     }
 }
 
-/// Regression: that a stop text was no longer sent was only a notice of a few seconds and wasn't shown in the Story.
+/// Regression: that a stop sequence was no longer sent was only a notice of a few seconds and wasn't shown in the Story.
 #[test]
 fn what_a_call_revealed_about_its_server_is_shown_with_the_step() {
     let mut f = with_failed_call(FailureKind::Busy);
@@ -313,7 +313,7 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
 }
 
 /// Regression: the dialog of `O` showed max_tokens 4096 on its first page and 256 on the next, showed no value for the
-/// actor's stop text, and chose a nonexistent model on Enter with a filter.
+/// actor's stop sequence, and chose a nonexistent model on Enter with a filter.
 #[test]
 fn the_model_dialog_shows_what_is_sent_and_chooses_existing_models() {
     let model = || {

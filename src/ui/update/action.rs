@@ -61,7 +61,7 @@ pub fn run_action(
         }
         Action::PauseRun => match state.run_status {
             RunStatus::Running => send(Command::Pause),
-            RunStatus::Paused if state.run_allowance.is_some() => send(Command::Pause),
+            RunStatus::Paused if state.grant.is_some() => send(Command::Pause),
             RunStatus::Paused | RunStatus::Pausing => send(Command::Run),
         },
         Action::ToggleConfirm => {
@@ -199,7 +199,7 @@ pub(super) fn cancel_calls(model: &mut Model, context: &Context<'_>) -> Vec<Requ
     let state = &context.frame.head;
     let text = if context.is_thinking() || !state.calls.is_empty() {
         "call cancelled; again within two seconds quits"
-    } else if state.run_status != RunStatus::Paused || state.run_allowance.is_some() {
+    } else if state.run_status != RunStatus::Paused || state.grant.is_some() {
         "paused; again within two seconds quits"
     } else {
         "nothing to cancel; again within two seconds quits"

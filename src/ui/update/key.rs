@@ -75,7 +75,7 @@ fn pause_from_overlay(model: &mut Model, context: &Context<'_>, mode: Mode) -> V
         return Vec::new();
     }
     if state.run_status == RunStatus::Running
-        || (state.run_status == RunStatus::Paused && state.run_allowance.is_some())
+        || (state.run_status == RunStatus::Paused && state.grant.is_some())
     {
         return vec![Request::Send(Command::Pause)];
     }

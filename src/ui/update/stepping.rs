@@ -27,7 +27,7 @@ fn is_step_pending(model: &Model, context: &Context<'_>) -> bool {
     let head = &context.frame.head;
     // Until the driver has handled the command, the last event is still the one recorded when the command was sent.
     model.step_requested_at == Some(head.head)
-        || (head.run_status == RunStatus::Paused && head.run_allowance.is_some())
+        || (head.run_status == RunStatus::Paused && head.grant.is_some())
 }
 
 /// Returns true if a mentor's summary waits for review and the action would step past it. The caller shows it instead.

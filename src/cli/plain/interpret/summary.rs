@@ -1,6 +1,6 @@
 //! The mentor's summary waiting for a person's decision, in plain mode.
 
-use crate::domain::{LessonText, PoolChange, PoolChangeItem};
+use crate::domain::{LessonText, PoolSummary, PoolSummaryItem};
 use crate::engine::{Command, State};
 use std::fmt::Write as _;
 
@@ -13,11 +13,11 @@ pub(super) fn summary_lines(state: &State) -> Result<String, String> {
     let mut out = format!("{}:\n", change.question.name());
     for (index, line) in change.items.iter().enumerate() {
         let (sign, text) = match line {
-            PoolChangeItem::Retire { id } => {
+            PoolSummaryItem::Retire { id } => {
                 let lesson = state.pool.get(id).map(|l| format_lesson(l.text()));
                 ("-", lesson.unwrap_or_else(|| "(lesson no longer in the pool)".to_owned()))
             }
-            PoolChangeItem::Add { text, .. } => ("+", format_lesson(text)),
+            PoolSummaryItem::Add { text, .. } => ("+", format_lesson(text)),
         };
         let _ = writeln!(out, "{:>3} {sign} {text}", index + 1);
     }
@@ -44,10 +44,10 @@ pub(super) fn parse_decision(word: &str, rest: &str, state: &State) -> Result<Co
         ("accept", false) => (0..count).filter(|index| !chosen.contains(index)).collect(),
         _ => chosen,
     };
-    Ok(Command::SettlePool { refused })
+    Ok(Command::ApplySummary { refused })
 }
 
-fn pending_summary(state: &State) -> Result<&PoolChange, String> {
+fn pending_summary(state: &State) -> Result<&PoolSummary, String> {
     state.waiting_summaries.first().ok_or_else(|| "no summary is waiting for review".to_owned())
 }
 

@@ -95,14 +95,14 @@ fn r_does_what_the_key_does_on_the_screen() {
 fn summary_lines_are_accepted_and_rejected_by_number() {
     let mut state = State::default();
     assert_eq!(parse_line("accept", &state), Err("no summary is waiting for review".to_owned()));
-    let add = |text: &str| crate::domain::PoolChangeItem::Add {
+    let add = |text: &str| crate::domain::PoolSummaryItem::Add {
         kind: ReflectionKind::Abstract,
         scope: Scope::Environment,
         text: LessonText::plain(text),
         evidence: String::new(),
         parents: Vec::new(),
     };
-    state.waiting_summaries.push(crate::domain::PoolChange {
+    state.waiting_summaries.push(crate::domain::PoolSummary {
         question: crate::domain::Question {
             kind: ReflectionKind::Abstract,
             purpose: crate::domain::Purpose::Summarise,
@@ -117,7 +117,7 @@ fn summary_lines_are_accepted_and_rejected_by_number() {
     {
         assert_eq!(
             parse_line(line, &state),
-            Ok(LineAction::Commands(vec![Command::SettlePool { refused }])),
+            Ok(LineAction::Commands(vec![Command::ApplySummary { refused }])),
             "{line}"
         );
     }

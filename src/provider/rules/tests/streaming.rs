@@ -45,7 +45,7 @@ async fn the_delay_applies_before_each_word() {
 }
 
 #[tokio::test]
-async fn a_stop_text_ends_the_answer() {
+async fn a_stop_sequence_ends_the_answer() {
     let mut request = request();
     request.stop = vec!["pen".to_owned()];
     let text: String = collect(RuleBasedActor::new(), request)
