@@ -6,6 +6,7 @@ use crate::ui::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use ratatui::widgets::{Clear, Widget as _};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A buffer with the colours and characters to draw with.
@@ -48,19 +49,13 @@ impl Canvas<'_> {
 
     /// Clears an area: resets its cells and sets the theme's background, if it has one.
     pub fn clear(&mut self, area: Rect) {
-        for y in area.top()..area.bottom() {
-            for x in area.left()..area.right() {
-                if let Some(cell) = self.buffer.cell_mut((x, y)) {
-                    cell.reset();
-                }
-            }
-        }
-        self.buffer.set_style(area.intersection(self.buffer.area), self.theme.style(Role::Background));
+        Clear.render(area, self.buffer);
+        self.buffer.set_style(area, self.theme.style(Role::Background));
     }
 
     /// Adds a modifier to every cell of an area.
     pub fn add_modifier(&mut self, area: Rect, modifier: Modifier) {
-        self.buffer.set_style(area.intersection(self.buffer.area), Style::new().add_modifier(modifier));
+        self.buffer.set_style(area, Style::new().add_modifier(modifier));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Drawing characters, in Unicode and ASCII.
 
+use ratatui::symbols::border;
+
 /// A set of drawing characters. Each is one cell wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glyphs {
@@ -41,6 +43,23 @@ pub struct Glyphs {
     pub reasoning_margin: &'static str,
     /// The frames of the spinner shown while a model works.
     pub spinner: [&'static str; 4],
+}
+
+impl Glyphs {
+    /// Returns the characters of a rectangular frame.
+    pub fn border_set(&self) -> border::Set<'static> {
+        let joint = |arms: usize| self.box_drawing[arms];
+        border::Set {
+            top_left: joint(2 | 4),
+            top_right: joint(4 | 8),
+            bottom_left: joint(1 | 2),
+            bottom_right: joint(1 | 8),
+            vertical_left: joint(1 | 4),
+            vertical_right: joint(1 | 4),
+            horizontal_top: joint(2 | 8),
+            horizontal_bottom: joint(2 | 8),
+        }
+    }
 }
 
 /// Characters for terminals with Unicode.

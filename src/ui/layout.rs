@@ -1,7 +1,7 @@
 //! Computes the area of each pane. Pure arithmetic on rectangles that works for any size, down to a single cell.
 
 use crate::ui::types::Focus;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 
 /// The digit that focuses the first lane. Story has 1 and World 2; what follows the lanes has the next digits.
 pub const FIRST_LANE: usize = 3;
@@ -230,28 +230,17 @@ impl Pane {
 }
 
 fn cut_top(area: Rect, rows: u16) -> (Rect, Rect) {
-    let rows = rows.min(area.height);
-    let top = Rect { height: rows, ..area };
-    let rest = Rect { y: area.y + rows, height: area.height - rows, ..area };
-    (top, rest)
+    Layout::vertical([Constraint::Length(rows), Constraint::Fill(1)]).areas(area).into()
 }
 
 fn cut_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
-    let (top, bottom) = cut_top(area, area.height - rows.min(area.height));
-    (top, bottom)
+    Layout::vertical([Constraint::Fill(1), Constraint::Length(rows)]).areas(area).into()
 }
 
 /// Splits an area into a left part, one column for the divider, and a right part.
 fn split_with_divider(area: Rect, left: u16) -> (Rect, Rect, Rect) {
-    let left_width = left.min(area.width);
-    let line_width = (area.width - left_width).min(1);
-    let line_x = area.x + left_width;
-    let right_x = line_x + line_width;
-    (
-        Rect { width: left_width, ..area },
-        Rect { x: line_x, width: line_width, ..area },
-        Rect { x: right_x, width: area.right() - right_x, ..area },
-    )
+    let parts = [Constraint::Max(left), Constraint::Max(1), Constraint::Fill(1)];
+    Layout::horizontal(parts).areas(area).into()
 }
 
 /// Maps the bar's columns to steps.

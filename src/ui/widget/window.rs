@@ -9,6 +9,7 @@ use crate::ui::theme::Role;
 use crate::ui::widget::list_index::row_delta;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
+use ratatui::widgets::{Block, Widget as _};
 use std::cell::Cell;
 
 /// A row of styled pieces, from left to right.
@@ -65,27 +66,13 @@ impl Window<'_> {
     }
 
     fn draw_frame(&self, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
-        let style = canvas.style(Role::FrameOverlay);
-        let joints = canvas.glyphs.box_drawing;
-        let (right, bottom) = (area.right() - 1, area.bottom() - 1);
-        for x in area.x..area.right() {
-            for y in [area.y, bottom] {
-                let joint = match (x == area.x, x == right, y == area.y) {
-                    (true, _, true) => joints[2 | 4],
-                    (true, _, false) => joints[1 | 2],
-                    (_, true, true) => joints[4 | 8],
-                    (_, true, false) => joints[1 | 8],
-                    _ => joints[2 | 8],
-                };
-                canvas.put(x, y, 1, joint, style);
-            }
-        }
-        for y in area.y + 1..bottom {
-            canvas.put(area.x, y, 1, joints[1 | 4], style);
-            canvas.put(right, y, 1, joints[1 | 4], style);
-        }
+        let frame = Block::bordered()
+            .border_set(canvas.glyphs.border_set())
+            .border_style(canvas.style(Role::FrameOverlay));
+        frame.render(area, canvas.buffer);
         let title = format!(" {} ", self.title);
         canvas.put(area.x + 2, area.y, area.width.saturating_sub(4), &title, canvas.style(Role::Title));
+        let bottom = area.bottom() - 1;
         self.draw_keys(context, Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 }, canvas);
     }
 
