@@ -41,9 +41,7 @@ pub fn write_html<E>(
     }
     write_lessons(&mut out, record);
     for episode in &record.episodes {
-        write(&out)?;
-        out.clear();
-        write_episode(&mut out, record, episode, at);
+        write_episode(&mut out, record, episode, at, write)?;
     }
     write_settings(&mut out, record);
     if files.is_empty() {
@@ -53,13 +51,19 @@ pub fn write_html<E>(
             "<p class=\"soft\">This page contains the session's journal: <code>retrospect open FILE.html</code> opens it \
              again, read-only.</p>\n",
         );
-        write(&out)?;
-        out.clear();
+        pass_on(&mut out, write)?;
         embed_session(files, record.branch.as_ref().map(|b| b.id.0.as_str()), write)?;
         out.push('\n');
     }
     out.push_str("</body>\n</html>\n");
     write(&out)
+}
+
+/// Writes what has been collected in `out`, and empties it.
+fn pass_on<E>(out: &mut String, write: &mut WritePart<'_, E>) -> Result<(), E> {
+    write(out)?;
+    out.clear();
+    Ok(())
 }
 
 fn write_facts(out: &mut String, record: &SessionRecord, at: StepRef) {
@@ -128,7 +132,13 @@ fn progress_bar(progress: f64) -> String {
     format!("<span class=\"bar\"><i style=\"width:{percent}%\"></i></span> {progress:.2}")
 }
 
-fn write_episode(out: &mut String, record: &SessionRecord, entry: &EpisodeRecord, at: StepRef) {
+fn write_episode<E>(
+    out: &mut String,
+    record: &SessionRecord,
+    entry: &EpisodeRecord,
+    at: StepRef,
+    write: &mut WritePart<'_, E>,
+) -> Result<(), E> {
     let e = &entry.episode;
     let open = if e.number == at.episode || record.episodes.len() == 1 { " open" } else { "" };
     let _ = writeln!(
@@ -159,6 +169,7 @@ fn write_episode(out: &mut String, record: &SessionRecord, entry: &EpisodeRecord
         write_step_start(out, StepRef { episode: e.number, step: step.number }, at);
         write_step(out, record, step, &mut progress);
         out.push_str("</div></section>\n");
+        pass_on(out, write)?;
     }
     for failed in &entry.failures {
         let _ = writeln!(
@@ -172,6 +183,7 @@ fn write_episode(out: &mut String, record: &SessionRecord, entry: &EpisodeRecord
         let _ = writeln!(out, "<div class=\"card\">{}</div>", escape(remark));
     }
     out.push_str("</details>\n");
+    Ok(())
 }
 
 fn write_step_start(out: &mut String, here: StepRef, at: StepRef) {
