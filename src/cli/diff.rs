@@ -38,7 +38,7 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Output) -> Resu
     if paired == 0 {
         return Err(CliError::new(
             CliErrorKind::Usage,
-            format!("{} and {} have no episode of the same task and trial", a.name, b.name),
+            format!("{} and {} have no episodes in common (same task and trial)", a.name, b.name),
             "name the episodes, such as `retrospect diff A#1 B#2`",
         ));
     }

@@ -15,6 +15,7 @@ use crate::journal::{
 };
 use crate::report::{
     EmbeddedSession, InvalidStepRef, SessionFiles, ShownBranch, StepRef, WritePart, extract_session,
+    pluralize,
 };
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
@@ -168,7 +169,7 @@ pub(super) fn check_position(head: &State, at: StepRef) -> Result<(), CliError> 
     };
     if at.step > *steps {
         return Err(CliError::usage(
-            format!("#{at}: episode {} has {steps} steps", at.episode),
+            format!("#{at}: episode {} has only {}", at.episode, pluralize(u64::from(*steps), "step")),
             "choose an existing step",
         ));
     }

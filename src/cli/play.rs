@@ -12,7 +12,7 @@ use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};
 use crate::env::Environment;
 use crate::prompt::interface;
-use crate::report::{StepExtras, step_fields};
+use crate::report::{StepExtras, pluralize, step_fields};
 use std::io::stdin;
 
 /// Runs `play`.
@@ -79,7 +79,10 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
     let count = tasks.len();
     let mut task = tasks.into_iter().nth(index).ok_or_else(|| {
         CliError::usage(
-            format!("--index {index} is out of range: the list has {count} tasks, counted from 0"),
+            format!(
+                "--index {index} is out of range: the list has {}, counted from 0",
+                pluralize(count as u64, "task")
+            ),
             "choose a smaller index",
         )
     })?;

@@ -317,7 +317,7 @@ pub(super) fn exit_result(ending: &Ending, path: Option<&str>) -> Result<(), Cli
                 CliErrorKind::Stopped,
                 format!("stopped: {why}"),
                 format!(
-                    "resume it with `retrospect resume {path}` (add --plain without a screen): \
+                    "resume it with `retrospect resume {path}` (add --plain if there is no screen): \
                      `retry` accepts the environment as it is now, `end` ends the episode"
                 ),
             ))

@@ -286,8 +286,8 @@ impl State {
                 // These describe the previous run's servers; the new run may use others.
                 self.setting_deviations.clear();
                 self.token_ratios.clear();
-                // Cancelled calls belong to the previous method. The new method can neither process their replies nor
-                // write the reflection that giving up a question to the mentor requires.
+                // Cancelled calls belong to the previous method. The new method can't process their replies, nor can it
+                // write the reflection that records a question to the mentor as given up.
                 if self.run.as_ref().is_none_or(|run| run.method != spec.method) {
                     self.cancelled_calls.clear();
                 }
@@ -328,7 +328,7 @@ impl State {
                 let retried = if self.divergence.is_some() { *call } else { call.or_else(failed_call) };
                 if let Some((effect, failure)) = retried.and_then(|call| self.take_failed_call(call)) {
                     self.count_retry(&effect, &failure);
-                    // The retry uses the changed run.
+                    // The retry is sent with the current run, so earlier changes of the run can no longer be undone.
                     self.make_run_changes_irreversible();
                     self.reply_overrides.extend(reply_source.clone().map(|source| (effect.call(), source)));
                     self.calls.insert(effect.call(), effect);

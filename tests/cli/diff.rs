@@ -140,7 +140,7 @@ fn impossible_comparisons_are_reported() {
     let cases = [
         (vec!["diff", &a], 2, "required"),
         (vec!["diff", &a, "nowhere"], 1, "no session named"),
-        (vec!["diff", &a, &other], 2, "no episode of the same task"),
+        (vec!["diff", &a, &other], 2, "no episodes in common (same task and trial)"),
         (vec!["diff", &a, &b, "--width", "7"], 2, "40"),
     ];
     for (args, code, words) in cases {

@@ -394,7 +394,7 @@ fn nonexistent_position_is_rejected() {
     let home = Home::new();
     home.run(&["run", "--task", "easy/heat/23", "--max-steps", "3", "--headless"]);
     let name = home.session().display().to_string();
-    for (position, words) in [("#9.1", "1 episode"), ("#1.99", "episode 1 has 3 steps")] {
+    for (position, words) in [("#9.1", "1 episode"), ("#1.99", "episode 1 has only 3 steps")] {
         let output = home.run(&["open", &format!("{name}{position}")]);
         assert_eq!(output.code, 2, "{position}: {}", output.stderr);
         assert!(output.stderr.contains(words), "{position}: {}", output.stderr);

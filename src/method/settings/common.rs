@@ -7,7 +7,7 @@ use crate::symbolic::thresholds;
 pub(super) const LIST: &[SettingSpec] = &[
     number(
         "context_tokens",
-        "maximum estimated tokens of a prompt; the oldest steps are left out first",
+        "maximum number of estimated tokens in a prompt; the oldest steps are left out first",
         &[],
         8192,
         (1, 16_000_000),
@@ -37,10 +37,10 @@ pub(super) const LIST: &[SettingSpec] = &[
     )
     .with_code_default(DefaultValue::Switch(true)),
     switch("thoughts_sent", "thoughts are sent to the environment as actions", &[], true, Code),
-    number("max_moves", "maximum environment actions of an episode; 0: no limit", &[], 0, (0, MAX_NUMBER), BuiltIn),
+    number("max_moves", "maximum number of environment actions per episode; 0: no limit", &[], 0, (0, MAX_NUMBER), BuiltIn),
     number(
         "wall_seconds",
-        "maximum seconds of an episode, not counting pauses (the time used is kept across a resume; a changed limit applies at once); 0: no limit",
+        "maximum length of an episode in seconds, not counting pauses (the time used is kept across a resume; a changed limit applies at once); 0: no limit",
         &[],
         0,
         (0, MAX_NUMBER),
