@@ -128,7 +128,7 @@ impl Rig {
         let dir = tempfile::tempdir().unwrap();
         let writer = Writer::create(&dir.path().join("trunk.jsonl"), &run::trunk()).unwrap();
         let spec = spec(method);
-        let policy = retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).unwrap();
+        let policy = retrospect::catalog::build_policy(&spec, Arc::new(Templates::builtin())).unwrap();
         let mut rig = Self { engine: Engine::new(policy), writer, step: 0, _dir: dir };
         let start = Command::Start {
             session: "bench".to_owned(),

@@ -245,7 +245,7 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
         ..run::spec(method, tasks.to_vec())
     };
     let policy =
-        retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
+        retrospect::catalog::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
     let mut engine = Engine::new(policy);
     let pool = lessons
         .iter()

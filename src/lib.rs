@@ -9,6 +9,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod breakpoint;
+pub mod catalog;
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,

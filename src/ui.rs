@@ -18,7 +18,6 @@ pub mod glyphs;
 mod host_services;
 pub mod keymap;
 pub mod labels;
-pub mod lane;
 pub mod layout;
 mod loop_event;
 pub mod mark;

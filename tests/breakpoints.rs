@@ -46,7 +46,7 @@ fn apply_event(state: &mut State, event: Event) {
 
 /// Returns episode, step and reason of every hit of a condition.
 fn hits_of(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
-    let rules = breakpoint_rules(retrospect::method::parse_condition);
+    let rules = breakpoint_rules(retrospect::catalog::parse_condition);
     let config: BreakpointConfig = (rules.parse)(condition).unwrap();
     let mut state = State::default();
     apply_event(&mut state, Event::BreakpointSet { breakpoint: 1, config });
@@ -335,7 +335,7 @@ fn invalid_breakpoints_in_a_journal_never_hit() {
         &mut state,
         Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, reason: "?".to_owned() },
     );
-    let rules = breakpoint_rules(retrospect::method::parse_condition);
+    let rules = breakpoint_rules(retrospect::catalog::parse_condition);
     for envelope in recorded_events("lamp") {
         let before = state.clone();
         state.apply(&envelope);

@@ -16,12 +16,12 @@ mod rig;
 mod wreck;
 
 use cases::{Rng, Soak};
+use retrospect::catalog;
 use retrospect::domain::{
     BranchId, EndReason, LessonText, PromptRecord, ReflectionKind, Scope, Seq, ShownAs, ThoughtDisposition,
 };
 use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
 use retrospect::journal::{Session, fold_events, read_branch_bytes};
-use retrospect::method;
 use retrospect::prompt::Templates;
 use retrospect::timeline::Timeline;
 use rig::{FILE, Rig, assert_folds_to, spec};
@@ -165,7 +165,7 @@ fn read_timeline(rng: &mut Rng, timeline: &Timeline) {
 /// Resumes a session as a driver does, and advances as far as possible without a reply.
 fn resume_state(state: &State) {
     let Some(policy) =
-        state.run.as_ref().and_then(|r| method::build_policy(r, Arc::new(Templates::builtin())).ok())
+        state.run.as_ref().and_then(|r| catalog::build_policy(r, Arc::new(Templates::builtin())).ok())
     else {
         return;
     };

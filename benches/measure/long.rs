@@ -36,7 +36,7 @@ impl Rig {
         };
         let writer = Writer::create(path, &run::trunk()).expect("a new file");
         let policy =
-            retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
+            retrospect::catalog::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
         let store = Arc::new(Store::default());
         store.set_fetcher(writer.event_file().fetcher());
         let mut rig =

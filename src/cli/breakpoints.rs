@@ -3,9 +3,9 @@
 use super::config::Config;
 use super::error::CliError;
 use crate::breakpoint::FORMS;
+use crate::catalog::parse_condition;
 use crate::driver::Handle;
 use crate::engine::{Command, State};
-use crate::method::parse_condition;
 use std::fmt::Write as _;
 
 /// Returns the long help of `--break`, with every form of a condition.

@@ -7,6 +7,7 @@ use super::error::CliError;
 use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine};
 use super::{locate, run, setup};
+use crate::catalog::CALIBRATION_METHOD;
 use crate::domain::Lesson;
 use crate::driver::wall_clock_now;
 use crate::engine::State;
@@ -17,13 +18,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) fn calibrate(mut config: Config, args: &args::Calibrate, mut out: Output) -> Result<(), CliError> {
     super::models::apply_flags(&mut config, &args.models)?;
     config.set_flag("run.on_error", args.drive.on_error.map(run::on_error_name))?;
-    if args.how.method.as_deref().is_some_and(|m| m != "omnireflect") {
+    if args.how.method.as_deref().is_some_and(|m| m != CALIBRATION_METHOD.name) {
         return Err(CliError::usage(
-            "calibrate: only the method omnireflect writes a constitution",
+            format!("calibrate: only the method {} writes a constitution", CALIBRATION_METHOD.name),
             "leave out --method; any method can use the constitution with `run --constitution FILE`",
         ));
     }
-    config.set_flag("run.method", Some("omnireflect"))?;
+    config.set_flag("run.method", Some(CALIBRATION_METHOD.name))?;
     let calibration =
         CalibrationOptions { is_calibration_only: true, per_type: args.per_type, explore: args.explore };
     let plan = setup::plan_run_with_calibration(&mut config, &args.world, &args.how, Some(&calibration))?;

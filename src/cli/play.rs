@@ -138,7 +138,7 @@ impl InterfaceView {
     fn new(task: &Task, interface: &str) -> Self {
         let mut view = Self { state: State::default(), is_raw: interface == "raw", seq: 0 };
         if !view.is_raw {
-            let (limits, ..) = crate::method::defaults("react", crate::method::PaperOrCode::Paper);
+            let (limits, ..) = crate::catalog::defaults("react", crate::method::PaperOrCode::Paper);
             let spec = RunSpec {
                 method: "react".to_owned(),
                 actor: "human".to_owned(),

@@ -12,6 +12,7 @@ use super::pool::PoolFile;
 use super::printer::{EventPrinter, PrintMode};
 use super::reflexion;
 use super::setup::{Plan, check_first_task_playable, plan_run_with_calibration, session_meta};
+use crate::catalog::{Carryover, find_method};
 use crate::domain::{Lesson, RunSpec, SettingOrigin, Task};
 use crate::driver::{Driver, RunConfig, worlds};
 use crate::engine::{LessonCommand, SEED_EPISODE_SETTING, State};
@@ -145,16 +146,10 @@ fn shared_between_tasks(spec: &RunSpec) -> Option<String> {
     if spec.tasks.len() < 2 || spec.mentor == "none" {
         return None;
     }
-    let kept_per_task = match spec.method.as_str() {
-        "react" | "planning" => return None,
-        // A plan is used by the next trial of the same task.
-        "reflexion" => "plans",
-        "sweet_sour" => match spec.settings.text("memory_scope", "task") {
-            "task" => "memories",
-            scope => return Some(format!("memories (memory_scope {scope})")),
-        },
-        "fcrf" => return Some("lessons (one pool of all tasks)".to_owned()),
-        _ => return Some("lessons".to_owned()),
+    let kept_per_task = match (find_method(&spec.method)?.carryover)(spec) {
+        Carryover::Nothing => return None,
+        Carryover::AllTasks(what) => return Some(what),
+        Carryover::SameTask(what) => what,
     };
     let is_repeated =
         |(index, task): (usize, &Task)| spec.tasks[..index].iter().any(|t| t.key() == task.key());

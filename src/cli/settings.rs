@@ -2,8 +2,8 @@
 
 use super::config::ValueOrigin;
 use super::error::CliError;
+use crate::catalog::SETTINGS;
 use crate::domain::{SettingOrigin, sampling_param};
-use crate::method::SETTINGS;
 use serde_json::{Value, json};
 
 /// Parses a value from the command line: a number, a boolean (`true`, `on`, `false`, `off`) or a word.

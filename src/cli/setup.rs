@@ -11,6 +11,7 @@ use super::error::{CliError, CliErrorKind};
 use super::settings::{parse_value, setting_origin};
 use super::worlds::{task_selection, world_options};
 use super::{locate, models, pool, reflexion};
+use crate::catalog::{self, ModelNeed, SETTINGS};
 use crate::domain::{
     Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, Task, sampling_param,
 };
@@ -18,7 +19,7 @@ use crate::driver::worlds::{self, WorldOptions};
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};
 use crate::engine::{LessonCommand, SEED_TASK_COUNT_SETTING};
 use crate::journal::{Meta, VERSION, session_name};
-use crate::method::{self, PaperOrCode, SETTINGS};
+use crate::method::{self, PaperOrCode};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -167,10 +168,10 @@ fn build_spec(
 ) -> Result<RunSpec, CliError> {
     let method = config.text("run.method").to_owned();
     let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
-    let (mut limits, mut settings, mut loop_detector) = method::defaults(&method, reading);
+    let (mut limits, mut settings, mut loop_detector) = catalog::defaults(&method, reading);
     if calibration.is_some() {
         // OmniReflect reflects on the calibration episodes, no matter which method the tests use.
-        for (name, setting) in method::defaults("omnireflect", reading).1.0 {
+        for (name, setting) in catalog::defaults(catalog::CALIBRATION_METHOD.name, reading).1.0 {
             settings.0.entry(name).or_insert(setting);
         }
     }
@@ -190,10 +191,11 @@ fn build_spec(
     if let Some(steps) = method_args.max_steps {
         limits.steps = steps;
     }
-    let reflecting_method = if calibration.is_some() { "omnireflect" } else { method.as_str() };
+    let reflecting_method =
+        if calibration.is_some() { catalog::CALIBRATION_METHOD.name } else { method.as_str() };
     let mentor = choose_mentor(config, reflecting_method, &settings)?;
     method::derive_generation(&mentor, &mut settings);
-    if mentor == "none" && reflecting_method == "omnireflect" {
+    if mentor == "none" && reflecting_method == catalog::CALIBRATION_METHOD.name {
         settings.set("reflect", "never", setting_origin(config.origin("run.mentor")));
     }
     for name in ["override.shown_as", "override.thought"] {
@@ -215,7 +217,7 @@ fn build_spec(
         interface: config.text("run.interface").to_owned(),
         tasks,
         trials: match config.origin("run.trials") {
-            ValueOrigin::Default => method::default_trials(&method),
+            ValueOrigin::Default => catalog::default_trials(&method),
             _ => u32::try_from(config.number("run.trials")).unwrap_or(u32::MAX),
         },
         seed: config.number("run.seed"),
@@ -280,8 +282,9 @@ pub(super) fn apply_preset(
 /// mentor (the papers' self-sustaining setup).
 fn choose_mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, CliError> {
     let (configured, actor) = (config.text("run.mentor"), config.text("run.actor"));
-    let is_neural = method == "omnireflect" && settings.text("generation", "symbolic") != "symbolic";
-    let needs_model = is_neural || !matches!(method, "omnireflect" | "react");
+    let need = catalog::find_method(method).map_or(ModelNeed::Always, |entry| entry.model_need);
+    let is_neural = matches!(need, ModelNeed::If(condition) if condition(settings));
+    let needs_model = is_neural || matches!(need, ModelNeed::Always);
     let use_actor = matches!(config.origin("run.mentor"), ValueOrigin::Default)
         && needs_model
         && actor.starts_with("openai:");

@@ -9,10 +9,10 @@ use super::headless::ScreenSession;
 use super::output::Output;
 use super::setup::{self, Plan};
 use super::{args, headless, locate, resume, screen};
+use crate::catalog::SETTINGS;
 use crate::domain::Task;
 use crate::driver::worlds::{self, WorldOptions};
 use crate::journal::{Session, SessionStatus, Summary};
-use crate::method::SETTINGS;
 use crate::ui::start::{
     EnvironmentRow, SessionRow, StartChoice, StartModel, StartUpdate, TaskRow, run_start_screen,
 };

@@ -2,8 +2,8 @@
 
 use super::env_requests::DEFAULT_ANSWER_DEADLINE;
 use super::{DriverError, OpenWorld, RunConfig, RunFactory, open_read_only};
+use crate::catalog;
 use crate::domain::{ModelRole, RunSpec};
-use crate::method;
 use crate::prompt::{self, PromptBuilder, Templates};
 use crate::provider::rules::RuleBasedActor;
 use crate::provider::{Provider, RecordedProvider};
@@ -76,8 +76,11 @@ impl RunConfig {
             },
         };
         let prompt_builder = Arc::new(PromptBuilder::new(templates));
-        let policy = method::build_policy_with(spec, prompt_builder.clone()).map_err(|e| {
-            DriverError::Refused(e.to_string(), format!("choose one of: {}", method::METHOD_NAMES.join(", ")))
+        let policy = catalog::build_policy_with(spec, prompt_builder.clone()).map_err(|e| {
+            DriverError::Refused(
+                e.to_string(),
+                format!("choose one of: {}", catalog::METHOD_NAMES.join(", ")),
+            )
         })?;
         let actor: Arc<dyn Provider> = match spec.actor.as_str() {
             // When a person plays, the rules are ready to take over.

@@ -7,7 +7,7 @@ use crate::engine::{Intent, MentorReply, Method, State};
 use std::sync::Arc;
 
 /// Wraps a method whose run begins with calibration episodes.
-pub(super) struct WithCalibration(pub(super) Arc<dyn Method>);
+pub struct WithCalibration(pub Arc<dyn Method>);
 
 impl WithCalibration {
     /// Returns the method of the open or last episode. It also chooses the next episode, even if that belongs to the

@@ -1,8 +1,9 @@
 //! A small fake household and a synchronous driver, for the tests of `prompt`, `symbolic` and `method`.
 
+use crate::catalog::{build_policy, defaults};
 use crate::domain::{Autonomy, CallId, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage};
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
-use crate::method::{PaperOrCode, build_policy, defaults};
+use crate::method::PaperOrCode;
 use crate::prompt::Templates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

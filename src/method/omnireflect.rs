@@ -5,13 +5,28 @@
 
 mod neural;
 
+use super::MethodError;
 use super::schedule;
+use crate::domain::RunSpec;
 use crate::domain::{EpisodeRole, ReflectionKind};
 use crate::engine::{Intent, MentorReply, Method, State};
 use crate::symbolic::{self, NoteRange};
 
 /// The method `omnireflect`.
 pub struct OmniReflect;
+
+impl OmniReflect {
+    /// Creates the method for a run.
+    ///
+    /// # Errors
+    /// Returns [`MethodError::Generation`] if the run names an unknown generation.
+    pub fn for_run(run: &RunSpec) -> Result<Self, MethodError> {
+        match run.settings.text("generation", "symbolic") {
+            "symbolic" | "neural" | "neuro-symbolic" => Ok(Self),
+            other => Err(MethodError::Generation(other.to_owned())),
+        }
+    }
+}
 
 impl Method for OmniReflect {
     fn name(&self) -> &'static str {

@@ -1,4 +1,4 @@
-//! The settings that methods, prompts and detectors read, in one table for the documentation and the start screen.
+//! The settings that methods, prompts and detectors read.
 
 mod common;
 mod fcrf;
@@ -9,7 +9,6 @@ mod sweet_sour;
 
 use crate::domain::{Limits, SettingOrigin, Settings};
 use serde_json::{Value, json};
-use std::sync::LazyLock;
 
 /// Which version of a method to use where paper and public code differ (`--as`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,10 +53,13 @@ pub enum DefaultValue {
 const MAX_NUMBER: u64 = u32::MAX as u64;
 /// The range of settings that are not numbers.
 const NOT_A_NUMBER: (u64, u64) = (0, 0);
-/// All settings, by name.
-pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
-    [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST, planning::LIST].concat()
-});
+
+pub use common::LIST as COMMON;
+pub use fcrf::LIST as FCRF;
+pub use omnireflect::LIST as OMNIREFLECT;
+pub use planning::LIST as PLANNING;
+pub use reflexion::LIST as REFLEXION;
+pub use sweet_sour::LIST as SWEET_SOUR;
 
 /// Creates a setting that is a whole number within a range.
 const fn number(
@@ -161,66 +163,5 @@ impl DefaultValue {
             Self::Switch(on) => json!(on),
             Self::Choice(word, _) => json!(word),
         }
-    }
-}
-
-/// Returns the default limits, settings and loop detector of a method, each setting with its origin.
-///
-/// The papers specify 50 steps; the loops in the public code of ReAct, Reflexion and FCRF run from 1 to 49.
-/// OmniReflect, Sweet&Sour and planning have no public code, so both versions are the paper's.
-pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
-    let steps = match (method, source) {
-        ("react" | "reflexion" | "fcrf", PaperOrCode::Code) => 49,
-        _ => 50,
-    };
-    let mut settings = Settings::default();
-    for spec in SETTINGS.iter().filter(|s| s.methods.is_empty() || s.methods.contains(&method)) {
-        match spec.code_default.filter(|_| source == PaperOrCode::Code) {
-            Some(code) => settings.set(spec.name, code.to_json(), SettingOrigin::Code),
-            None => settings.set(spec.name, spec.default.to_json(), spec.origin),
-        }
-    }
-    for (name, value) in code_defaults(method) {
-        settings.set(name, value.to_json(), SettingOrigin::Code);
-    }
-    let loop_detector = settings.flag("loop_detector", false);
-    (Limits { steps, moves: None, wall_seconds: None }, settings, loop_detector)
-}
-
-/// Defaults of Reflexion's public code for settings shared by all methods.
-const REFLEXION_CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
-    ("loop_detector", DefaultValue::Switch(true)),
-    ("ask_again", DefaultValue::Number(5)),
-    ("least_reply", DefaultValue::Number(5)),
-    ("warmer", DefaultValue::Switch(true)),
-];
-
-/// Returns a method's public-code values for settings shared by all methods.
-fn code_defaults(method: &str) -> &'static [(&'static str, DefaultValue)] {
-    match method {
-        "reflexion" => REFLEXION_CODE_DEFAULTS,
-        // FCRF's runner is Reflexion's, and also rewrites actions.
-        "fcrf" => {
-            const FCRF: &[(&str, DefaultValue)] = &[
-                REFLEXION_CODE_DEFAULTS[0],
-                REFLEXION_CODE_DEFAULTS[1],
-                REFLEXION_CODE_DEFAULTS[2],
-                REFLEXION_CODE_DEFAULTS[3],
-                ("action_rule", DefaultValue::Choice("fcrf", &["none", "fcrf"])),
-            ];
-            FCRF
-        }
-        _ => &[],
-    }
-}
-
-/// Returns the number of trials per task if none is given: 15 for Reflexion (its shipped logs and OmniReflect's
-/// comparison), 5 for FCRF and its baseline, up to four attempts for Sweet&Sour, otherwise one.
-pub fn default_trials(method: &str) -> u32 {
-    match method {
-        "reflexion" => 15,
-        "fcrf" | "planning" => 5,
-        "sweet_sour" => 4,
-        _ => 1,
     }
 }

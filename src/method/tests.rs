@@ -15,8 +15,10 @@ mod truncated;
 
 use super::fixture::{FakeHousehold, TestRun, test_spec};
 use super::*;
-use crate::domain::{EndReason, SettingOrigin};
-use crate::engine::Intent;
+use crate::catalog::SETTINGS;
+use crate::domain::EndReason;
+use crate::engine::{Intent, Method as _};
+use std::sync::Arc;
 
 const HEAT: &str = "pick_heat_then_place_in_recep";
 
@@ -38,43 +40,6 @@ fn react_plays_each_task_once_and_ends_the_run() {
     );
     assert!(state.run_over);
     assert!(state.pool.is_empty(), "ReAct learns nothing");
-}
-
-#[test]
-fn unknown_methods_are_rejected_with_a_clear_error() {
-    let templates = Arc::new(Templates::builtin());
-    for name in METHOD_NAMES {
-        let policy = build_policy(&test_spec(name, &[]), Arc::clone(&templates)).unwrap();
-        assert_eq!(policy.method.name(), *name);
-    }
-    let error = build_policy(&test_spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
-    assert_eq!(
-        error.to_string(),
-        "unknown method \"raect\"; known: react, omnireflect, reflexion, fcrf, sweet_sour, planning"
-    );
-    let mut omnireflect = test_spec("omnireflect", &[]);
-    omnireflect.settings.set("generation", "oracular", SettingOrigin::Flag);
-    let error = build_policy(&omnireflect, templates).err().unwrap();
-    assert_eq!(error, MethodError::Generation("oracular".to_owned()));
-}
-
-#[test]
-fn defaults_have_an_origin_and_every_setting_is_listed_once() {
-    let steps = |method, source| defaults(method, source).0.steps;
-    assert_eq!(steps("react", PaperOrCode::Paper), 50);
-    assert_eq!(steps("react", PaperOrCode::Code), 49);
-    assert_eq!(steps("omnireflect", PaperOrCode::Code), 50);
-    let (_, settings, loops) = defaults("omnireflect", PaperOrCode::Paper);
-    assert!(!loops);
-    assert_eq!(settings.0["reflect"].origin, SettingOrigin::Paper);
-    assert_eq!(settings.0["progress"].origin, SettingOrigin::BuiltIn);
-    assert!(!defaults("react", PaperOrCode::Paper).1.0.contains_key("reflect"));
-    let mut names: Vec<_> = SETTINGS.iter().map(|s| s.name).collect();
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), SETTINGS.len());
-    // The papers' numbers of trials, used if none is given.
-    assert_eq!(METHOD_NAMES.iter().map(|name| default_trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub use rates::{Rates, TrialTotals};
 pub use reflections::{ReflectionStats, RevisionCounts};
 pub use render::{Format, render_metrics};
 
+use crate::catalog::has_no_mentor;
 use crate::domain::{EpisodeRole, RunSpec, SettingOrigin, Settings, TokenCounts};
 use crate::engine::{PrefetchStats, first_trial_number};
 use serde::Serialize;
@@ -190,7 +191,7 @@ fn label(spec: Option<&RunSpec>) -> String {
         other => other.to_owned(),
     };
     let mentor =
-        if spec.method == "react" { String::new() } else { format!(", mentor {}", role(&spec.mentor)) };
+        if has_no_mentor(&spec.method) { String::new() } else { format!(", mentor {}", role(&spec.mentor)) };
     format!("{}, actor {}{mentor}", spec.method, role(&spec.actor))
 }
 

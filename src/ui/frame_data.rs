@@ -1,13 +1,13 @@
 //! What the views and overlays draw from: the current state, the state at the cursor, calls in flight, and colours
 //! and keys.
 
+use crate::catalog::{Lane, LaneFormat, lanes_for_method, visible_lane_count};
 use crate::domain::{BranchId, ReflectionKind, Seq, Step};
 use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
 use crate::timeline::{MemoryTimeline, ReadPast as _};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::keymap::{Action, Keymap};
-use crate::ui::lane::{Lane, LaneFormat, lanes_for_method, visible_lane_count};
 use crate::ui::theme::Theme;
 use crate::ui::types::Cursor;
 use std::borrow::Cow;

@@ -1,10 +1,10 @@
 //! The screen's own state. Everything else is read from the session's state.
 
+use crate::catalog::Lane;
 use crate::domain::{BranchId, LessonId, ReflectionKind, Seq};
 use crate::prompt::Templates;
 use crate::ui::branches::{BranchEditHistory, BranchInfo};
 use crate::ui::draft::LessonDraft;
-use crate::ui::lane::Lane;
 use crate::ui::layout::{Arrangement, Pane, StepRuler};
 use crate::ui::mark::MarkFilter;
 use crate::ui::types::{Cursor, Focus, WorkProgress};

@@ -1,10 +1,10 @@
 //! The lesson that is selected in the lanes.
 
+use crate::catalog::{Lane, LaneFormat};
 use crate::domain::{Lesson, ReflectionKind};
 use crate::engine::State;
 use crate::ui::facts::advice_kind;
 use crate::ui::frame_data::Context;
-use crate::ui::lane::{Lane, LaneFormat};
 use crate::ui::model::Model;
 use crate::ui::types::Focus;
 

@@ -4,11 +4,12 @@
 #![allow(dead_code, reason = "each target uses only part of it")]
 #![allow(clippy::unwrap_used)]
 
+use retrospect::catalog::defaults;
 use retrospect::domain::{Autonomy, BranchId, RunSpec, Seq, Task};
 use retrospect::driver::Handle;
 use retrospect::engine::State;
 use retrospect::journal::{BranchHeader, Meta};
-use retrospect::method::{PaperOrCode, defaults};
+use retrospect::method::PaperOrCode;
 use std::time::Duration;
 
 /// Returns a task of the built-in environment.

@@ -41,7 +41,7 @@ pub(crate) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
 impl Rig {
     /// Creates a rig whose run has started and is paused.
     pub(crate) fn new(spec: RunSpec) -> Self {
-        let policy = retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).unwrap();
+        let policy = retrospect::catalog::build_policy(&spec, Arc::new(Templates::builtin())).unwrap();
         let mut rig =
             Self { engine: Engine::new(policy), journal: Vec::new(), store: Arc::default(), world: None };
         let start = Command::Start {

@@ -47,8 +47,8 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.method",
         "method",
-        ValueType::Choice(crate::method::METHOD_NAMES),
-        "omnireflect",
+        ValueType::Choice(crate::catalog::METHOD_NAMES),
+        crate::catalog::CALIBRATION_METHOD.name,
         "RETROSPECT_METHOD",
         "--method",
     ),

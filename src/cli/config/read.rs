@@ -1,9 +1,9 @@
 //! Reads the configuration file and single values. Every error names file, line, key and the allowed values.
 
 use super::{Config, ENTRIES, Entry, ValueOrigin, ValueType};
+use crate::catalog::SETTINGS;
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::domain::{ModelRole, SAMPLING_PARAMS, sampling_param};
-use crate::method::SETTINGS;
 use crate::provider::openai::Profile;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -45,7 +45,8 @@ pub(super) fn parse_conditions(text: &str) -> (Value, Vec<String>) {
 
 /// Checks one condition and returns its text as JSON.
 fn parse_condition(text: &str) -> Result<Value, String> {
-    let parsed = crate::method::parse_condition(text).map_err(|bad| format!("{}; {}", bad.message, bad.hint));
+    let parsed =
+        crate::catalog::parse_condition(text).map_err(|bad| format!("{}; {}", bad.message, bad.hint));
     parsed.map(|_| json!(text))
 }
 

@@ -1,9 +1,11 @@
 //! Generates the reference and the sample file from the table.
 
 use super::{ENTRIES, Entry, ValueType};
+#[cfg(test)]
+use crate::catalog::{METHOD_NAMES, SETTINGS, defaults};
 use crate::domain::SAMPLING_PARAMS;
 #[cfg(test)]
-use crate::method::{METHOD_NAMES, PaperOrCode, SETTINGS, defaults};
+use crate::method::PaperOrCode;
 use crate::provider::openai::{PROFILE_KEYS, Profile};
 use std::fmt::Write as _;
 
@@ -121,7 +123,7 @@ pub(super) fn settings_table() -> String {
     for spec in SETTINGS.iter() {
         let values = spec.allowed_values();
         let mut default = format!("`{}`", plain(spec.default.to_json()));
-        // Reflexion and FCRF follow their public code in some settings shared by all methods, with `--as paper` too.
+        // Some methods follow their public code in settings shared by all methods, with `--as paper` too.
         let mut code_value = None;
         let follow_code: Vec<&str> = METHOD_NAMES
             .iter()

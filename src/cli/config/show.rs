@@ -67,7 +67,7 @@ pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -
             ))?;
             out.print_line("")?;
             out.print_line("method settings (run --set NAME=VALUE):")?;
-            for spec in crate::method::SETTINGS.iter() {
+            for spec in crate::catalog::SETTINGS.iter() {
                 out.print_line(&format!(
                     "  {:<18} {:<12} {}",
                     spec.name,

@@ -157,7 +157,7 @@ pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String
                 Some((_, param)) => param.parse(value).map_err(|why| format!("setting {name}: {why}"))?,
                 None => crate::cli::settings::parse_value(value.trim()),
             };
-            if let Some(spec) = crate::method::SETTINGS.iter().find(|s| s.name == name) {
+            if let Some(spec) = crate::catalog::SETTINGS.iter().find(|s| s.name == name) {
                 spec.validate(&value).map_err(|why| format!("setting {name} = {value}: {why}"))?;
             }
             one(Command::ChangeSetting { name: name.to_owned(), value })

@@ -1,10 +1,12 @@
 //! The settings of the start screen: their values, origins and allowed values.
 
+use crate::catalog;
+use crate::catalog::SETTINGS;
 use crate::cli::config::{Config, ENTRIES, ValueOrigin, ValueType};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
 use crate::domain::{Limits, RunSpec, SettingOrigin};
-use crate::method::{self, DefaultValue, PaperOrCode, SETTINGS};
+use crate::method::{DefaultValue, PaperOrCode};
 use crate::report::metrics::published_results;
 use crate::ui::start::{AllowedValues, SettingRow, SettingsVariant};
 use serde_json::Value;
@@ -69,9 +71,9 @@ pub(super) fn initial_rows(config: &Config, spec: &RunSpec) -> Vec<SettingRow> {
 /// without asking the program for new ones.
 pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVariant> {
     let readings = [("paper", PaperOrCode::Paper), ("code", PaperOrCode::Code)];
-    let without_preset = method::METHOD_NAMES.iter().map(|name| (None, *name));
+    let without_preset = catalog::METHOD_NAMES.iter().map(|name| (None, *name));
     let configured =
-        config.preset_names().flat_map(|p| method::METHOD_NAMES.iter().map(move |name| (Some(p), *name)));
+        config.preset_names().flat_map(|p| catalog::METHOD_NAMES.iter().map(move |name| (Some(p), *name)));
     let built_in = published_results()
         .iter()
         .filter(|r| config.built_in_preset(Some(&r.preset)).is_some())
@@ -80,7 +82,7 @@ pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVaria
     let mut all = Vec::new();
     for (preset, name) in without_preset.chain(configured).chain(built_in) {
         for (reading_name, reading) in readings {
-            let (mut limits, mut settings, _) = method::defaults(name, reading);
+            let (mut limits, mut settings, _) = catalog::defaults(name, reading);
             // Skip presets that don't apply to this method.
             if setup::apply_preset(config, preset, reading, &mut settings, &mut limits).is_err() {
                 continue;
@@ -199,7 +201,7 @@ impl SettingsContext<'_> {
         let origin = match name {
             "run.method" | "run.trials" if row.is_some() => SettingOrigin::Paper,
             // A method's default number of trials comes from its paper.
-            "run.trials" if self.has_default_trials() && method::default_trials(&spec.method) > 1 => {
+            "run.trials" if self.has_default_trials() && catalog::default_trials(&spec.method) > 1 => {
                 SettingOrigin::Paper
             }
             _ => setting_origin(config.origin(name)),
@@ -312,7 +314,7 @@ impl SettingsContext<'_> {
 
     fn trials(&self) -> u64 {
         if self.has_default_trials() {
-            u64::from(method::default_trials(&self.spec.method))
+            u64::from(catalog::default_trials(&self.spec.method))
         } else {
             self.config.number("run.trials")
         }

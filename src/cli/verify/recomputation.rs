@@ -2,9 +2,9 @@
 //! the method's memory) and compares it with the journal. Folding never runs rules, so a difference doesn't damage a
 //! session: it means that the version that recorded the session had different rules.
 
+use crate::catalog;
 use crate::domain::{BranchId, LessonOp, RunSpec};
 use crate::engine::{Cause, Engine, Envelope, Event, Policy, State};
-use crate::method;
 use crate::prompt::Templates;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Recomputation {
     /// Sets the run whose method is used from here on.
     pub(super) fn start(&mut self, spec: &RunSpec) {
         // A method that this version doesn't know can't be recomputed.
-        self.policy = method::build_policy(spec, Arc::new(Templates::builtin())).ok();
+        self.policy = catalog::build_policy(spec, Arc::new(Templates::builtin())).ok();
     }
 
     /// Adds the next event; `before` is the state before it.

@@ -4,7 +4,8 @@ use super::{DefaultValue, MAX_NUMBER, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
 use crate::symbolic::thresholds;
 
-pub(super) const LIST: &[SettingSpec] = &[
+/// See [`SettingSpec`].
+pub const LIST: &[SettingSpec] = &[
     number(
         "context_tokens",
         "maximum number of estimated tokens in a prompt; the oldest steps are left out first",

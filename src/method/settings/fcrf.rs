@@ -3,7 +3,8 @@
 use super::{DefaultValue, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::Paper;
 
-pub(super) const LIST: &[SettingSpec] = &[
+/// See [`SettingSpec`].
+pub const LIST: &[SettingSpec] = &[
     choice(
         "k_table",
         "how many trials get a simple reflection before in-depth ones begin: by equation 7 of the paper, or as the public code rounds it",

@@ -5,7 +5,8 @@ use crate::domain::SettingOrigin::{BuiltIn, Paper};
 
 const METHODS: &[&str] = &["omnireflect"];
 
-pub(super) const LIST: &[SettingSpec] = &[
+/// See [`SettingSpec`].
+pub const LIST: &[SettingSpec] = &[
     choice(
         "generation",
         "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if not set and the mentor is a model: neural",

@@ -3,7 +3,8 @@
 use super::{SettingSpec, choice};
 use crate::domain::SettingOrigin::BuiltIn;
 
-pub(super) const LIST: &[SettingSpec] = &[choice(
+/// See [`SettingSpec`].
+pub const LIST: &[SettingSpec] = &[choice(
     "replan",
     "how much of the previous attempt the prompt for a task's next plan shows: nothing, or the whole attempt",
     &["planning"],

@@ -3,7 +3,8 @@
 use super::{DefaultValue, MAX_NUMBER, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
 
-pub(super) const LIST: &[SettingSpec] = &[
+/// See [`SettingSpec`].
+pub const LIST: &[SettingSpec] = &[
     choice(
         "strategy",
         "what the prompts of a new trial include from earlier trials: nothing, the last attempt, the plans written after them, or both",

@@ -3,7 +3,8 @@
 use super::{MAX_NUMBER, SettingSpec, choice, number, switch};
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
 
-pub(super) const LIST: &[SettingSpec] = &[
+/// See [`SettingSpec`].
+pub const LIST: &[SettingSpec] = &[
     switch("positive", "a positive reflection is written at each subgoal", &["sweet_sour"], true, Paper),
     switch(
         "negative",

@@ -15,7 +15,7 @@ const GOAL: &str = "put a hot apple in garbagecan";
 fn calibrated_spec(method: &str, tasks: &[(&str, &str)], calibrate: u64, explore: u64) -> RunSpec {
     let mut spec = test_spec(method, tasks);
     spec.settings = {
-        let mut settings = super::super::defaults("omnireflect", PaperOrCode::Paper).1;
+        let mut settings = crate::catalog::defaults("omnireflect", PaperOrCode::Paper).1;
         settings.0.extend(spec.settings.0);
         settings
     };

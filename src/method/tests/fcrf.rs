@@ -1,7 +1,8 @@
 //! FCRF: its tables, which questions follow which trial, and how the pool grows.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
-use super::super::{Difficulty, PaperOrCode, defaults};
+use super::super::{Difficulty, PaperOrCode};
+use crate::catalog::defaults;
 use crate::domain::{Purpose, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult, Task};
 use crate::engine::{Command, LessonCommand};
 use crate::prompt::{body_hash, render};
@@ -199,7 +200,7 @@ fn code_defaults_are_those_of_reflexions_runner() {
     let (limits, settings, loop_detector) = defaults("fcrf", PaperOrCode::Code);
     assert_eq!((limits.steps, loop_detector), (49, true));
     assert_eq!(settings.number("memory", 0), 3);
-    assert_eq!(super::super::default_trials("fcrf"), 5);
+    assert_eq!(crate::catalog::default_trials("fcrf"), 5);
 }
 
 #[test]

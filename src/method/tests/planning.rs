@@ -1,7 +1,8 @@
 //! Planning-only: one call per attempt, the plan's actions in order, and a rule-based planner that needs no model.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
-use super::super::{MethodError, PaperOrCode, build_policy, default_trials, defaults};
+use super::super::{MethodError, PaperOrCode};
+use crate::catalog::{self, build_policy, default_trials, defaults};
 use crate::domain::{Autonomy, EndReason, LessonText, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin};
 use crate::engine::{Command, Event, LessonCommand};
 use crate::prompt::{Templates, render};
@@ -153,7 +154,7 @@ fn the_symbolic_mentor_plans_household_tasks_only() {
         run.mentor = mentor.to_owned();
         run.tasks[0].env = env.to_owned();
         let error = build_policy(&run, Arc::new(Templates::builtin())).err().unwrap();
-        assert!(matches!(error, MethodError::NoPlanner(_)), "{error}");
+        assert!(matches!(error, catalog::MethodError::Run(MethodError::NoPlanner(_))), "{error}");
         assert!(error.to_string().contains(reason), "{error}");
     }
     assert_eq!(defaults("planning", PaperOrCode::Code).0.steps, 50, "there is no public code for planning");

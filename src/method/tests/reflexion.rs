@@ -1,7 +1,8 @@
 //! Reflexion: call counts of whole runs against the papers' arithmetic, and the contents of its memory.
 
+use super::super::PaperOrCode;
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
-use super::super::{PaperOrCode, defaults};
+use crate::catalog::defaults;
 use crate::domain::{
     FailureKind, LessonStatus, Question, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin, StepResult,
 };

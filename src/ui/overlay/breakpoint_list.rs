@@ -3,8 +3,8 @@
 mod row;
 
 use crate::breakpoint::{CompletionContext, Suggestion, suggestions};
+use crate::catalog::parse_condition;
 use crate::engine::{Breakpoint, Command, State};
-use crate::method::parse_condition;
 use crate::symbolic::DETECTORS;
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;

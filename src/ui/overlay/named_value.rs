@@ -1,8 +1,9 @@
 //! Input that changes one of several named values: a list with the current values, below a line with the syntax of
 //! `set`, `NAME VALUE`. The model dialog and the fork dialog use it.
 
+use crate::catalog::SETTINGS;
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, sampling_param};
-use crate::method::{SETTINGS, SettingSpec};
+use crate::method::SettingSpec;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;

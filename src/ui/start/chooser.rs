@@ -2,8 +2,8 @@
 
 mod dependent_settings;
 
+use crate::catalog::SETTINGS;
 use crate::domain::SettingOrigin;
-use crate::method::SETTINGS;
 use crate::text::one_line;
 use crate::ui::keymap::{Action, Keymap, Mode};
 use crate::ui::start::types::{AllowedValues, SettingRow, StartChoice, StartModel, StartUpdate, TaskRow};

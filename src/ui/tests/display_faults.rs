@@ -63,7 +63,7 @@ fn tab_continues_from_the_shown_lane() {
         for _ in 0..6 {
             stage.press(key);
             stage.draw();
-            let lane = stage.model.selected_lane_index(crate::ui::lane::lanes_for_method("omnireflect"));
+            let lane = stage.model.selected_lane_index(crate::catalog::lanes_for_method("omnireflect"));
             seen.push(match stage.model.focus {
                 Focus::Lanes => ["abstract", "error", "progress"][lane],
                 Focus::World => "world",

@@ -35,7 +35,7 @@ fn a_failed_question_blocks_end_card_and_next_episode_until_decided() {
     let state = stage.fixture.state.clone();
     let task = state.episode.as_ref().unwrap().task.clone();
     let policy =
-        crate::method::build_policy(state.run.as_deref().unwrap(), Arc::new(Templates::builtin())).unwrap();
+        crate::catalog::build_policy(state.run.as_deref().unwrap(), Arc::new(Templates::builtin())).unwrap();
     let engine = Engine::resume(state, policy, BranchId::trunk());
     let error = engine.decide(&Input::Command(Command::BeginEpisode(Box::new(task)))).unwrap_err();
     assert!(error.message.contains("is unanswered"), "{error:?}");

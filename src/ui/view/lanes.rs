@@ -7,11 +7,11 @@ mod plan;
 mod trial_status;
 
 use super::pane_frame;
+use crate::catalog::{Lane, LaneFormat};
 use crate::domain::Lesson;
 use crate::text::{width, wrap};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
-use crate::ui::lane::{Lane, LaneFormat};
 use crate::ui::layout::{Pane, PaneArea};
 use crate::ui::model::Model;
 use crate::ui::selection::selected_lesson_number;

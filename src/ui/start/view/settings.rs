@@ -1,7 +1,7 @@
 //! The table of settings: name, value and origin.
 
+use crate::catalog::SETTINGS;
 use crate::domain::SettingOrigin;
-use crate::method::SETTINGS;
 use crate::text::{fits, one_line, truncate, width};
 use crate::ui::start::chooser::{Chooser, Section};
 use crate::ui::start::types::{AllowedValues, SettingRow};

@@ -1,11 +1,11 @@
 //! The rows of one lesson.
 
 use super::LaneRow;
+use crate::catalog::LaneFormat;
 use crate::domain::{Lesson, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Transition};
 use crate::engine::State;
 use crate::text::{fits, one_line, prefix, truncate, width, wrap_at_most};
 use crate::ui::frame_data::Context;
-use crate::ui::lane::LaneFormat;
 use crate::ui::theme::Role;
 use std::borrow::Cow;
 

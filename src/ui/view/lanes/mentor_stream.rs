@@ -1,12 +1,12 @@
 //! The mentor replies that are streaming into a lane.
 
 use super::LaneRow;
+use crate::catalog::Lane;
 use crate::domain::Question;
 use crate::driver::LiveCall;
 use crate::provider::Phase;
 use crate::text::one_line;
 use crate::ui::frame_data::Context;
-use crate::ui::lane::Lane;
 use crate::ui::theme::Role;
 use crate::ui::view::live::{tail_bytes, wrapped_end};
 use ratatui::layout::Rect;

@@ -1,9 +1,8 @@
-//! The trial status of a task, FCRF's reflection depth, and the texts of empty lanes.
+//! The trial status of a task and the texts of empty lanes.
 
-use crate::domain::{LessonId, LessonOp, ReflectionKind, RunSpec};
+use crate::catalog::{Lane, find_method};
+use crate::domain::{LessonId, LessonOp, ReflectionKind};
 use crate::engine::{State, UndoAction, UndoEntry};
-use crate::method::{Depth, Difficulty};
-use crate::ui::lane::{Lane, LaneFormat};
 
 /// Returns the trial status, longest form first; empty if a task has one trial.
 pub(super) fn trial_labels(state: &State, dot: &str) -> Vec<String> {
@@ -12,28 +11,10 @@ pub(super) fn trial_labels(state: &State, dot: &str) -> Vec<String> {
         return Vec::new();
     }
     let trial = format!("trial {}/{}", episode.trial, run.trials);
-    match run.method.as_str() {
-        "fcrf" => {}
-        "reflexion" if episode.trial > 1 && has_last_attempt_in_prompt(run) => {
-            return vec![format!("{trial} {dot} the last attempt is in the prompt"), trial];
-        }
-        _ => return vec![trial],
-    }
-    let difficulty = Difficulty::from_task(&episode.task);
-    // FCRF's paper calls the numbers of trials followed by a simple and by an in-depth reflection k1 and k2.
-    let (k1, k2) = difficulty.trials_by_depth_in_run(state);
-    let depth = match difficulty.depth_for_trial(state, episode.trial) {
-        Depth::Simple => "simple",
-        Depth::InDepth => "in-depth",
-    };
-    let whole = format!("{trial}, {depth} (k1 {k1}, k2 {k2})");
-    // The difficulty on screen is the number of objects and interactions that the task needs, at most 4.
-    vec![format!("difficulty {} {dot} {whole}", difficulty.sum()), whole, format!("{trial}, {depth}"), trial]
-}
-
-/// Returns whether each trial's prompt contains the whole previous attempt.
-fn has_last_attempt_in_prompt(run: &RunSpec) -> bool {
-    matches!(run.settings.text("strategy", "reflexion"), "last-attempt" | "both")
+    let describe = find_method(&run.method).map(|entry| entry.trial_labels);
+    let mut labels = describe.map_or_else(Vec::new, |labels| labels(state, &trial, dot));
+    labels.push(trial);
+    labels
 }
 
 /// Returns why a lane is empty.
@@ -52,37 +33,11 @@ pub(super) fn empty_lane_text(state: &State, lane: &Lane) -> String {
         return text.to_owned();
     }
     let Some(run) = &state.run else { return "no lessons yet".to_owned() };
-    let off =
-        |setting: &str| (!run.settings.flag(setting, true)).then(|| format!("disabled: {setting} is off"));
-    let off = match (run.method.as_str(), lane.kinds) {
-        ("omnireflect", [ReflectionKind::Abstract]) => off("kind_abstract"),
-        ("omnireflect", [ReflectionKind::Error]) => off("kind_error"),
-        ("omnireflect", [ReflectionKind::Progress]) => off("kind_progress"),
-        ("fcrf", [ReflectionKind::Experience]) => off("experience"),
-        ("sweet_sour", [ReflectionKind::Positive]) => off("positive"),
-        ("sweet_sour", [ReflectionKind::Negative]) => off("negative"),
-        _ => None,
-    };
-    off.unwrap_or_else(|| {
-        let text = match (run.method.as_str(), lane.kinds, lane.format) {
-            (_, [ReflectionKind::Abstract], _) => "no Abstract lessons yet",
-            (_, [ReflectionKind::Error], _) => "no Error lessons yet",
-            (_, [ReflectionKind::Progress], _) => "no Progress lessons yet",
-            ("planning", ..) => "no plan yet: the mentor writes one before step 1",
-            ("reflexion", [ReflectionKind::Plan], _) => match run.settings.text("strategy", "reflexion") {
-                "none" => "no plans: with strategy none a trial doesn't see earlier trials",
-                "last-attempt" => "no plans: with strategy last-attempt a trial sees the previous attempt",
-                _ => "a plan is written after a failed trial",
-            },
-            ("fcrf", [ReflectionKind::Experience | ReflectionKind::Plan], _) => {
-                "written after a failed trial"
-            }
-            ("fcrf", [ReflectionKind::Lesson], _) => "written when a task that failed before is solved",
-            ("sweet_sour", [ReflectionKind::Positive], _) => "written when a subgoal is reached",
-            ("sweet_sour", [ReflectionKind::Negative], _) => "written after a failed attempt",
-            ("sweet_sour", _, LaneFormat::MemoryTuples) => "no short-term or long-term memories yet",
-            _ => "no lessons yet",
-        };
-        text.to_owned()
+    let explained = find_method(&run.method).and_then(|entry| (entry.empty_lane_text)(run, lane));
+    explained.unwrap_or_else(|| match lane.kinds {
+        [ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress] => {
+            format!("no {} lessons yet", lane.title)
+        }
+        _ => "no lessons yet".to_owned(),
     })
 }

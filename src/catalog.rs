@@ -1,0 +1,130 @@
+//! One entry per method: what the rest of the program needs to know about it, as data and functions. Nothing outside the
+//! entries and the folders of the methods compares the name of a method.
+
+mod fcrf;
+mod lane;
+mod method_entry;
+mod omnireflect;
+mod planning;
+mod react;
+mod reflexion;
+mod settings;
+mod sweet_sour;
+
+pub use lane::{Lane, LaneFormat};
+pub use method_entry::{Carryover, MethodEntry, ModelNeed};
+pub use settings::{SETTINGS, default_trials, defaults};
+
+use crate::domain::RunSpec;
+use crate::engine::{Method, Policy, State};
+use crate::method::WithCalibration;
+use crate::prompt::{self, PromptBuilder, Templates};
+use std::sync::Arc;
+
+/// All methods, in the order in which screens list them.
+pub const METHODS: &[&MethodEntry] = &[
+    &react::ENTRY,
+    &omnireflect::ENTRY,
+    &reflexion::ENTRY,
+    &fcrf::ENTRY,
+    &sweet_sour::ENTRY,
+    &planning::ENTRY,
+];
+
+/// The method that reflects on calibration episodes, whichever method the test episodes use.
+pub const CALIBRATION_METHOD: &MethodEntry = &omnireflect::ENTRY;
+
+/// The names of all methods, in the same order.
+pub const METHOD_NAMES: &[&str] = &{
+    let mut names = [""; METHODS.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = METHODS[index].name;
+        index += 1;
+    }
+    names
+};
+
+/// Returns the entry of a method, or `None` if this program has no method of this name (a session of a newer version).
+pub fn find_method(name: &str) -> Option<&'static MethodEntry> {
+    METHODS.iter().find(|entry| entry.name == name).copied()
+}
+
+/// Returns a method's lanes in screen order. The last one, "Other", is shown only if the pool has a lesson for it.
+pub fn lanes_for_method(name: &str) -> &'static [Lane] {
+    find_method(name).map_or(omnireflect::LANES, |entry| entry.lanes)
+}
+
+/// Returns whether the mentor of a method plans all actions, so that the actor is never asked.
+pub fn mentor_plans(name: &str) -> bool {
+    find_method(name).is_some_and(|entry| entry.mentor_plans)
+}
+
+/// Returns whether a method has no mentor.
+pub fn has_no_mentor(name: &str) -> bool {
+    find_method(name).is_some_and(|entry| matches!(entry.model_need, ModelNeed::NoMentor))
+}
+
+/// Returns the number of a method's lanes on screen: "Other" counts only if the pool has a lesson for it.
+pub fn visible_lane_count(name: &str, state: &State) -> usize {
+    let Some((other, own)) = lanes_for_method(name).split_last() else { return 0 };
+    own.len() + usize::from(state.pool.all().any(|lesson| other.can_show(lesson)))
+}
+
+/// A method that this program cannot provide.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MethodError {
+    /// No method has this name.
+    #[error("unknown method {0:?}; known: {list}", list = METHOD_NAMES.join(", "))]
+    Name(String),
+    /// The method can't play this run.
+    #[error(transparent)]
+    Run(#[from] crate::method::MethodError),
+}
+
+/// Returns the policy of a run: its method and the pure functions it needs.
+///
+/// # Errors
+/// Returns [`MethodError`] if there is no such method, or if it can't play the run.
+pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, MethodError> {
+    build_policy_with(spec, Arc::new(PromptBuilder::new(templates)))
+}
+
+/// Like [`build_policy`], but drafts prompts with `builder`, so that the sender of the prompts can use its cache.
+///
+/// # Errors
+/// See [`build_policy`].
+pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<Policy, MethodError> {
+    let entry = find_method(&spec.method).ok_or_else(|| MethodError::Name(spec.method.clone()))?;
+    let mut method: Arc<dyn Method> = (entry.build)(spec)?;
+    if !spec.calibration_tasks().is_empty() || !spec.exploration_tasks().is_empty() {
+        method = Arc::new(WithCalibration(method));
+    }
+    Ok(Policy {
+        method,
+        draft_prompt: Arc::new(move |state, ask| builder.draft(state, ask)),
+        parse_reply: prompt::read_reply,
+        parse_mentor_reply: prompt::read_mentor,
+        edit_prompt: prompt::edit_segment,
+        rewrite_action: prompt::interface::outgoing_action,
+        rewrite_observation: prompt::interface::shown_observation,
+        extract_goal: prompt::interface::goal_from_reset,
+        detect: Arc::new(crate::symbolic::detect),
+        breakpoints: crate::breakpoint::breakpoint_rules(parse_condition),
+        is_attended: true,
+    })
+}
+
+/// Parses the condition of a breakpoint or watch; a detector in it must be one of
+/// [`DETECTORS`](crate::symbolic::DETECTORS).
+///
+/// # Errors
+/// Returns a [`ParseError`](crate::breakpoint::ParseError) that explains what is wrong.
+pub fn parse_condition(
+    text: &str,
+) -> Result<crate::breakpoint::BreakpointSpec, crate::breakpoint::ParseError> {
+    crate::breakpoint::parse_checked(text, crate::symbolic::DETECTORS)
+}
+
+#[cfg(test)]
+mod tests;

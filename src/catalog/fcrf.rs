@@ -1,0 +1,63 @@
+//! FCRF.
+
+use super::lane::Lane;
+use super::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
+use super::reflexion::CODE_DEFAULTS as CODE;
+use crate::domain::ReflectionKind;
+use crate::engine::State;
+use crate::method::{DefaultValue, Depth, Difficulty, Fcrf, settings};
+use std::sync::Arc;
+
+/// FCRF's runner is Reflexion's, and also rewrites actions.
+const CODE_DEFAULTS: &[(&str, DefaultValue)] =
+    &[CODE[0], CODE[1], CODE[2], CODE[3], ("action_rule", DefaultValue::Choice("fcrf", &["none", "fcrf"]))];
+
+pub(super) const ENTRY: MethodEntry = MethodEntry {
+    name: "fcrf",
+    build: |_| Ok(Arc::new(Fcrf)),
+    settings: settings::FCRF,
+    code_defaults: CODE_DEFAULTS,
+    step_limits: (50, 49),
+    trials: 5,
+    lanes: &[
+        Lane::plain("Experience", &[ReflectionKind::Experience]),
+        Lane::plain("Lessons", &[ReflectionKind::Lesson]),
+        Lane::plain("Plan", &[ReflectionKind::Plan]),
+        Lane::other(&[
+            ReflectionKind::Abstract,
+            ReflectionKind::Error,
+            ReflectionKind::Progress,
+            ReflectionKind::Positive,
+            ReflectionKind::Negative,
+            ReflectionKind::Advice,
+        ]),
+    ],
+    empty_lane_text: |run, lane| match lane.kinds {
+        [ReflectionKind::Experience] => {
+            disabled_by(run, "experience").or_else(|| Some(AFTER_FAILED_TRIAL.to_owned()))
+        }
+        [ReflectionKind::Plan] => Some(AFTER_FAILED_TRIAL.to_owned()),
+        [ReflectionKind::Lesson] => Some("written when a task that failed before is solved".to_owned()),
+        _ => None,
+    },
+    trial_labels,
+    model_need: ModelNeed::Always,
+    mentor_plans: false,
+    carryover: |_| Carryover::AllTasks("lessons (one pool of all tasks)".to_owned()),
+};
+
+const AFTER_FAILED_TRIAL: &str = "written after a failed trial";
+
+fn trial_labels(state: &State, trial: &str, dot: &str) -> Vec<String> {
+    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
+    let difficulty = Difficulty::from_task(&episode.task);
+    // FCRF's paper calls the numbers of trials followed by a simple and by an in-depth reflection k1 and k2.
+    let (k1, k2) = difficulty.trials_by_depth_in_run(state);
+    let depth = match difficulty.depth_for_trial(state, episode.trial) {
+        Depth::Simple => "simple",
+        Depth::InDepth => "in-depth",
+    };
+    let whole = format!("{trial}, {depth} (k1 {k1}, k2 {k2})");
+    // The difficulty on screen is the number of objects and interactions that the task needs, at most 4.
+    vec![format!("difficulty {} {dot} {whole}", difficulty.sum()), whole, format!("{trial}, {depth}")]
+}

@@ -1,0 +1,62 @@
+//! A lesson lane: which kinds of lessons it shows, and in which format.
+
+use crate::domain::{Lesson, LessonStatus, ReflectionKind, Scope};
+use crate::engine::State;
+
+/// How a lane shows its lessons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneFormat {
+    /// Text and source; an Error lesson has its solution below.
+    Plain,
+    /// Sweet&Sour's memory tuples: reflection, observation, action and reward; short-term memory first.
+    MemoryTuples,
+    /// The plan of the planning method: one numbered row per action, with a mark on the next one to run.
+    Actions,
+    /// Lessons whose kind has no lane in this method, each labelled with its kind.
+    Other,
+}
+
+/// A list of lessons of certain kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    pub title: &'static str,
+    /// The kinds of lessons in this lane. A lesson that is added in the lane gets the first kind.
+    pub kinds: &'static [ReflectionKind],
+    pub format: LaneFormat,
+}
+
+impl Lane {
+    pub(super) const ABSTRACT: Self = Self::plain("Abstract", &[ReflectionKind::Abstract]);
+    pub(super) const ERROR: Self = Self::plain("Error", &[ReflectionKind::Error]);
+    pub(super) const PROGRESS: Self = Self::plain("Progress", &[ReflectionKind::Progress]);
+
+    pub(super) const fn plain(title: &'static str, kinds: &'static [ReflectionKind]) -> Self {
+        Self { title, kinds, format: LaneFormat::Plain }
+    }
+
+    /// Creates the lane of the kinds that have no lane of their own.
+    pub(super) const fn other(kinds: &'static [ReflectionKind]) -> Self {
+        Self { title: "Other", kinds, format: LaneFormat::Other }
+    }
+
+    /// Returns whether the lane shows a lesson: it has one of the lane's kinds and isn't retired.
+    pub fn can_show(&self, lesson: &Lesson) -> bool {
+        self.kinds.contains(&lesson.kind) && lesson.status != LessonStatus::Retired
+    }
+
+    /// Returns the lane's lessons in prompt order.
+    pub fn lessons<'a>(&self, state: &'a State) -> impl DoubleEndedIterator<Item = &'a Lesson> + use<'a> {
+        let lane = *self;
+        state.pool.all().filter(move |l| lane.can_show(l))
+    }
+
+    /// Returns the lessons in screen order, top first: reverse prompt order, which is newest first unless a lesson was
+    /// moved. Short-term memory comes before long-term memory.
+    pub fn newest_first<'a>(&self, state: &'a State) -> Vec<&'a Lesson> {
+        let mut lessons: Vec<&Lesson> = self.lessons(state).rev().collect();
+        if self.format == LaneFormat::MemoryTuples {
+            lessons.sort_by_key(|l| l.scope != Scope::Episode);
+        }
+        lessons
+    }
+}

@@ -1,0 +1,67 @@
+//! What the program needs to know about a method.
+
+use super::lane::Lane;
+use crate::domain::{RunSpec, Settings};
+use crate::engine::{Method, State};
+use crate::method::{DefaultValue, MethodError, SettingSpec};
+use std::sync::Arc;
+
+/// A method: how it is built, its settings and defaults, and what screens say about it.
+pub struct MethodEntry {
+    /// The name on the command line and in journals.
+    pub name: &'static str,
+    /// Creates the method for a run.
+    pub build: fn(&RunSpec) -> Result<Arc<dyn Method>, MethodError>,
+    /// Its own settings.
+    pub settings: &'static [SettingSpec],
+    /// The public code's values for settings that other methods have too; used with `--as paper` as well, since the paper
+    /// doesn't say.
+    pub code_defaults: &'static [(&'static str, DefaultValue)],
+    /// The step limit of an episode as in the paper, and as in the public code.
+    pub step_limits: (u32, u32),
+    /// Trials per task if none are given.
+    pub trials: u32,
+    /// Its lanes in screen order; the last one is for all other kinds of lessons.
+    pub lanes: &'static [Lane],
+    /// Returns why a lane is empty, or `None` if it simply has no lessons yet.
+    pub empty_lane_text: fn(&RunSpec, &Lane) -> Option<String>,
+    /// Adds to the trial number (such as `trial 2/5`) what the method does in this trial; longest form first. The last
+    /// argument separates parts. Empty if there is nothing to add.
+    pub trial_labels: fn(&State, &str, &str) -> Vec<String>,
+    /// Whether reflections need a model as mentor.
+    pub model_need: ModelNeed,
+    /// Whether the mentor plans all actions before the first step, so that the actor is never asked.
+    pub mentor_plans: bool,
+    /// What the tasks of a run leave for later ones.
+    pub carryover: fn(&RunSpec) -> Carryover,
+}
+
+/// When a method needs a model as mentor.
+#[derive(Clone, Copy)]
+pub enum ModelNeed {
+    /// It has no mentor.
+    NoMentor,
+    /// Its reflections are always written by a model, or by the stand-in for one.
+    Always,
+    /// With some settings, and then nothing can stand in for the model.
+    If(fn(&Settings) -> bool),
+}
+
+/// What the tasks of a run leave for later ones.
+pub enum Carryover {
+    Nothing,
+    /// Something for later trials of the same task.
+    SameTask(&'static str),
+    /// Something for all later tasks.
+    AllTasks(String),
+}
+
+/// Returns the text for a lane that stays empty because a setting is off.
+pub(super) fn disabled_by(run: &RunSpec, setting: &str) -> Option<String> {
+    (!run.settings.flag(setting, true)).then(|| format!("disabled: {setting} is off"))
+}
+
+/// The [`MethodEntry::trial_labels`] of a method that treats all trials alike.
+pub(super) fn no_trial_labels(_: &State, _: &str, _: &str) -> Vec<String> {
+    Vec::new()
+}

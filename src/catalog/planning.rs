@@ -1,0 +1,25 @@
+//! Planning: the mentor writes all actions in advance (the baseline of FCRF).
+
+use super::lane::{Lane, LaneFormat};
+use super::method_entry::{Carryover, MethodEntry, ModelNeed, no_trial_labels};
+use crate::domain::ReflectionKind;
+use crate::method::{Planning, settings};
+use std::sync::Arc;
+
+pub(super) const ENTRY: MethodEntry = MethodEntry {
+    name: "planning",
+    build: |run| Ok(Arc::new(Planning::for_run(run)?)),
+    settings: settings::PLANNING,
+    code_defaults: &[],
+    step_limits: (50, 50),
+    trials: 5,
+    lanes: &[
+        Lane { title: "Plan", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions },
+        super::reflexion::OTHER_THAN_PLANS,
+    ],
+    empty_lane_text: |_, _| Some("no plan yet: the mentor writes one before step 1".to_owned()),
+    trial_labels: no_trial_labels,
+    model_need: ModelNeed::Always,
+    mentor_plans: true,
+    carryover: |_| Carryover::Nothing,
+};

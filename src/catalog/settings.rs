@@ -1,0 +1,41 @@
+//! The settings of all methods in one table, and the defaults of each method.
+
+use super::{METHODS, find_method};
+use crate::domain::{Limits, SettingOrigin, Settings};
+use crate::method::settings::COMMON;
+use crate::method::{PaperOrCode, SettingSpec};
+use std::sync::LazyLock;
+
+/// All settings: first those that several methods share, then each method's own.
+pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
+    let own = METHODS.iter().flat_map(|entry| entry.settings);
+    COMMON.iter().chain(own).copied().collect()
+});
+
+/// Returns the default limits, settings and loop detector of a method, each setting with its origin.
+///
+/// The papers specify 50 steps; the loops in the public code of ReAct, Reflexion and FCRF run from 1 to 49.
+/// OmniReflect, Sweet&Sour and planning have no public code, so both versions are the paper's.
+pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
+    let entry = find_method(method);
+    let is_code = source == PaperOrCode::Code;
+    let (paper_steps, code_steps) = entry.map_or((50, 50), |entry| entry.step_limits);
+    let mut settings = Settings::default();
+    for spec in SETTINGS.iter().filter(|s| s.methods.is_empty() || s.methods.contains(&method)) {
+        match spec.code_default.filter(|_| is_code) {
+            Some(code) => settings.set(spec.name, code.to_json(), SettingOrigin::Code),
+            None => settings.set(spec.name, spec.default.to_json(), spec.origin),
+        }
+    }
+    for (name, value) in entry.map_or(&[][..], |entry| entry.code_defaults) {
+        settings.set(name, value.to_json(), SettingOrigin::Code);
+    }
+    let loop_detector = settings.flag("loop_detector", false);
+    let steps = if is_code { code_steps } else { paper_steps };
+    (Limits { steps, moves: None, wall_seconds: None }, settings, loop_detector)
+}
+
+/// Returns the number of trials per task if none is given.
+pub fn default_trials(method: &str) -> u32 {
+    find_method(method).map_or(1, |entry| entry.trials)
+}

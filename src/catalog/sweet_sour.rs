@@ -1,0 +1,53 @@
+//! Sweet&Sour.
+
+use super::lane::{Lane, LaneFormat};
+use super::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
+use crate::domain::ReflectionKind;
+use crate::method::{SweetSour, settings};
+use std::sync::Arc;
+
+pub(super) const ENTRY: MethodEntry = MethodEntry {
+    name: "sweet_sour",
+    build: |_| Ok(Arc::new(SweetSour)),
+    settings: settings::SWEET_SOUR,
+    code_defaults: &[],
+    step_limits: (50, 50),
+    // The paper allows up to four attempts.
+    trials: 4,
+    lanes: &[
+        Lane::plain("Sweet", &[ReflectionKind::Positive]),
+        Lane::plain("Sour", &[ReflectionKind::Negative]),
+        Lane {
+            title: "Memory",
+            kinds: &[ReflectionKind::Positive, ReflectionKind::Negative],
+            format: LaneFormat::MemoryTuples,
+        },
+        Lane::other(&[
+            ReflectionKind::Abstract,
+            ReflectionKind::Error,
+            ReflectionKind::Progress,
+            ReflectionKind::Plan,
+            ReflectionKind::Experience,
+            ReflectionKind::Lesson,
+            ReflectionKind::Advice,
+        ]),
+    ],
+    empty_lane_text: |run, lane| {
+        let text = match (lane.kinds, lane.format) {
+            (_, LaneFormat::MemoryTuples) => {
+                return Some("no short-term or long-term memories yet".to_owned());
+            }
+            ([ReflectionKind::Positive], _) => ("positive", "written when a subgoal is reached"),
+            ([ReflectionKind::Negative], _) => ("negative", "written after a failed attempt"),
+            _ => return None,
+        };
+        disabled_by(run, text.0).or_else(|| Some(text.1.to_owned()))
+    },
+    trial_labels: no_trial_labels,
+    model_need: ModelNeed::Always,
+    mentor_plans: false,
+    carryover: |run| match run.settings.text("memory_scope", "task") {
+        "task" => Carryover::SameTask("memories"),
+        scope => Carryover::AllTasks(format!("memories (memory_scope {scope})")),
+    },
+};
