@@ -1,5 +1,5 @@
 //! Drawing a frame of 200x60 cells, for a short session and one with a million events, live and in the past. DESIGN 7:
-//! at most 2 ms, and for the long session at most 1.5 times as long as for the short one.
+//! at most 1 ms, and for the long session at most 1.5 times as long as for the short one.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

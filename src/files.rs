@@ -334,6 +334,21 @@ mod tests {
         assert_eq!(read(&large, 64 << 20).unwrap_err().kind(), ErrorKind::FileTooLarge);
     }
 
+    /// A cancelled export fails while it is being written.
+    #[test]
+    fn a_failed_write_keeps_the_old_file_and_leaves_no_other() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("report");
+        replace(&path, b"old").unwrap();
+        let failed = replace_with(&path, |file| {
+            file.write_all(&vec![b'x'; 100_000])?;
+            Err(Error::other("cancelled"))
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "cancelled");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
+    }
+
     /// The path may be replaced with a pipe between the check and the opening.
     #[test]
     fn opening_a_pipe_that_replaced_a_file_does_not_block() {

@@ -28,6 +28,9 @@ const MAX_CHECKPOINTS: usize = 1024;
 /// Minimum number of newest events held; the maximum is twice as many.
 const MIN_RECENT_EVENTS: usize = 4096;
 
+/// Said of events that are missing although no read failed.
+const EVENTS_MISSING: &str = "old events can't be read from the journal";
+
 /// Events held at once while iterating over all of them.
 const CHUNK_EVENTS: u64 = 1024;
 
@@ -205,17 +208,25 @@ impl Timeline {
         self.events_between(after, Seq(u64::MAX))
     }
 
-    /// Returns the events with numbers above `after` up to and including `to`.
+    /// Returns the events with numbers above `after` up to and including `to`. If some can no longer be fetched,
+    /// [`take_fetch_error`](Self::take_fetch_error) returns the cause, to its first caller.
     pub fn events_between(&self, after: Seq, to: Seq) -> Vec<Arc<Envelope>> {
+        self.read_events(after, to).unwrap_or_else(|error| {
+            *self.history.lock_fetch_error() = Some(error);
+            self.recent.between(after, to).cloned().collect()
+        })
+    }
+
+    fn read_events(&self, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, String> {
         let dropped_through = self.recent.dropped_through();
         let mut events = match &self.fetcher {
             Some(fetch) if after.0 < dropped_through => {
-                self.history.fetch_or_record_error(fetch, after, Seq(dropped_through.min(to.0)))
+                fetch.fetch_all(after, Seq(dropped_through.min(to.0)))?
             }
             _ => Vec::new(),
         };
         events.extend(self.recent.between(after, to).cloned());
-        events
+        Ok(events)
     }
 
     /// Iterates over the events with numbers above `after` in chunks, so that a long branch is never held as a whole.
@@ -223,13 +234,19 @@ impl Timeline {
     pub fn iter_after(&self, after: Seq) -> impl Iterator<Item = Result<Arc<Envelope>, String>> + '_ {
         let mut after = after.0;
         let chunks = std::iter::from_fn(move || {
-            let chunk = self.events_between(Seq(after), Seq(after.saturating_add(CHUNK_EVENTS)));
-            if let Some(error) = self.take_fetch_error() {
-                after = u64::MAX;
-                return Some(vec![Err(error)]);
+            if after >= self.head.head.0 {
+                return None;
             }
-            after = chunk.last()?.seq.0;
-            Some(chunk.into_iter().map(Ok).collect())
+            let to = Seq(after.saturating_add(CHUNK_EVENTS).min(self.head.head.0));
+            let read = self.read_events(Seq(after), to);
+            let is_complete = |events: &Vec<Arc<Envelope>>| events.last().is_some_and(|last| last.seq == to);
+            let chunk = match read {
+                Ok(events) if is_complete(&events) => events.into_iter().map(Ok).collect(),
+                Ok(_) => vec![Err(EVENTS_MISSING.to_owned())],
+                Err(error) => vec![Err(error)],
+            };
+            after = if chunk.iter().all(Result::is_ok) { to.0 } else { u64::MAX };
+            Some(chunk)
         });
         chunks.flatten()
     }
@@ -248,7 +265,7 @@ impl Timeline {
                 is_complete
             }
             PastPart::Events { after, to } => {
-                let events = self.events_between(after, to);
+                let events = self.read_events(after, to)?;
                 let is_complete = after.0 + events.len() as u64 >= to.min(self.head.head).0;
                 self.history.keep_events(after, events);
                 is_complete
@@ -259,7 +276,7 @@ impl Timeline {
             return Ok(());
         }
         // Another reader may have taken the reason.
-        Err(self.take_fetch_error().unwrap_or_else(|| "old events can't be read from the journal".to_owned()))
+        Err(self.take_fetch_error().unwrap_or_else(|| EVENTS_MISSING.to_owned()))
     }
 
     /// Returns the state after an event: the nearest checkpoint before it with the later events folded onto it.

@@ -65,8 +65,8 @@ pub(crate) fn verdict(met: bool) -> &'static str {
 
 static MISSED: AtomicBool = AtomicBool::new(false);
 
-/// Returns the exit code of a benchmark: a failure if a budget was missed, unless `RETROSPECT_BUDGETS=told`.
+/// Returns the exit code of a benchmark: a failure if a budget was missed, unless `RETROSPECT_BUDGETS=report`.
 pub(crate) fn exit_code() -> ExitCode {
-    let only_prints = std::env::var_os("RETROSPECT_BUDGETS").is_some_and(|v| v == "told");
+    let only_prints = std::env::var_os("RETROSPECT_BUDGETS").is_some_and(|v| v == "report");
     if MISSED.load(Ordering::Relaxed) && !only_prints { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -246,7 +246,10 @@ fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Result<
     let mut record = recorder.finish();
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
     record.branch = Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id });
-    let session_files = super::locate::session_files(dir).unwrap_or_else(|_| SessionFiles::new());
+    // A session from a report has no folder.
+    let session_files =
+        if dir.as_os_str().is_empty() { Ok(SessionFiles::new()) } else { super::locate::session_files(dir) };
+    let session_files = session_files.map_err(|e| e.message)?;
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));
     let (mut bytes_written, mut cancelled) = (0, Ok(()));
@@ -274,6 +277,7 @@ fn write_error(path: &Path, error: &std::io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::{OpenMode, open_branch};
 
     /// A predictable name in the temporary folder could be a link to one of the user's files.
     #[cfg(unix)]
@@ -305,7 +309,8 @@ mod tests {
         let victim = temp.path().join("bashrc");
         fs::write(&victim, "mine").unwrap();
         let session = temp.path().join("session");
-        fs::create_dir(&session).unwrap();
+        fs::create_dir_all(session.join("branches")).unwrap();
+        fs::write(session.join("meta.toml"), "").unwrap();
         for (name, write) in [
             ("copied.txt", &(|| save_copied_text(&session, "copied")) as &dyn Fn() -> Result<String, String>),
             ("report.html", &|| export_session(&session, &Store::default(), &WorkProgress::default())),
@@ -317,5 +322,36 @@ mod tests {
             let metadata = fs::symlink_metadata(&path).unwrap();
             assert!(metadata.is_file() && metadata.permissions().mode() & 0o777 == 0o600, "{name}");
         }
+    }
+
+    /// An exported page contains the session, byte for byte; a cancelled export leaves nothing behind.
+    #[test]
+    fn an_export_can_be_opened_again_or_cancelled() {
+        let temp = tempfile::tempdir().unwrap();
+        let (dir, shipped) = (temp.path(), Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples"));
+        let shipped = fs::read_dir(shipped).unwrap().map(|entry| entry.unwrap().path());
+        let shipped = shipped.filter(|path| path.join("meta.toml").exists()).min().unwrap();
+        let files = super::super::locate::session_files(&shipped).unwrap();
+        fs::create_dir(dir.join("branches")).unwrap();
+        for path in files.keys() {
+            fs::copy(shipped.join(path), dir.join(path)).unwrap();
+        }
+        let trunk = Session::open(dir).unwrap().branch_file(&BranchId::trunk());
+        let store = Store::default();
+        store.set_timeline(open_branch(&trunk, OpenMode::Read).unwrap().timeline, BranchId::trunk());
+        let progress = WorkProgress::default();
+        let page = fs::read_to_string(export_session(dir, &store, &progress).unwrap()).unwrap();
+        let embedded = crate::report::extract_session(&page).unwrap();
+        assert_eq!(embedded.files.len(), files.len());
+        for (path, text) in embedded.files {
+            assert_eq!(text, fs::read_to_string(shipped.join(&path)).unwrap(), "{path}");
+        }
+        assert!(progress.percent() > 50);
+
+        let list = || fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+        let before = list();
+        progress.cancel();
+        assert_eq!(export_session(dir, &store, &progress).unwrap_err(), "cancelled");
+        assert_eq!(list(), before);
     }
 }

@@ -320,8 +320,11 @@ pub(super) fn session_files<'a>(dir: &Path) -> Result<SessionFiles<'a, io::Error
 
 /// Calls `visit` with each line. Bytes that aren't UTF-8 are replaced.
 fn read_lines(path: &Path, visit: &mut WritePart<'_, io::Error>) -> io::Result<()> {
-    let (mut file, mut line) = (BufReader::new(files::open_no_follow(path)?), Vec::new());
-    while file.read_until(b'\n', &mut line)? > 0 {
+    let name_file =
+        |e: io::Error| io::Error::new(e.kind(), format!("{}: could not be read: {e}", path.display()));
+    let mut file = BufReader::new(files::open_no_follow(path).map_err(name_file)?);
+    let mut line = Vec::new();
+    while file.read_until(b'\n', &mut line).map_err(name_file)? > 0 {
         visit(&String::from_utf8_lossy(&line))?;
         line.clear();
     }

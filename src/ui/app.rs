@@ -17,6 +17,7 @@ use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
 use crate::ui::view::cache::ViewCache;
+use background_tasks::RunningExport;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
@@ -59,6 +60,8 @@ struct App {
     current_search: Arc<AtomicU64>,
     /// The number of the current load of past states; the answers of older ones are dropped.
     current_load: Arc<AtomicU64>,
+    /// The report being written.
+    export: Option<RunningExport>,
     /// What frames have asked to load since the last input. It is not loaded again until then.
     asked_for: Vec<PastPart>,
 }
@@ -93,6 +96,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
         screen,
         current_search: search,
         current_load: Arc::default(),
+        export: None,
         asked_for: Vec::new(),
     })
     .run()
@@ -206,10 +210,10 @@ impl App {
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });
         let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.expires_at));
         let loading = self.model.loading.map(|(_, since)| since).or(self.model.frame_loading_since);
-        let work_since = loading.or(self.model.export.as_ref().map(|(since, _)| *since));
+        let work_since = loading.or(self.model.export.map(|export| export.since));
         let work_shown = work_since.map(|since| Instant::from_std(since) + WORK_SHOWN_AFTER);
         let work_shown = work_shown.filter(|shown| *shown > drawn);
-        let progress = self.model.export.as_ref().map(|_| drawn + PROGRESS_INTERVAL);
+        let progress = self.model.export.map(|_| drawn + PROGRESS_INTERVAL);
         [frame, second, notice, work_shown, progress].into_iter().flatten().min()
     }
 
@@ -230,6 +234,10 @@ impl App {
     fn draw(&mut self, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
         self.frame.refresh(&self.handle.store, self.model.cursor);
         self.screen.ensure_active()?;
+        match (&mut self.model.export, &self.export) {
+            (Some(status), Some(running)) => status.percent = running.progress.percent(),
+            _ => self.export = None,
+        }
         let Self { options, model, compositor, frame: data, cache, screen, .. } = self;
         let context = make_context(options, data);
         let mut parts = Vec::new();
@@ -321,6 +329,11 @@ impl App {
             Request::Export => {
                 if self.model.export.is_none() {
                     self.export_report(answers.clone());
+                }
+            }
+            Request::CancelExport => {
+                if let Some(export) = &self.export {
+                    export.progress.cancel();
                 }
             }
             Request::OpenEditor(_)

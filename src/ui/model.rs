@@ -7,7 +7,7 @@ use crate::ui::branches::{BranchEditHistory, BranchInfo};
 use crate::ui::draft::LessonDraft;
 use crate::ui::layout::{Arrangement, Pane, StepRuler};
 use crate::ui::mark::MarkFilter;
-use crate::ui::types::{Cursor, Focus, WorkProgress};
+use crate::ui::types::{Cursor, Focus};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -91,8 +91,8 @@ pub struct Model {
     pub loading: Option<(u64, Instant)>,
     /// Since when a part of the past has been loading that a frame lacks.
     pub frame_loading_since: Option<Instant>,
-    /// The report being written: since when, and how far it is.
-    pub export: Option<(Instant, Arc<WorkProgress>)>,
+    /// The report being written.
+    pub export: Option<ExportStatus>,
     /// Whether an overlay covers the panes. The compositor keeps it up to date.
     pub is_covered: bool,
     /// Unsaved lesson drafts, at most one per lesson.
@@ -139,6 +139,17 @@ pub struct Model {
     pub configured_models: Arc<[String]>,
     /// Columns and rows at the last draw or resize.
     pub size: (u16, u16),
+}
+
+/// A report that is being written.
+#[derive(Clone, Copy, Debug)]
+pub struct ExportStatus {
+    /// When the work began.
+    pub since: Instant,
+    /// How much is done.
+    pub percent: u8,
+    /// Whether a person has cancelled it; it ends soon.
+    pub is_cancelled: bool,
 }
 
 impl Model {
@@ -196,15 +207,21 @@ impl Model {
         self.notice = Some(Notice { text, severity, expires_at: now + Duration::from_secs(seconds) });
     }
 
-    /// Returns what is in progress for a person, if it takes long enough to be shown.
-    pub fn work_message(&self, now: Instant) -> Option<String> {
+    /// Returns what is in progress for a person and whether they can cancel it, if it takes long enough to be shown.
+    pub fn work_message(&self, now: Instant) -> Option<(String, bool)> {
         let is_long = |since: Instant| now.saturating_duration_since(since) >= WORK_SHOWN_AFTER;
-        let loading_since = self.loading.map(|(_, since)| since).or(self.frame_loading_since);
-        if loading_since.is_some_and(is_long) {
-            return Some("loading an earlier part of the session".to_owned());
+        let loading = "loading an earlier part of the session";
+        if self.loading.is_some_and(|(_, since)| is_long(since)) {
+            return Some((loading.to_owned(), true));
         }
-        let (_, progress) = self.export.as_ref().filter(|(since, _)| is_long(*since))?;
-        Some(format!("writing the report: {} %", progress.percent()))
+        if self.frame_loading_since.is_some_and(is_long) {
+            return Some((loading.to_owned(), false));
+        }
+        let export = self.export.filter(|export| is_long(export.since))?;
+        if export.is_cancelled {
+            return Some(("cancelling the report".to_owned(), false));
+        }
+        Some((format!("writing the report: {} %", export.percent), true))
     }
 
     /// Removes the notice when its time is over.

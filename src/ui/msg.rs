@@ -97,6 +97,8 @@ pub enum Request {
     Copy(String),
     /// Write a report of the session.
     Export,
+    /// Stop writing the report.
+    CancelExport,
     /// Move all panes to this point in time.
     MoveCursor(Cursor),
     /// Move all panes to the end of a step of an episode (`None`: the episode on screen).

@@ -5,13 +5,29 @@ use crate::domain::BranchId;
 use crate::driver::Store;
 use crate::ui::branches::BranchEdit;
 use crate::ui::host_services::HostServices;
+use crate::ui::model::ExportStatus;
 use crate::ui::msg::{Answer, PastLoad, Request};
 use crate::ui::types::WorkProgress;
 use crate::ui::{compare, find};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
 use tokio::sync::mpsc;
+
+/// A thread that writes a report. Dropping it cancels the work and waits, so that no partial file stays behind.
+pub(super) struct RunningExport {
+    pub(super) progress: Arc<WorkProgress>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for RunningExport {
+    fn drop(&mut self) {
+        self.progress.cancel();
+        // A panic of the thread has been reported by then.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
 
 impl App {
     /// Applies an edit to a branch, if one is given, and reads the branches, on a separate thread: files may be slow.
@@ -117,7 +133,11 @@ impl App {
             let _ = answers.blocking_send(Answer::ReportWritten(written));
         });
         match spawned {
-            Ok(_) => self.model.export = Some((std::time::Instant::now(), progress)),
+            Ok(thread) => {
+                let since = std::time::Instant::now();
+                self.model.export = Some(ExportStatus { since, percent: 0, is_cancelled: false });
+                self.export = Some(RunningExport { progress, thread: Some(thread) });
+            }
             Err(why) => self.show_error(format!("starting a thread to write the report failed: {why}")),
         }
     }

@@ -3,7 +3,8 @@
 use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, EndReason, ReflectionKind};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::msg::{Answer, UiMessage};
+use crate::ui::model::ExportStatus;
+use crate::ui::msg::{Answer, Request, UiMessage};
 use serde_json::Value;
 
 fn screen_after(fixture: Fixture, keys: &[&str], size: (u16, u16)) -> String {
@@ -119,14 +120,14 @@ fn a_written_file_is_reported() {
 #[test]
 fn an_export_shows_its_progress_and_can_be_cancelled() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
-    let progress = std::sync::Arc::new(crate::ui::types::WorkProgress::default());
-    stage.model.export = Some((stage.now, progress.clone()));
+    stage.model.export = Some(ExportStatus { since: stage.now, percent: 25, is_cancelled: false });
     assert!(!screen_text(&stage.draw()).contains("writing the report"), "a short one isn't shown");
     stage.now += crate::ui::model::WORK_SHOWN_AFTER;
-    progress.report(30, 120).unwrap();
     assert!(screen_text(&stage.draw()).contains("writing the report: 25 % (Esc cancels)"));
-    assert!(stage.press("Esc").is_empty());
-    assert_eq!(progress.report(31, 120), Err("cancelled".to_owned()));
+    assert_eq!(stage.press("Esc"), [Request::CancelExport]);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("cancelling the report") && !shown.contains("Esc cancels"), "{shown}");
+    assert!(stage.press("Esc").is_empty(), "it is cancelled once");
     let written = Err("no report written: cancelled".to_owned());
     stage.send(UiMessage::Answer(Answer::ReportWritten(written)));
     let shown = screen_text(&stage.draw());

@@ -171,11 +171,11 @@ pub fn run_action(
     }
 }
 
-/// Leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
+/// Cancels the export, else leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
 fn close_topmost(model: &mut Model) -> Vec<Request> {
-    if let Some((_, progress)) = model.export.take() {
-        progress.cancel();
-        return Vec::new();
+    if let Some(export) = model.export.as_mut().filter(|export| !export.is_cancelled) {
+        export.is_cancelled = true;
+        return vec![Request::CancelExport];
     }
     if model.zoomed {
         model.zoomed = false;

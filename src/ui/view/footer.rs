@@ -42,9 +42,12 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         draw_message(&notice.text, role, area, canvas);
         return;
     }
-    if let Some(work) = model.work_message(context.now) {
-        let key = context.keymap.key_label(Action::Close).unwrap_or_default();
-        draw_message(&format!("{work} ({key} cancels)"), Role::Text, area, canvas);
+    if let Some((mut work, can_be_cancelled)) = model.work_message(context.now) {
+        if can_be_cancelled {
+            let key = context.keymap.key_label(Action::Close).unwrap_or_default();
+            work = format!("{work} ({key} cancels)");
+        }
+        draw_message(&work, Role::Text, area, canvas);
         return;
     }
     // Overlays name their own keys.
