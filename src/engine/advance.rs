@@ -42,7 +42,7 @@ impl Engine {
             return Vec::new();
         }
         if !state.waiting_summaries.is_empty() {
-            let automatic = state.autonomy == Autonomy::Auto && can_proceed(state);
+            let automatic = state.autonomy == Autonomy::Auto && state.can_proceed();
             return self.accept_summary().filter(|_| automatic).unwrap_or_default();
         }
         if let Some(step) = state.open_episode().and_then(|e| e.last_step())
@@ -64,7 +64,7 @@ impl Engine {
                 None => vec![episode_end(state, reason)],
             };
         }
-        if state.run_over || !can_proceed(state) {
+        if state.run_over || !state.can_proceed() {
             return Vec::new();
         }
         if let Some(draft) = &state.draft {
@@ -82,9 +82,9 @@ impl Engine {
         let has_no_proposal = step.call.is_none() && step.proposed.is_none() && step.executed.is_none();
         if has_no_proposal && state.autonomy != Autonomy::Human {
             // The step was opened for a person, who then returned control to the agent.
-            return if can_proceed(state) { self.request_proposal() } else { Vec::new() };
+            return if state.can_proceed() { self.request_proposal() } else { Vec::new() };
         }
-        let automatic = state.autonomy == Autonomy::Auto && can_proceed(state);
+        let automatic = state.autonomy == Autonomy::Auto && state.can_proceed();
         if !(step.approved || automatic) {
             return Vec::new();
         }
@@ -237,7 +237,7 @@ impl Engine {
     /// while the session is paused.
     fn send_draft_or_ask(&self, ask: impl FnOnce() -> Vec<Event>) -> Vec<Event> {
         match &self.state.draft {
-            _ if !can_proceed(&self.state) => Vec::new(),
+            _ if !self.state.can_proceed() => Vec::new(),
             Some(draft) => vec![Event::PromptSent { prompt: draft.clone() }],
             None => ask(),
         }
@@ -326,11 +326,6 @@ impl Engine {
             _ => Vec::new(),
         }
     }
-}
-
-/// Returns whether the session may proceed: it is running, or it is paused with an unused [`Grant`].
-fn can_proceed(state: &State) -> bool {
-    state.run_status == RunStatus::Running || (state.run_status == RunStatus::Paused && state.grant.is_some())
 }
 
 /// Returns the number of the open or next step, how many times the actor was already asked in it, and whether it is

@@ -371,6 +371,12 @@ impl State {
         }
     }
 
+    /// Returns whether the session may proceed: it is running, or it is paused with an unused [`Grant`].
+    pub fn can_proceed(&self) -> bool {
+        self.run_status == RunStatus::Running
+            || (self.run_status == RunStatus::Paused && self.grant.is_some())
+    }
+
     /// Returns whether the session waits for a person.
     pub fn is_waiting(&self) -> bool {
         let undecided = self.failed_call.is_some()

@@ -59,11 +59,7 @@ pub fn run_action(
             );
             Vec::new()
         }
-        Action::PauseRun => match state.run_status {
-            RunStatus::Running => send(Command::Pause),
-            RunStatus::Paused if state.grant.is_some() => send(Command::Pause),
-            RunStatus::Paused | RunStatus::Pausing => send(Command::Run),
-        },
+        Action::PauseRun => send(if state.can_proceed() { Command::Pause } else { Command::Run }),
         Action::ToggleConfirm => {
             let to = if state.autonomy == Autonomy::Confirm { Autonomy::Auto } else { Autonomy::Confirm };
             send(Command::SetAutonomy(to))

@@ -74,9 +74,7 @@ fn pause_from_overlay(model: &mut Model, context: &Context<'_>, mode: Mode) -> V
         notify_read_only(model, context);
         return Vec::new();
     }
-    if state.run_status == RunStatus::Running
-        || (state.run_status == RunStatus::Paused && state.grant.is_some())
-    {
+    if state.can_proceed() {
         return vec![Request::Send(Command::Pause)];
     }
     let label = |key: Option<String>| key.unwrap_or_default();
