@@ -10,8 +10,8 @@ use crate::ui::msg::{Answer, PastLoad, Request};
 use crate::ui::types::WorkProgress;
 use crate::ui::{compare, find};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
@@ -32,8 +32,11 @@ impl Drop for RunningExport {
 impl App {
     /// Applies an edit to a branch, if one is given, and reads the branches, on a separate thread: files may be slow.
     pub(super) fn load_branches(&self, edit: Option<(BranchId, BranchEdit)>, answers: mpsc::Sender<Answer>) {
+        // Only one thread at a time, so that the last answer contains all edits.
+        static LOADING: Mutex<()> = Mutex::new(());
         let Some(host) = self.options.host.clone() else { return };
         let read = move || {
+            let _loading = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
             let edited = edit.as_ref().map_or(Ok(()), |edit| (host.edit_branch)(edit));
             let branches = edited.and_then(|()| (host.list_branches)(&()));
             // The answer is dropped if the screen has closed.
