@@ -42,24 +42,13 @@ pub enum BranchEdit {
 }
 
 /// A branch at its position in the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreeRow<'t> {
-    pub branch: &'t BranchInfo,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeRow {
+    pub branch: BranchInfo,
     /// A bit per level, counted from the root: whether the vertical guide at that level continues below this row. The
     /// highest relevant bit is the branch's own level.
     pub guides: u32,
     /// Number of levels below the root.
-    pub depth: u8,
-}
-
-/// A row of the tree that refers to its branch by index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreeIndex {
-    /// Index into the list that the tree was built from.
-    pub branch_index: usize,
-    /// See [`TreeRow::guides`].
-    pub guides: u32,
-    /// See [`TreeRow::depth`].
     pub depth: u8,
 }
 
@@ -70,7 +59,7 @@ impl BranchInfo {
     }
 }
 
-impl TreeRow<'_> {
+impl TreeRow {
     /// Returns whether the vertical guide at a level continues below this row.
     pub fn has_guide(&self, level: u8) -> bool {
         self.guides >> level.min(31) & 1 == 1
@@ -80,7 +69,7 @@ impl TreeRow<'_> {
 /// Returns the branches in tree order: each below its parent, and siblings in the order of their forks. Archived
 /// branches are left out unless `archived` is set or a visible branch descends from them. Branches whose parent is
 /// missing are roots.
-pub fn tree_rows(branches: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
+pub fn tree_rows(branches: &[BranchInfo], archived: bool) -> Vec<TreeRow> {
     let place: HashMap<&BranchId, usize> = branches.iter().enumerate().map(|(at, t)| (&t.id, at)).collect();
     let parent =
         |t: &BranchInfo| t.parent.as_ref().filter(|p| **p != t.id).and_then(|p| place.get(p)).copied();
@@ -103,19 +92,19 @@ pub fn tree_rows(branches: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
         siblings.retain(|at| shown[*at]);
         siblings.sort_by_key(|at| (branches[*at].fork_seq, &branches[*at].created, &branches[*at].id));
     }
-    order_depth_first(&children, &roots)
+    order_depth_first(branches, &children, &roots)
 }
 
 /// Lists each branch below its parent, depth first. Branches in a parent cycle can't be reached from a root and are
 /// left out.
-fn order_depth_first(children: &[Vec<usize>], roots: &[usize]) -> Vec<TreeIndex> {
+fn order_depth_first(branches: &[BranchInfo], children: &[Vec<usize>], roots: &[usize]) -> Vec<TreeRow> {
     /// Deeper branches are drawn at this level; real sessions are rarely that deep.
     const MAX_DEPTH: u8 = 24;
     let mut rows = Vec::new();
     // The last entry is visited next, so children are pushed in reverse order.
     let mut due: Vec<(usize, u8, u32)> = roots.iter().rev().map(|at| (*at, 0, 0)).collect();
     while let Some((at, depth, lines)) = due.pop() {
-        rows.push(TreeIndex { branch_index: at, guides: lines, depth });
+        rows.push(TreeRow { branch: branches[at].clone(), guides: lines, depth });
         let depth = (depth + 1).min(MAX_DEPTH);
         for (nth, child) in children[at].iter().rev().enumerate() {
             let lines = if nth > 0 { lines | 1 << depth } else { lines & !(1 << depth) };
@@ -145,16 +134,6 @@ pub struct BranchEditHistory {
 mod tests {
     use super::*;
 
-    fn tree(branches: &[BranchInfo], archived: bool) -> Vec<TreeRow<'_>> {
-        let rows = tree_rows(branches, archived).into_iter();
-        rows.map(|TreeIndex { branch_index: branch, guides: lines, depth }| TreeRow {
-            branch: &branches[branch],
-            guides: lines,
-            depth,
-        })
-        .collect()
-    }
-
     fn branch(id: &str, parent: Option<&str>, at: u64, archived: bool) -> BranchInfo {
         BranchInfo {
             id: BranchId(id.to_owned()),
@@ -174,7 +153,7 @@ mod tests {
     }
 
     fn display_names(branches: &[BranchInfo], archived: bool) -> Vec<String> {
-        tree(branches, archived)
+        tree_rows(branches, archived)
             .iter()
             .map(|l| format!("{}{}", " ".repeat(l.depth.into()), l.branch.id))
             .collect()
@@ -189,7 +168,7 @@ mod tests {
             branch("of-early", Some("early"), 30, false),
         ];
         assert_eq!(display_names(&all, false), ["trunk", " early", "  of-early", " late"]);
-        let rows = tree(&all, false);
+        let rows = tree_rows(&all, false);
         assert!(rows[1].has_guide(1) && rows[2].has_guide(1), "the guide continues to the later sibling");
         assert!(!rows[3].has_guide(1));
     }
@@ -222,10 +201,10 @@ mod tests {
             .map(|n| branch(&name(n), (n > 0).then(|| parent_name(n)).as_deref(), n as u64, n % 3 == 1))
             .collect();
         let begun = std::time::Instant::now();
-        assert_eq!(tree(&all, true).len(), all.len());
+        assert_eq!(tree_rows(&all, true).len(), all.len());
         // In the chain, only a childless branch may be hidden; of the children, every third.
         let hidden = (20_000..40_000).filter(|n| n % 3 == 1).count();
-        assert_eq!(tree(&all, false).len(), all.len() - hidden - usize::from(19_999 % 3 == 1));
+        assert_eq!(tree_rows(&all, false).len(), all.len() - hidden - usize::from(19_999 % 3 == 1));
         assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
     }
 

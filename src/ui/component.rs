@@ -27,7 +27,8 @@ pub trait Component: Send {
     /// Returns the mode in which the keymap reads keys while the overlay is on top.
     fn mode(&self) -> Mode;
 
-    /// Handles a key that is bound to an action in this mode. `Action::Close` must close the overlay.
+    /// Handles a key that is bound to an action in this mode. `Action::Close` must close the overlay or go back
+    /// one level in it.
     fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response;
 
     /// Handles an unbound key, such as typed text.

@@ -15,6 +15,8 @@ pub struct Glyphs {
     pub now: &'static str,
     /// The pending proposal.
     pub proposal: &'static str,
+    /// A marked row of a list.
+    pub marked: &'static str,
     /// The left edge of the selected step or lesson.
     pub selection_edge: &'static str,
     pub new_lesson: &'static str,
@@ -69,6 +71,7 @@ pub const UNICODE: Glyphs = Glyphs {
     sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     now: "┃",
     proposal: "▸",
+    marked: "✓",
     selection_edge: "▌",
     new_lesson: "•",
     solution: "→",
@@ -94,6 +97,7 @@ pub const ASCII: Glyphs = Glyphs {
     sparkline: ["_", "_", ".", "-", "-", "=", "*", "#"],
     now: "|",
     proposal: ">",
+    marked: "*",
     selection_edge: "|",
     new_lesson: "*",
     solution: ">",

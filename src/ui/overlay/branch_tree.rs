@@ -3,7 +3,8 @@
 mod row;
 
 use crate::domain::BranchId;
-use crate::ui::branches::{BranchEdit, BranchInfo, TreeIndex, TreeRow, tree_rows};
+use crate::engine::Command;
+use crate::ui::branches::{BranchEdit, BranchInfo, TreeRow, tree_rows};
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};
 use crate::ui::frame_data::Context;
@@ -11,45 +12,39 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
 use crate::ui::types::EpisodeRef;
-use crate::ui::widget::list_index::{clamped_index, row_delta};
+use crate::ui::widget::picker::{Click, MIN_PREVIEW_ROWS, Picker};
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
+use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line, put_lines};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
-/// Minimum number of rows below the list for the selected branch's details.
-const MIN_DETAIL_ROWS: u16 = 3;
-
-/// Number of list rows that the details below leave visible, if the list is that long.
-const MIN_LIST_ROWS: usize = 5;
-
 const WINDOW_COLUMNS: u16 = 150;
 
-/// Input for the selected branch.
-enum LabelInput {
-    Name(TextField),
-    Note(TextField),
+/// Input for a branch's name or note.
+struct LabelInput {
+    branch: BranchId,
+    prompt: &'static str,
+    field: TextField,
+    edit: fn(String) -> BranchEdit,
 }
 
 /// The overlay that shows the session's branches as a tree.
 pub(super) struct BranchTree {
     branches: Arc<[BranchInfo]>,
-    /// The visible branches in display order. Rebuilt when the branches or `shows_archived` change.
-    tree: Vec<TreeIndex>,
+    /// The visible branches.
+    tree: Picker<TreeRow>,
     /// `None` while loading, then whether loading succeeded.
     loaded: Option<Result<(), String>>,
-    selected: BranchId,
     /// The previously active branch.
     previous_branch: Option<BranchId>,
     /// Whether archived branches are listed too.
     shows_archived: bool,
     label_input: Option<LabelInput>,
-    /// The submitted input and its branch, until the answer arrives.
-    pending_label: Option<(BranchId, LabelInput)>,
+    /// The submitted input, until the answer arrives.
+    pending_label: Option<LabelInput>,
     /// Why the last request failed.
     error: Option<String>,
-    scroll: Scroll,
 }
 
 impl BranchTree {
@@ -60,42 +55,36 @@ impl BranchTree {
         previous_branch: Option<BranchId>,
     ) -> Self {
         let loaded = (!branches.is_empty()).then_some(Ok(()));
-        Self {
-            tree: tree_rows(&branches, false),
+        let mut overlay = Self {
+            tree: Picker::unfiltered(Vec::new()),
             branches,
             loaded,
-            selected: context.frame.branch.clone(),
             previous_branch,
             shows_archived: false,
             label_input: None,
             pending_label: None,
             error: None,
-            scroll: Scroll::default(),
+        };
+        overlay.update_rows(context);
+        overlay
+    }
+
+    /// Lists the visible branches. Selects the active one when it is first listed.
+    fn update_rows(&mut self, context: &Context<'_>) {
+        let was_listed = self.tree.items().iter().any(|row| row.branch.id == context.frame.branch);
+        let rows = tree_rows(&self.branches, self.shows_archived);
+        self.tree.update_items(rows, |old, new| old.branch.id == new.branch.id);
+        if !was_listed {
+            self.select(&context.frame.branch);
         }
+    }
+
+    fn select(&mut self, id: &BranchId) {
+        self.tree.select(|row| row.branch.id == *id);
     }
 
     fn selected_branch(&self) -> Option<&BranchInfo> {
-        self.branches.iter().find(|t| t.id == self.selected)
-    }
-
-    fn selected_index(&self) -> usize {
-        self.tree_rows().position(|l| l.branch.id == self.selected).unwrap_or(0)
-    }
-
-    fn move_selection(&mut self, by: isize) {
-        let at = clamped_index(self.selected_index(), by, self.tree.len());
-        if let Some(row) = self.tree_row(at) {
-            self.selected = row.branch.id.clone();
-        }
-    }
-
-    fn tree_rows(&self) -> impl Iterator<Item = TreeRow<'_>> {
-        (0..self.tree.len()).filter_map(|at| self.tree_row(at))
-    }
-
-    fn tree_row(&self, at: usize) -> Option<TreeRow<'_>> {
-        let TreeIndex { branch_index, guides, depth } = *self.tree.get(at)?;
-        Some(TreeRow { branch: self.branches.get(branch_index)?, guides, depth })
+        self.tree.selected().map(|row| &row.branch)
     }
 
     /// Switches to a branch, or just closes the overlay if it is the active one.
@@ -107,66 +96,88 @@ impl BranchTree {
         }
     }
 
-    fn edit_selected(&self, change: BranchEdit) -> Response {
-        Response::request(Request::EditBranch(self.selected.clone(), change))
+    fn switch_to_selected(&self, context: &Context<'_>) -> Response {
+        self.selected_branch().map_or_else(Response::close, |branch| Self::switch_to(context, &branch.id))
+    }
+
+    /// Archives the marked branches, else the selected one. Unarchives them if all are archived.
+    fn archive(&mut self, context: &Context<'_>) -> Response {
+        let mut branches: Vec<&BranchInfo> = self.tree.marked().map(|row| &row.branch).collect();
+        if branches.is_empty() {
+            branches.extend(self.selected_branch());
+        }
+        let archive = branches.iter().any(|b| !b.archived);
+        branches.retain(|b| b.archived != archive);
+        if archive && branches.iter().any(|b| b.id == context.frame.branch) {
+            let message = "can't archive the active branch; switch to another branch first".to_owned();
+            return Response::request(Request::ShowNotice(message));
+        }
+        let ids: Vec<BranchId> = branches.into_iter().map(|b| b.id.clone()).collect();
+        self.tree.clear_marks();
+        // The selection moves up to a branch that stays visible.
+        while archive
+            && !self.shows_archived
+            && self.tree.selected_row() > 0
+            && self.selected_branch().is_some_and(|b| ids.contains(&b.id))
+        {
+            self.tree.move_selection(-1);
+        }
+        let edit = |id| Request::EditBranch(id, BranchEdit::Archived(archive));
+        Response { requests: ids.into_iter().map(edit).collect(), close: false }
     }
 
     fn submit_label(&mut self) -> Response {
-        let Some(typed) = self.label_input.take() else { return Response::default() };
-        let change = match &typed {
-            LabelInput::Name(field) => BranchEdit::Name(field.text()),
-            LabelInput::Note(field) => BranchEdit::Note(field.text()),
-        };
-        self.error = None;
-        self.pending_label = Some((self.selected.clone(), typed));
-        self.edit_selected(change)
+        let Some(input) = self.label_input.take() else { return Response::default() };
+        let request = Request::EditBranch(input.branch.clone(), (input.edit)(input.field.text()));
+        self.pending_label = Some(input);
+        Response::request(request)
     }
 
     fn title(&self) -> String {
         let archived = self.branches.iter().filter(|t| t.archived).count();
-        match (self.branches.len(), archived, self.shows_archived) {
+        let title = match (self.branches.len(), archived, self.shows_archived) {
             (0 | 1, ..) => "Branches".to_owned(),
             (n, 0, _) => format!("Branches: {n}"),
             (n, hidden, false) => format!("Branches: {}, {hidden} archived (hidden)", n - hidden),
             (n, shown, true) => format!("Branches: {n}, {shown} archived"),
+        };
+        match self.tree.marked().len() {
+            0 => title,
+            marked => format!("{title}, {marked} marked"),
         }
     }
 
-    /// Draws the details of the selected branch, or the input line.
-    fn draw_details(&self, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
-        let (label, field) = match &self.label_input {
-            Some(LabelInput::Name(field)) => ("name  ", field),
-            Some(LabelInput::Note(field)) => ("note  ", field),
-            None => {
-                let lines = self.details_or_error(context, area.width, area.height);
-                for (y, line) in (area.top()..area.bottom()).zip(&lines) {
-                    put_line(line, Rect { y, height: 1, ..area }, canvas);
-                }
-                return;
-            }
+    /// Draws the details of a branch, or the input line.
+    fn draw_details(
+        &self,
+        branch: Option<&BranchInfo>,
+        context: &Context<'_>,
+        area: Rect,
+        canvas: &mut Canvas<'_>,
+    ) {
+        let Some(input) = &self.label_input else {
+            return put_lines(&self.details_or_error(branch, context, area.width, area.height), area, canvas);
         };
-        let used = canvas.put(area.x, area.y, area.width, label, canvas.style(Role::Title));
-        let line = Rect {
-            x: area.x + used,
-            width: area.width.saturating_sub(used),
-            height: area.height.min(1),
-            ..area
-        };
-        field.draw(true, line, canvas);
+        let used = canvas.put(area.x, area.y, area.width, input.prompt, canvas.style(Role::Title));
+        let (x, width) = (area.x + used, area.width.saturating_sub(used));
+        input.field.draw(true, Rect { x, width, height: area.height.min(1), ..area }, canvas);
         let why = self.error.as_deref().unwrap_or_default();
         let why = paragraph((Role::Warning, ""), Role::Warning, why, area.width);
-        for (y, line) in (area.top() + 1..area.bottom()).zip(&why) {
-            put_line(line, Rect { y, height: 1, ..area }, canvas);
-        }
+        put_lines(&why, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }, canvas);
     }
 
-    /// Returns why the last request failed, else the details of the selected branch in at most `rows` rows.
-    fn details_or_error(&self, context: &Context<'_>, columns: u16, rows: u16) -> Vec<Line> {
-        match &self.error {
-            Some(why) => paragraph((Role::Warning, ""), Role::Warning, why, columns),
-            None => self
-                .selected_branch()
-                .map_or_else(Vec::new, |t| row::branch_details(t, context, columns, usize::from(rows))),
+    /// Returns why the last request failed, else the details of a branch in at most `rows` rows.
+    fn details_or_error(
+        &self,
+        branch: Option<&BranchInfo>,
+        context: &Context<'_>,
+        columns: u16,
+        rows: u16,
+    ) -> Vec<Line> {
+        match (&self.error, branch) {
+            (Some(why), _) => paragraph((Role::Warning, ""), Role::Warning, why, columns),
+            (None, Some(branch)) => row::branch_details(branch, context, columns, usize::from(rows)),
+            (None, None) => Vec::new(),
         }
     }
 }
@@ -190,10 +201,18 @@ impl Component for BranchTree {
             }
             return Response::default();
         }
-        let page = self.scroll.page_rows();
         match action {
+            Action::Close if self.tree.marked().len() > 0 => self.tree.clear_marks(),
             Action::Close => return Response::close(),
-            Action::Open | Action::Accept => return Self::switch_to(context, &self.selected),
+            // The key that marks pauses everywhere else, so it must not leave a run going.
+            Action::RejectOrToggle if context.frame.head.can_proceed() => {
+                return Response::request(Request::Send(Command::Pause));
+            }
+            Action::RejectOrToggle => {
+                self.tree.toggle_mark();
+                self.tree.move_selection(1);
+            }
+            Action::Open | Action::Accept => return self.switch_to_selected(context),
             Action::PreviousBranch => {
                 let parent = || self.branches.iter().find(|t| t.id == context.frame.branch)?.parent.clone();
                 let Some(to) = self.previous_branch.clone().or_else(parent) else {
@@ -204,27 +223,22 @@ impl Component for BranchTree {
                 return Self::switch_to(context, &to);
             }
             Action::RenameBranch => {
-                self.label_input =
-                    self.selected_branch().map(|t| LabelInput::Name(TextField::preselected(&t.name)));
+                self.label_input = self.selected_branch().map(|branch| LabelInput {
+                    branch: branch.id.clone(),
+                    prompt: "name  ",
+                    field: TextField::preselected(&branch.name),
+                    edit: BranchEdit::Name,
+                });
             }
             Action::AnnotateBranch => {
-                self.label_input =
-                    self.selected_branch().map(|t| LabelInput::Note(TextField::single_line(&t.note)));
+                self.label_input = self.selected_branch().map(|branch| LabelInput {
+                    branch: branch.id.clone(),
+                    prompt: "note  ",
+                    field: TextField::single_line(&branch.note),
+                    edit: BranchEdit::Note,
+                });
             }
-            Action::ArchiveBranch => {
-                let Some(branch) = self.selected_branch() else { return Response::default() };
-                if branch.id == context.frame.branch && !branch.archived {
-                    let message =
-                        "can't archive the active branch; switch to another branch first".to_owned();
-                    return Response::request(Request::ShowNotice(message));
-                }
-                let archive = !branch.archived;
-                let response = self.edit_selected(BranchEdit::Archived(archive));
-                if archive && !self.shows_archived {
-                    self.move_selection(-1);
-                }
-                return response;
-            }
+            Action::ArchiveBranch => return self.archive(context),
             Action::Compare => {
                 let Some(other) = self.selected_branch().filter(|t| t.id != context.frame.branch) else {
                     let message = "select a branch other than the active one to compare with it".to_owned();
@@ -239,74 +253,65 @@ impl Component for BranchTree {
             }
             Action::ShowArchived => {
                 self.shows_archived = !self.shows_archived;
-                self.tree = tree_rows(&self.branches, self.shows_archived);
-                self.move_selection(0);
+                self.update_rows(context);
             }
             Action::Help | Action::Palette => return Response::request(Request::RunAction(action)),
-            other => self.move_selection(row_delta(other, page).unwrap_or(0)),
+            other => self.tree.on_action(other, self.tree.page_rows()),
         }
         Response::default()
     }
 
     fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
-        if let Some(LabelInput::Name(field) | LabelInput::Note(field)) = &mut self.label_input {
-            field.on_key(key);
+        if let Some(input) = &mut self.label_input {
+            input.field.on_key(key);
         }
         Response::default()
     }
 
     fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
-        if let Some(LabelInput::Name(field) | LabelInput::Note(field)) = &mut self.label_input {
-            field.on_paste(text);
+        if let Some(input) = &mut self.label_input {
+            input.field.on_paste(text);
         }
         Response::default()
     }
 
     fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
-        match self.scroll.mouse_target(event).filter(|_| self.label_input.is_none()) {
-            Some(MouseTarget::Row(row)) => {
-                let at = self.selected_index();
-                let chosen = self.tree_row(row).map(|l| l.branch.id.clone());
-                if row == at {
-                    return Self::switch_to(context, &self.selected);
-                }
-                self.selected = chosen.unwrap_or_else(|| self.selected.clone());
-            }
-            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
-            None => {}
+        if self.label_input.is_none() && self.tree.on_mouse(event) == Some(Click::SelectedItem) {
+            return self.switch_to_selected(context);
         }
         Response::default()
     }
 
-    fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
-        if let Answer::Branches(result) = answer {
-            let pending = self.pending_label.take();
-            if let Err(why) = &result
-                && !self.branches.is_empty()
-            {
-                self.error = Some(why.clone());
+    fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
+        let Answer::Branches(result) = answer else { return Response::default() };
+        let pending = self.pending_label.take();
+        match result {
+            Err(why) if !self.branches.is_empty() => {
+                self.error = Some(why);
                 // Restore the typed text so that it can be corrected.
-                if let Some((branch, typed)) = pending.filter(|_| self.label_input.is_none()) {
-                    (self.selected, self.label_input) = (branch, Some(typed));
+                if let Some(input) = pending.filter(|_| self.label_input.is_none()) {
+                    self.select(&input.branch);
+                    self.label_input = Some(input);
                 }
-                return Response::default();
             }
-            self.loaded = Some(result.map(|branches| self.branches = branches));
-            self.tree = tree_rows(&self.branches, self.shows_archived);
+            result => {
+                self.loaded = Some(result.map(|branches| self.branches = branches));
+                self.update_rows(context);
+            }
         }
         Response::default()
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let tree_rows: Vec<TreeRow<'_>> = self.tree_rows().collect();
         let columns = screen.width.saturating_sub(4).min(WINDOW_COLUMNS);
-        let whole = (self.details_or_error(context, columns, u16::MAX).len() as u16).max(MIN_DETAIL_ROWS);
-        let rows = (tree_rows.len().max(1) as u16).saturating_add(2 + whole);
+        let details = self.details_or_error(self.selected_branch(), context, columns, u16::MAX).len() as u16;
+        let details = details.max(MIN_PREVIEW_ROWS);
+        let tree_rows = self.tree.items();
         let title = self.title();
         let window = Window {
             title: &title,
             position: WindowPosition::Middle,
-            rows,
+            rows: (tree_rows.len().max(1) as u16).saturating_add(2 + details),
             columns: WINDOW_COLUMNS,
             mode: self.mode(),
         };
@@ -316,23 +321,15 @@ impl Component for BranchTree {
                 Some(Err(why)) => (Role::Bad, why.as_str()),
                 _ => (Role::Muted, "loading branches ..."),
             };
-            let lines: Vec<Line> = paragraph((role, ""), role, words, inside.width);
-            self.scroll.draw(&lines, inside, canvas);
-            return;
+            return put_lines(&paragraph((role, ""), role, words, inside.width), inside, canvas);
         }
-        let list = tree_rows.len().clamp(1, MIN_LIST_ROWS) as u16;
-        let below = whole.min(inside.height.saturating_sub(2 + list).max(MIN_DETAIL_ROWS));
-        let below = below.min(inside.height.saturating_sub(3));
-        let columns = row::Columns::for_rows(&tree_rows, inside.width);
-        put_line(&columns.header(), Rect { height: inside.height.min(1), ..inside }, canvas);
-        let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + below).max(1), ..inside };
-        let now = &context.frame.branch;
-        self.scroll.draw_list(self.selected_index(), tree_rows.len(), list, canvas, |place| {
-            tree_rows.get(place).map_or_else(Line::new, |l| {
-                columns.row(l, l.branch.id == self.selected, l.branch.id == *now, context)
-            })
+        let columns = row::Columns::for_rows(tree_rows, inside.width);
+        let header = inside.height.min(1);
+        put_line(&columns.header(), Rect { height: header, ..inside }, canvas);
+        let below = Rect { y: inside.y + header, height: inside.height - header, ..inside };
+        let row = |row: &TreeRow, is_selected, is_marked| columns.row(row, is_selected, is_marked, context);
+        self.tree.draw_with_preview(details, below, canvas, row, |row, area, canvas| {
+            self.draw_details(row.map(|row| &row.branch), context, area, canvas);
         });
-        let last = Rect { y: inside.bottom().saturating_sub(below), height: below, ..inside };
-        self.draw_details(context, last, canvas);
     }
 }

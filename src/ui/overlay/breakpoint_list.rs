@@ -63,7 +63,8 @@ impl BreakpointList {
 
     /// Updates the suggestions for the typed text.
     fn suggest(&mut self) {
-        self.picker.update_items(suggestions(&format!("{} ", self.picker.text()), &self.completion_data));
+        let offers = suggestions(&format!("{} ", self.picker.text()), &self.completion_data);
+        self.picker.update_items(offers, PartialEq::eq);
         self.error = None;
     }
 

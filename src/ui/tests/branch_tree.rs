@@ -140,6 +140,39 @@ fn branches_are_switched_named_annotated_and_archived() {
 }
 
 #[test]
+fn marked_branches_are_archived_together() {
+    let archive = |id: &str| Request::EditBranch(BranchId(id.to_owned()), BranchEdit::Archived(true));
+    let mut stage = screen_on_other_branch(80, 24);
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+    stage.press("B");
+    // Marking the active branch moves down, to b4.
+    for key in ["Space", "Space"] {
+        assert_eq!(stage.press(key), []);
+    }
+    assert_eq!(stage.press("a"), []);
+    assert_eq!(notice_text(&stage), "can't archive the active branch; switch to another branch first");
+    for key in ["Up", "Space", "Home", "Down", "Space"] {
+        stage.press(key);
+    }
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+    insta::assert_snapshot!("branches_marked_80x24", screen_text(&stage.draw()));
+    let glyphs = std::mem::replace(&mut stage.glyphs, crate::ui::glyphs::ASCII);
+    assert!(screen_text(&stage.draw()).contains(" *+ with"), "{}", screen_text(&stage.draw()));
+    stage.glyphs = glyphs;
+    assert_eq!(stage.press("a"), [archive("b1"), archive("b4")]);
+    assert!(!screen_text(&stage.draw()).contains("marked"));
+    // Without marks, the selected branch is archived, and the selection moves up.
+    stage.press("End");
+    assert_eq!((stage.press("a"), stage.press("a")), (vec![archive("b4")], vec![]));
+    // Esc removes the marks first.
+    stage.press("Space");
+    for expected in ["branches", ""] {
+        stage.press("Esc");
+        assert_eq!(top_overlay(&stage), expected);
+    }
+}
+
+#[test]
 fn a_diverged_world_shows_both_texts_and_the_choices() {
     for (w, h) in SIZES {
         let mut stage = screen_on_other_branch(w, h);

@@ -44,7 +44,7 @@ fn space_pauses_what_runs() {
 /// Regression: Space didn't work in the past, and the run continued.
 #[test]
 fn space_pauses_from_the_past_and_from_every_overlay() {
-    for keys in [&["Left"][..], &["?"], &["p"], &["Left", "i"], &["/", "a", "Enter"]] {
+    for keys in [&["Left"][..], &["?"], &["p"], &["B"], &["Left", "i"], &["/", "a", "Enter"]] {
         let mut fixture = sample_session();
         fixture.write(Cause::Person, Event::Resumed);
         let mut stage = TestScreen::new(fixture, 80, 24);

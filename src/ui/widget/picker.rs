@@ -1,4 +1,5 @@
-//! A list with a selected item and, above it, an optional line whose text filters the items.
+//! A list with a selected item and, above it, an optional line whose text filters the items. Several items can be marked,
+//! and a preview of the selected one can be drawn below the list.
 
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
@@ -12,9 +13,16 @@ use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::layout::Rect;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// Returns the indices of the items that match a query, in the order of the rows.
 type Search<T> = fn(&[T], &str) -> Vec<usize>;
+
+/// Number of list rows that a preview leaves visible, if the list is that long.
+const MIN_LIST_ROWS: usize = 5;
+
+/// Minimum number of rows of a preview.
+pub(crate) const MIN_PREVIEW_ROWS: u16 = 3;
 
 /// What was clicked in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +37,8 @@ pub(crate) enum Click {
 pub(crate) struct Picker<T> {
     field: TextField,
     items: Vec<T>,
+    /// The indices of the marked items.
+    marks: BTreeSet<usize>,
     search: Search<T>,
     /// The items in the list, by index; a place in it is a row.
     matches: Vec<usize>,
@@ -46,6 +56,7 @@ impl<T> Picker<T> {
         let mut picker = Self {
             field: TextField::single_line(""),
             items,
+            marks: BTreeSet::new(),
             search,
             matches: Vec::new(),
             selected: None,
@@ -104,23 +115,44 @@ impl<T> Picker<T> {
         }
     }
 
-    /// Replaces the items, and selects the first match.
+    /// Replaces the items, removes all marks, and selects the first match.
     pub(crate) fn set_items(&mut self, items: Vec<T>) {
         self.items = items;
+        self.marks.clear();
         self.filter(&self.field.text());
     }
 
-    /// Replaces the items. The selected one stays selected if it is still there.
-    pub(crate) fn update_items(&mut self, items: Vec<T>)
-    where
-        T: PartialEq,
-    {
-        let mut old = std::mem::take(&mut self.items);
-        let chosen = self.selected.map(|row| old.swap_remove(self.matches[row]));
+    /// Replaces the items. Those that are still there stay selected and marked; `is_same` holds for an item and its
+    /// replacement.
+    pub(crate) fn update_items(&mut self, items: Vec<T>, is_same: impl Fn(&T, &T) -> bool) {
+        let chosen = self.selected.map(|row| self.matches[row]);
+        let marks = std::mem::take(&mut self.marks);
+        let old = std::mem::take(&mut self.items);
         self.set_items(items);
-        if let Some(chosen) = chosen {
-            self.select(|item| *item == chosen);
+        self.marks =
+            marks.iter().filter_map(|at| self.items.iter().position(|new| is_same(&old[*at], new))).collect();
+        if let Some(at) = chosen {
+            self.select(|new| is_same(&old[at], new));
         }
+    }
+
+    /// Marks the selected item, or removes its mark.
+    pub(crate) fn toggle_mark(&mut self) {
+        if let Some(row) = self.selected
+            && !self.marks.remove(&self.matches[row])
+        {
+            self.marks.insert(self.matches[row]);
+        }
+    }
+
+    /// Removes all marks.
+    pub(crate) fn clear_marks(&mut self) {
+        self.marks.clear();
+    }
+
+    /// Returns the marked items, whether they match or not.
+    pub(crate) fn marked(&self) -> impl ExactSizeIterator<Item = &T> {
+        self.marks.iter().map(|at| &self.items[*at])
     }
 
     /// Returns all items, whether they match or not.
@@ -246,9 +278,32 @@ impl<T> Picker<T> {
 
     /// Draws the list. `row` returns the row of an item; its second argument is whether the item is selected.
     pub(crate) fn draw_list(&self, area: Rect, canvas: &mut Canvas<'_>, row: impl Fn(&T, bool) -> Line) {
+        self.draw_markable_list(area, canvas, |item, is_selected, _| row(item, is_selected));
+    }
+
+    fn draw_markable_list(&self, area: Rect, canvas: &mut Canvas<'_>, row: impl Fn(&T, bool, bool) -> Line) {
         self.scroll.draw_list(self.selected_row(), self.matches.len(), area, canvas, |place| {
-            self.item(place).map_or_else(Line::new, |item| row(item, self.selected == Some(place)))
+            let Some(at) = self.matches.get(place) else { return Line::new() };
+            row(&self.items[*at], self.selected == Some(place), self.marks.contains(at))
         });
+    }
+
+    /// Draws the list and, below it and a blank row, the preview of the selected item, which needs `preview_rows` rows.
+    /// Both keep a few rows if there isn't room for all. The last argument of `row` is whether the item is marked.
+    pub(crate) fn draw_with_preview(
+        &self,
+        preview_rows: u16,
+        area: Rect,
+        canvas: &mut Canvas<'_>,
+        row: impl Fn(&T, bool, bool) -> Line,
+        preview: impl FnOnce(Option<&T>, Rect, &mut Canvas<'_>),
+    ) {
+        let list = self.matches.len().clamp(1, MIN_LIST_ROWS) as u16;
+        let below = preview_rows.min(area.height.saturating_sub(1 + list).max(MIN_PREVIEW_ROWS));
+        let below = below.min(area.height.saturating_sub(2));
+        let height = area.height.saturating_sub(1 + below).max(1).min(area.height);
+        self.draw_markable_list(Rect { height, ..area }, canvas, row);
+        preview(self.selected(), Rect { y: area.bottom() - below, height: below, ..area }, canvas);
     }
 }
 
@@ -307,13 +362,19 @@ mod tests {
 
     /// Draws the list in `rows` rows, the selected item with a `>`.
     fn drawn(picker: &Picker<&'static str>, rows: u16) -> Vec<String> {
+        drawn_in(rows, |list, canvas| {
+            picker.draw_list(list, canvas, |item, here| {
+                vec![(Role::Text, format!("{}{item}", if here { ">" } else { " " }))]
+            });
+        })
+    }
+
+    fn drawn_in(rows: u16, draw: impl FnOnce(Rect, &mut Canvas<'_>)) -> Vec<String> {
         let area = Rect::new(0, 0, 12, rows);
         let mut buffer = Buffer::empty(area);
         let mut canvas = Canvas { buffer: &mut buffer, theme: &Theme::default(), glyphs: &ASCII };
         let list = Rect { width: 10, ..area };
-        picker.draw_list(list, &mut canvas, |item, here| {
-            vec![(Role::Text, format!("{}{item}", if here { ">" } else { " " }))]
-        });
+        draw(list, &mut canvas);
         let row = |y| (0..list.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
         (0..rows).map(|y| row(y).trim_end().to_owned()).collect()
     }
@@ -357,19 +418,70 @@ mod tests {
     fn new_items_keep_the_selected_item_and_typing_selects_the_best_match() {
         let mut picker = Picker::new(vec!["apple", "pear"], search);
         picker.move_selection(1);
-        picker.update_items(vec!["apple", "fig", "grape", "pear"]);
+        picker.update_items(vec!["apple", "fig", "grape", "pear"], PartialEq::eq);
         assert_eq!(picker.selected(), Some(&"pear"));
         assert!(picker.on_paste("ap"));
         assert_eq!(drawn(&picker, 3), [">apple", " grape", ""]);
         picker.move_selection(1);
-        picker.update_items(vec!["grape", "pear"]);
+        picker.update_items(vec!["grape", "pear"], PartialEq::eq);
         assert_eq!((picker.selected(), picker.matches().len()), (Some(&"grape"), 1));
-        picker.update_items(vec!["fig"]);
+        picker.update_items(vec!["fig"], PartialEq::eq);
         assert_eq!((picker.selected(), picker.items()), (None, ["fig"].as_slice()));
         picker.move_selection(1);
         assert_eq!(picker.selected(), None);
         picker.set_text("");
         assert_eq!(picker.selected(), Some(&"fig"));
+    }
+
+    #[test]
+    fn marks_stay_with_their_items() {
+        let mut picker = Picker::new(vec!["apple", "fig", "pear"], search);
+        let marked = |picker: &Picker<&'static str>| picker.marked().copied().collect::<Vec<_>>();
+        picker.toggle_mark();
+        picker.move_selection(2);
+        picker.toggle_mark();
+        picker.set_text("fig");
+        assert_eq!(marked(&picker), ["apple", "pear"]);
+        picker.toggle_mark();
+        assert_eq!(marked(&picker), ["apple", "fig", "pear"]);
+        picker.toggle_mark();
+        picker.update_items(vec!["Pear", "fig", "kiwi"], |old, new| old.eq_ignore_ascii_case(new));
+        assert_eq!((marked(&picker), picker.selected()), (vec!["Pear"], Some(&"fig")));
+        picker.clear_marks();
+        assert_eq!(marked(&picker), [""; 0]);
+        picker.set_text("none");
+        picker.toggle_mark();
+        assert_eq!(marked(&picker), [""; 0], "no item is selected");
+    }
+
+    #[test]
+    fn the_preview_of_the_selected_item_is_below_the_list() {
+        let mut picker = Picker::unfiltered(vec!["a", "b", "c"]);
+        picker.toggle_mark();
+        picker.move_selection(1);
+        let cases = [
+            (7, 2, vec!["* a", ">b", "  c", "", "", "b 0", "b 1"]),
+            (7, 9, vec!["* a", ">b", "  c", "", "b 0", "b 1", "b 2"]),
+            (5, 9, vec![">b", "", "b 0", "b 1", "b 2"]),
+            (3, 9, vec![">b", "", "b 0"]),
+            (1, 9, vec![">b"]),
+            (0, 9, vec![]),
+        ];
+        for (rows, preview_rows, expected) in cases {
+            let shown = drawn_in(rows, |area, canvas| {
+                let row = |item: &&str, here, is_marked| {
+                    let mark = if is_marked { "* " } else { "  " };
+                    vec![(Role::Text, format!("{}{item}", if here { ">" } else { mark }))]
+                };
+                picker.draw_with_preview(preview_rows, area, canvas, row, |item, area, canvas| {
+                    for nth in 0..area.height {
+                        let text = format!("{} {nth}", item.unwrap());
+                        canvas.put(0, area.y + nth, 9, &text, canvas.style(Role::Text));
+                    }
+                });
+            });
+            assert_eq!(shown, expected, "{rows} rows");
+        }
     }
 
     #[test]

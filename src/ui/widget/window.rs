@@ -339,6 +339,13 @@ pub(crate) fn put_line(line: &[(Role, String)], area: Rect, canvas: &mut Canvas<
     }
 }
 
+/// Draws as many rows as fit.
+pub(crate) fn put_lines(lines: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
+    for (y, line) in (area.top()..area.bottom()).zip(lines) {
+        put_line(line, Rect { y, height: 1, ..area }, canvas);
+    }
+}
+
 /// Wraps a text into rows. The first row starts with `lead`, the others with a margin of its width.
 pub(crate) fn paragraph(lead: (Role, &str), role: Role, text: &str, columns: u16) -> Vec<Line> {
     let margin = width(lead.1);

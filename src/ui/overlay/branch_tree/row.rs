@@ -22,7 +22,7 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Fits the cells to the rows and the available columns.
-    pub(super) fn for_rows(rows: &[TreeRow<'_>], columns: u16) -> Self {
+    pub(super) fn for_rows(rows: &[TreeRow], columns: u16) -> Self {
         let all = usize::from(columns);
         let named = rows.iter().map(|l| 2 * usize::from(l.depth) + width(&one_line(l.branch.display_name())));
         let name = named.max().unwrap_or(0).clamp(6, (all / 3).max(8)) + 3;
@@ -62,9 +62,16 @@ impl Columns {
         ])
     }
 
-    /// Returns the row of a branch; `now` marks the active one.
-    pub(super) fn row(&self, tree_row: &TreeRow<'_>, chosen: bool, now: bool, context: &Context<'_>) -> Line {
-        let branch = tree_row.branch;
+    /// Returns the row of a branch.
+    pub(super) fn row(
+        &self,
+        tree_row: &TreeRow,
+        chosen: bool,
+        is_marked: bool,
+        context: &Context<'_>,
+    ) -> Line {
+        let branch = &tree_row.branch;
+        let now = branch.id == context.frame.branch;
         let mark = if now {
             context.glyphs.now
         } else if chosen {
@@ -99,13 +106,14 @@ impl Columns {
             (Role::Muted, branch.tokens.to_string()),
             (Role::Muted, root),
         ]);
-        line.insert(0, (Role::MarkNow, format!("{mark} ")));
+        let marked = if is_marked { context.glyphs.marked } else { " " };
+        line.insert(0, (Role::MarkNow, format!("{mark}{marked}")));
         line
     }
 }
 
 /// Returns the tree's guide lines before a name.
-fn tree_lines(tree_row: &TreeRow<'_>, glyphs: &Glyphs) -> String {
+fn tree_lines(tree_row: &TreeRow, glyphs: &Glyphs) -> String {
     let mut text = String::new();
     for level in 1..tree_row.depth {
         text.push_str(if tree_row.has_guide(level) { glyphs.box_drawing[1 | 4] } else { " " });

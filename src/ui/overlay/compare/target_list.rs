@@ -89,7 +89,7 @@ impl TargetList {
         let mut targets: Vec<EpisodeRef> = self.picker.items().iter().cloned().chain(labelled).collect();
         // Cached, because each comparison hashes the task.
         targets.sort_by_cached_key(|target| Similarity::between(target, task));
-        self.picker.update_items(targets);
+        self.picker.update_items(targets, PartialEq::eq);
     }
 
     /// Adds the other branches and sessions.
