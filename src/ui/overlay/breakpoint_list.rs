@@ -16,7 +16,9 @@ use crate::ui::theme::Role;
 use crate::ui::widget::list_index::{clamped_index, row_delta};
 use crate::ui::widget::picker::{Picker, marked_row, rank};
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
+use crate::ui::widget::window::{
+    Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line, put_lines,
+};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
@@ -342,11 +344,7 @@ impl Component for BreakpointList {
             self.picker.draw_field(prompt, self.is_typing, line, canvas);
         }
         let message = self.message(context, inside.width);
-        for (place, row) in (list + 1..).zip(&message) {
-            if part(place, 1).height > 0 {
-                put_line(row, part(place, 1), canvas);
-            }
-        }
+        put_lines(&message, part(list + 1, rows), canvas);
         if !self.is_typing {
             return;
         }

@@ -8,7 +8,7 @@ use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Window, WindowPosition, paragraph, put_line};
+use crate::ui::widget::window::{Window, WindowPosition, paragraph, put_line, put_lines};
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
@@ -108,10 +108,7 @@ impl Component for InputDialog {
         put_line(&[(Role::Proposal, about)], row(0), canvas);
         self.field.draw(true, row(1), canvas);
         let role = if self.warns_empty { Role::Warning } else { Role::Muted };
-        for (place, line) in paragraph((role, ""), role, help, inside.width).iter().take(2).enumerate() {
-            if row(2 + place as u16).height > 0 {
-                put_line(line, row(2 + place as u16), canvas);
-            }
-        }
+        let below = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2).min(2), ..inside };
+        put_lines(&paragraph((role, ""), role, help, inside.width), below, canvas);
     }
 }

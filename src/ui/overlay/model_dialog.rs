@@ -17,7 +17,7 @@ use crate::ui::theme::Role;
 use crate::ui::types::ModelList;
 use crate::ui::widget::list_index::wrapped_index;
 use crate::ui::widget::picker::{Picker, marked_row, rank};
-use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line};
+use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_lines};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -513,11 +513,7 @@ impl Component for ModelDialog {
         // Leave three rows to the list.
         let most = usize::from(inside.height.saturating_sub(4)).min(4);
         let above = 1 + help.len().min(most) as u16;
-        for (place, line) in help.iter().take(most).enumerate() {
-            if row(1 + place as u16).height > 0 {
-                put_line(line, row(1 + place as u16), canvas);
-            }
-        }
+        put_lines(&help, Rect { y: inside.y + 1, height: above - 1, ..inside }, canvas);
         let list = Rect { y: inside.y + above, height: inside.height.saturating_sub(above), ..inside };
         self.picker.draw_list(list, canvas, |(name, about), here| {
             let (name, about) = (one_line(name).into_owned(), format!("  {}", one_line(about)));

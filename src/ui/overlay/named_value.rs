@@ -10,7 +10,7 @@ use crate::ui::keymap::Action;
 use crate::ui::theme::Role;
 use crate::ui::widget::picker::{Click, Picker, marked_row, rank};
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, put_line};
+use crate::ui::widget::window::{Line, put_lines};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -246,11 +246,7 @@ impl NamedValueInput {
     pub(super) fn draw(&self, context: &Context<'_>, help: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
         let row = |n: u16| Rect { y: area.y + n, height: u16::from(area.height > n), ..area };
         self.picker.draw_field((Role::Key, ""), true, row(0), canvas);
-        for (place, line) in (1..).zip(help) {
-            if row(place).height > 0 {
-                put_line(line, row(place), canvas);
-            }
-        }
+        put_lines(help, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }, canvas);
         let above = 1 + help.len() as u16;
         let list = Rect { y: area.y + above, height: area.height.saturating_sub(above), ..area };
         let wide = self.picker.items().iter().map(|n| n.name.chars().count()).max().unwrap_or(0);

@@ -7,7 +7,7 @@ use crate::ui::component::Component;
 use crate::ui::facts::live_position;
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
-use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line};
+use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line, put_lines};
 use ratatui::layout::Rect;
 
 impl ForkDialog {
@@ -65,11 +65,8 @@ impl ForkDialog {
 
     fn draw_list(&self, context: &Context<'_>, inside: Rect, canvas: &mut Canvas<'_>) {
         let asked = self.question_lines(context, inside.width);
-        let mut y = inside.y;
-        for line in asked.iter().take(usize::from(inside.height)) {
-            put_line(line, Rect { y, height: 1, ..inside }, canvas);
-            y += 1;
-        }
+        put_lines(&asked, inside, canvas);
+        let y = inside.y + inside.height.min(asked.len() as u16);
         // If there is room, a blank row separates the choices.
         let left = inside.bottom().saturating_sub(y);
         let gap = u16::from(usize::from(left) > self.entries.items().len());

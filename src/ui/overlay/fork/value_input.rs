@@ -19,7 +19,7 @@ use crate::ui::theme::Role;
 use crate::ui::types::EventRef;
 use crate::ui::widget::picker::{Picker, marked_row};
 use crate::ui::widget::text_field::TextField;
-use crate::ui::widget::window::{Line, paragraph, put_line};
+use crate::ui::widget::window::{Line, paragraph, put_lines};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
@@ -313,10 +313,7 @@ impl ValueInput {
         let about: Vec<Line> =
             paragraph((role, ""), role, &words, inside.width).into_iter().take(MAX_HELP_ROWS).collect();
         if let Some(line) = &self.action_input {
-            let rows = about.iter().take(usize::from(note.is_none()));
-            for (place, about) in rows.enumerate() {
-                put_line(about, Rect { y: inside.y + place as u16, height: 1, ..inside }, canvas);
-            }
+            put_lines(&about, Rect { height: inside.height.min(note.is_none().into()), ..inside }, canvas);
             let above = u16::from(note.is_none()).min(inside.height.saturating_sub(2));
             let body = Rect { y: inside.y + above, height: inside.height - above, ..inside };
             let waits = "replaying to list the admissible actions ...";
@@ -335,12 +332,7 @@ impl ValueInput {
         } else {
             self.field.draw(true, body, canvas);
         }
-        for (place, line) in about.iter().enumerate() {
-            let y = body.bottom() + place as u16;
-            if y < inside.bottom() {
-                put_line(line, Rect { y, height: 1, ..inside }, canvas);
-            }
-        }
+        put_lines(&about, Rect { y: body.bottom(), height: inside.height - room, ..inside }, canvas);
     }
 }
 
