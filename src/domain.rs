@@ -5,6 +5,7 @@ mod breakpoint;
 mod failure;
 mod id;
 mod lesson;
+mod lesson_text;
 mod manual_edit;
 mod note;
 mod partial_reply;
@@ -12,6 +13,7 @@ mod prompt;
 mod reflection;
 mod run;
 mod sampling;
+mod scope;
 mod step;
 mod step_result;
 mod task;
@@ -21,10 +23,8 @@ mod usage;
 pub use breakpoint::{BreakpointConfig, BreakpointMark};
 pub use failure::FailureKind;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
-pub use lesson::{
-    Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, PoolSummary, PoolSummaryItem,
-    Scope,
-};
+pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonVersion, PoolSummary, PoolSummaryItem};
+pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
@@ -40,6 +40,7 @@ pub use run::{
 pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, sampling_param,
 };
+pub use scope::Scope;
 pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
 pub use step_result::{EnvInfo, ListingCost, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};

@@ -1,21 +1,8 @@
 //! Lessons and the operations on the lesson pool.
 
-use super::{LessonId, ReflectionKind, Seq, Transition};
+use super::{LessonId, LessonText, Question, ReflectionKind, Scope, Seq, Transition};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// A scope says where a lesson applies: in one episode, one task, one type of task, or the whole environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// The episode in which it was learnt.
-    Episode,
-    /// Every trial of one task.
-    Task,
-    /// All tasks of one type.
-    TaskType,
-    Environment,
-}
 
 /// A lesson's origin says who wrote it: symbolic rules, a mentor, a person, or the author of a loaded pool file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,16 +30,6 @@ pub enum LessonStatus {
     Off,
     /// Deleted; only the history shows it.
     Retired,
-}
-
-/// The text of a lesson is one sentence; an Error lesson also has a solution.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct LessonText {
-    /// The lesson; for an Error, the mistake.
-    pub text: String,
-    /// For an Error, what to do instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub solution: Option<String>,
 }
 
 /// A lesson version is one wording of a lesson.
@@ -201,7 +178,7 @@ pub enum PoolSummaryItem {
 pub struct PoolSummary {
     /// The question the mentor answered.
     #[serde(flatten)]
-    pub question: super::Question,
+    pub question: Question,
     /// The proposed changes, in order.
     #[serde(rename = "lines")]
     pub items: Vec<PoolSummaryItem>,
@@ -232,25 +209,6 @@ impl Lesson {
     /// Returns whether it enters the next prompt.
     pub fn is_active(&self) -> bool {
         matches!(self.status, LessonStatus::On | LessonStatus::Pinned)
-    }
-}
-
-impl LessonText {
-    /// Creates the text of a lesson without a solution.
-    pub fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), solution: None }
-    }
-
-    /// Returns the text by which lessons are compared: the solution, or else the lesson, in lower case and without the
-    /// final full stop.
-    pub fn normalized(&self) -> String {
-        let text = self.solution.as_deref().unwrap_or(&self.text);
-        text.trim().trim_end_matches('.').to_lowercase()
-    }
-
-    /// Creates the text of an Error: a mistake and what to do instead.
-    pub fn error(mistake: impl Into<String>, solution: impl Into<String>) -> Self {
-        Self { text: mistake.into(), solution: Some(solution.into()) }
     }
 }
 
