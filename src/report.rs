@@ -12,6 +12,7 @@ mod json;
 mod lines;
 mod markdown;
 pub mod metrics;
+mod plural;
 mod record;
 mod reflexion;
 #[cfg(feature = "tui")]
@@ -29,8 +30,9 @@ pub use embedded::{
 };
 pub use html::write_html;
 pub use json::render_json;
-pub use lines::{RunLines, StepExtras, StepFields, pluralize, step_fields, summary_line};
+pub use lines::{RunLines, StepExtras, StepFields, step_fields, summary_line};
 pub use markdown::render_markdown;
+pub use plural::pluralize;
 pub use record::{
     EpisodeRecord, FailedCall, InvalidStepRef, SessionRecord, SessionRecorder, ShownBranch, StepRef,
 };

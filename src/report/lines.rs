@@ -314,11 +314,6 @@ fn episode_end_line(summary: &EpisodeSummary, token_counts: Option<TokenCounts>)
     }
 }
 
-/// Formats a number with its noun: `1 step`, `2 steps`.
-pub fn pluralize(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
 /// Returns the last line of `run --json`. `ended` is `finished`, `limit`, `error` or `interrupted`.
 pub fn summary_line(tally: &Tally, ended: &str, paths: &[String]) -> String {
     #[derive(Serialize)]

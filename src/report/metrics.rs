@@ -12,6 +12,7 @@ mod papers;
 mod rates;
 mod reflections;
 mod render;
+mod revision;
 
 #[cfg(test)]
 mod tests;
@@ -24,8 +25,9 @@ pub use papers::{
     PaperComparison, PaperRow, PublishedFigure, compare_with_papers, is_possible_share, published_results,
 };
 pub use rates::{Rates, TrialTotals};
-pub use reflections::{ReflectionStats, RevisionCounts};
+pub use reflections::ReflectionStats;
 pub use render::{Format, render_metrics};
+pub use revision::RevisionCounts;
 
 use crate::catalog::has_no_mentor;
 use crate::domain::{EpisodeRole, RunSpec, SettingOrigin, Settings, TokenCounts};

@@ -1,6 +1,6 @@
 //! The record of a whole session: every episode with all its steps, of which the state keeps only the last.
 
-use super::lines::pluralize;
+use super::plural::pluralize;
 use crate::domain::{BranchId, CallId, EpisodeSummary, Lesson, Question, Reflection, RunSpec, Seq, Step};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
 use jiff::Timestamp;

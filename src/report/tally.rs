@@ -2,7 +2,7 @@
 //! hard tasks.
 
 use super::TaskTotals;
-use super::lines::pluralize;
+use super::plural::pluralize;
 use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
 use crate::engine::{PrefetchStats, State};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! The session as lines of plain text: no frames, no colours, no cursor movement; suitable for logs and screen readers.
 
-use super::lines::pluralize;
+use super::plural::pluralize;
 use crate::domain::{
     Author, DecidedBy, EpisodeRole, LessonOp, LessonText, ModelRole, NoteKind, PartialReply, Reflection,
     describe_setting_value,

@@ -1,6 +1,6 @@
 //! Collects the data for metrics from a session's events one by one, without holding ended episodes.
 
-use super::reflections::{AttemptActions, RevisionCounts};
+use super::revision::{AttemptActions, RevisionCounts};
 use crate::domain::{Author, EpisodeSummary, Reflection, RunSpec, Task};
 use crate::engine::{Envelope, Event, PrefetchStats, State};
 use std::collections::BTreeMap;
