@@ -12,6 +12,7 @@ mod breakpoints;
 mod calibrate;
 mod calibration_setup;
 pub mod config;
+mod config_command;
 mod default_action;
 mod demo;
 mod diff;
@@ -140,7 +141,7 @@ fn run_verb(mut cli: Cli) -> Result<(), CliError> {
         Some(Verb::Rerun(args)) => rerun::rerun(config, &args, out),
         Some(Verb::Completions(args)) => man_pages::completions(&args, &mut out),
         Some(Verb::Man(args)) => man_pages::man(&args, &mut out),
-        Some(Verb::Config(args)) => config::run_config_verb(&config, &args, &mut out),
+        Some(Verb::Config(args)) => config_command::run_config_verb(&config, &args, &mut out),
     }
 }
 

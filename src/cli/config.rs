@@ -7,7 +7,6 @@ mod named_tables;
 mod presets;
 mod read;
 mod reference;
-mod show;
 mod value;
 
 #[cfg(test)]
@@ -17,7 +16,6 @@ pub use entries::ENTRIES;
 pub use presets::help as preset_help;
 pub(super) use read::{closest_name, unknown_setting_message};
 pub use reference::{reference_page, sample_file};
-pub use show::{run_config_verb, write_sample_file};
 pub use value::{ValueOrigin, ValueType};
 
 use super::error::{CliError, CliErrorKind};
@@ -46,11 +44,11 @@ pub struct Entry {
 /// The resolved configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    values: BTreeMap<&'static str, (Value, ValueOrigin)>,
+    pub(super) values: BTreeMap<&'static str, (Value, ValueOrigin)>,
     /// `[preset.NAME]` tables of the file: named groups of method settings.
-    presets: BTreeMap<String, Vec<(String, Value)>>,
+    pub(super) presets: BTreeMap<String, Vec<(String, Value)>>,
     /// `[models.NAME]` tables of the file: profiles of model servers.
-    models: BTreeMap<String, Profile>,
+    pub(super) models: BTreeMap<String, Profile>,
     /// Problems with conditions of `run.breaks`. These conditions are left out with a warning, and no run starts.
     pub invalid_breakpoints: Vec<CliError>,
     /// Path of the configuration file, which may not exist.

@@ -1,10 +1,10 @@
 //! `config init` and `config show`.
 
-use super::{Config, ENTRIES, ValueOrigin, sample_file};
-use crate::cli::args::{self, ConfigVerb};
-use crate::cli::error::{CliError, CliErrorKind};
-use crate::cli::models::redact_header_values;
-use crate::cli::output::Output;
+use super::args::{self, ConfigVerb};
+use super::config::{Config, ENTRIES, ValueOrigin, sample_file};
+use super::error::{CliError, CliErrorKind};
+use super::models::redact_header_values;
+use super::output::Output;
 use crate::domain::SAMPLING_PARAMS;
 use crate::files;
 use crate::provider::openai::Profile;
@@ -12,7 +12,11 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Runs `config init` or `config show`.
-pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -> Result<(), CliError> {
+pub(super) fn run_config_verb(
+    config: &Config,
+    args: &args::Config,
+    out: &mut Output,
+) -> Result<(), CliError> {
     match &args.verb {
         ConfigVerb::Init { force } => write_sample_file(config, *force, out),
         ConfigVerb::Show { json: true } => {
@@ -110,7 +114,7 @@ fn redacted_value<'a>(config: &'a Config, name: &str) -> Option<(Cow<'a, Value>,
 }
 
 /// Writes the sample file; fails if the file exists, unless `force`.
-pub fn write_sample_file(config: &Config, force: bool, out: &mut Output) -> Result<(), CliError> {
+fn write_sample_file(config: &Config, force: bool, out: &mut Output) -> Result<(), CliError> {
     if config.file.exists() && !force {
         return Err(CliError::new(
             CliErrorKind::Config,
