@@ -2,7 +2,7 @@
 //!
 //! Ids: `GoToRedBall/1234` (a level and its seed), the path of a level file, or `PATH#ROW` for a row of a list.
 
-use super::{Selection, WorldError, WorldOptions, read_file, to_env_error};
+use super::{WorldError, WorldOptions, read_file, to_env_error};
 use crate::domain::Task;
 use crate::env::babyai::{Level, LevelStart, World};
 use crate::env::{EnvError, Environment};
@@ -116,18 +116,6 @@ pub(super) fn task_of_row(path: &Path, row: usize, value: &serde_json::Value) ->
 /// Returns whether a list row is a level rather than the name of a task.
 pub(super) fn is_level_row(value: &serde_json::Value) -> bool {
     value.get("grid").is_some()
-}
-
-/// Returns the tasks of an empty selection.
-pub(super) fn select(
-    selection: &Selection,
-    options: &WorldOptions,
-    for_listing: bool,
-) -> Result<Vec<Task>, WorldError> {
-    if for_listing || selection.only.is_some() {
-        return Ok(list_offered_tasks(options));
-    }
-    Err(WorldError::NoTaskChosen { env: "babyai".to_owned() })
 }
 
 fn load_start(id: &str) -> Result<LevelStart, EnvError> {

@@ -70,7 +70,7 @@ pub(super) fn select_tasks(
                 .map(|id| household::build_task(id, String::new()))
                 .collect(),
             ("household", false) => vec![household::build_task(PRESELECTED, String::new())],
-            ("babyai", _) => babyai::select(selection, options, for_listing)?,
+            ("babyai", _) if for_listing || selection.only.is_some() => babyai::list_offered_tasks(options),
             ("pddl", true) => pddl::list_offered_tasks(options.goal_separator)?,
             ("pddl", false) => {
                 let count = if selection.only.is_some() { usize::MAX } else { 1 };
@@ -79,6 +79,7 @@ pub(super) fn select_tasks(
                     .map(|id| crate::env::pddl::task_without_goal(&id))
                     .collect()
             }
+            ("babyai", false) => return Err(WorldError::NoTaskChosen { env: env.to_owned() }),
             (_, true) => alfworld::list_split(None, options)?,
             // Without data this reports the error; with data thousands of games must not be played by accident.
             (_, false) if selection.only.is_some() || options.data.is_none() => {
