@@ -2,6 +2,7 @@
 //! `docs/JOURNAL.md` specifies the format.
 
 mod branch;
+mod branch_header;
 mod checkpoints;
 mod events;
 mod follow;
@@ -14,23 +15,26 @@ mod reader;
 mod rescue;
 mod session;
 mod stream;
+mod summary;
 mod writer;
 
 pub use branch::Branch;
+pub use branch_header::{BranchHeader, LABELS_STEM};
 pub use checkpoints::Checkpoints;
 pub use events::EventFile;
 pub use follow::Follower;
-pub use index::{ListedSession, SessionStatus, Summary, list_sessions, sort_newest_first, summarize};
-pub use label::{LABELS_STEM, Label, LabelChange, parse_labels};
+pub use index::{ListedSession, list_sessions, sort_newest_first};
+pub use label::{Label, LabelChange, parse_labels};
 pub use name::{session_name, slug};
-pub use open::{MissingEvents, OpenBranch, OpenMode, open_branch, stored_checkpoints};
+pub use open::{OpenBranch, OpenMode, open_branch, stored_checkpoints};
 pub use parent_file::{AncestorFile, parents_of_fork};
 pub use reader::{
-    BranchHeader, ReadBranch, TornTail, fold_events, last_written_from_files, read_branch, read_branch_bytes,
-    read_with_parents,
+    ReadBranch, fold_events, last_written_from_files, read_branch, read_branch_bytes, read_with_parents,
 };
 pub use rescue::Rescue;
 pub use session::{Meta, Session, branch_path};
+pub use stream::TornTail;
+pub use summary::{MissingEvents, SessionStatus, Summary, summarize};
 pub use writer::{SyncHandle, Writer};
 
 use std::path::{Path, PathBuf};

@@ -1,10 +1,9 @@
 //! The branches of a session. Their headers form the branch tree.
 
-use super::index::Summary;
-use super::open::{MAX_PARENTS, is_branch_name};
+use super::branch_header::{MAX_PARENTS, fork_number, is_branch_name, last_written_branch};
 use super::session::branch_path;
 use super::stream::{EventLines, open_regular};
-use super::{BranchHeader, JournalError, Label, Session, SessionStatus, VERSION, Writer};
+use super::{BranchHeader, JournalError, Label, Session, SessionStatus, Summary, VERSION, Writer};
 use crate::domain::{BranchId, LessonOp, LessonStatus, Seq, describe_setting_value};
 use crate::engine::{Cause, Envelope, Event};
 use crate::files::{self, sync_folder};
@@ -318,17 +317,6 @@ fn is_inherited_breakpoint(envelope: &Envelope) -> bool {
             envelope.event,
             Event::BreakpointSet { .. } | Event::BreakpointSwitched { .. } | Event::BreakpointRemoved { .. }
         )
-}
-
-/// Returns the branch written last, given the headers with the times of their last events.
-pub(super) fn last_written_branch(timestamped: impl Iterator<Item = (Timestamp, BranchHeader)>) -> BranchId {
-    let newest = timestamped.max_by_key(|(timestamp, h)| (*timestamp, h.created, fork_number(&h.id)));
-    newest.map_or_else(BranchId::trunk, |(_, h)| h.id)
-}
-
-/// Returns the number of a fork; 0 for the trunk.
-fn fork_number(id: &BranchId) -> u64 {
-    id.0.strip_prefix('b').and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 /// Returns whether the file has no complete first line: the program was killed, or the power failed, before the fork

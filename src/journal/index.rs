@@ -1,145 +1,12 @@
-//! Summaries of sessions, for lists. They are a cache beside the journal, rebuilt from it when needed; only the journal
-//! is authoritative.
+//! Lists sessions with their summaries, which are rebuilt from the journal when they are outdated.
 
-use super::session::{branch_path, read_small, write_private};
-use super::{JournalError, MissingEvents, OpenMode, Session, open_branch};
-use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
-use crate::engine::State;
-use crate::files;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
-use std::collections::HashSet;
+use super::summary::tail_hash;
+use super::{JournalError, OpenMode, Session, Summary, open_branch, summarize};
+use crate::domain::BranchId;
 use std::fs;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Whether a session is closed, being written or crashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionStatus {
-    /// Closed properly.
-    Closed,
-    /// Being written by a program.
-    Live,
-    /// Without a closing event, and not locked.
-    Crashed,
-}
-
-/// The summary of a branch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    pub branch: BranchId,
-    /// The number of branches of the session, including the trunk.
-    #[serde(skip)]
-    pub branches: u32,
-    /// The length in bytes of the file it summarizes. If the file has grown, the summary is rebuilt.
-    pub bytes: u64,
-    /// A hash of the end of the file, which detects an edited journal; empty until the summary is stored.
-    #[serde(default)]
-    pub tail: String,
-    /// The last event.
-    pub head: Seq,
-    /// The last event that is known to have been saved; after `head` if the journal was truncated or replaced.
-    #[serde(default)]
-    pub acknowledged: Seq,
-    /// The goal of the open or last episode.
-    pub goal: String,
-    /// Hashes of the newest 1,000 distinct tasks of its episodes ([`crate::domain::Task::key_hash`]).
-    pub tasks: Vec<u64>,
-    /// The number of ended episodes.
-    pub episodes: u32,
-    /// The number of episodes won.
-    pub won: u32,
-    /// Progress rate of the open or last episode.
-    pub progress: f64,
-    /// Steps of the open or last episode.
-    pub steps: u32,
-    /// Whether the last episode has ended, so that `steps` and `progress` are those of `last`.
-    pub ended: bool,
-    /// Tokens of all model calls so far.
-    pub tokens: u64,
-    /// Lessons in the pool.
-    pub lessons: u32,
-    /// Whether the run is over.
-    pub over: bool,
-    /// Whether the session was closed properly.
-    pub closed: bool,
-    /// The last ended episode.
-    pub last: Option<EpisodeSummary>,
-}
-
-/// Summarizes the last state of a branch.
-pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
-    let episode = state.episode.as_deref();
-    Summary {
-        branch: branch.clone(),
-        branches: 1,
-        bytes,
-        tail: String::new(),
-        head: state.head,
-        acknowledged: state.head,
-        goal: episode.map(|e| e.task.goal.clone()).unwrap_or_default(),
-        tasks: task_hashes(state),
-        episodes: state.ended_episodes.len() as u32,
-        won: state.ended_episodes.iter().filter(|e| e.won).count() as u32,
-        progress: episode.map_or(0.0, |e| e.progress),
-        steps: episode.map_or(0, crate::engine::Episode::answered_steps),
-        ended: episode.is_some_and(|e| e.outcome.is_some()),
-        tokens: state.usage.tokens(),
-        lessons: state.pool.all().filter(|l| l.is_active()).count() as u32,
-        over: state.run_over,
-        closed: state.closed,
-        last: state.ended_episodes.last().map(|e| (**e).clone()),
-    }
-}
-
-/// The maximum number of tasks in a summary, which keeps it small.
-const MAX_TASKS: usize = 1000;
-
-fn task_hashes(state: &State) -> Vec<u64> {
-    let tasks = state.ended_episodes.iter().map(|e| &e.task).chain(state.open_episode().map(|e| &e.task));
-    let mut hashes: Vec<u64> = Vec::new();
-    let mut seen = HashSet::new();
-    for task in tasks.collect::<Vec<_>>().into_iter().rev() {
-        if hashes.len() == MAX_TASKS {
-            break;
-        }
-        let hash = task.key_hash();
-        if seen.insert(hash) {
-            hashes.push(hash);
-        }
-    }
-    hashes
-}
-
 impl Summary {
-    /// Returns the path of a summary in a session's folder.
-    fn path(dir: &Path, branch: &BranchId) -> PathBuf {
-        let name = if *branch == BranchId::trunk() {
-            "summary.json".to_owned()
-        } else {
-            format!("summary-{branch}.json")
-        };
-        dir.join("index").join(name)
-    }
-
-    /// Stores the summary, with the hash of the end of the branch file.
-    ///
-    /// # Errors
-    /// Returns [`JournalError::Io`] if a file cannot be read or written.
-    pub fn save(&self, dir: &Path) -> Result<(), JournalError> {
-        let index = dir.join("index");
-        if index.is_symlink() {
-            let error = std::io::Error::other("it is a symbolic link, which is not followed here");
-            return Err(JournalError::io(&index, "could not be written")(error));
-        }
-        fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not be created"))?;
-        let file = branch_path(dir, &self.branch);
-        let tail = tail_hash(&file, self.bytes).map_err(JournalError::io(&file, "could not be read"))?;
-        let bytes = serde_json::to_vec(&Self { tail, ..self.clone() }).unwrap_or_default();
-        write_private(&Self::path(dir, &self.branch), &bytes)
-    }
-
     /// Returns the summary of the branch written last.
     ///
     /// # Errors
@@ -175,48 +42,6 @@ impl Summary {
         }
         Ok(summary)
     }
-
-    /// Returns the stored summary, even if it is outdated.
-    fn read_saved(dir: &Path, branch: &BranchId) -> Option<Self> {
-        let bytes = read_small(&Self::path(dir, branch)).ok()?;
-        serde_json::from_slice::<Self>(&bytes).ok().filter(|saved| saved.branch == *branch)
-    }
-
-    /// Returns the saved events that are missing from the branch, if any.
-    pub fn missing(&self) -> Option<MissingEvents> {
-        let (first, last) = (Seq(self.head.0 + 1), self.acknowledged);
-        (last >= first).then(|| MissingEvents { branch: self.branch.clone(), first, last })
-    }
-
-    /// Returns whether the branch is closed, being written or crashed.
-    pub fn status(&self, session: &Session) -> SessionStatus {
-        match files::open(&session.branch_file(&self.branch)).map(|f| f.try_lock_shared()) {
-            Ok(Err(fs::TryLockError::WouldBlock)) => SessionStatus::Live,
-            _ if self.closed => SessionStatus::Closed,
-            _ => SessionStatus::Crashed,
-        }
-    }
-}
-
-/// Returns the last event that a branch file is known to have contained, according to its summary; 0 without one.
-pub(super) fn acknowledged(branch: &Path) -> Seq {
-    let branch_folder = branch.parent().filter(|p| p.file_name().is_some_and(|n| n == "branches"));
-    let saved = branch_folder
-        .and_then(Path::parent)
-        .zip(branch.file_stem())
-        .and_then(|(dir, stem)| Summary::read_saved(dir, &BranchId(stem.to_string_lossy().into_owned())));
-    saved.map_or(Seq(0), |saved| saved.acknowledged.max(saved.head))
-}
-
-/// Returns a hash of the last 16 KiB before the offset `len`, or of all bytes before it if they are fewer. They contain
-/// the last line of nearly every journal.
-fn tail_hash(path: &Path, len: u64) -> std::io::Result<String> {
-    const MAX_BYTES: u64 = 16 * 1024;
-    let mut file = files::open(path)?;
-    file.seek(SeekFrom::Start(len.saturating_sub(MAX_BYTES)))?;
-    let mut bytes = Vec::new();
-    file.take(len.min(MAX_BYTES)).read_to_end(&mut bytes)?;
-    Ok(hex(&Sha256::digest(&bytes)[..8]))
 }
 
 /// A session's folder, with its summary or the error of reading it.

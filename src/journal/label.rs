@@ -1,7 +1,7 @@
 //! Names and notes of branches, and which branches are archived. They are in an append-only file; the last line for
 //! each field counts.
 
-use super::open::is_branch_name;
+use super::branch_header::{LABELS_STEM, is_branch_name};
 use super::stream::open_regular;
 use super::{JournalError, Session};
 use crate::domain::BranchId;
@@ -9,9 +9,6 @@ use crate::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
-
-/// The stem of the file of labels; no branch has this name.
-pub const LABELS_STEM: &str = "labels";
 
 /// The maximum length of a branch name, in characters.
 const MAX_NAME_CHARS: usize = 80;

@@ -4,15 +4,14 @@
 mod ancestry;
 
 use super::checkpoints::LoadedCheckpoint;
-use super::index::acknowledged;
 use super::parent_file::AncestorFile;
 use super::stream::{EventLines, open_regular};
-use super::{BranchHeader, Checkpoints, EventFile, JournalError, TornTail};
-use crate::domain::{BranchId, Seq};
+use super::summary::acknowledged;
+use super::{BranchHeader, Checkpoints, EventFile, JournalError, MissingEvents, TornTail};
+use crate::domain::Seq;
 use crate::engine::{Envelope, State};
 use crate::timeline::{CheckpointIndex, Timeline, chain_fetchers};
 use ancestry::{ForkBase, open_base, read_header};
-pub(super) use ancestry::{MAX_PARENTS, is_branch_name};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
@@ -93,25 +92,6 @@ pub(super) fn open_with_checkpoints(
         }
     }
     Ok(opened)
-}
-
-/// Events that are known to have been saved (acknowledged), but are missing from their branch file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MissingEvents {
-    pub branch: BranchId,
-    pub first: Seq,
-    pub last: Seq,
-}
-
-impl std::fmt::Display for MissingEvents {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "branch {}: events {} to {} were saved but are missing: the journal was truncated or replaced, or lost its end \
-             in a power failure; restore it from a copy, or from the session NAME-saved beside it if there is one",
-            self.branch, self.first, self.last
-        )
-    }
 }
 
 /// Returns the checkpoints of a branch file and the newest state among them.

@@ -1,62 +1,15 @@
 //! Reads branch files. An incomplete end is dropped and reported; any other problem is an error with file, line and
 //! reason.
 
-use super::branch::last_written_branch;
-use super::open::{MAX_PARENTS, is_branch_name};
+use super::branch_header::{MAX_PARENTS, is_branch_name, last_written_branch};
 use super::stream::{EventLines, open_regular};
-use super::{EventFile, JournalError};
-use crate::domain::{BranchId, Seq};
+use super::{BranchHeader, EventFile, JournalError, TornTail};
+use crate::domain::BranchId;
 use crate::engine::{Envelope, State};
 use crate::timeline::Timeline;
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
-
-/// The first line of a branch file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BranchHeader {
-    /// Version of the format.
-    pub v: u32,
-    /// Always `branch`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Name of the branch.
-    pub id: BranchId,
-    /// The parent branch.
-    pub parent: Option<BranchId>,
-    /// The last event it shares with its parent.
-    pub at_seq: Seq,
-    /// Why it was created.
-    pub reason: String,
-    /// When it was created.
-    pub created: Timestamp,
-}
-
-impl BranchHeader {
-    /// Returns the header of a trunk.
-    pub fn trunk(created: Timestamp) -> Self {
-        Self {
-            v: super::VERSION,
-            kind: "branch".to_owned(),
-            id: BranchId::trunk(),
-            parent: None,
-            at_seq: Seq(0),
-            reason: "start".to_owned(),
-            created,
-        }
-    }
-}
-
-/// The incomplete end of a file, left by a write that did not finish.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TornTail {
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// Describes what is ignored, for a message.
-    pub description: String,
-}
 
 /// The content of a branch file.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Reads a branch file line by line, in constant memory.
 
-use super::{BranchHeader, JournalError, TornTail, VERSION};
+use super::{BranchHeader, JournalError, VERSION};
 use crate::engine::Envelope;
 use crate::files;
 use serde::Deserialize;
@@ -36,6 +36,15 @@ pub(super) fn open_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError 
         }
         JournalError::io(&path, "could not be read")(error)
     }
+}
+
+/// The incomplete end of a file, left by a write that did not finish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TornTail {
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Describes what is ignored, for a message.
+    pub description: String,
 }
 
 /// The lines of a branch file: the header, then one event per line.

@@ -4,6 +4,7 @@ use super::super::checkpoints::ParentFiles;
 use super::{BranchOpener, OpenMode, clone_handle};
 use crate::domain::{BranchId, Seq};
 use crate::engine::State;
+use crate::journal::branch_header::{MAX_PARENTS, is_branch_name};
 use crate::journal::parent_file::AncestorFile;
 use crate::journal::stream::{EventLines, open_regular};
 use crate::journal::{BranchHeader, Checkpoints, JournalError};
@@ -11,9 +12,6 @@ use crate::timeline::{CheckpointIndex, EventFetcher};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The maximum number of ancestors of a branch.
-pub(in crate::journal) const MAX_PARENTS: usize = 1000;
 
 /// The past that a branch shares with its parent: everything up to the event after which it begins.
 #[derive(Clone)]
@@ -166,10 +164,4 @@ fn open_parent(
         parents: ParentFiles { fork_seq, files },
         files: held,
     })
-}
-
-/// Returns whether a branch id is a valid file name, which cannot lead to another folder.
-pub(in crate::journal) fn is_branch_name(id: &BranchId) -> bool {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    !id.0.is_empty() && id.0.len() <= 64 && id.0.chars().all(is_allowed) && id.0 != super::super::LABELS_STEM
 }
