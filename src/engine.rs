@@ -10,12 +10,15 @@ mod apply;
 mod breakpoints;
 mod clock;
 mod command;
+mod corrected_tokens;
 mod decide;
 mod effect;
 mod envelope;
+mod episode;
 mod event;
 mod limits;
 mod model_switch;
+mod no_action_warning;
 mod policy;
 mod pool;
 mod prefetch;
@@ -35,6 +38,7 @@ pub use clock::Clock;
 pub use command::{Command, CommandError, Input, LessonCommand};
 pub use effect::{Effect, effect_of};
 pub use envelope::{Cause, Envelope};
+pub use episode::{Episode, NoteTally};
 pub use event::{Event, Failure, PauseReason};
 pub use model_switch::with_model;
 pub use policy::{
@@ -51,7 +55,7 @@ pub use reply_tally::ReplyTally;
 pub use seed::{
     SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, request_seed, seeded_episode,
 };
-pub use state::{Episode, Grant, NoteTally, RunStatus, State, UsageTotals};
+pub use state::{Grant, RunStatus, State, UsageTotals};
 pub use token_ratio::TokenRatio;
 pub use undo_action::{UndoAction, UndoEntry};
 

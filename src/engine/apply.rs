@@ -11,8 +11,8 @@ mod state_updates;
 
 use state_updates::{is_intervention, to_observation};
 
-use super::state::{Episode, Grant, NoteTally, RunStatus, State};
-use super::{Cause, Effect, Envelope, Event, PauseReason, ReplyTally, effect_of};
+use super::state::{Grant, RunStatus, State};
+use super::{Cause, Effect, Envelope, Episode, Event, NoteTally, PauseReason, ReplyTally, effect_of};
 use crate::domain::{
     CallId, EpisodeRole, ExecutedAction, FailureKind, ManualEdit, ModelRole, PoolSummary, PromptRecord,
     SegmentOrigin, Seq, Stage, Step,

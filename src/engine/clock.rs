@@ -1,7 +1,6 @@
 //! The active time of an episode. The clock doesn't run while the session waits for a person, nor between the last
 //! event before the program ends and the event that reopens the session.
 
-use super::State;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -22,16 +21,5 @@ impl Clock {
         let since_last_event =
             self.running_since.and_then(|since| Duration::try_from(at.duration_since(since)).ok());
         self.elapsed.saturating_add(since_last_event.unwrap_or_default())
-    }
-}
-
-impl State {
-    /// Returns the number of the open episode and its remaining time at `at`, or `None` if the clock isn't running or
-    /// the run has no time limit.
-    pub fn time_left(&self, at: Timestamp) -> Option<(u32, Duration)> {
-        let seconds = self.run.as_ref()?.limits.wall_seconds?;
-        self.clock.running_since?;
-        let remaining = Duration::from_secs(seconds).saturating_sub(self.clock.elapsed_at(at));
-        Some((self.open_episode()?.number, remaining))
     }
 }

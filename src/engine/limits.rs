@@ -1,7 +1,15 @@
 //! The limits of an episode, checked in one place.
 
-use super::State;
+use super::{Episode, State};
 use crate::domain::EndReason;
+
+impl State {
+    /// Returns whether the open episode must end after its last answered step: the environment is done, the loop
+    /// detector found a repetition, or a limit is reached.
+    pub fn is_episode_ending(&self) -> bool {
+        end_reason(self).is_some()
+    }
+}
 
 /// Returns why the open episode must end now, or `None` if it may continue. Call this only if every step has been
 /// answered.
@@ -36,7 +44,7 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
 
 /// Returns whether the last two executed actions are equal; a thought counts as an action. As in Reflexion's public
 /// code, `A, B, B` is a repetition and `A, B, A, B` isn't.
-fn is_repeating(episode: &super::Episode) -> bool {
+fn is_repeating(episode: &Episode) -> bool {
     let n = episode.answered_steps();
     match (episode.step(n), n.checked_sub(1).and_then(|m| episode.step(m))) {
         (Some(a), Some(b)) => match (&a.executed, &b.executed) {

@@ -1,6 +1,5 @@
 //! Prefetched requests, which are sent before their reply is needed (`--prefetch`), and their statistics.
 
-use super::State;
 use crate::domain::{CallId, ModelRole, TokenCounts, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -59,18 +58,6 @@ pub struct PrefetchStats {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
-}
-
-impl State {
-    /// Returns the statistics so far, including the requests that are neither used nor dropped yet.
-    pub fn prefetch_stats(&self) -> PrefetchStats {
-        let mut stats = self.usage.prefetch;
-        for prefetch in &self.prefetched {
-            stats.open = stats.open.saturating_add(1);
-            stats.pending.add(&prefetch.usage);
-        }
-        stats
-    }
 }
 
 impl PrefetchStats {

@@ -1,8 +1,8 @@
 //! The state in which a replayed episode starts, except for the run specification and the lessons, which have events of
 //! their own. It is stored because the session that replays the episode doesn't contain the earlier episodes.
 
-use super::{Episode, NoteTally, State};
-use crate::domain::{EpisodeRole, EpisodeSummary, LessonId, Observation, RunSpec, Seq, Step, Task};
+use super::{Episode, NoteTally};
+use crate::domain::{EpisodeRole, LessonId, Observation, RunSpec, Seq, Step, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -81,25 +81,7 @@ impl Attempt {
     }
 }
 
-impl State {
-    /// Returns the number of the next episode.
-    pub fn next_episode_number(&self) -> u32 {
-        setting_or_one(self.run.as_deref(), FIRST_EPISODE_SETTING)
-            .saturating_add(self.ended_episodes.len() as u32)
-    }
-
-    /// Returns the summary of an ended episode by its number.
-    pub fn ended_episode(&self, number: u32) -> Option<&EpisodeSummary> {
-        let index = number.checked_sub(setting_or_one(self.run.as_deref(), FIRST_EPISODE_SETTING))?;
-        self.ended_episodes.get(index as usize).map(Arc::as_ref)
-    }
-}
-
 /// Returns the trial number with which each task starts, or `None` if the run counts trials from 1.
 pub fn first_trial_number(run: &RunSpec) -> Option<u32> {
     u32::try_from(run.settings.number(FIRST_TRIAL_SETTING, 0)).ok().filter(|trial| *trial > 0)
-}
-
-fn setting_or_one(run: Option<&RunSpec>, name: &str) -> u32 {
-    run.map_or(1, |r| u32::try_from(r.settings.number(name, 1)).unwrap_or(1)).max(1)
 }

@@ -1,19 +1,20 @@
 //! The state: the fold of all events so far.
 
 use super::{
-    Breakpoints, Clock, Effect, Failure, PauseReason, Pool, Prefetch, PrefetchStats, ReplyTally, TokenRatio,
-    UndoEntry,
+    Breakpoints, Clock, Effect, Episode, FIRST_EPISODE_SETTING, Failure, PauseReason, Pool, Prefetch,
+    PrefetchStats, ReplyTally, TokenRatio, UndoEntry,
 };
 use crate::domain::{
-    Autonomy, CallId, EpisodeRole, EpisodeSummary, ModelRole, Note, Observation, PartialReply, PoolSummary,
-    PromptRecord, Question, Reflection, ReflectionKind, RunSpec, Seq, Stage, Step, StepResult, Task,
-    TokenCounts,
+    Autonomy, CallId, EpisodeSummary, ModelRole, PartialReply, PoolSummary, PromptRecord, Question,
+    Reflection, ReflectionKind, RunSpec, Seq, Stage, Step, StepResult, Task, TokenCounts,
 };
+use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Whether the session is running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,16 +38,6 @@ pub enum Grant {
     Stage,
 }
 
-/// How many notes (findings) a detector has made in an episode, and the last one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NoteTally {
-    pub count: u32,
-    /// The last step with a note.
-    pub last_step: u32,
-    /// The note on that step.
-    pub last: Note,
-}
-
 /// Calls to models and their tokens, by role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageTotals {
@@ -68,50 +59,6 @@ pub struct UsageTotals {
     #[serde(default, skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
     pub prefetch: PrefetchStats,
-}
-
-/// An open episode, or the one that ended last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Episode {
-    /// Number in the run, counted from 1.
-    pub number: u32,
-    /// The task. Its goal is empty until the environment has been reset.
-    pub task: Task,
-    /// Number of the attempt at the task, counted from 1.
-    pub trial: u32,
-    pub role: EpisodeRole,
-    pub first_observation: Option<Observation>,
-    /// The steps; the last one may be incomplete.
-    pub steps: VectorSync<Arc<Step>>,
-    /// What the agent may know, merged from every step result.
-    pub shown: Arc<Value>,
-    /// The ground truth, merged from every step result.
-    pub truth: Arc<Value>,
-    /// The current progress rate.
-    pub progress: f64,
-    /// The last step that raised the progress rate.
-    pub progress_step: u32,
-    /// Number of environment actions so far.
-    pub moves: u32,
-    /// Number of environment actions that the environment rejected.
-    pub invalid_moves: u32,
-    /// How many times each action was executed, and the last step that executed it.
-    pub action_counts: HashTrieMapSync<String, (u32, u32)>,
-    /// The notes so far, by detector.
-    pub note_tallies: HashTrieMapSync<String, NoteTally>,
-    /// Number of calls to models.
-    pub calls: u32,
-    /// Tokens of prompts and replies.
-    pub tokens: u64,
-    /// The same tokens by source, and their cost.
-    #[serde(default)]
-    pub token_counts: TokenCounts,
-    /// Whether there was any human intervention.
-    pub assisted: bool,
-    /// The summary, once the episode has ended.
-    pub outcome: Option<Box<EpisodeSummary>>,
-    /// The event that started the episode.
-    pub first_seq: Seq,
 }
 
 /// The fold of all events. Cloning is cheap: collections that grow are shared.
@@ -279,12 +226,6 @@ impl State {
         self.calls.values().any(|c| matches!(c, Effect::Ask { prompt, .. } if prompt.role == role))
     }
 
-    /// Returns whether the open episode must end after its last answered step: the environment is done, the loop
-    /// detector found a repetition, or a limit is reached.
-    pub fn is_episode_ending(&self) -> bool {
-        super::limits::end_reason(self).is_some()
-    }
-
     /// Returns the name of the recording that answers a call instead of the model, if a person chose one.
     pub fn reply_override(&self, call: CallId) -> Option<&str> {
         self.reply_overrides.iter().find(|s| s.0 == call).map(|s| s.1.as_str())
@@ -377,6 +318,37 @@ impl State {
             || (self.run_status == RunStatus::Paused && self.grant.is_some())
     }
 
+    /// Returns the number of the next episode.
+    pub fn next_episode_number(&self) -> u32 {
+        setting_or_one(self.run.as_deref(), FIRST_EPISODE_SETTING)
+            .saturating_add(self.ended_episodes.len() as u32)
+    }
+
+    /// Returns the summary of an ended episode by its number.
+    pub fn ended_episode(&self, number: u32) -> Option<&EpisodeSummary> {
+        let index = number.checked_sub(setting_or_one(self.run.as_deref(), FIRST_EPISODE_SETTING))?;
+        self.ended_episodes.get(index as usize).map(Arc::as_ref)
+    }
+
+    /// Returns the statistics so far, including the requests that are neither used nor dropped yet.
+    pub fn prefetch_stats(&self) -> PrefetchStats {
+        let mut stats = self.usage.prefetch;
+        for prefetch in &self.prefetched {
+            stats.open = stats.open.saturating_add(1);
+            stats.pending.add(&prefetch.usage);
+        }
+        stats
+    }
+
+    /// Returns the number of the open episode and its remaining time at `at`, or `None` if the clock isn't running or
+    /// the run has no time limit.
+    pub fn time_left(&self, at: Timestamp) -> Option<(u32, Duration)> {
+        let seconds = self.run.as_ref()?.limits.wall_seconds?;
+        self.clock.running_since?;
+        let remaining = Duration::from_secs(seconds).saturating_sub(self.clock.elapsed_at(at));
+        Some((self.open_episode()?.number, remaining))
+    }
+
     /// Returns whether the session waits for a person.
     pub fn is_waiting(&self) -> bool {
         let undecided = self.failed_call.is_some()
@@ -390,35 +362,6 @@ impl State {
     }
 }
 
-impl Episode {
-    /// Returns the last step, complete or not.
-    pub fn last_step(&self) -> Option<&Step> {
-        self.steps.last().map(Arc::as_ref)
-    }
-
-    /// Returns a step by its number, counted from 1.
-    pub fn step(&self, number: u32) -> Option<&Step> {
-        self.step_arc(number).map(Arc::as_ref)
-    }
-
-    /// Returns a shared step by its number, counted from 1. Steps are copied on write, so a clone of the `Arc` never
-    /// changes.
-    pub fn step_arc(&self, number: u32) -> Option<&Arc<Step>> {
-        self.steps.get(number.checked_sub(1)? as usize)
-    }
-
-    /// Returns the sum of the rewards so far. This takes time proportional to the number of steps, so call it for a
-    /// mentor's prompt, not at every step.
-    pub fn total_reward(&self) -> f64 {
-        self.steps.iter().filter_map(|s| s.answer.as_ref()).map(|a| a.reward).sum()
-    }
-
-    /// Returns the number of steps that have an observation.
-    pub fn answered_steps(&self) -> u32 {
-        let len = self.steps.len() as u32;
-        match self.last_step() {
-            Some(step) if step.answer.is_none() => len - 1,
-            _ => len,
-        }
-    }
+fn setting_or_one(run: Option<&RunSpec>, name: &str) -> u32 {
+    run.map_or(1, |r| u32::try_from(r.settings.number(name, 1)).unwrap_or(1)).max(1)
 }

@@ -1,0 +1,20 @@
+//! The warning that no reply of the actor was an action.
+
+use super::{Event, State};
+
+/// If no reply so far was an action, this many replies suggest that the setup is wrong, not just the model's guesses.
+const NO_ACTION_THRESHOLD: u32 = 3;
+
+/// The warning that is given after [`NO_ACTION_THRESHOLD`] replies.
+const NO_ACTION_WARNING: &str = "no reply so far was an action; check the model's chat template (doctor)";
+
+impl State {
+    /// Returns the warning that no reply of the actor was an action, if it is due. It is given only once for each
+    /// actor.
+    pub(super) fn no_action_warning(&self) -> Option<Event> {
+        let tally = &self.actor_replies;
+        let is_due = !tally.acted && !tally.warned && tally.without_action >= NO_ACTION_THRESHOLD;
+        let step = self.open_episode().map_or(0, |e| e.steps.len() as u32);
+        is_due.then(|| Event::Warned { step, text: NO_ACTION_WARNING.to_owned() })
+    }
+}
