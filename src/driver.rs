@@ -5,19 +5,27 @@
 //! other.
 
 mod branch;
+mod cached_branch;
 mod call_runner;
 mod call_thread;
 mod checkpoint_writer;
+mod clock;
 mod commit;
 mod decision_point;
+mod env_messages;
 mod env_requests;
 mod env_worker;
+mod error;
+mod fork;
+mod halt;
 mod halted;
 mod model_calls;
 mod past_admissible;
+mod pending_requests;
 mod prefetch;
 mod reply_override;
 mod request;
+mod run_config;
 mod run_factory;
 mod snapshot_cache;
 mod startup;
@@ -26,14 +34,16 @@ mod streamed_text;
 mod sync_thread;
 pub mod worlds;
 
-pub use branch::Fork;
-pub use commit::{check_clock, wall_clock_now};
+pub use clock::{check_clock, wall_clock_now};
 pub use decision_point::{DecisionPoint, decision_point, decision_seq, is_decision};
-pub use halted::{Halt, RescueOutcome};
+pub use error::DriverError;
+pub use fork::Fork;
+pub use halt::{Halt, RescueOutcome};
 pub use past_admissible::{LoadState, PastAdmissible};
 pub use reply_override::ReplyOverride;
+pub use run_config::{RunConfig, RunFactory};
 pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording};
-pub use startup::{Driver, DriverError, Resumed, RunConfig, RunFactory, open_read_only};
+pub use startup::{Driver, Resumed, open_read_only};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 pub use streamed_text::StreamedText;
 

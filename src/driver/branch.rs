@@ -1,30 +1,15 @@
 //! Forks from a past event and switches branches: closes the active branch and activates another in its place.
 //! Observers see the store's branch change; replies to calls of the old branch are discarded.
 
+use super::cached_branch::CachedBranch;
 use super::checkpoint_writer::CheckpointWriter;
-use super::{Driver, DriverError, Handle, Health, Message, RunConfig, Signal, wall_clock_now};
+use super::{Driver, DriverError, Fork, Handle, Health, Message, RunConfig, Signal, wall_clock_now};
 use crate::domain::{BranchId, RunSpec, Seq};
 use crate::engine::{Cause, Command, CommandError, Engine, Envelope, Event, Input, State};
-use crate::journal::{
-    AncestorFile, BranchHeader, OpenBranch, OpenMode, Writer, open_branch, parents_of_fork, summarize,
-};
+use crate::journal::{BranchHeader, OpenBranch, OpenMode, Writer, open_branch, parents_of_fork, summarize};
 use crate::timeline::Timeline;
 use std::sync::Arc;
 use tokio::sync::oneshot;
-
-/// A request to fork: to continue from a past event in a new branch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fork {
-    /// The branch to fork from; `None` for the active one.
-    pub source_branch: Option<BranchId>,
-    /// The last event to keep. Inside a batch it moves back to the end of the previous batch.
-    pub at_seq: Seq,
-    /// The reason shown in the branch tree; if empty, the position is used.
-    pub reason: String,
-    /// Commands to run first on the new branch: written when it is created, and carried out once the environment is
-    /// restored.
-    pub commands: Vec<Command>,
-}
 
 /// A branch that can be made active.
 struct ActiveBranch {
@@ -37,16 +22,6 @@ struct ActiveBranch {
 
 /// The maximum number of inactive branches kept in memory, so that switching back to one does not reopen it.
 const MAX_CACHED_BRANCHES: usize = 2;
-
-/// An inactive branch in memory. Valid as long as its file has not changed since.
-pub(super) struct CachedBranch {
-    branch: BranchId,
-    /// The length of its file in bytes.
-    file_len: u64,
-    timeline: Timeline,
-    checkpoint_writer: CheckpointWriter,
-    parents: Vec<Arc<AncestorFile>>,
-}
 
 impl Driver {
     /// Continues from a past event in a new branch. Every error is detected before anything is created or closed.

@@ -1,9 +1,9 @@
 //! From an input to acknowledged events: decide, write, apply, publish, start effects.
 
-use super::env_requests::PendingRequest;
-use super::env_worker::EnvRequest;
+use super::env_messages::EnvRequest;
+use super::pending_requests::PendingRequest;
 use super::streamed_text::StreamedText;
-use super::{Driver, DriverError, Health, Message, Signal};
+use super::{Driver, Health, Message, Signal, wall_clock_now};
 use crate::domain::{CallId, FailureKind, Seq};
 use crate::engine::{
     Cause, Command, CommandError, Effect, Envelope, Event, Failure, Input, Reply, effect_of,
@@ -12,7 +12,7 @@ use crate::journal::JournalError;
 use crate::provider::Delta;
 use jiff::Timestamp;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 impl Driver {
     /// Handles one message from the inbox.
@@ -415,43 +415,4 @@ fn stamp_events(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<En
         event,
     };
     events.into_iter().enumerate().map(to_envelope).collect()
-}
-
-/// Returns the current wall-clock time. Only this function reads the clock for the journal. If the clock is beyond
-/// the last time that can be recorded, returns that time; [`check_clock`] then keeps sessions from starting and
-/// lessons from being written.
-pub fn wall_clock_now() -> Timestamp {
-    to_timestamp(SystemTime::now()).unwrap_or(Timestamp::MAX)
-}
-
-/// Checks that the wall clock shows a time that can be recorded in a journal.
-///
-/// # Errors
-/// Returns an error that says why it can't.
-pub fn check_clock() -> Result<(), DriverError> {
-    to_timestamp(SystemTime::now()).map(drop)
-}
-
-fn to_timestamp(at: SystemTime) -> Result<Timestamp, DriverError> {
-    Timestamp::try_from(at).map_err(|error| {
-        DriverError::Refused(
-            format!("the system clock shows a time that cannot be recorded: {error}"),
-            "set the clock of this machine; times up to 9999-12-30 can be recorded".to_owned(),
-        )
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{SystemTime, to_timestamp};
-    use std::time::Duration;
-
-    /// Regression: reading such a clock panicked.
-    #[test]
-    fn a_clock_at_the_end_of_the_year_9999_is_an_error() {
-        let end_of_9999 = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_799);
-        let refused = to_timestamp(end_of_9999).unwrap_err().to_string();
-        assert!(refused.contains("the system clock") && refused.contains("set the clock"), "{refused}");
-        assert!(to_timestamp(SystemTime::UNIX_EPOCH).is_ok());
-    }
 }

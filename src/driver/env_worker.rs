@@ -1,69 +1,15 @@
 //! Runs an environment on a thread of its own. Requests arrive as messages; answers go to the driver's inbox.
 
-use super::snapshot_cache::{RebuildPlan, SnapshotCache};
+use super::env_messages::{EnvAnswer, EnvRequest, EnvResponse, RebuildResult};
+use super::snapshot_cache::SnapshotCache;
 use super::{Message, OpenWorld};
-use crate::domain::{CallId, StepResult, Task};
+use crate::domain::{CallId, StepResult};
 use crate::engine::{Failure, Reply};
 use crate::env::EnvError;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc;
 use std::thread;
 use tokio::sync::mpsc::UnboundedSender;
-
-/// A request to the environment.
-pub(super) enum EnvRequest {
-    /// Open the task's environment and reset it.
-    Reset(CallId, Task),
-    /// Execute an action.
-    Step(CallId, String),
-    /// Answer a step with the admissible actions, without changing the environment.
-    AnswerWithList(CallId, StepResult),
-    /// Return the admissible actions, for a person.
-    Admissible,
-    /// Return a hint towards the goal, for a person.
-    Hint,
-    /// Answer as [`EnvRequest::Step`] (or [`EnvRequest::AnswerWithList`]) would, then return to the state before.
-    Lookahead {
-        number: u64,
-        /// The action to try.
-        action: String,
-        /// The unchanged result, if only a list would be requested.
-        list: Option<StepResult>,
-    },
-    /// Restore an episode's environment to its recorded position, comparing each observation.
-    Rebuild(RebuildPlan),
-}
-
-/// The outcome of a rebuild: the first differing observation, if any, and whether an environment is open now.
-pub struct RebuildResult {
-    pub(super) number: u64,
-    pub(super) difference: Option<Reply>,
-    pub(super) has_world: bool,
-}
-
-/// An answer of an environment's thread. Answers of an abandoned environment are ignored by its number.
-pub struct EnvResponse {
-    pub(super) worker_number: u64,
-    pub(super) answer: EnvAnswer,
-}
-
-/// What an environment's thread answers.
-pub(super) enum EnvAnswer {
-    /// To a call of the engine.
-    Reply(CallId, Reply),
-    /// To a rebuild.
-    Rebuilt(RebuildResult),
-    /// To a rebuild: the steps before this one have been replayed and this one is about to be. Not an answer, only a
-    /// sign of progress.
-    Replaying(u32),
-    /// To a person: the admissible actions; empty if they are not available.
-    Actions(Vec<String>),
-    /// To a person: a hint towards the goal, if the environment has one.
-    Hint(Option<String>),
-    /// To a lookahead: the result and the list, or `None` if the environment cannot return to its state or failed;
-    /// and whether an environment is open.
-    Lookahead(u64, Option<(StepResult, Vec<String>)>, bool),
-}
 
 /// The driver's handle to the environment's thread.
 pub(super) struct EnvWorker {

@@ -9,36 +9,22 @@
 //! (`--cache read-write`), so that unused prefetches are not lost entirely.
 
 mod prefetch_call;
+mod prefetcher;
 
 pub(super) use prefetch_call::PrefetchCall;
+pub(super) use prefetcher::Prefetcher;
 
-use super::env_requests::PendingRequest;
-use super::env_worker::EnvRequest;
+use super::env_messages::EnvRequest;
+use super::pending_requests::PendingRequest;
 use super::request::build_request;
 use super::{Driver, Message, Signal, wall_clock_now};
 use crate::domain::{Autonomy, CallId, ModelRole, PromptRecord, Seq, StepResult, Usage};
 use crate::engine::{Command, Effect, Engine, Envelope, Event, Input, Prefetch, PrefetchStatus, Reply};
 use crate::provider::Request;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The maximum number of rounds of the lookahead's engine; a proposal needs a handful.
 const MAX_ROUNDS: usize = 64;
-
-/// The prefetches of a run and the lookahead they come from.
-#[derive(Default)]
-pub(super) struct Prefetcher {
-    /// The head of the branch when the last lookahead started, moved past the prefetch records written since.
-    start_seq: Option<Seq>,
-    lookahead_number: u64,
-    lookahead: Option<(u64, Engine, CallId)>,
-    prefetches: Vec<PrefetchCall>,
-    /// The number of the last prefetch.
-    last_call_number: u64,
-    /// Records to be written when the driver is idle.
-    unwritten_records: VecDeque<Prefetch>,
-    has_warned: bool,
-}
 
 impl Driver {
     /// Starts a lookahead for a proposal that a person reads, if enabled and not done yet.

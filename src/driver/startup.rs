@@ -1,68 +1,24 @@
 //! Starts a driver: for a new session, or for one that is resumed.
 
-use super::branch::CachedBranch;
+use super::cached_branch::CachedBranch;
 use super::call_runner::CallRunner;
 use super::checkpoint_writer::CheckpointWriter;
-use super::env_requests::PendingRequests;
 use super::env_worker::EnvWorker;
-use super::halted::RescueOutcome;
 use super::past_admissible::PastQueries;
+use super::pending_requests::PendingRequests;
 use super::prefetch::Prefetcher;
 use super::sync_thread::SyncThread;
-use super::{Handle, Health, Message, OpenWorld, RenderPrompt, ReplyOverride, Store};
-use crate::domain::{BranchId, CallId, RunSpec, Setting};
-use crate::engine::{Cause, Command, Engine, Event, LessonCommand, Policy, ReplayStart, State};
+use super::{
+    DriverError, Handle, Health, Message, RescueOutcome, RunConfig, Store, check_clock, wall_clock_now,
+};
+use crate::domain::{BranchId, CallId, RunSpec};
+use crate::engine::{Command, Engine, LessonCommand, State};
 use crate::journal::{Checkpoints, JournalError, Meta, OpenBranch, OpenMode, Session, Writer, open_branch};
-use crate::provider::Provider;
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
-
-/// Everything a driver needs besides its session.
-#[derive(Clone)]
-pub struct RunConfig {
-    /// The method, its prompts, interface and detectors.
-    pub policy: Policy,
-    pub render_prompt: RenderPrompt,
-    pub actor: Arc<dyn Provider>,
-    /// The model that writes reflections, if any.
-    pub mentor: Option<Arc<dyn Provider>>,
-    pub open_world: OpenWorld,
-    /// How long an environment may take for one answer before it is abandoned.
-    pub answer_deadline: std::time::Duration,
-    /// Opens a recording from which a person takes a reply; `None` if recordings are not available.
-    pub reply_override: Option<ReplyOverride>,
-    /// Whether the next request is made while a person reads a proposal.
-    pub prefetch: bool,
-    /// Builds another run of the same session; `None` if the run cannot be changed.
-    pub run_factory: Option<RunFactory>,
-    /// Settings recorded in the journal when the run is changed to this one, by name; they describe the models of its
-    /// roles.
-    pub recorded_settings: Vec<(String, Setting)>,
-    /// The initial state of an episode that is replayed, for a new run.
-    pub replay_start: Option<Box<ReplayStart>>,
-    /// Conditions of the breakpoints and watches with which a run starts.
-    pub breakpoints: Vec<String>,
-}
-
-/// Builds the configuration of a run from its spec.
-pub type RunFactory = Arc<dyn Fn(&RunSpec) -> Result<RunConfig, DriverError> + Send + Sync>;
-
-/// Why a driver could not start.
-#[derive(Debug, thiserror::Error)]
-pub enum DriverError {
-    /// The session's files cannot be used.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The system refused a thread or a runtime.
-    #[error("a thread could not be started: {0}")]
-    Thread(#[from] std::io::Error),
-    /// The run could not be started: the reason, and what to do.
-    #[error("{0}; {1}")]
-    Refused(String, String),
-}
 
 /// A session that was resumed.
 pub struct Resumed {
@@ -115,18 +71,6 @@ pub struct Driver {
     pub(super) has_quit: bool,
 }
 
-impl RunConfig {
-    /// Adds the recorded settings to the event of a changed run, because they are known only now.
-    pub(super) fn record_settings(&self, events: &mut [(Cause, Event)]) {
-        for (_, event) in events {
-            let Event::RunChanged { spec } = event else { continue };
-            for (name, setting) in &self.recorded_settings {
-                spec.settings.0.entry(name.clone()).or_insert_with(|| setting.clone());
-            }
-        }
-    }
-}
-
 impl Driver {
     /// Creates a session in the folder `sessions_dir` and starts its run, paused.
     ///
@@ -139,7 +83,7 @@ impl Driver {
         pool: Vec<(String, LessonCommand)>,
         run_config: RunConfig,
     ) -> Result<(Handle, JoinHandle<()>, Session), DriverError> {
-        super::commit::check_clock()?;
+        check_clock()?;
         let (session, writer) = Session::create(sessions_dir, meta)?;
         let (handle, thread) = Self::start_in(session.clone(), writer, spec, pool, run_config)?;
         Ok((handle, thread, session))
@@ -192,7 +136,7 @@ impl Driver {
         branch: &BranchId,
         make_config: impl FnOnce(&RunSpec) -> Result<RunConfig, DriverError>,
     ) -> Result<Resumed, DriverError> {
-        super::commit::check_clock()?;
+        check_clock()?;
         let session = Session::open(dir)?;
         let file = session.existing_branch_file(branch)?;
         let writer = Writer::lock(&file)?;
@@ -210,7 +154,7 @@ impl Driver {
         let mut writer = writer;
         if let Some(missing) = opened.missing.take() {
             let reason = format!("events {} to {} of {branch} are missing", missing.first, missing.last);
-            let (fork, fork_writer) = session.fork(branch, state.head, &reason, super::wall_clock_now())?;
+            let (fork, fork_writer) = session.fork(branch, state.head, &reason, wall_clock_now())?;
             torn_tail = Some(format!("{missing}; the rest continues as branch {}", fork.id));
             opened = open_branch(&session.branch_file(&fork.id), OpenMode::Resume)?;
             writer = fork_writer;

@@ -118,9 +118,9 @@ pub enum Message {
     /// A reply to a call of the epoch with this number. Only the driver's own tasks send it.
     Reply(u64, crate::engine::Reply),
     /// The environment was restored. Only the driver sends it, to itself.
-    Rebuilt(super::env_worker::RebuildResult),
+    Rebuilt(super::env_messages::RebuildResult),
     /// An answer of the environment's thread. Only the driver's own worker sends it.
-    EnvResponse(super::env_worker::EnvResponse),
+    EnvResponse(super::env_messages::EnvResponse),
     /// A sync of the journal has ended. Only the driver's sync thread sends it.
     Synced,
     /// The environment has not answered in time, according to the timer with this number. Only the driver's own timer

@@ -185,9 +185,6 @@ const FOLDING_FILES: &[&str] = &["timeline/fold_plan.rs", "journal/checkpoints/c
 /// Modules that produce what an agent is shown.
 const AGENT_SIDE_MODULES: &[&str] = &["symbolic", "prompt", "method", "provider/rules"];
 
-/// Top-level modules in which files still use each other in a circle. Don't add any.
-const CIRCULAR_MODULES: &[&str] = &["driver"];
-
 pub(crate) type Violations = Vec<String>;
 
 /// The violations found in a source tree, by rule.
@@ -309,9 +306,7 @@ fn file_uses(tree: &SourceTree, names: &Resolver) -> FileUses {
     let file_of: BTreeMap<&[String], &str> =
         tree.modules.iter().map(|m| (m.path.as_slice(), m.file.as_str())).collect();
     let mut uses = FileUses::new();
-    let is_checked =
-        |module: &Module| !module.path.first().is_some_and(|m| CIRCULAR_MODULES.contains(&m.as_str()));
-    for (module, facts) in names.modules().filter(|(module, _)| is_checked(module)) {
+    for (module, facts) in names.modules() {
         let used = uses.entry(module.file.clone()).or_default();
         for named in &facts.paths {
             let meanings = names.meanings(&module.path, &named.segments);
