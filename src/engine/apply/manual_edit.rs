@@ -57,8 +57,9 @@ impl State {
                 let is_inverse = |last: &UndoEntry| {
                     unused(last.seq) && matches!(&last.action, UndoAction::Run(before) if **before == **spec)
                 };
-                if self.undo_stack.last().is_some_and(is_inverse) {
-                    self.undo_stack.pop();
+                let newest = self.undo_stack.iter().rposition(|entry| !self.is_obsolete(entry));
+                if let Some(index) = newest.filter(|index| is_inverse(&self.undo_stack[*index])) {
+                    self.undo_stack.remove(index);
                     return;
                 }
                 UndoAction::Run(previous)
@@ -283,6 +284,17 @@ impl State {
 
     fn step(&self, number: u32) -> Option<&crate::domain::Step> {
         self.episode.as_deref()?.step(number)
+    }
+
+    /// Returns whether this is an edit of a prompt that hasn't been sent and no longer waits in its edited form, so
+    /// that there is nothing to undo.
+    pub(in crate::engine) fn is_obsolete(&self, entry: &UndoEntry) -> bool {
+        match &entry.action {
+            UndoAction::ManualEdit(ManualEdit::Prompt { prompt, .. }) => {
+                self.last_pool_use <= entry.seq && self.waiting_prompt(prompt.call) != Some(prompt)
+            }
+            _ => false,
+        }
     }
 
     fn push_undo(&mut self, seq: Seq, action: UndoAction) {

@@ -10,17 +10,6 @@ impl State {
         self.undo_stack.iter().rev().find(|entry| self.can_undo(entry)).map(|entry| entry.seq)
     }
 
-    /// Returns whether this is an edit of a prompt that hasn't been sent and no longer waits in its edited form, so
-    /// that there is nothing to undo.
-    pub(super) fn is_obsolete(&self, entry: &UndoEntry) -> bool {
-        match &entry.action {
-            UndoAction::ManualEdit(ManualEdit::Prompt { prompt, .. }) => {
-                self.last_pool_use <= entry.seq && self.waiting_prompt(prompt.call) != Some(prompt)
-            }
-            _ => false,
-        }
-    }
-
     /// Returns whether an edit can be undone without undoing later ones. This requires that nobody has changed the same
     /// thing since, and that no prompt or action has used the edit. Edits that prompts and actions don't depend on,
     /// such as remarks, are never used.

@@ -45,13 +45,13 @@ fn interventions_not_undone(journal: &[Envelope]) -> Vec<&Envelope> {
         match &envelope.event {
             Event::RunChanged { spec } => {
                 // Changing back to the previous run undoes the last change.
-                let last = done.last().map(|e| e.seq);
+                let last = done.iter().rev().find(|e| !is_obsolete(e, &before)).map(|e| e.seq);
                 let is_inverse = |(target_seq, previous): &(Seq, _)| {
                     Some(*target_seq) == last && *previous == Some(spec.clone())
                 };
                 if unused_changes.last().is_some_and(is_inverse) {
                     unused_changes.pop();
-                    done.pop();
+                    done.retain(|e| Some(e.seq) != last);
                 } else {
                     unused_changes.push((envelope.seq, before.run.map(|run| Box::new((*run).clone()))));
                     done.push(envelope);
@@ -80,21 +80,22 @@ fn interventions_not_undone(journal: &[Envelope]) -> Vec<&Envelope> {
     done
 }
 
-/// Returns the newest intervention that hasn't been undone. Skips an edit of a prompt if nothing has used the edit and
-/// the prompt no longer waits as edited.
-fn newest_intervention(journal: &[Envelope], state: &State) -> Option<Seq> {
-    let is_obsolete = |e: &Envelope| {
-        let prompt = match &e.event {
-            Event::PromptDrafted { prompt } => prompt,
-            Event::EditRedone { change, .. } => match &**change {
-                crate::domain::ManualEdit::Prompt { prompt, .. } => prompt,
-                _ => return false,
-            },
+/// Returns whether the event is an edit of a prompt that nothing has used and that no longer waits as edited.
+fn is_obsolete(event: &Envelope, state: &State) -> bool {
+    let prompt = match &event.event {
+        Event::PromptDrafted { prompt } => prompt,
+        Event::EditRedone { change, .. } => match &**change {
+            crate::domain::ManualEdit::Prompt { prompt, .. } => prompt,
             _ => return false,
-        };
-        state.waiting_prompt(prompt.call) != Some(prompt) && state.last_pool_use <= e.seq
+        },
+        _ => return false,
     };
-    interventions_not_undone(journal).into_iter().rev().find(|e| !is_obsolete(e)).map(|e| e.seq)
+    state.waiting_prompt(prompt.call) != Some(prompt) && state.last_pool_use <= event.seq
+}
+
+/// Returns the newest intervention that hasn't been undone and isn't obsolete.
+fn newest_intervention(journal: &[Envelope], state: &State) -> Option<Seq> {
+    interventions_not_undone(journal).into_iter().rev().find(|e| !is_obsolete(e, state)).map(|e| e.seq)
 }
 
 /// Returns whether a prompt was sent or an action was taken after the change.
@@ -397,4 +398,32 @@ fn a_change_of_model_can_be_undone_until_it_is_used() {
     harness.command(Command::Step).unwrap();
     harness.reply_as_env(step_result("Fine."));
     assert!(harness.command(Command::Undo).unwrap_err().message.contains("already used"));
+}
+
+/// Regression: after a run change, a prompt was edited and drafted anew. Undoing the run change then counted as another
+/// change of the run, so each further undo changed the run back and forth, and older changes couldn't be undone.
+#[test]
+fn undoing_a_run_change_below_an_obsolete_prompt_edit_undoes_it_once() {
+    let mut harness = start_short_run(false);
+    let change_run = |harness: &mut Harness, actor: &str| {
+        let mut spec = short_run();
+        actor.clone_into(&mut spec.actor);
+        harness.command(Command::ChangeRun(Box::new(spec))).unwrap();
+    };
+    harness.command(Command::Step).unwrap();
+    change_run(&mut harness, "another");
+    harness.command(Command::StepStage).unwrap();
+    harness.command(add_lesson("look first")).unwrap();
+    harness.reply_as_env(step_result("A room. Your task is to: rest."));
+    change_run(&mut harness, "script");
+    harness.command(Command::StepStage).unwrap();
+    let edit = Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() };
+    harness.command(edit).unwrap();
+    // The draft is written again with the lesson, so the edit is obsolete.
+    harness.command(add_lesson("look twice")).unwrap();
+    for _ in 0..4 {
+        harness.command(Command::Undo).unwrap();
+    }
+    assert!(harness.state().pool.all().all(|lesson| !lesson.is_active()));
+    assert!(harness.command(Command::Undo).unwrap_err().message.contains("nothing to undo"));
 }
