@@ -127,4 +127,6 @@ pub fn parse_condition(
 }
 
 #[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
 mod tests;

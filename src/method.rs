@@ -34,8 +34,3 @@ pub enum MethodError {
     #[error("planning: {0}; name a model to write the plans, such as --mentor openai:MODEL")]
     NoPlanner(String),
 }
-
-#[cfg(test)]
-pub(crate) mod fixture;
-#[cfg(test)]
-mod tests;

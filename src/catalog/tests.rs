@@ -1,8 +1,22 @@
-//! The table of methods.
+//! The table of methods, and the methods' intents in whole runs.
 
+mod benefit;
+mod calibrated;
+mod exemplars;
+mod fcrf;
+mod mentor;
+mod neural;
+mod planning;
+mod prompt_order;
+mod reflexion;
+mod runs;
+mod summary_approval;
+mod sweet_sour;
+mod truncated;
+
+use super::fixture::test_spec;
 use super::*;
 use crate::domain::SettingOrigin;
-use crate::method::fixture::test_spec;
 use crate::method::{self, PaperOrCode};
 
 #[test]

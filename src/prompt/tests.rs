@@ -1,12 +1,12 @@
 //! Drafting and rendering in whole episodes, the interfaces, and the parser of actors' replies.
 
 use super::*;
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     LessonText, MessageRole, PromptRecord, ReflectionKind, Scope, SegmentLabel, SegmentOrigin, ShownAs,
     StepResult, ThoughtDisposition,
 };
 use crate::engine::{Command, LessonCommand, OutgoingAction, State};
-use crate::method::fixture::{FakeHousehold, TestRun, test_spec};
 use proptest::prelude::*;
 use std::sync::Arc;
 

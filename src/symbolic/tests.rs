@@ -1,9 +1,9 @@
 //! Goal sentences, detectors and rules, over scripted episodes in the tests' household and over recorded games.
 
 use super::*;
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{LessonStatus, NoteKind, ReflectionKind, SettingOrigin};
 use crate::engine::{Command, LessonCommand, State};
-use crate::method::fixture::{FakeHousehold, TestRun, test_spec};
 use proptest::prelude::*;
 
 mod failure;

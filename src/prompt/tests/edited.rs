@@ -1,9 +1,9 @@
 //! Edits by a person to a drafted prompt.
 
 use super::{TASK, add_lesson};
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{LessonText, ReflectionKind};
 use crate::engine::{Command, State};
-use crate::method::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::prompt::{body_hash, edit_segment, render, text_hash};
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Opt
         &mut state,
         Event::RunStarted {
             session: "test".to_owned(),
-            spec: Box::new(crate::method::fixture::test_spec("omnireflect", &[("pddl", "gripper/1")])),
+            spec: Box::new(crate::catalog::fixture::test_spec("omnireflect", &[("pddl", "gripper/1")])),
         },
     );
     let task = Task {

@@ -1,8 +1,8 @@
 //! The detectors on recorded ALFWorld games: what they infer compared with what the recording contains.
 
+use crate::catalog::fixture::{TestRun, test_spec};
 use crate::domain::StepResult;
 use crate::engine::State;
-use crate::method::fixture::{TestRun, test_spec};
 use crate::symbolic::Goal;
 use crate::symbolic::situation::Situation;
 use flate2::read::GzDecoder;

@@ -1,7 +1,7 @@
 //! OmniReflect with a mentor: when it is called (Algorithm 1), how its replies are used, and how many calls a run
 //! makes.
 
-use super::super::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     LessonOrigin, LessonStatus, LessonText, PromptRecord, Purpose, Question, ReflectionKind, RunSpec, Scope,
     SegmentLabel, SettingOrigin,

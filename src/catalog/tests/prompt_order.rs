@@ -1,7 +1,7 @@
 //! Checks every prompt of every method, segment by segment: the prompts follow the order in docs/PROMPTS.md, which in
 //! turn preserves the papers' order.
 
-use super::super::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     LessonText, Purpose, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SegmentOrigin,
     SettingOrigin, StepResult,

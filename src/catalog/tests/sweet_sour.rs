@@ -1,6 +1,6 @@
 //! Sweet&Sour: both memories after each line of its algorithm.
 
-use super::super::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     LessonStatus, PromptRecord, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult,
     TextForms, Transition,

@@ -1,11 +1,11 @@
 //! Methods, symbolic mentor and rule-based actor together over generated games, in a run of several tasks, so that
 //! lessons carry over between tasks.
 
+use crate::catalog::fixture::{TestRun, test_spec};
 use crate::domain::{ReflectionKind, StepResult};
 use crate::engine::{Command, State};
 use crate::env::Environment;
 use crate::env::household::{self, Difficulty, TaskId};
-use crate::method::fixture::{TestRun, test_spec};
 use crate::prompt::render;
 use crate::provider::rules;
 use crate::symbolic::Goal;

@@ -1,10 +1,10 @@
 //! FCRF: its tables, which questions follow which trial, and how the pool grows.
 
-use super::super::fixture::{FakeHousehold, TestRun, test_spec};
-use super::super::{Difficulty, PaperOrCode};
 use crate::catalog::defaults;
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{Purpose, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult, Task};
 use crate::engine::{Command, LessonCommand};
+use crate::method::{Difficulty, PaperOrCode};
 use crate::prompt::{body_hash, render};
 
 const PUT: &str = "pick_and_place_simple";

@@ -1,6 +1,6 @@
 //! With autonomy `confirm`, a summary waits until a person has decided on each of its lines.
 
-use super::super::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     Autonomy, LessonStatus, PoolSummaryItem, Purpose, Question, ReflectionKind, SettingOrigin,
 };

@@ -1,10 +1,10 @@
 //! Planning-only: one call per attempt, the plan's actions in order, and a rule-based planner that needs no model.
 
-use super::super::fixture::{FakeHousehold, TestRun, test_spec};
-use super::super::{MethodError, PaperOrCode};
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::catalog::{self, build_policy, default_trials, defaults};
 use crate::domain::{Autonomy, EndReason, LessonText, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin};
 use crate::engine::{Command, Event, LessonCommand};
+use crate::method::{MethodError, PaperOrCode};
 use crate::prompt::{Templates, render};
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ fn with_autonomy_confirm_each_action_of_the_plan_can_be_changed() {
     play.play_script(&mut household(), &[]);
     let proposed_action =
         |play: &TestRun| play.state().step_awaiting_decision().and_then(|s| s.proposed.clone());
-    let action_number = |play: &TestRun| super::super::current_plan_action(play.state()).map(|l| l.1);
+    let action_number = |play: &TestRun| crate::method::current_plan_action(play.state()).map(|l| l.1);
     assert_eq!(proposed_action(&play).as_deref(), Some("go to fridge 1"));
     assert_eq!(action_number(&play), Some(1));
     let error = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
@@ -162,7 +162,7 @@ fn the_symbolic_mentor_plans_household_tasks_only() {
 
 #[test]
 fn only_the_lines_of_a_plan_that_are_actions_are_numbered() {
-    let lines = super::super::numbered_plan_lines(PLAN);
+    let lines = crate::method::numbered_plan_lines(PLAN);
     let numbers: Vec<Option<u32>> = lines.iter().map(|l| l.0).collect();
     assert_eq!(numbers, [None, Some(1), Some(2), Some(3), None]);
     assert_eq!(lines[1].1, "go to fridge 1");

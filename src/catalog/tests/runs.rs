@@ -1,23 +1,10 @@
 //! The methods' intents in whole runs.
 
-mod benefit;
-mod calibrated;
-mod exemplars;
-mod fcrf;
-mod mentor;
-mod neural;
-mod planning;
-mod prompt_order;
-mod reflexion;
-mod summary_approval;
-mod sweet_sour;
-mod truncated;
-
-use super::fixture::{FakeHousehold, TestRun, test_spec};
-use super::*;
 use crate::catalog::SETTINGS;
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::EndReason;
 use crate::engine::{Intent, Method as _};
+use crate::method::ReAct;
 use std::sync::Arc;
 
 const HEAT: &str = "pick_heat_then_place_in_recep";

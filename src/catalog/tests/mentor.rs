@@ -1,8 +1,8 @@
 //! Settings derived from the mentor, and the cases in which it is never called.
 
-use super::super::fixture::test_spec;
-use super::super::{derive_generation, switch_model, unused_mentor_reason};
+use crate::catalog::fixture::test_spec;
 use crate::domain::{ModelRole, RunSpec, SettingOrigin};
+use crate::method::{derive_generation, switch_model, unused_mentor_reason};
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {

@@ -1,6 +1,6 @@
 //! Checks that the exemplars of neuro-symbolic generation are what the symbolic rules write in our own households.
 
-use super::super::fixture::{TestRun, test_spec};
+use crate::catalog::fixture::{TestRun, test_spec};
 use crate::domain::{Author, ReflectionKind, SettingOrigin, StepResult};
 use crate::engine::{Command, State};
 use crate::env::Environment;
@@ -77,7 +77,7 @@ fn neuro_symbolic_questions_show_exemplars_and_a_pool_replaces_them() {
     run.limits.steps = 2;
     run.settings.set("generation", "neuro-symbolic", SettingOrigin::Flag);
     let mut play = TestRun::new(run);
-    let mut household = super::super::fixture::FakeHousehold::kitchen("put a hot apple in garbagecan");
+    let mut household = crate::catalog::fixture::FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.play_script(&mut household, &["look"; 2]);
     let example = |templates: Templates, kind| {
         let question = Some(Question::reflect(kind));

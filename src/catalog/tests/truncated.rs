@@ -1,6 +1,6 @@
 //! Truncated replies: which parts of them are used.
 
-use super::super::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{Purpose, ReflectionKind, SettingOrigin, Truncation};
 use crate::engine::{Command, Event};
 
@@ -130,7 +130,7 @@ fn a_refusal_is_neither_an_action_nor_a_lesson() {
         let mut run = test_spec("reflexion", &[("a", "")]);
         (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
         if with_code_settings {
-            run.settings = crate::catalog::defaults("reflexion", super::super::PaperOrCode::Code).1;
+            run.settings = crate::catalog::defaults("reflexion", crate::method::PaperOrCode::Code).1;
         }
         let mut play = TestRun::new(run);
         play.mentor = Box::new(move |_| refusal.to_owned());
@@ -147,7 +147,7 @@ fn a_refusal_is_neither_an_action_nor_a_lesson() {
 fn with_code_settings_a_truncated_reply_is_used_and_marked() {
     let mut run = test_spec("reflexion", &[("a", "")]);
     (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
-    let (_, settings, _) = crate::catalog::defaults("reflexion", super::super::PaperOrCode::Code);
+    let (_, settings, _) = crate::catalog::defaults("reflexion", crate::method::PaperOrCode::Code);
     assert_eq!(settings.0["accept_truncated"].value, true);
     run.settings = settings;
     let mut play = TestRun::new(run);

@@ -1,11 +1,11 @@
 //! Reflexion: call counts of whole runs against the papers' arithmetic, and the contents of its memory.
 
-use super::super::PaperOrCode;
-use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::catalog::defaults;
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     FailureKind, LessonStatus, Question, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin, StepResult,
 };
+use crate::method::PaperOrCode;
 use crate::prompt::render;
 
 fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {

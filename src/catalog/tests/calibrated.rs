@@ -1,12 +1,12 @@
 //! Calibration, and the cost and effect of a constitution afterwards (co-operative mode).
 
-use super::super::PaperOrCode;
-use super::super::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, LessonStatus, LessonText, Purpose, ReflectionKind,
     RunSpec, Scope, SegmentLabel, SettingOrigin,
 };
 use crate::engine::LessonCommand;
+use crate::method::PaperOrCode;
 use crate::prompt::render;
 
 const GOAL: &str = "put a hot apple in garbagecan";
