@@ -1,5 +1,5 @@
-//! One entry per method: what the rest of the program needs to know about it, as data and functions. Nothing outside the
-//! entries and the folders of the methods compares the name of a method.
+//! One entry per method: what the modules above need to know about it, as data and functions. None of them compares the
+//! name of a method.
 
 mod fcrf;
 mod lane;
