@@ -12,8 +12,8 @@ use crate::domain::{
 };
 use std::fmt::Write as _;
 
-/// Writes the page, part by part: it can be larger than the memory. `at` is the step to open at; `files` are the
-/// session's files to embed, if any.
+/// Writes the page part by part: the embedded journal can be larger than the memory. `at` is the step to open at;
+/// `files` are the session's files to embed, if any.
 ///
 /// # Errors
 /// Returns the first error of writing or of reading a file.
