@@ -23,8 +23,8 @@ fn branch_id(n: u32) -> BranchId {
 
 fn step_to(handle: &Handle, number: u32) {
     while handle.store.head().step_awaiting_decision().is_none_or(|s| s.number < number) {
-        handle.send(Command::Step);
         let before = handle.store.head().step_awaiting_decision().map_or(0, |s| s.number);
+        handle.send(Command::Step);
         wait_until(handle, |h| {
             h.store.head().step_awaiting_decision().is_some_and(|s| s.number > before)
                 && h.store.head().is_waiting()
@@ -56,12 +56,15 @@ fn observation(handle: &Handle, step: u32) -> String {
     head.episode.as_ref().unwrap().step(step).unwrap().answer.as_ref().unwrap().raw.clone()
 }
 
-/// Asserts that the files fold to the shown state.
+/// Asserts that the files fold to the shown states. The driver may go on meanwhile, so the states are compared
+/// up to the last event that was on the disk.
 fn assert_matches_disk(session: &Session, handle: &Handle) {
     let file = session.branch_file(&handle.store.branch());
     let opened = open_branch(&file, OpenMode::Verify).unwrap();
-    assert_eq!(**opened.timeline.head(), *handle.store.head());
-    for seq in (0..=opened.timeline.len()).step_by(3) {
+    let last = opened.timeline.len();
+    wait_until(handle, |h| h.store.timeline().len() >= last);
+    assert_eq!(*opened.timeline.head(), handle.store.state_at(Seq(last)));
+    for seq in (0..=last).step_by(3) {
         assert_eq!(opened.timeline.state_at(Seq(seq)), handle.store.state_at(Seq(seq)), "event {seq}");
     }
 }
