@@ -1,5 +1,5 @@
 //! 134 episodes of at most 50 steps with the built-in actor and symbolic reflection, through driver, journal and disk,
-//! without a screen. DESIGN 7: at most 5 seconds of processor time on real games.
+//! without a screen. DESIGN 7: at most 4 seconds of processor time on real games.
 //!
 //! The result is the median processor time of five runs, over all threads; `taskset -c 0 cargo bench --bench episodes`
 //! uses one core. The built-in actor wins most games early, so the budget applies to environments that never end an
@@ -70,7 +70,7 @@ fn measure(env: &str, games: &[String]) -> Outcome<()> {
         let median_time = median(times);
         let description = if endless {
             let budget = match env {
-                "alfworld" => format!(" (budget 5 s: {})", verdict(median_time <= 5.0)),
+                "alfworld" => format!(" (budget 4 s: {})", verdict(median_time <= 4.0)),
                 _ => " (the budget is for real games)".to_owned(),
             };
             format!("all 50 steps{budget}")

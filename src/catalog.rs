@@ -1,38 +1,29 @@
-//! One entry per method: what the modules above need to know about it, as data and functions. None of them compares the
-//! name of a method.
+//! One entry per method and per environment: what the modules above need to know about it, as data and functions. None of
+//! them compares the name of a method.
 
-mod fcrf;
+mod environment_entry;
+mod environments;
 mod lane;
 mod method_entry;
-mod omnireflect;
-mod planning;
-mod react;
-mod reflexion;
+mod methods;
+mod rules;
 mod settings;
-mod sweet_sour;
+mod unused_mentor;
 
+pub use environment_entry::EnvironmentEntry;
+pub use environments::ENVIRONMENTS;
 pub use lane::{Lane, LaneFormat};
 pub use method_entry::{Carryover, MethodEntry, ModelNeed};
-pub use settings::{SETTINGS, default_trials, defaults};
+pub use methods::{CALIBRATION_METHOD, METHODS};
+pub use rules::{DETECTORS, RULES, find_environment};
+pub use settings::{SETTINGS, default_trials, defaults, methods_with_setting};
+use unused_mentor::{UnusedMentor, calibrates};
 
 use crate::domain::RunSpec;
 use crate::engine::{Method, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::{self, PromptBuilder, Templates};
 use std::sync::Arc;
-
-/// All methods, in the order in which screens list them.
-pub const METHODS: &[&MethodEntry] = &[
-    &react::ENTRY,
-    &omnireflect::ENTRY,
-    &reflexion::ENTRY,
-    &fcrf::ENTRY,
-    &sweet_sour::ENTRY,
-    &planning::ENTRY,
-];
-
-/// The method that reflects on calibration episodes, whichever method the test episodes use.
-pub const CALIBRATION_METHOD: &MethodEntry = &omnireflect::ENTRY;
 
 /// The names of all methods, in the same order.
 pub const METHOD_NAMES: &[&str] = &{
@@ -50,9 +41,10 @@ pub fn find_method(name: &str) -> Option<&'static MethodEntry> {
     METHODS.iter().find(|entry| entry.name == name).copied()
 }
 
-/// Returns a method's lanes in screen order. The last one, "Other", is shown only if the pool has a lesson for it.
+/// Returns a method's lanes in screen order. The last one, "Other", is shown only if the pool has a lesson for it. A
+/// method that this program doesn't know gets OmniReflect's.
 pub fn lanes_for_method(name: &str) -> &'static [Lane] {
-    find_method(name).map_or(omnireflect::LANES, |entry| entry.lanes)
+    find_method(name).unwrap_or(CALIBRATION_METHOD).lanes
 }
 
 /// Returns whether the mentor of a method plans all actions, so that the actor is never asked.
@@ -69,6 +61,18 @@ pub fn has_no_mentor(name: &str) -> bool {
 pub fn visible_lane_count(name: &str, state: &State) -> usize {
     let Some((other, own)) = lanes_for_method(name).split_last() else { return 0 };
     own.len() + usize::from(state.pool.all().any(|lesson| other.can_show(lesson)))
+}
+
+/// Returns why the run never calls its mentor, and which setting changes that. Returns `None` if the mentor is called,
+/// or if there is no model to call.
+pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
+    if !crate::method::is_model(&run.mentor)
+        || calibrates(run) && (CALIBRATION_METHOD.unused_mentor)(run).is_none()
+    {
+        return None;
+    }
+    let UnusedMentor { reason, remedy } = (find_method(&run.method)?.unused_mentor)(run)?;
+    Some(format!("the mentor {} will never be called: {reason}; to call it, use {remedy}", run.mentor))
 }
 
 /// A method that this program cannot provide.
@@ -97,8 +101,9 @@ pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy,
 pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<Policy, MethodError> {
     let entry = find_method(&spec.method).ok_or_else(|| MethodError::Name(spec.method.clone()))?;
     let mut method: Arc<dyn Method> = (entry.build)(spec)?;
-    if !spec.calibration_tasks().is_empty() || !spec.exploration_tasks().is_empty() {
-        method = Arc::new(WithCalibration(method));
+    if calibrates(spec) {
+        let calibration = (CALIBRATION_METHOD.build)(spec)?;
+        method = Arc::new(WithCalibration { tested: method, calibration });
     }
     Ok(Policy {
         method,
@@ -109,21 +114,21 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         rewrite_action: prompt::interface::outgoing_action,
         rewrite_observation: prompt::interface::shown_observation,
         extract_goal: prompt::interface::goal_from_reset,
-        detect: Arc::new(crate::symbolic::detect),
+        detect: Arc::new(|state| RULES.detect(state)),
         breakpoints: crate::breakpoint::breakpoint_rules(parse_condition),
         is_attended: true,
     })
 }
 
 /// Parses the condition of a breakpoint or watch; a detector in it must be one of
-/// [`DETECTORS`](crate::symbolic::DETECTORS).
+/// [`DETECTORS`].
 ///
 /// # Errors
 /// Returns a [`ParseError`](crate::breakpoint::ParseError) that explains what is wrong.
 pub fn parse_condition(
     text: &str,
 ) -> Result<crate::breakpoint::BreakpointSpec, crate::breakpoint::ParseError> {
-    crate::breakpoint::parse_checked(text, crate::symbolic::DETECTORS)
+    crate::breakpoint::parse_checked(text, &DETECTORS)
 }
 
 #[cfg(test)]

@@ -4,19 +4,19 @@
 
 mod calibration;
 mod constitution;
-mod fcrf;
+pub mod fcrf;
 mod mentor;
-mod omnireflect;
-mod planning;
+pub mod omnireflect;
+pub mod planning;
 mod react;
-mod reflexion;
+pub mod reflexion;
 mod schedule;
 pub mod settings;
-mod sweet_sour;
+pub mod sweet_sour;
 
 pub use calibration::WithCalibration;
 pub use fcrf::{Depth, Difficulty, Fcrf};
-pub use mentor::{derive_generation, derived_generation, switch_model, unused_mentor_reason};
+pub use mentor::{derive_generation, derived_generation, is_model, switch_model};
 pub use omnireflect::OmniReflect;
 pub use planning::{Planning, current_plan_action, numbered_plan_lines};
 pub use react::ReAct;

@@ -1,28 +1,33 @@
 //! Detectors and the rules behind symbolic reflections, for household environments, grid worlds and planning problems.
 //! They call no model (`docs/SYMBOLIC.md`).
 //!
-//! Responsibilities: [`detect()`] finds what a step shows, as notes with the text that proves them; [`reflect`] turns
-//! notes into Abstract, Error and Progress lessons. Not here: when to reflect, which the method decides. Neither ever
+//! Responsibilities: [`SymbolicRules::detect`] finds what a step shows, as notes with the text that proves them;
+//! [`SymbolicRules::reflect`] turns notes into Abstract, Error and Progress lessons. Not here: when to reflect, which the method decides. Neither ever
 //! reads `truth`, and the cost of both depends on the steps examined, not on the length of the episode.
 
 mod cause;
-mod detect;
+mod common_lessons;
+mod environment_rules;
 mod evidence;
-mod failure;
 mod goal;
 mod grid;
+mod household;
 mod names;
 mod parsing;
 mod planning;
 mod rules;
-mod situation;
+mod symbolic_rules;
 pub mod thresholds;
 
 pub use cause::{cause_text, main_cause};
-pub use detect::detect;
+pub use environment_rules::{EnvironmentRules, LessonTemplate, NO_RULES};
 pub use goal::{Goal, Subgoal, Treatment};
-pub use names::DETECTORS;
-pub use rules::{NoteRange, PLANNABLE_ENVS, answer_question, reflect};
+pub use grid::GRID_RULES;
+pub use household::HOUSEHOLD_RULES;
+pub use names::COMMON_DETECTORS;
+pub use planning::PLANNING_RULES;
+pub use rules::NoteRange;
+pub use symbolic_rules::SymbolicRules;
 
 #[cfg(test)]
 mod tests;

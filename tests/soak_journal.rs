@@ -147,7 +147,7 @@ fn read_timeline(rng: &mut Rng, timeline: &Timeline) {
             let prompt = retrospect::prompt::render(state, record);
             let _ = retrospect::prompt::body_hash(&prompt);
         }
-        let _ = retrospect::symbolic::detect(state);
+        let _ = retrospect::catalog::RULES.detect(state);
         let _ = (
             state.is_waiting(),
             state.step_awaiting_decision(),

@@ -20,7 +20,7 @@ use retrospect::domain::{
 };
 use retrospect::engine::{Command, Effect, LessonCommand, Reply};
 use retrospect::prompt::interface;
-use retrospect::{prompt, provider, symbolic, text};
+use retrospect::{prompt, provider, text};
 use rig::{Rig, assert_folds_to, spec};
 use serde_json::json;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ impl TextSession {
         for _ in 0..3 {
             let Some(call) = self.rig.state().calls.values().next().cloned() else { break };
             self.rig.reply(reply_with_text(rng, &call, words));
-            let _ = symbolic::detect(self.rig.state());
+            let _ = retrospect::catalog::RULES.detect(self.rig.state());
         }
         if !self.rig.state().run_over && self.rig.state().calls.is_empty() {
             let _ = self.rig.send(&Command::SetAutonomy(Autonomy::Auto));

@@ -1,6 +1,7 @@
 //! What the program needs to know about a method.
 
 use super::lane::Lane;
+use super::unused_mentor::UnusedMentor;
 use crate::domain::{RunSpec, Settings};
 use crate::engine::{Method, State};
 use crate::method::{DefaultValue, MethodError, SettingSpec};
@@ -28,6 +29,8 @@ pub struct MethodEntry {
     /// Adds to the trial number (such as `trial 2/5`) what the method does in this trial; longest form first. The last
     /// argument separates parts. Empty if there is nothing to add.
     pub trial_labels: fn(&State, &str, &str) -> Vec<String>,
+    /// Returns why a run whose mentor is a model never calls it, or `None` if it does.
+    pub unused_mentor: fn(&RunSpec) -> Option<UnusedMentor>,
     /// Whether reflections need a model as mentor.
     pub model_need: ModelNeed,
     /// Whether the mentor plans all actions before the first step, so that the actor is never asked.

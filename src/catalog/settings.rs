@@ -1,16 +1,28 @@
 //! The settings of all methods in one table, and the defaults of each method.
 
-use super::{METHODS, find_method};
+use super::{METHODS, MethodEntry, find_method};
 use crate::domain::{Limits, SettingOrigin, Settings};
 use crate::method::settings::COMMON;
 use crate::method::{PaperOrCode, SettingSpec};
 use std::sync::LazyLock;
 
-/// All settings: first those that several methods share, then each method's own.
+/// All settings: first those of all methods, then each method's own. One that several methods have is listed once.
 pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
-    let own = METHODS.iter().flat_map(|entry| entry.settings);
-    COMMON.iter().chain(own).copied().collect()
+    let mut all: Vec<SettingSpec> = COMMON.to_vec();
+    for setting in METHODS.iter().flat_map(|entry| entry.settings) {
+        if !all.iter().any(|known| known.name == setting.name) {
+            all.push(*setting);
+        }
+    }
+    all
 });
+
+/// Returns the names of the methods that a setting is limited to; `None` if all methods have it.
+pub fn methods_with_setting(name: &str) -> Option<Vec<&'static str>> {
+    let has_setting = |entry: &&&MethodEntry| entry.settings.iter().any(|setting| setting.name == name);
+    let methods: Vec<&str> = METHODS.iter().filter(has_setting).map(|entry| entry.name).collect();
+    (!methods.is_empty()).then_some(methods)
+}
 
 /// Returns the default limits, settings and loop detector of a method, each setting with its origin.
 ///
@@ -21,7 +33,7 @@ pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
     let is_code = source == PaperOrCode::Code;
     let (paper_steps, code_steps) = entry.map_or((50, 50), |entry| entry.step_limits);
     let mut settings = Settings::default();
-    for spec in SETTINGS.iter().filter(|s| s.methods.is_empty() || s.methods.contains(&method)) {
+    for spec in COMMON.iter().chain(entry.map_or(&[][..], |entry| entry.settings)) {
         match spec.code_default.filter(|_| is_code) {
             Some(code) => settings.set(spec.name, code.to_json(), SettingOrigin::Code),
             None => settings.set(spec.name, spec.default.to_json(), spec.origin),

@@ -80,7 +80,7 @@ pub(super) fn plan_rerun(
     let mut run_config = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
     run_config.replay_start =
         Some(Box::new(ReplayStart { source, attempt, memory: before.memory.clone(), learnt_at: learnt }));
-    let warnings = crate::method::unused_mentor_reason(&spec).into_iter().collect();
+    let warnings = crate::catalog::unused_mentor_reason(&spec).into_iter().collect();
     Ok(Plan { spec, lessons: pool, run_config, world_options: worlds, warnings })
 }
 

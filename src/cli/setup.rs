@@ -11,7 +11,7 @@ use super::error::{CliError, CliErrorKind};
 use super::settings::{parse_value, setting_origin};
 use super::worlds::{task_selection, world_options};
 use super::{locate, models, pool, reflexion};
-use crate::catalog::{self, ModelNeed, SETTINGS};
+use crate::catalog::{self, ModelNeed, SETTINGS, methods_with_setting};
 use crate::domain::{
     Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, Task, sampling_param,
 };
@@ -112,7 +112,7 @@ pub(super) fn plan_run_with_calibration(
     if unbound > 0 {
         warnings.push(format!("skipped {unbound} lessons about tasks that are not in this run"));
     }
-    warnings.extend(method::unused_mentor_reason(&spec));
+    warnings.extend(crate::catalog::unused_mentor_reason(&spec));
     Ok(Plan { spec, lessons, run_config, world_options: worlds, warnings })
 }
 
@@ -325,7 +325,10 @@ fn set_setting(
     };
     if !settings.0.contains_key(name) {
         return Err(CliError::usage(
-            format!("setting {name} applies to {}, not to this method", spec.methods.join(", ")),
+            format!(
+                "setting {name} applies to {}, not to this method",
+                methods_with_setting(name).unwrap_or_default().join(", ")
+            ),
             "omit the setting, or choose one of these methods with --method",
         ));
     }

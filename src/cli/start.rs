@@ -9,7 +9,7 @@ use super::headless::ScreenSession;
 use super::output::Output;
 use super::setup::{self, Plan};
 use super::{args, headless, locate, resume, screen};
-use crate::catalog::SETTINGS;
+use crate::catalog::{SETTINGS, methods_with_setting};
 use crate::domain::Task;
 use crate::driver::worlds::{self, WorldOptions};
 use crate::journal::{Session, SessionStatus, Summary};
@@ -130,7 +130,8 @@ fn plan_from_choices(
     method_args.set.retain(|pair| {
         let spec =
             SETTINGS.iter().find(|s| pair.strip_prefix(s.name).is_some_and(|rest| rest.starts_with('=')));
-        spec.is_none_or(|s| s.methods.is_empty() || s.methods.contains(&method.as_str()))
+        let methods = spec.and_then(|s| methods_with_setting(s.name));
+        methods.is_none_or(|names| names.contains(&method.as_str()))
     });
     let world = args::TaskArgs { env: Some(env), task: vec![task], ..args::TaskArgs::default() };
     setup::plan_run_with_calibration(config, &world, &method_args, calibration.as_ref())

@@ -1,26 +1,30 @@
 //! OmniReflect's co-operative mode (`papers/omnireflect.txt` 2.1, 2.2.1, 3.4): calibration episodes come first, and
 //! OmniReflect reflects on them, whichever method is tested afterwards. Its lessons stay in the pool.
 
-use super::omnireflect::OmniReflect;
 use crate::domain::ReflectionKind;
 use crate::engine::{Intent, MentorReply, Method, State};
 use std::sync::Arc;
 
 /// Wraps a method whose run begins with calibration episodes.
-pub struct WithCalibration(pub Arc<dyn Method>);
+pub struct WithCalibration {
+    /// The method of the test episodes.
+    pub tested: Arc<dyn Method>,
+    /// The method of the calibration episodes.
+    pub calibration: Arc<dyn Method>,
+}
 
 impl WithCalibration {
     /// Returns the method of the open or last episode. It also chooses the next episode, even if that belongs to the
     /// other method: until the tests begin, both choose the same.
     fn active_method(&self, state: &State) -> &dyn Method {
         let calibrates = state.episode.as_ref().is_some_and(|e| e.role.is_calibration());
-        if calibrates { &OmniReflect } else { &*self.0 }
+        if calibrates { &*self.calibration } else { &*self.tested }
     }
 }
 
 impl Method for WithCalibration {
     fn name(&self) -> &'static str {
-        self.0.name()
+        self.tested.name()
     }
 
     fn next(&self, state: &State) -> Vec<Intent> {

@@ -2,6 +2,8 @@
 //! are followed by a simple one (experience, plan), the later ones by an in-depth one (experience, a tip from the
 //! lesson pool, a plan built from both). A task that is solved after a failed attempt adds a lesson to the pool.
 
+pub mod settings;
+
 mod difficulty;
 
 pub use difficulty::Difficulty;
@@ -9,6 +11,7 @@ pub use difficulty::Difficulty;
 use super::{mentor, reflexion, schedule};
 use crate::domain::{LessonText, Purpose, Question, ReflectionKind, Scope};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
+use crate::symbolic::SymbolicRules;
 
 /// Asks what is worth keeping from the attempt.
 const EXPERIENCE: Question = Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect };
@@ -24,7 +27,10 @@ const CONTRAST: Question = Question { kind: ReflectionKind::Lesson, purpose: Pur
 const SUMMARY: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Summarise };
 
 /// The method `fcrf`.
-pub struct Fcrf;
+pub struct Fcrf {
+    /// The rules that answer if the run's mentor is symbolic.
+    pub rules: SymbolicRules,
+}
 
 impl Method for Fcrf {
     fn name(&self) -> &'static str {
@@ -44,7 +50,7 @@ impl Method for Fcrf {
                 let mut intents: Vec<Intent> = due_questions
                     .into_iter()
                     .flatten()
-                    .flat_map(|q| mentor::ask_mentor(self, state, q))
+                    .flat_map(|q| mentor::ask_mentor(self, self.rules, state, q))
                     .collect();
                 intents.extend(schedule::next_by_trial(state));
                 intents
@@ -53,7 +59,7 @@ impl Method for Fcrf {
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
-        mentor::ask_mentor(self, state, Question::reflect(kind))
+        mentor::ask_mentor(self, self.rules, state, Question::reflect(kind))
     }
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {

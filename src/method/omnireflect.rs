@@ -4,25 +4,29 @@
 //! episode.
 
 mod neural;
+pub mod settings;
 
 use super::MethodError;
 use super::schedule;
 use crate::domain::RunSpec;
 use crate::domain::{EpisodeRole, ReflectionKind};
 use crate::engine::{Intent, MentorReply, Method, State};
-use crate::symbolic::{self, NoteRange};
+use crate::symbolic::{NoteRange, SymbolicRules};
 
 /// The method `omnireflect`.
-pub struct OmniReflect;
+pub struct OmniReflect {
+    /// The rules that write the reflections with the generation `symbolic`.
+    rules: SymbolicRules,
+}
 
 impl OmniReflect {
     /// Creates the method for a run.
     ///
     /// # Errors
     /// Returns [`MethodError::Generation`] if the run names an unknown generation.
-    pub fn for_run(run: &RunSpec) -> Result<Self, MethodError> {
+    pub fn for_run(run: &RunSpec, rules: SymbolicRules) -> Result<Self, MethodError> {
         match run.settings.text("generation", "symbolic") {
-            "symbolic" | "neural" | "neuro-symbolic" => Ok(Self),
+            "symbolic" | "neural" | "neuro-symbolic" => Ok(Self { rules }),
             other => Err(MethodError::Generation(other.to_owned())),
         }
     }
@@ -38,7 +42,7 @@ impl Method for OmniReflect {
             Some(open) if open.first_observation.is_none() => return Vec::new(),
             Some(_) if !is_reflection_due(state) => Vec::new(),
             Some(_) if is_mentor_written(state) => neural::pending_questions(state, &kinds_to_write(state)),
-            Some(_) => symbolic::reflect(state, note_range(state), &kinds_to_write(state)),
+            Some(_) => self.rules.reflect(state, note_range(state), &kinds_to_write(state)),
             None if is_mentor_written(state) => neural::due_summaries(state),
             None => Vec::new(),
         };
@@ -54,7 +58,7 @@ impl Method for OmniReflect {
         if is_mentor_written(state) {
             return neural::manual_question(state, kind);
         }
-        symbolic::reflect(state, NoteRange::WholeEpisode, &[kind])
+        self.rules.reflect(state, NoteRange::WholeEpisode, &[kind])
     }
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {

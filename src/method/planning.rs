@@ -4,19 +4,24 @@
 //!
 //! The plan is a lesson of scope episode, so a person can edit it like any other: line n is the action of step n.
 
+pub mod settings;
+
 use super::{MethodError, mentor, schedule};
 use crate::domain::{
     Author, EndReason, LessonId, LessonStatus, LessonText, Purpose, Question, ReflectionKind, RunSpec, Scope,
 };
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::prompt;
-use crate::symbolic::PLANNABLE_ENVS;
+use crate::symbolic::SymbolicRules;
 
 /// Asks for all actions of an attempt.
 const PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::PlanActions };
 
 /// The method `planning`.
-pub struct Planning;
+pub struct Planning {
+    /// The rules that answer if the run's mentor is symbolic.
+    pub rules: SymbolicRules,
+}
 
 impl Method for Planning {
     fn name(&self) -> &'static str {
@@ -33,7 +38,7 @@ impl Method for Planning {
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         let question = if kind == ReflectionKind::Plan { PLAN } else { Question::reflect(kind) };
-        mentor::ask_mentor(self, state, question)
+        mentor::ask_mentor(self, self.rules, state, question)
     }
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
@@ -75,14 +80,14 @@ impl Planning {
     ///
     /// # Errors
     /// Returns [`MethodError::NoPlanner`] if there is no mentor, or a symbolic one that can't plan these tasks.
-    pub fn for_run(run: &RunSpec) -> Result<Self, MethodError> {
-        let unplannable_task = run.tasks.iter().find(|t| !PLANNABLE_ENVS.contains(&t.env.as_str()));
+    pub fn for_run(run: &RunSpec, rules: SymbolicRules) -> Result<Self, MethodError> {
+        let unplannable_task = run.tasks.iter().find(|t| !rules.can_plan(&t.env));
         let reason = match (run.mentor.as_str(), unplannable_task) {
             ("none", _) => "the mentor writes the plans, but there is no mentor".to_owned(),
             ("symbolic", Some(task)) => {
                 format!("{NO_RULE_BASED_PLAN}, but the run has a task of {}", task.env)
             }
-            _ => return Ok(Self),
+            _ => return Ok(Self { rules }),
         };
         Err(MethodError::NoPlanner(reason))
     }
@@ -90,8 +95,11 @@ impl Planning {
     /// Proposes the plan's next action, asks for a plan if there is none, or ends the attempt if no action is left.
     fn next_step(&self, state: &State, open: &Episode) -> Vec<Intent> {
         let Some((_, text)) = active_plan(state, open) else {
-            let mut intents =
-                if state.is_answered(PLAN) { Vec::new() } else { mentor::ask_mentor(self, state, PLAN) };
+            let mut intents = if state.is_answered(PLAN) {
+                Vec::new()
+            } else {
+                mentor::ask_mentor(self, self.rules, state, PLAN)
+            };
             intents.push(Intent::EndEpisode(EndReason::PlanEnd));
             return intents;
         };

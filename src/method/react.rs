@@ -4,10 +4,13 @@
 use super::schedule;
 use crate::domain::ReflectionKind;
 use crate::engine::{Intent, Method, State};
-use crate::symbolic::NoteRange;
+use crate::symbolic::{NoteRange, SymbolicRules};
 
 /// The method `react`.
-pub struct ReAct;
+pub struct ReAct {
+    /// The rules that reflect if a person asks them to.
+    pub rules: SymbolicRules,
+}
 
 impl Method for ReAct {
     fn name(&self) -> &'static str {
@@ -24,6 +27,6 @@ impl Method for ReAct {
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         // ReAct itself never reflects; a person may still ask the symbolic rules for reflections.
-        crate::symbolic::reflect(state, NoteRange::WholeEpisode, &[kind])
+        self.rules.reflect(state, NoteRange::WholeEpisode, &[kind])
     }
 }

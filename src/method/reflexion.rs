@@ -1,12 +1,18 @@
 //! Reflexion (docs/METHODS.md): plays the unsolved tasks trial by trial. After each failed attempt the mentor writes a
 //! plan for the next one; the prompts of a trial contain the newest plans of its task.
 
+pub mod settings;
+
 use super::{mentor, schedule};
 use crate::domain::{EpisodeSummary, Lesson, LessonStatus, Question, ReflectionKind};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
+use crate::symbolic::SymbolicRules;
 
 /// The method `reflexion`.
-pub struct Reflexion;
+pub struct Reflexion {
+    /// The rules that answer if the run's mentor is symbolic.
+    pub rules: SymbolicRules,
+}
 
 impl Method for Reflexion {
     fn name(&self) -> &'static str {
@@ -20,7 +26,8 @@ impl Method for Reflexion {
             None => {
                 let plan = Question::reflect(ReflectionKind::Plan);
                 let due = writes_plans(state) && failed_attempt(state).is_some() && !state.is_answered(plan);
-                let mut intents = if due { mentor::ask_mentor(self, state, plan) } else { Vec::new() };
+                let mut intents =
+                    if due { mentor::ask_mentor(self, self.rules, state, plan) } else { Vec::new() };
                 intents.extend(schedule::next_by_trial(state));
                 intents
             }
@@ -28,7 +35,7 @@ impl Method for Reflexion {
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
-        mentor::ask_mentor(self, state, Question::reflect(kind))
+        mentor::ask_mentor(self, self.rules, state, Question::reflect(kind))
     }
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {

@@ -1,11 +1,6 @@
 //! The settings that methods, prompts and detectors read.
 
 mod common;
-mod fcrf;
-mod omnireflect;
-mod planning;
-mod reflexion;
-mod sweet_sour;
 
 use crate::domain::{Limits, SettingOrigin, Settings};
 use serde_json::{Value, json};
@@ -26,8 +21,6 @@ pub struct SettingSpec {
     pub name: &'static str,
     /// What the setting does, in one sentence.
     pub meaning: &'static str,
-    /// The methods it applies to; if empty, all.
-    pub methods: &'static [&'static str],
     /// The default; where paper and public code differ, the paper's.
     pub default: DefaultValue,
     /// The public code's value, if it differs.
@@ -50,65 +43,49 @@ pub enum DefaultValue {
 }
 
 /// The greatest value of numbers stored in 32 bits.
-const MAX_NUMBER: u64 = u32::MAX as u64;
+pub(super) const MAX_NUMBER: u64 = u32::MAX as u64;
 /// The range of settings that are not numbers.
 const NOT_A_NUMBER: (u64, u64) = (0, 0);
 
 pub use common::LIST as COMMON;
-pub use fcrf::LIST as FCRF;
-pub use omnireflect::LIST as OMNIREFLECT;
-pub use planning::LIST as PLANNING;
-pub use reflexion::LIST as REFLEXION;
-pub use sweet_sour::LIST as SWEET_SOUR;
 
 /// Creates a setting that is a whole number within a range.
-const fn number(
+pub(super) const fn number(
     name: &'static str,
     meaning: &'static str,
-    methods: &'static [&'static str],
     default: u64,
     range: (u64, u64),
     origin: SettingOrigin,
 ) -> SettingSpec {
-    SettingSpec {
-        name,
-        meaning,
-        methods,
-        default: DefaultValue::Number(default),
-        code_default: None,
-        range,
-        origin,
-    }
+    SettingSpec { name, meaning, default: DefaultValue::Number(default), code_default: None, range, origin }
 }
 
 /// Creates a switch.
-const fn switch(
+pub(super) const fn switch(
     name: &'static str,
     meaning: &'static str,
-    methods: &'static [&'static str],
     default: bool,
     origin: SettingOrigin,
 ) -> SettingSpec {
     let default = DefaultValue::Switch(default);
-    SettingSpec { name, meaning, methods, default, code_default: None, range: NOT_A_NUMBER, origin }
+    SettingSpec { name, meaning, default, code_default: None, range: NOT_A_NUMBER, origin }
 }
 
 /// Creates a setting that is one of a few words.
-const fn choice(
+pub(super) const fn choice(
     name: &'static str,
     meaning: &'static str,
-    methods: &'static [&'static str],
     default: &'static str,
     words: &'static [&'static str],
     origin: SettingOrigin,
 ) -> SettingSpec {
     let default = DefaultValue::Choice(default, words);
-    SettingSpec { name, meaning, methods, default, code_default: None, range: NOT_A_NUMBER, origin }
+    SettingSpec { name, meaning, default, code_default: None, range: NOT_A_NUMBER, origin }
 }
 
 impl SettingSpec {
     /// Sets the value of the public code, which differs from the default.
-    const fn with_code_default(mut self, value: DefaultValue) -> Self {
+    pub(super) const fn with_code_default(mut self, value: DefaultValue) -> Self {
         self.code_default = Some(value);
         self
     }

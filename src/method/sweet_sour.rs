@@ -2,9 +2,12 @@
 //! after a failed attempt. Memories are tuples (reflection, observation, action, reward). Short-term memory is the
 //! lessons of scope episode; at the end of an attempt it becomes long-term memory or is forgotten.
 
+pub mod settings;
+
 use super::{mentor, schedule};
 use crate::domain::{LessonStatus, Question, ReflectionKind, Scope, Transition};
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
+use crate::symbolic::SymbolicRules;
 
 const POSITIVE: Question =
     Question { kind: ReflectionKind::Positive, purpose: crate::domain::Purpose::Reflect };
@@ -12,7 +15,10 @@ const NEGATIVE: Question =
     Question { kind: ReflectionKind::Negative, purpose: crate::domain::Purpose::Reflect };
 
 /// The method `sweet_sour`.
-pub struct SweetSour;
+pub struct SweetSour {
+    /// The rules that answer if the run's mentor is symbolic.
+    pub rules: SymbolicRules,
+}
 
 impl Method for SweetSour {
     fn name(&self) -> &'static str {
@@ -26,7 +32,8 @@ impl Method for SweetSour {
                 let due = state.setting_flag("positive", true)
                     && has_reached_subgoal(state, open)
                     && !state.is_answered(POSITIVE);
-                let mut intents = if due { mentor::ask_mentor(self, state, POSITIVE) } else { Vec::new() };
+                let mut intents =
+                    if due { mentor::ask_mentor(self, self.rules, state, POSITIVE) } else { Vec::new() };
                 intents.push(Intent::AskActor);
                 intents
             }
@@ -39,7 +46,7 @@ impl Method for SweetSour {
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
-        mentor::ask_mentor(self, state, Question::reflect(kind))
+        mentor::ask_mentor(self, self.rules, state, Question::reflect(kind))
     }
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
@@ -82,7 +89,7 @@ impl SweetSour {
             }));
         }
         if !ended.won && state.setting_flag("negative", true) && !state.is_answered(NEGATIVE) {
-            intents.extend(mentor::ask_mentor(self, state, NEGATIVE));
+            intents.extend(mentor::ask_mentor(self, self.rules, state, NEGATIVE));
         }
         intents
     }

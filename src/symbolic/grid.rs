@@ -4,24 +4,30 @@
 
 mod sentences;
 
-pub(super) use sentences::{abstract_lessons, error_lessons, progress_text};
-
+use super::environment_rules::EnvironmentRules;
 use super::evidence::evidence_text;
+use super::names::GRID_DETECTORS;
 use super::thresholds::{CIRCLE_TURNS, REPEAT_AFTER};
-use crate::domain::{Note, NoteKind, Step};
+use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
 use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
 
-/// Returns whether the episode's environment is a grid world.
-pub(super) fn is_grid(episode: &Episode) -> bool {
-    episode.task.env == "babyai"
-}
+/// The rules of grid worlds.
+pub static GRID_RULES: EnvironmentRules = EnvironmentRules {
+    detectors: GRID_DETECTORS,
+    detect,
+    abstract_lessons: sentences::abstract_lessons,
+    error_lessons: sentences::error_lessons,
+    progress_text: sentences::progress_text,
+    plan: None,
+};
 
 /// Maximum number of steps to look back for the last view.
 const MAX_LOOKBACK: u32 = 8;
 
-/// Returns the notes of the last step, whose answer is `text`.
-pub(super) fn detect(state: &State, episode: &Episode, step: &Step, text: &str) -> Vec<Note> {
+/// Returns the notes of an answered step.
+fn detect(state: &State, episode: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
+    let text = answer.raw.trim();
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
     let mut found = GridDetector { episode, step, action, text, notes: Vec::new() };

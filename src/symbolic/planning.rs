@@ -6,16 +6,23 @@
 mod moves;
 mod sentences;
 
-pub(super) use sentences::{abstract_lesson, error_lesson};
-
+use super::environment_rules::EnvironmentRules;
 use super::evidence::evidence_text;
+use super::names::PLANNING_DETECTORS;
 use super::thresholds::REPEAT_AFTER;
 use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
 use serde_json::Value;
 
-/// The id of the environment that these detectors support.
-pub(super) const ENV: &str = "pddl";
+/// The rules of planning problems.
+pub static PLANNING_RULES: EnvironmentRules = EnvironmentRules {
+    detectors: PLANNING_DETECTORS,
+    detect,
+    abstract_lessons: sentences::abstract_lessons,
+    error_lessons: sentences::error_lessons,
+    progress_text,
+    plan: None,
+};
 
 /// An action as the environment parses it: its name and its objects.
 pub(super) struct DomainAction<'a> {
@@ -93,7 +100,7 @@ impl<'a> Facts<'a> {
 }
 
 /// Returns the notes of an answered step.
-pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
+fn detect(state: &State, episode: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
     let lower = action.to_ascii_lowercase();
@@ -162,7 +169,7 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
 }
 
 /// Lists the unmet goal conditions. Returns `None` if there are none.
-pub(super) fn progress_text(episode: &Episode) -> Option<String> {
+fn progress_text(episode: &Episode) -> Option<String> {
     let facts = Facts { shown: &episode.shown };
     let (satisfied, total) = facts.goal_counts();
     let unmet = facts.unmet_conditions();

@@ -3,16 +3,10 @@
 //! lesson that a person deleted is not added again.
 
 mod answer;
-mod planner;
-mod sentences;
 
-pub use answer::answer_question;
-pub use planner::PLANNABLE_ENVS;
+pub(super) use answer::answer_question;
 
-use super::detect::{current_situation, reached_subgoals};
-use super::goal::Goal;
-use super::grid;
-use super::planning;
+use super::environment_rules::{EnvironmentRules, LessonTemplate};
 use crate::domain::{
     Author, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, ReflectionItem,
     ReflectionKind, Scope,
@@ -42,11 +36,14 @@ struct RuleLesson {
     evidence: String,
 }
 
-/// Returns the symbolic rules' reflections of these kinds after the last step, with the lesson commands that store
-/// them. Leaves out kinds already reflected on after this step, so that nothing is returned again once the intents have
-/// been executed.
-pub fn reflect(state: &State, range: NoteRange, kinds: &[ReflectionKind]) -> Vec<Intent> {
-    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
+/// See [`SymbolicRules::reflect`](super::SymbolicRules::reflect).
+pub(super) fn reflect(
+    rules: &EnvironmentRules,
+    state: &State,
+    episode: &Episode,
+    range: NoteRange,
+    kinds: &[ReflectionKind],
+) -> Vec<Intent> {
     let notes = notes_in_range(episode, range);
     let mut intents = Vec::new();
     for kind in kinds {
@@ -54,12 +51,17 @@ pub fn reflect(state: &State, range: NoteRange, kinds: &[ReflectionKind]) -> Vec
             continue;
         }
         let lessons = match kind {
-            ReflectionKind::Abstract | ReflectionKind::Error => rule_lessons(episode, *kind, &notes),
-            ReflectionKind::Progress => progress_lesson(state, episode, &notes, range).into_iter().collect(),
+            ReflectionKind::Abstract | ReflectionKind::Error => rule_lessons(rules, *kind, &notes),
+            ReflectionKind::Progress => {
+                progress_lesson(rules, state, episode, &notes, range).into_iter().collect()
+            }
             _ => Vec::new(),
         };
-        let repeated_rules =
-            if range == NoteRange::LastStep { rules_of_previous_step(episode, *kind) } else { Vec::new() };
+        let repeated_rules = if range == NoteRange::LastStep {
+            rules_of_previous_step(rules, episode, *kind)
+        } else {
+            Vec::new()
+        };
         intents.extend(reflection_intents(state, episode, *kind, lessons, range, &repeated_rules));
     }
     intents
@@ -76,18 +78,16 @@ fn notes_in_range(episode: &Episode, range: NoteRange) -> Vec<Note> {
     steps.flat_map(|step| step.notes.iter().cloned()).collect()
 }
 
-/// Returns the Abstract or Error lessons of notes, in the sentences of the episode's environment.
-fn rule_lessons(episode: &Episode, kind: ReflectionKind, notes: &[Note]) -> Vec<RuleLesson> {
-    match (kind, grid::is_grid(episode)) {
-        (ReflectionKind::Abstract, false) => apply_rule(notes, sentences::abstract_lessons),
-        (ReflectionKind::Abstract, true) => apply_rule(notes, grid::abstract_lessons),
-        (ReflectionKind::Error, false) => apply_rule(notes, sentences::error_lessons),
-        (ReflectionKind::Error, true) => apply_rule(notes, grid::error_lessons),
+/// Returns the Abstract or Error lessons of notes.
+fn rule_lessons(rules: &EnvironmentRules, kind: ReflectionKind, notes: &[Note]) -> Vec<RuleLesson> {
+    match kind {
+        ReflectionKind::Abstract => apply_rule(notes, rules.abstract_lessons),
+        ReflectionKind::Error => apply_rule(notes, rules.error_lessons),
         _ => Vec::new(),
     }
 }
 
-fn apply_rule(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>) -> Vec<RuleLesson> {
+fn apply_rule(notes: &[Note], rule: fn(&Note) -> Vec<LessonTemplate>) -> Vec<RuleLesson> {
     let mut lessons: Vec<RuleLesson> = Vec::new();
     for note in notes {
         for (rule, scope, text) in rule(note) {
@@ -100,15 +100,21 @@ fn apply_rule(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, Lesson
 }
 
 /// Returns the rules that already applied to the previous step: the same mistake twice in a row counts once.
-fn rules_of_previous_step(episode: &Episode, kind: ReflectionKind) -> Vec<String> {
+fn rules_of_previous_step(rules: &EnvironmentRules, episode: &Episode, kind: ReflectionKind) -> Vec<String> {
     let previous = episode.last_step().and_then(|s| episode.step(s.number.checked_sub(1)?));
     let notes = previous.map_or(&[][..], |s| &s.notes);
-    rule_lessons(episode, kind, notes).into_iter().map(|lesson| lesson.rule).collect()
+    rule_lessons(rules, kind, notes).into_iter().map(|lesson| lesson.rule).collect()
 }
 
 /// Returns a lesson about the current progress if it changed: a sub-goal was reached, something useful was
 /// found, or the agent was set back.
-fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], range: NoteRange) -> Option<RuleLesson> {
+fn progress_lesson(
+    rules: &EnvironmentRules,
+    state: &State,
+    episode: &Episode,
+    notes: &[Note],
+    range: NoteRange,
+) -> Option<RuleLesson> {
     let is_relevant = |n: &&Note| {
         n.kind == NoteKind::Progress
             // Setbacks. `left_target`: moved away from a target in sight; `undone` and `set_back`: a goal condition no
@@ -126,17 +132,7 @@ fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], range: Note
     if won || (cause.is_none() && range == NoteRange::LastStep) {
         return None;
     }
-    let text = if grid::is_grid(episode) {
-        grid::progress_text(episode)?
-    } else if episode.task.env == planning::ENV {
-        planning::progress_text(episode)?
-    } else {
-        let goal = Goal::parse(&episode.task.goal)?;
-        if reached_subgoals(episode) >= goal.subgoals().len() {
-            return None;
-        }
-        sentences::progress_text(&goal, &current_situation(episode))?
-    };
+    let text = (rules.progress_text)(episode)?;
     let append = state.run.as_ref().is_some_and(|r| r.settings.text("progress", "replace") == "append");
     let rule = if append { format!("{PROGRESS_RULE}.{text}") } else { PROGRESS_RULE.to_owned() };
     let evidence = cause.map(|n| n.evidence.clone()).unwrap_or_default();

@@ -7,7 +7,6 @@ use crate::engine::{Command, LessonCommand, State};
 use proptest::prelude::*;
 
 mod failure;
-mod golden;
 mod grid;
 
 const HEAT_TASK: &str = "put a hot apple in garbagecan";

@@ -1,8 +1,9 @@
 //! Settings derived from the mentor, and the cases in which it is never called.
 
 use crate::catalog::fixture::test_spec;
+use crate::catalog::unused_mentor_reason;
 use crate::domain::{ModelRole, RunSpec, SettingOrigin};
-use crate::method::{derive_generation, switch_model, unused_mentor_reason};
+use crate::method::{derive_generation, switch_model};
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {

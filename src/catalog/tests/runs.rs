@@ -1,5 +1,6 @@
 //! The methods' intents in whole runs.
 
+use crate::catalog::RULES;
 use crate::catalog::SETTINGS;
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::EndReason;
@@ -7,6 +8,7 @@ use crate::engine::{Intent, Method as _};
 use crate::method::ReAct;
 use std::sync::Arc;
 
+const REACT: ReAct = ReAct { rules: RULES };
 const HEAT: &str = "pick_heat_then_place_in_recep";
 
 #[test]
@@ -32,7 +34,7 @@ fn react_plays_each_task_once_and_ends_the_run() {
 #[test]
 fn without_an_open_episode_the_only_intent_is_to_start_one() {
     let play = TestRun::new(test_spec("react", &[("a", "")]));
-    let intents = ReAct.next(play.state());
+    let intents = REACT.next(play.state());
     assert!(matches!(&intents[..], [Intent::StartEpisode { trial: 1, .. }]));
 }
 
@@ -83,7 +85,7 @@ fn a_task_is_repeated_until_won_or_out_of_trials() {
         state.ended_episodes.push_back_mut(Arc::new(summary));
     }
     state.episode = None;
-    let Some(Intent::StartEpisode { task, trial: 1, .. }) = ReAct.next(&state).pop() else { panic!() };
+    let Some(Intent::StartEpisode { task, trial: 1, .. }) = REACT.next(&state).pop() else { panic!() };
     assert_eq!(task.id, "b");
 }
 

@@ -2,7 +2,7 @@
 
 use super::{ENTRIES, Entry, ValueType};
 #[cfg(test)]
-use crate::catalog::{METHOD_NAMES, SETTINGS, defaults};
+use crate::catalog::{METHOD_NAMES, SETTINGS, defaults, methods_with_setting};
 use crate::domain::SAMPLING_PARAMS;
 #[cfg(test)]
 use crate::method::PaperOrCode;
@@ -143,7 +143,8 @@ pub(super) fn settings_table() -> String {
         let origin = serde_json::to_value(spec.origin).ok();
         let origin = origin.as_ref().and_then(|o| o.as_str()).unwrap_or("ours");
         let code = spec.code_default.map_or_else(String::new, |code| format!("`{}`", plain(code.to_json())));
-        let methods = if spec.methods.is_empty() { "all".to_owned() } else { spec.methods.join(", ") };
+        let methods =
+            methods_with_setting(spec.name).map_or_else(|| "all".to_owned(), |names| names.join(", "));
         let _ = writeln!(
             out,
             "| `{}` | {} | {values} | {default} | {origin} | {code} | {methods} |",

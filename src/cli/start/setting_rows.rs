@@ -1,7 +1,7 @@
 //! The settings of the start screen: their values, origins and allowed values.
 
 use crate::catalog;
-use crate::catalog::SETTINGS;
+use crate::catalog::{SETTINGS, methods_with_setting};
 use crate::cli::config::{Config, ENTRIES, ValueOrigin, ValueType};
 use crate::cli::settings::setting_origin;
 use crate::cli::{pool, setup};
@@ -282,8 +282,10 @@ impl SettingsContext<'_> {
     /// Returns the rows of the settings that only some methods have (if `method_specific`), or of those that all
     /// methods share.
     fn setting_rows(&self, method_specific: bool) -> impl Iterator<Item = SettingRow> + '_ {
-        SETTINGS.iter().filter(move |definition| definition.methods.is_empty() != method_specific).filter_map(
-            |definition| {
+        SETTINGS
+            .iter()
+            .filter(move |definition| methods_with_setting(definition.name).is_some() == method_specific)
+            .filter_map(|definition| {
                 let setting = self.spec.settings.0.get(definition.name)?;
                 let allowed = match definition.default {
                     DefaultValue::Number(_) => AllowedValues::Number(definition.range.0, definition.range.1),
@@ -303,8 +305,7 @@ impl SettingsContext<'_> {
                     allowed,
                     summary: definition.meaning.to_owned(),
                 })
-            },
-        )
+            })
     }
 
     /// Returns whether the number of trials is the method's default.

@@ -3,9 +3,7 @@
 use crate::domain::{LessonText, Note, Scope};
 use crate::engine::Episode;
 use crate::grid::{Clause, View, parse_clauses};
-
-/// A lesson without its evidence: the id of its rule, its scope and its text.
-type LessonTemplate = (String, Scope, LessonText);
+use crate::symbolic::environment_rules::LessonTemplate;
 
 /// Returns what a note teaches about grid worlds in general.
 pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {

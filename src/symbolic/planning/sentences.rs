@@ -1,22 +1,24 @@
 //! The sentences drawn from notes about planning problems.
 
-use crate::domain::Note;
+use crate::domain::{LessonText, Note, Scope};
+use crate::symbolic::common_lessons;
+use crate::symbolic::environment_rules::LessonTemplate;
 
-/// Returns a lesson about the domain in general, as its rule and its sentence.
-pub(in crate::symbolic) fn abstract_lesson(note: &Note) -> Option<(String, String)> {
+/// Returns what a note teaches about the domain in general.
+pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {
     let text = match note.detector.as_str() {
         "carried_two" => "Carry a ball in each hand before you move to another room.",
         "shook" => "Pour both ingredients of a cocktail into the shaker before you shake it.",
         "undid" => "Loosen a nut while its hub is on the ground, then jack up the hub, then undo the nut.",
         "unstacked" => "Use unstack to take a block off another one, starting at the top of the tower.",
-        _ => return None,
+        _ => return Vec::new(),
     };
-    Some((format!("abstract.{}", note.detector), text.to_owned()))
+    vec![(format!("abstract.{}", note.detector), Scope::TaskType, LessonText::plain(text))]
 }
 
-/// Returns the mistake behind a detector of planning problems, and what to do instead.
-pub(in crate::symbolic) fn error_lesson(detector: &str) -> Option<(&'static str, &'static str)> {
-    Some(match detector {
+/// Returns the mistake a note shows, and what to do instead.
+pub(in crate::symbolic) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
+    let (mistake, solution) = match note.detector.as_str() {
         "not_understood" => (
             "Wrote something that matches no action possible now.",
             "Write an action from the list with all of its objects in order; check valid actions lists what you can do.",
@@ -138,6 +140,8 @@ pub(in crate::symbolic) fn error_lesson(detector: &str) -> Option<(&'static str,
             "Fetched something that the rest of the goal doesn't need.",
             "Fetch only the tools and wheels that the goal needs.",
         ),
-        _ => return None,
-    })
+        _ => return common_lessons::error_lessons(note),
+    };
+    let text = LessonText { text: mistake.to_owned(), solution: Some(solution.to_owned()) };
+    vec![(format!("error.{}", note.detector), Scope::TaskType, text)]
 }

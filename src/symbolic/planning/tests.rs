@@ -29,7 +29,7 @@ fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Opt
         },
     );
     let task = Task {
-        env: ENV.to_owned(),
+        env: "pddl".to_owned(),
         id: "t".to_owned(),
         goal: String::new(),
         task_type: None,
@@ -64,7 +64,7 @@ fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Opt
             &mut state,
             Event::Observed { step, call: Some(call), result: Box::new(result), agent_view: None },
         );
-        let notes = crate::symbolic::detect(&state);
+        let notes = crate::catalog::RULES.detect(&state);
         last = notes.iter().map(|note| note.detector.clone()).filter(|name| name != "standing").collect();
         fold(&mut state, Event::Noted { step, notes });
     }

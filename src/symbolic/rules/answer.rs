@@ -1,46 +1,49 @@
 //! Answers mentor questions with the symbolic rules instead of a model, over the whole episode.
 
-use super::{NoteRange, RuleLesson, apply_rule, notes_in_range, progress_lesson, reflect, sentences};
+use super::{NoteRange, RuleLesson, apply_rule, notes_in_range, progress_lesson, reflect};
 use crate::domain::{LessonText, NoteKind, Purpose, Question, ReflectionItem, ReflectionKind, Transition};
 use crate::engine::{Episode, Intent, State};
+use crate::symbolic::environment_rules::EnvironmentRules;
 
-/// Returns the symbolic rules' answer to a mentor question: items with their evidence; empty if no detector found
-/// anything. The rules can reflect, contrast, and build or write plans. Summarizing and choosing lessons
-/// ([`Purpose::Summarise`], [`Purpose::Choose`]) need a model: the answer is empty, and the method proceeds without it.
-pub fn answer_question(state: &State, question: Question) -> Vec<ReflectionItem> {
-    let Some(episode) = state.episode.as_deref() else { return Vec::new() };
+/// See [`SymbolicRules::answer_question`](crate::symbolic::SymbolicRules::answer_question).
+pub(in crate::symbolic) fn answer_question(
+    rules: &EnvironmentRules,
+    state: &State,
+    episode: &Episode,
+    question: Question,
+) -> Vec<ReflectionItem> {
     match (question.purpose, question.kind) {
         (Purpose::Reflect, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress) => {
-            let intents = reflect(state, NoteRange::WholeEpisode, &[question.kind]);
+            let intents = reflect(rules, state, episode, NoteRange::WholeEpisode, &[question.kind]);
             intents
                 .into_iter()
                 .find_map(|intent| if let Intent::Reflect(r) = intent { Some(r.items) } else { None })
                 .unwrap_or_default()
         }
         (Purpose::Reflect | Purpose::Build, ReflectionKind::Plan) => {
-            next_attempt_plan(state, episode).into_iter().collect()
+            next_attempt_plan(rules, state, episode).into_iter().collect()
         }
         (Purpose::Reflect, ReflectionKind::Experience) => {
             actions_that_progressed(episode).into_iter().collect()
         }
         (Purpose::Reflect, ReflectionKind::Positive) => positive_item(episode).into_iter().collect(),
         (Purpose::Reflect, ReflectionKind::Negative) => {
-            episode_mistakes(episode).into_iter().take(1).map(lesson_to_item).collect()
+            episode_mistakes(rules, episode).into_iter().take(1).map(lesson_to_item).collect()
         }
         (Purpose::Contrast, ReflectionKind::Lesson) => match state.last_attempt(&episode.task) {
-            Some(failed) => episode_mistakes(failed).into_iter().take(1).map(lesson_to_item).collect(),
+            Some(failed) => episode_mistakes(rules, failed).into_iter().take(1).map(lesson_to_item).collect(),
             None => Vec::new(),
         },
         (Purpose::PlanActions, ReflectionKind::Plan) => {
-            super::planner::plan(state, episode).into_iter().collect()
+            rules.plan.and_then(|plan| plan(state, episode)).into_iter().collect()
         }
         _ => Vec::new(),
     }
 }
 
 /// Returns the mistakes of an episode, most recently noted first.
-fn episode_mistakes(episode: &Episode) -> Vec<RuleLesson> {
-    let mut lessons = apply_rule(&notes_in_range(episode, NoteRange::WholeEpisode), sentences::error_lessons);
+fn episode_mistakes(rules: &EnvironmentRules, episode: &Episode) -> Vec<RuleLesson> {
+    let mut lessons = apply_rule(&notes_in_range(episode, NoteRange::WholeEpisode), rules.error_lessons);
     lessons.reverse();
     lessons
 }
@@ -60,8 +63,8 @@ fn lesson_to_item(lesson: RuleLesson) -> ReflectionItem {
 }
 
 /// Returns a plan for the next attempt: the solution for each mistake, then the state at the end.
-fn next_attempt_plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
-    let mistakes = episode_mistakes(episode);
+fn next_attempt_plan(rules: &EnvironmentRules, state: &State, episode: &Episode) -> Option<ReflectionItem> {
+    let mistakes = episode_mistakes(rules, episode);
     let mut sentences: Vec<String> = Vec::new();
     for mistake in mistakes.iter().rev() {
         let sentence = mistake.text.solution.clone().unwrap_or_else(|| mistake.text.text.clone());
@@ -69,7 +72,7 @@ fn next_attempt_plan(state: &State, episode: &Episode) -> Option<ReflectionItem>
             sentences.push(sentence);
         }
     }
-    let progress = progress_lesson(state, episode, &[], NoteRange::WholeEpisode)
+    let progress = progress_lesson(rules, state, episode, &[], NoteRange::WholeEpisode)
         .map(|p| format!("At the end of the last attempt: {}", p.text.text));
     sentences.extend(progress);
     let evidence = mistakes.first().map(|m| m.evidence.clone()).unwrap_or_default();

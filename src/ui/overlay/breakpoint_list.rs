@@ -3,9 +3,9 @@
 mod row;
 
 use crate::breakpoint::{CompletionContext, Suggestion, suggestions};
+use crate::catalog::DETECTORS;
 use crate::catalog::parse_condition;
 use crate::engine::{Breakpoint, Command, State};
-use crate::symbolic::DETECTORS;
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
 use crate::ui::component::{Component, Response};

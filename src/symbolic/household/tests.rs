@@ -1,10 +1,10 @@
 //! The detectors on recorded ALFWorld games: what they infer compared with what the recording contains.
 
+use super::situation::Situation;
 use crate::catalog::fixture::{TestRun, test_spec};
 use crate::domain::StepResult;
 use crate::engine::State;
 use crate::symbolic::Goal;
-use crate::symbolic::situation::Situation;
 use flate2::read::GzDecoder;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -112,7 +112,7 @@ fn detectors_infer_the_recorded_state() {
         }
         let won = lines[1..end].iter().any(|l| l.won);
         if let Some(goal) = Goal::parse(&episode.task.goal).filter(|_| won) {
-            let reached = crate::symbolic::detect::reached_subgoals(episode);
+            let reached = super::detect::reached_subgoals(episode);
             assert_eq!(reached, goal.subgoals().len(), "{name}: {}", episode.task.goal);
             wins += 1;
         }

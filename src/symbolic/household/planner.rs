@@ -8,9 +8,6 @@ use crate::symbolic::goal::{Goal, Treatment};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The environments whose tasks this planner supports.
-pub const PLANNABLE_ENVS: &[&str] = &["household", "alfworld"];
-
 /// Places that must be opened before an object can be taken out or put in.
 const CONTAINERS: [&str; 6] = ["cabinet", "drawer", "fridge", "microwave", "safe", "box"];
 /// Places where a lamp may stand.
@@ -18,9 +15,6 @@ const LAMP_PLACES: [&str; 6] = ["desk", "sidetable", "dresser", "shelf", "coffee
 
 /// Returns the plan as an item with one action per line. Returns `None` if the goal or the places cannot be parsed.
 pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
-    if !PLANNABLE_ENVS.contains(&episode.task.env.as_str()) {
-        return None;
-    }
     let goal = Goal::parse(&episode.task.goal)?;
     let first = &episode.first_observation.as_ref()?.raw;
     let places = listed_places(first);

@@ -1,10 +1,12 @@
 //! Reflexion.
 
-use super::lane::Lane;
-use super::method_entry::{Carryover, MethodEntry, ModelNeed};
+use crate::catalog::lane::Lane;
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed};
+use crate::catalog::rules::RULES;
+use crate::catalog::unused_mentor::{UnusedMentor, one_trial};
 use crate::domain::ReflectionKind;
 use crate::engine::State;
-use crate::method::{DefaultValue, Reflexion, settings};
+use crate::method::{DefaultValue, Reflexion, reflexion};
 use std::sync::Arc;
 
 /// All kinds but plans, for methods whose only other lane shows plans.
@@ -29,8 +31,8 @@ pub(super) const CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "reflexion",
-    build: |_| Ok(Arc::new(Reflexion)),
-    settings: settings::REFLEXION,
+    build: |_| Ok(Arc::new(Reflexion { rules: RULES })),
+    settings: reflexion::settings::LIST,
     code_defaults: CODE_DEFAULTS,
     step_limits: (50, 49),
     // Its shipped logs and OmniReflect's comparison have 15.
@@ -45,6 +47,13 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         (lane.kinds == [ReflectionKind::Plan]).then(|| text.to_owned())
     },
     trial_labels,
+    unused_mentor: |run| match run.settings.text("strategy", "") {
+        "none" | "last-attempt" => Some(UnusedMentor {
+            reason: "this strategy writes no plans",
+            remedy: "--set strategy=reflexion (or both)",
+        }),
+        _ => one_trial(run),
+    },
     model_need: ModelNeed::Always,
     mentor_plans: false,
     // A plan is used by the next trial of the same task.

@@ -1,10 +1,12 @@
 //! Finds out why an action had no effect. The environment only answers that nothing happens; the reason is inferred
 //! from earlier observations.
 
-use super::goal::Treatment;
-use super::parsing::{Door, ParsedAction, has_number, listed_places, parse_observation, type_of_name};
 use super::situation::Situation;
 use crate::engine::Episode;
+use crate::symbolic::goal::Treatment;
+use crate::symbolic::parsing::{
+    Door, ParsedAction, has_number, listed_places, parse_observation, type_of_name,
+};
 use std::collections::BTreeMap;
 
 /// Returns the reason as the name of its detector, with the parts of the note, from which lesson sentences are built.

@@ -1,11 +1,13 @@
 //! FCRF.
 
-use super::lane::Lane;
-use super::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
 use super::reflexion::CODE_DEFAULTS as CODE;
+use crate::catalog::lane::Lane;
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
+use crate::catalog::rules::RULES;
+use crate::catalog::unused_mentor::one_trial;
 use crate::domain::ReflectionKind;
 use crate::engine::State;
-use crate::method::{DefaultValue, Depth, Difficulty, Fcrf, settings};
+use crate::method::{DefaultValue, Depth, Difficulty, Fcrf, fcrf};
 use std::sync::Arc;
 
 /// FCRF's runner is Reflexion's, and also rewrites actions.
@@ -14,8 +16,8 @@ const CODE_DEFAULTS: &[(&str, DefaultValue)] =
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "fcrf",
-    build: |_| Ok(Arc::new(Fcrf)),
-    settings: settings::FCRF,
+    build: |_| Ok(Arc::new(Fcrf { rules: RULES })),
+    settings: fcrf::settings::LIST,
     code_defaults: CODE_DEFAULTS,
     step_limits: (50, 49),
     trials: 5,
@@ -41,6 +43,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         _ => None,
     },
     trial_labels,
+    unused_mentor: |run| one_trial(run).filter(|_| run.settings.text("lesson_pool", "") != "summary"),
     model_need: ModelNeed::Always,
     mentor_plans: false,
     carryover: |_| Carryover::AllTasks("lessons (one pool of all tasks)".to_owned()),

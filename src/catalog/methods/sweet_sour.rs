@@ -1,15 +1,17 @@
 //! Sweet&Sour.
 
-use super::lane::{Lane, LaneFormat};
-use super::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
+use crate::catalog::lane::{Lane, LaneFormat};
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
+use crate::catalog::rules::RULES;
+use crate::catalog::unused_mentor::UnusedMentor;
 use crate::domain::ReflectionKind;
-use crate::method::{SweetSour, settings};
+use crate::method::{SweetSour, sweet_sour};
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweet_sour",
-    build: |_| Ok(Arc::new(SweetSour)),
-    settings: settings::SWEET_SOUR,
+    build: |_| Ok(Arc::new(SweetSour { rules: RULES })),
+    settings: sweet_sour::settings::LIST,
     code_defaults: &[],
     step_limits: (50, 50),
     // The paper allows up to four attempts.
@@ -44,6 +46,13 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         disabled_by(run, text.0).or_else(|| Some(text.1.to_owned()))
     },
     trial_labels: no_trial_labels,
+    unused_mentor: |run| {
+        let is_off = |name| !run.settings.flag(name, true);
+        (is_off("positive") && is_off("negative")).then_some(UnusedMentor {
+            reason: "positive and negative reflections are both off",
+            remedy: "--set positive=true or --set negative=true",
+        })
+    },
     model_need: ModelNeed::Always,
     mentor_plans: false,
     carryover: |run| match run.settings.text("memory_scope", "task") {

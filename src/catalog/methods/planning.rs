@@ -1,15 +1,16 @@
 //! Planning: the mentor writes all actions in advance (the baseline of FCRF).
 
-use super::lane::{Lane, LaneFormat};
-use super::method_entry::{Carryover, MethodEntry, ModelNeed, no_trial_labels};
+use crate::catalog::lane::{Lane, LaneFormat};
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, no_trial_labels};
+use crate::catalog::rules::RULES;
 use crate::domain::ReflectionKind;
-use crate::method::{Planning, settings};
+use crate::method::{Planning, planning};
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "planning",
-    build: |run| Ok(Arc::new(Planning::for_run(run)?)),
-    settings: settings::PLANNING,
+    build: |run| Ok(Arc::new(Planning::for_run(run, RULES)?)),
+    settings: planning::settings::LIST,
     code_defaults: &[],
     step_limits: (50, 50),
     trials: 5,
@@ -19,6 +20,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ],
     empty_lane_text: |_, _| Some("no plan yet: the mentor writes one before step 1".to_owned()),
     trial_labels: no_trial_labels,
+    unused_mentor: |_| None,
     model_need: ModelNeed::Always,
     mentor_plans: true,
     carryover: |_| Carryover::Nothing,

@@ -1,20 +1,15 @@
 //! The sentences of symbolic reflections (`docs/LESSON_FORMS.md`). Abstract and Error sentences name only types;
 //! Progress may name numbered objects.
 
+use super::situation::Situation;
 use crate::domain::{LessonText, Note, Scope};
+use crate::symbolic::common_lessons;
+use crate::symbolic::environment_rules::LessonTemplate;
 use crate::symbolic::goal::{Goal, Treatment};
 use crate::symbolic::parsing::type_of_name;
-use crate::symbolic::planning;
-use crate::symbolic::situation::Situation;
-
-/// A lesson without its evidence: the id of its rule, its scope and its text.
-type LessonTemplate = (String, Scope, LessonText);
 
 /// Returns what a note teaches about the environment in general.
 pub(super) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {
-    if let Some((rule, text)) = planning::abstract_lesson(note) {
-        return vec![(rule, Scope::TaskType, LessonText::plain(text))];
-    }
     let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
     let plain = |rule: String, scope, text: String| (rule, scope, LessonText::plain(text));
     match note.detector.as_str() {
@@ -47,10 +42,6 @@ pub(super) fn abstract_lessons(note: &Note) -> Vec<LessonTemplate> {
 pub(super) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
     let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
     let detector = note.detector.as_str();
-    if let Some((mistake, solution)) = planning::error_lesson(detector) {
-        let text = LessonText { text: mistake.to_owned(), solution: Some(solution.to_owned()) };
-        return vec![(format!("error.{detector}"), Scope::TaskType, text)];
-    }
     let how = Treatment::from_word(part("how"));
     let mut rule = format!("error.{detector}");
     let (mistake, solution) = match detector {
@@ -116,10 +107,6 @@ pub(super) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
             ),
             "Put it in/on another kind of place.".to_owned(),
         ),
-        "repeat" => (
-            "Repeated an action that changed nothing.".to_owned(),
-            "Do not repeat an action that did nothing.".to_owned(),
-        ),
         "circling" | "searched_again" => {
             "error.searched_again".clone_into(&mut rule);
             (
@@ -139,10 +126,6 @@ pub(super) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
             "Picked up an object the task doesn't mention.".to_owned(),
             "Take only the object the task mentions.".to_owned(),
         ),
-        "took_back" => (
-            "Took an object away from where it belonged.".to_owned(),
-            "Leave objects that are already where they belong.".to_owned(),
-        ),
         "wrong_treatment" => (
             "Heated, cooled or cleaned an object although the task doesn't ask for it.".to_owned(),
             "Heat, cool or clean an object only if the task asks for it.".to_owned(),
@@ -158,11 +141,7 @@ pub(super) fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
         "lamp_without_object" => {
             ("Used the lamp without holding the object.".to_owned(), LAMP_SENTENCE.to_owned())
         }
-        "only_thoughts" => (
-            "Thought several times in a row without acting.".to_owned(),
-            "Act after each thought.".to_owned(),
-        ),
-        _ => return Vec::new(),
+        _ => return common_lessons::error_lessons(note),
     };
     vec![(rule, Scope::Environment, LessonText::error(mistake, solution))]
 }

@@ -2,10 +2,10 @@
 //! have been seen. Each change is stored in a `situation` note. The latest one is read from the note tallies, so a step
 //! costs the same however long the episode is.
 
-use super::goal::Goal;
-use super::parsing::{Door, ParsedAction, ParsedObservation, type_of_name};
 use crate::domain::{Note, NoteKind};
 use crate::engine::Episode;
+use crate::symbolic::goal::Goal;
+use crate::symbolic::parsing::{Door, ParsedAction, ParsedObservation, type_of_name};
 use std::collections::BTreeMap;
 
 /// The detector's name.

@@ -1,35 +1,19 @@
-//! The detectors. Each examines the last step, what was known before it ([`Situation`]) and the tallies of earlier
+//! The detectors of the household environments. Each examines the last step, what was known before it ([`Situation`]) and the tallies of earlier
 //! notes. The cost depends on the texts of the step, not on the length of the episode. No detector reads `truth`.
 
-use super::evidence::{evidence_text, shorten};
 use super::failure;
-use super::goal::{Goal, Subgoal};
-use super::parsing::{
+use super::situation::Situation;
+use crate::domain::{Note, NoteKind, Observation, Step};
+use crate::engine::{Episode, State};
+use crate::symbolic::evidence::evidence_text;
+use crate::symbolic::goal::{Goal, Subgoal};
+use crate::symbolic::parsing::{
     Door, NOTHING_HAPPENS, ParsedAction, ParsedObservation, parse_action, parse_observation, type_of_name,
 };
-use super::planning;
-use super::situation::Situation;
-use super::thresholds::{CIRCLE_VISITS, CIRCLE_WINDOW, REPEAT_AFTER};
-use crate::domain::{Note, NoteKind, Step};
-use crate::engine::{Episode, State};
-use std::collections::BTreeMap;
+use crate::symbolic::thresholds::{CIRCLE_VISITS, CIRCLE_WINDOW, REPEAT_AFTER};
 
-/// Returns the notes of the last step of the open episode; empty if the step has no answer. A thought-only step is
-/// checked only for too many thoughts in a row.
-pub fn detect(state: &State) -> Vec<Note> {
-    let Some(episode) = state.open_episode() else { return Vec::new() };
-    let Some((step, answer)) = episode.last_step().and_then(|s| Some((s, s.answer.as_ref()?))) else {
-        return Vec::new();
-    };
-    if step.is_thought_only() {
-        return detect_only_thoughts(episode, step);
-    }
-    if super::grid::is_grid(episode) {
-        return super::grid::detect(state, episode, step, answer.raw.trim());
-    }
-    if episode.task.env == planning::ENV {
-        return planning::detect(state, episode, step, answer);
-    }
+/// Returns the notes of an answered step in a household.
+pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
     let mut detector = StepDetector {
@@ -291,24 +275,6 @@ impl StepDetector<'_> {
 pub(super) fn reached_subgoals(episode: &Episode) -> usize {
     let last = episode.note_tallies.get("subgoal").and_then(|t| t.last.parts.get("reached"));
     last.and_then(|n| n.parse().ok()).unwrap_or(0)
-}
-
-/// Detects three thoughts in a row, after which AgentBoard's agent prompts the model to act (methods.md 3.1).
-fn detect_only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
-    let is_thought = |back: u32| {
-        step.number.checked_sub(back).and_then(|n| episode.step(n)).is_some_and(Step::is_thought_only)
-    };
-    let already_noted = is_thought(3);
-    if !(is_thought(1) && is_thought(2)) || already_noted {
-        return Vec::new();
-    }
-    let action = step.action().unwrap_or_default();
-    vec![Note {
-        detector: "only_thoughts".to_owned(),
-        kind: NoteKind::Mistake,
-        evidence: shorten(action),
-        parts: BTreeMap::new(),
-    }]
 }
 
 /// Returns the situation after the last step, for the lesson rules.

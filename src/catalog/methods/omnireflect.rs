@@ -1,0 +1,64 @@
+//! OmniReflect.
+
+use crate::catalog::lane::Lane;
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
+use crate::catalog::rules::RULES;
+use crate::catalog::unused_mentor::UnusedMentor;
+use crate::domain::{ReflectionKind, RunSpec};
+use crate::method::{OmniReflect, omnireflect};
+use std::sync::Arc;
+
+pub(super) const LANES: &[Lane] = &[
+    Lane::ABSTRACT,
+    Lane::ERROR,
+    Lane::PROGRESS,
+    Lane::other(&[
+        ReflectionKind::Plan,
+        ReflectionKind::Experience,
+        ReflectionKind::Lesson,
+        ReflectionKind::Positive,
+        ReflectionKind::Negative,
+        ReflectionKind::Advice,
+    ]),
+];
+
+pub(super) const ENTRY: MethodEntry = MethodEntry {
+    name: "omnireflect",
+    build: |run| Ok(Arc::new(OmniReflect::for_run(run, RULES)?)),
+    settings: omnireflect::settings::LIST,
+    code_defaults: &[],
+    step_limits: (50, 50),
+    trials: 1,
+    lanes: LANES,
+    empty_lane_text: |run, lane| match lane.kinds {
+        [ReflectionKind::Abstract] => disabled_by(run, "kind_abstract"),
+        [ReflectionKind::Error] => disabled_by(run, "kind_error"),
+        [ReflectionKind::Progress] => disabled_by(run, "kind_progress"),
+        _ => None,
+    },
+    trial_labels: no_trial_labels,
+    unused_mentor,
+    model_need: ModelNeed::If(|settings| settings.text("generation", "symbolic") != "symbolic"),
+    mentor_plans: false,
+    carryover: |_| Carryover::AllTasks("lessons".to_owned()),
+};
+
+/// See [`MethodEntry::unused_mentor`].
+pub(super) fn unused_mentor(run: &RunSpec) -> Option<UnusedMentor> {
+    let settings = &run.settings;
+    if settings.text("generation", "") == "symbolic" {
+        return Some(UnusedMentor {
+            reason: "generation is symbolic, so rules write the reflections",
+            remedy: "--set generation=neural (or neuro-symbolic)",
+        });
+    }
+    let has_kind =
+        ["kind_abstract", "kind_error", "kind_progress"].into_iter().any(|kind| settings.flag(kind, true));
+    let never_reflects = settings.text("reflect", "") == "never" || !has_kind;
+    let period = settings.number("s_freq", 10);
+    let is_summarized = run.method == ENTRY.name && period > 0 && run.test_tasks().len() as u64 >= period;
+    (never_reflects && !is_summarized).then_some(UnusedMentor {
+        reason: "no reflections are written",
+        remedy: "--set reflect=periodic with a kind switched on (kind_abstract ...)",
+    })
+}

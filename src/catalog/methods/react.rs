@@ -1,0 +1,28 @@
+//! ReAct, which has no reflections.
+
+use super::omnireflect;
+use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, no_trial_labels};
+use crate::catalog::rules::RULES;
+use crate::catalog::unused_mentor::{UnusedMentor, calibrates};
+use crate::method::ReAct;
+use crate::method::reflexion::settings::EMPTY_ACTION;
+use std::sync::Arc;
+
+pub(super) const ENTRY: MethodEntry = MethodEntry {
+    name: "react",
+    build: |_| Ok(Arc::new(ReAct { rules: RULES })),
+    settings: &[EMPTY_ACTION],
+    code_defaults: &[],
+    step_limits: (50, 49),
+    trials: 1,
+    lanes: omnireflect::LANES,
+    empty_lane_text: |_, _| None,
+    trial_labels: no_trial_labels,
+    unused_mentor: |run| if calibrates(run) { omnireflect::unused_mentor(run) } else { Some(NEVER_REFLECTS) },
+    model_need: ModelNeed::NoMentor,
+    mentor_plans: false,
+    carryover: |_| Carryover::Nothing,
+};
+
+const NEVER_REFLECTS: UnusedMentor =
+    UnusedMentor { reason: "ReAct doesn't reflect", remedy: "another --method or --calibrate" };
