@@ -12,7 +12,7 @@ use process::{exit_code, load, median, verdict};
 use retrospect::domain::{Limits, Prompt, RunSpec, SegmentRecord, Seq, Settings, StepResult, Usage};
 use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Reply};
 use retrospect::journal::Writer;
-use retrospect::prompt::{Templates, render};
+use retrospect::prompt::render;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -128,7 +128,9 @@ impl Rig {
         let dir = tempfile::tempdir().unwrap();
         let writer = Writer::create(&dir.path().join("trunk.jsonl"), &run::trunk()).unwrap();
         let spec = spec(method);
-        let policy = retrospect::catalog::build_policy(&spec, Arc::new(Templates::builtin())).unwrap();
+        let policy =
+            retrospect::catalog::build_policy(&spec, Arc::new(retrospect::catalog::builtin_templates()))
+                .unwrap();
         let mut rig = Self { engine: Engine::new(policy), writer, step: 0, _dir: dir };
         let start = Command::Start {
             session: "bench".to_owned(),

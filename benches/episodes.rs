@@ -17,7 +17,6 @@ use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::Command;
 use retrospect::env::{EnvError, Environment};
-use retrospect::prompt::Templates;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -122,7 +121,12 @@ fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
         let world = worlds::open(task, &WorldOptions::default())?;
         Ok(if endless { Box::new(Endless(world)) } else { world })
     });
-    let run_config = RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO)?;
+    let run_config = RunConfig::from_spec(
+        &spec,
+        Arc::new(retrospect::catalog::builtin_templates()),
+        open,
+        Duration::ZERO,
+    )?;
     let meta = run::meta("bench", &spec);
     let (handle, thread, _) = Driver::start(dir.path(), meta, spec, Vec::new(), run_config)?;
     handle.send(Command::Run);

@@ -25,7 +25,7 @@ use retrospect::env::Environment;
 use retrospect::env::babyai::Level;
 use retrospect::env::household::{Difficulty, TaskId, TaskKind as HouseholdKind};
 use retrospect::env::pddl::Domain;
-use retrospect::prompt::{Templates, render};
+use retrospect::prompt::render;
 use retrospect::provider::rules::{TABLE_SEEDS, TUNING_SEEDS, answer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -244,8 +244,8 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
         limits: Limits { steps: STEP_LIMIT, moves: None, wall_seconds: None },
         ..run::spec(method, tasks.to_vec())
     };
-    let policy =
-        retrospect::catalog::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
+    let policy = retrospect::catalog::build_policy(&spec, Arc::new(retrospect::catalog::builtin_templates()))
+        .expect("a known method");
     let mut engine = Engine::new(policy);
     let pool = lessons
         .iter()

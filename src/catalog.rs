@@ -8,6 +8,7 @@ mod method_entry;
 mod methods;
 mod rules;
 mod settings;
+mod templates;
 mod unused_mentor;
 
 pub use environment_entry::EnvironmentEntry;
@@ -17,11 +18,13 @@ pub use method_entry::{Carryover, MethodEntry, ModelNeed};
 pub use methods::{CALIBRATION_METHOD, METHODS};
 pub use rules::{DETECTORS, RULES, find_environment};
 pub use settings::{SETTINGS, default_trials, defaults, methods_with_setting};
+pub use templates::{builtin_templates, parse_templates};
 use unused_mentor::{UnusedMentor, calibrates};
 
-use crate::domain::RunSpec;
-use crate::engine::{Method, Policy, State};
+use crate::domain::{RunSpec, StepResult};
+use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
+use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::prompt::{self, PromptBuilder, Templates};
 use std::sync::Arc;
 
@@ -111,13 +114,35 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
         parse_reply: prompt::read_reply,
         parse_mentor_reply: prompt::read_mentor,
         edit_prompt: prompt::edit_segment,
-        rewrite_action: prompt::interface::outgoing_action,
-        rewrite_observation: prompt::interface::shown_observation,
+        rewrite_action,
+        rewrite_observation,
         extract_goal: prompt::interface::goal_from_reset,
         detect: Arc::new(|state| RULES.detect(state)),
         breakpoints: crate::breakpoint::breakpoint_rules(parse_condition),
         is_attended: true,
     })
+}
+
+/// Returns how an action is sent to the environment of the state's episode; see
+/// [`outgoing_action`](prompt::interface::outgoing_action).
+pub fn rewrite_action(state: &State, action: &str) -> OutgoingAction {
+    prompt::interface::outgoing_action(environment_texts(state), state, action)
+}
+
+/// Returns the observation as shown in prompts, if it differs from the environment's; see
+/// [`shown_observation`](prompt::interface::shown_observation).
+pub fn rewrite_observation(
+    state: &State,
+    action: &str,
+    result: &StepResult,
+    admissible: &[String],
+) -> Option<String> {
+    prompt::interface::shown_observation(environment_texts(state), state, action, result, admissible)
+}
+
+fn environment_texts(state: &State) -> &'static EnvironmentTexts {
+    let environment = state.episode.as_ref().and_then(|episode| find_environment(&episode.task.env));
+    environment.map_or(&PLAIN_TEXTS, |entry| &entry.texts)
 }
 
 /// Parses the condition of a breakpoint or watch; a detector in it must be one of

@@ -17,7 +17,6 @@ use retrospect::engine::{Cause, Command, Envelope, Event, PauseReason, State};
 use retrospect::env::EnvError;
 use retrospect::env::household::{TaskId, open_world as open_house};
 use retrospect::journal::{OpenMode, Session, open_branch};
-use retrospect::prompt::Templates;
 use retrospect::provider::{Delta, Provider, ProviderError, Request, ScriptedProvider};
 use run::{household, meta, spec, until};
 use std::path::Path;
@@ -191,7 +190,8 @@ fn start_with_actor(
         Ok(Box::new(open_house(&id)?))
     });
     let mut run_config =
-        RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+        RunConfig::from_spec(&spec, Arc::new(retrospect::catalog::builtin_templates()), open, Duration::ZERO)
+            .unwrap();
     run_config.actor = actor;
     let (handle, thread, _) = Driver::start(root, meta("s", &spec), spec, Vec::new(), run_config).unwrap();
     for text in breaks {

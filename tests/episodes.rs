@@ -7,7 +7,6 @@ mod run;
 use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::{Command, State};
 use retrospect::env::household::{TaskId, open_world as open_house};
-use retrospect::prompt::Templates;
 use run::{household, meta, spec, until};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +21,8 @@ fn play(method: &str, ids: &[String]) -> Arc<State> {
         )?))
     });
     let run_config =
-        RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+        RunConfig::from_spec(&spec, Arc::new(retrospect::catalog::builtin_templates()), open, Duration::ZERO)
+            .unwrap();
     let meta = meta("s", &spec);
     let (handle, thread, _session) = Driver::start(dir.path(), meta, spec, Vec::new(), run_config).unwrap();
     handle.send(Command::Run);

@@ -16,7 +16,6 @@ use retrospect::engine::{Command, Envelope, Event, LessonCommand, PrefetchStats,
 use retrospect::env::EnvError;
 use retrospect::env::pddl::GoalSeparator;
 use retrospect::journal::{Session, read_branch};
-use retrospect::prompt::Templates;
 use retrospect::provider::rules::RuleBasedActor;
 use retrospect::provider::{CacheMode, CachedProvider, Provider, ScriptedProvider};
 use run::{meta, spec, until};
@@ -48,7 +47,7 @@ fn run_config(spec: &RunSpec, cache: &Path, mode: CacheMode, prefetch: bool) -> 
     let (actor, mentor) = (cached(rules, "actor"), cached(mentor, "mentor"));
     let mut config = RunConfig::from_spec(
         &RunSpec { actor: "rules".to_owned(), mentor: "none".to_owned(), ..spec.clone() },
-        Arc::new(Templates::builtin()),
+        Arc::new(retrospect::catalog::builtin_templates()),
         open,
         Duration::ZERO,
     )

@@ -22,7 +22,6 @@ use retrospect::domain::{
 };
 use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
 use retrospect::journal::{Session, fold_events, read_branch_bytes};
-use retrospect::prompt::Templates;
 use retrospect::timeline::Timeline;
 use rig::{FILE, Rig, assert_folds_to, spec};
 use std::path::Path;
@@ -164,8 +163,10 @@ fn read_timeline(rng: &mut Rng, timeline: &Timeline) {
 
 /// Resumes a session as a driver does, and advances as far as possible without a reply.
 fn resume_state(state: &State) {
-    let Some(policy) =
-        state.run.as_ref().and_then(|r| catalog::build_policy(r, Arc::new(Templates::builtin())).ok())
+    let Some(policy) = state
+        .run
+        .as_ref()
+        .and_then(|r| catalog::build_policy(r, Arc::new(retrospect::catalog::builtin_templates())).ok())
     else {
         return;
     };

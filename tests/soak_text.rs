@@ -150,7 +150,7 @@ impl TextSession {
     }
 
     fn feed_text(&mut self, rng: &mut Rng, words: &str) {
-        let outgoing = interface::outgoing_action(self.rig.state(), words);
+        let outgoing = retrospect::catalog::rewrite_action(self.rig.state(), words);
         assert!(outgoing.sent.is_none_or(|s| s.len()
             <= words.len() + 3 * words.matches(" on ").count() + 4 * words.matches(" in ").count()));
         let command = self.random_command(rng, words);

@@ -10,7 +10,6 @@ use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::{Command, LessonCommand, State};
 use retrospect::env::household::PRESELECTED;
-use retrospect::prompt::Templates;
 use run::{household, meta, until};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,8 +34,13 @@ fn first_mistake(state: &State) -> Option<u32> {
 fn play(teach_at: u32, lesson: Option<(ReflectionKind, LessonText)>) -> Arc<State> {
     let dir = tempfile::tempdir().unwrap();
     let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
-    let run_config =
-        RunConfig::from_spec(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let run_config = RunConfig::from_spec(
+        &spec(),
+        Arc::new(retrospect::catalog::builtin_templates()),
+        open,
+        Duration::ZERO,
+    )
+    .unwrap();
     let meta = meta("story", &spec());
     let (handle, thread, _session) = Driver::start(dir.path(), meta, spec(), Vec::new(), run_config).unwrap();
     loop {

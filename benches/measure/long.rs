@@ -9,7 +9,6 @@ use retrospect::domain::{Limits, RunSpec, Seq, Settings, StepResult, Usage};
 use retrospect::driver::Store;
 use retrospect::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, Reply};
 use retrospect::journal::Writer;
-use retrospect::prompt::Templates;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +35,8 @@ impl Rig {
         };
         let writer = Writer::create(path, &run::trunk()).expect("a new file");
         let policy =
-            retrospect::catalog::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
+            retrospect::catalog::build_policy(&spec, Arc::new(retrospect::catalog::builtin_templates()))
+                .expect("a known method");
         let store = Arc::new(Store::default());
         store.set_fetcher(writer.event_file().fetcher());
         let mut rig =

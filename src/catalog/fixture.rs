@@ -4,7 +4,6 @@ use crate::catalog::{build_policy, defaults};
 use crate::domain::{Autonomy, CallId, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage};
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
 use crate::method::PaperOrCode;
-use crate::prompt::Templates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -212,7 +211,8 @@ impl TestRun {
 
     /// Creates a run that starts with lessons.
     pub(crate) fn with_pool(spec: RunSpec, pool: Vec<(String, LessonCommand)>) -> Self {
-        let policy = build_policy(&spec, Arc::new(Templates::builtin())).expect("the method exists");
+        let policy =
+            build_policy(&spec, Arc::new(crate::catalog::builtin_templates())).expect("the method exists");
         let mut run = Self {
             engine: Engine::new(policy),
             journal: Vec::new(),

@@ -15,6 +15,8 @@ pub struct MethodEntry {
     pub build: fn(&RunSpec) -> Result<Arc<dyn Method>, MethodError>,
     /// Its own settings.
     pub settings: &'static [SettingSpec],
+    /// Its prompt templates, as (file name, text).
+    pub templates: &'static [(&'static str, &'static str)],
     /// The public code's values for settings that other methods have too; used with `--as paper` as well, since the paper
     /// doesn't say.
     pub code_defaults: &'static [(&'static str, DefaultValue)],

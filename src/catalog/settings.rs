@@ -1,14 +1,14 @@
 //! The settings of all methods in one table, and the defaults of each method.
 
-use super::{METHODS, MethodEntry, find_method};
+use super::{ENVIRONMENTS, METHODS, MethodEntry, find_method};
 use crate::domain::{Limits, SettingOrigin, Settings};
 use crate::method::settings::COMMON;
 use crate::method::{PaperOrCode, SettingSpec};
 use std::sync::LazyLock;
 
-/// All settings: first those of all methods, then each method's own. One that several methods have is listed once.
+/// All settings: first those of every run, then each method's own. One that several methods have is listed once.
 pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
-    let mut all: Vec<SettingSpec> = COMMON.to_vec();
+    let mut all: Vec<SettingSpec> = settings_of_every_run().copied().collect();
     for setting in METHODS.iter().flat_map(|entry| entry.settings) {
         if !all.iter().any(|known| known.name == setting.name) {
             all.push(*setting);
@@ -16,6 +16,11 @@ pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
     }
     all
 });
+
+/// Returns the settings that don't depend on the method.
+fn settings_of_every_run() -> impl Iterator<Item = &'static SettingSpec> {
+    COMMON.iter().chain(ENVIRONMENTS.iter().flat_map(|entry| entry.settings))
+}
 
 /// Returns the names of the methods that a setting is limited to; `None` if all methods have it.
 pub fn methods_with_setting(name: &str) -> Option<Vec<&'static str>> {
@@ -33,7 +38,7 @@ pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
     let is_code = source == PaperOrCode::Code;
     let (paper_steps, code_steps) = entry.map_or((50, 50), |entry| entry.step_limits);
     let mut settings = Settings::default();
-    for spec in COMMON.iter().chain(entry.map_or(&[][..], |entry| entry.settings)) {
+    for spec in settings_of_every_run().chain(entry.map_or(&[][..], |entry| entry.settings)) {
         match spec.code_default.filter(|_| is_code) {
             Some(code) => settings.set(spec.name, code.to_json(), SettingOrigin::Code),
             None => settings.set(spec.name, spec.default.to_json(), spec.origin),

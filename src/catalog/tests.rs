@@ -21,7 +21,7 @@ use crate::method::{self, PaperOrCode};
 
 #[test]
 fn unknown_methods_are_rejected_with_a_clear_error() {
-    let templates = Arc::new(Templates::builtin());
+    let templates = Arc::new(crate::catalog::builtin_templates());
     for name in METHOD_NAMES {
         let policy = build_policy(&test_spec(name, &[]), Arc::clone(&templates)).unwrap();
         assert_eq!(policy.method.name(), *name);

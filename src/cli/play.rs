@@ -181,7 +181,7 @@ impl InterfaceView {
         if self.is_raw {
             return result;
         }
-        let agent_view = interface::shown_observation(&self.state, "", &result, &[]);
+        let agent_view = crate::catalog::rewrite_observation(&self.state, "", &result, &[]);
         let call = crate::domain::CallId(1);
         self.apply_event(Event::WorldReset {
             call,
@@ -205,7 +205,7 @@ impl InterfaceView {
         if self.is_raw {
             return Ok((world.step(action)?, true));
         }
-        let outgoing = interface::outgoing_action(&self.state, action);
+        let outgoing = crate::catalog::rewrite_action(&self.state, action);
         let step = self.state.episode.as_ref().map_or(1, |e| e.steps.len() as u32 + 1);
         self.apply_event(Event::StepOpened { step });
         let executed = ExecutedAction {
@@ -239,7 +239,7 @@ impl InterfaceView {
         } else {
             (world.step(outgoing.sent.as_deref().unwrap_or(action))?, Vec::new())
         };
-        let agent_view = interface::shown_observation(&self.state, action, &result, &listed);
+        let agent_view = crate::catalog::rewrite_observation(&self.state, action, &result, &listed);
         self.apply_event(Event::Observed {
             step,
             call,

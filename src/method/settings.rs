@@ -43,14 +43,14 @@ pub enum DefaultValue {
 }
 
 /// The greatest value of numbers stored in 32 bits.
-pub(super) const MAX_NUMBER: u64 = u32::MAX as u64;
+pub const MAX_NUMBER: u64 = u32::MAX as u64;
 /// The range of settings that are not numbers.
 const NOT_A_NUMBER: (u64, u64) = (0, 0);
 
 pub use common::LIST as COMMON;
 
 /// Creates a setting that is a whole number within a range.
-pub(super) const fn number(
+pub const fn number(
     name: &'static str,
     meaning: &'static str,
     default: u64,
@@ -61,7 +61,7 @@ pub(super) const fn number(
 }
 
 /// Creates a switch.
-pub(super) const fn switch(
+pub const fn switch(
     name: &'static str,
     meaning: &'static str,
     default: bool,
@@ -72,7 +72,7 @@ pub(super) const fn switch(
 }
 
 /// Creates a setting that is one of a few words.
-pub(super) const fn choice(
+pub const fn choice(
     name: &'static str,
     meaning: &'static str,
     default: &'static str,
@@ -85,7 +85,7 @@ pub(super) const fn choice(
 
 impl SettingSpec {
     /// Sets the value of the public code, which differs from the default.
-    pub(super) const fn with_code_default(mut self, value: DefaultValue) -> Self {
+    pub const fn with_code_default(mut self, value: DefaultValue) -> Self {
         self.code_default = Some(value);
         self
     }

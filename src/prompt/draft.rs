@@ -40,8 +40,7 @@ pub(super) fn draft(
     builder.record.step = request.step;
     builder.record.retry = request.retry;
     builder.record.question = request.question;
-    // Calibration always uses OmniReflect's prompts, whichever method is tested.
-    let method = if episode.role.is_calibration() { "omnireflect" } else { run.method.as_str() };
+    let method = templates.layout_method(&run.method, episode.role);
     let layout = match request.question {
         None => Some(templates.layout(method)),
         Some(question) => templates.question_layout(method, question),

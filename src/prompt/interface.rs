@@ -20,9 +20,33 @@ const CHECK_ACTION: &str = "check valid actions";
 /// Sent instead of a thought to an environment that would look for an action in the thought.
 const THINK_WORD: &str = "think";
 
-fn is_env(state: &State, env: &str) -> bool {
-    state.episode.as_ref().is_some_and(|episode| episode.task.env == env)
+/// What the interfaces need to know about the texts of an environment.
+#[derive(Clone, Copy)]
+pub struct EnvironmentTexts {
+    /// Whether the texts are already those of AgentBoard's wrapper, so that no interface changes observations or
+    /// actions.
+    pub has_wrapper: bool,
+    /// The name of the rule that sends only the word `think` instead of a thought, for an environment that executes any
+    /// text in which it finds the words of an action. Such a thought is answered with `OK.`.
+    pub thought_rule: Option<&'static str>,
+    /// An action that a prompt names otherwise than the environment does.
+    pub alias: Option<ActionAlias>,
 }
+
+/// Rewrites actions for an environment.
+#[derive(Clone, Copy)]
+pub struct ActionAlias {
+    /// The setting that switches it on.
+    pub setting: &'static str,
+    /// The name of the rule in the journal.
+    pub rule: &'static str,
+    /// Returns the action that the environment understands, or `None` if the text needs no change.
+    pub apply: fn(&str) -> Option<String>,
+}
+
+/// Texts like ALFWorld's, to which all rules of the interfaces apply.
+pub const PLAIN_TEXTS: EnvironmentTexts =
+    EnvironmentTexts { has_wrapper: false, thought_rule: None, alias: None };
 
 /// Prefixes of the lines that state the goal in a first observation.
 const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal is"];
@@ -33,19 +57,18 @@ const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal i
 /// (`agentboard.dot`), replaces every ` in ` of a `put`, or every ` on ` if it has no ` in `, with ` in/on `
 /// (`agentboard.put`), and answers `check valid actions` with the list instead of a step (`agentboard.check`).
 ///
-/// BabyAI and PDDL already include AgentBoard's wrapper, so every interface sends the action unchanged, with two
-/// exceptions. In BabyAI with `pickup_alias` on, the verb of AgentBoard's prompt becomes the one the environment knows
-/// (`babyai.pickup`). In PDDL, a thought is reduced to the word `think` (`pddl.thought`).
+/// To an environment whose texts already include AgentBoard's wrapper, every interface sends the action unchanged, except
+/// for the environment's own rules ([`EnvironmentTexts`]).
 ///
 /// Before all of these, the setting `action_rule = fcrf` rewrites an action as FCRF's public code does (methods.md
 /// 2.4): every `>` is deleted, and every standalone word `in` or `on` becomes `in/on` (`fcrf.mend`). That code also
 /// rewrites thoughts, which only garbles them, so they are left unchanged here.
-pub fn outgoing_action(state: &State, action: &str) -> OutgoingAction {
+pub fn outgoing_action(texts: &EnvironmentTexts, state: &State, action: &str) -> OutgoingAction {
     let has_rule = state.run.as_ref().is_some_and(|r| r.settings.text("action_rule", "none") == "fcrf");
     let applies = has_rule && think_text(action).is_none();
     let rewritten = applies.then(|| apply_fcrf_rule(action)).filter(|rewritten| rewritten != action);
-    let Some(rewritten) = rewritten else { return apply_interface(state, action) };
-    let outgoing = apply_interface(state, &rewritten);
+    let Some(rewritten) = rewritten else { return apply_interface(texts, state, action) };
+    let outgoing = apply_interface(texts, state, &rewritten);
     let rules =
         std::iter::once("fcrf.mend").chain(outgoing.rewrite_rule.as_deref()).collect::<Vec<_>>().join("+");
     OutgoingAction {
@@ -62,26 +85,22 @@ fn apply_fcrf_rule(action: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn apply_interface(state: &State, action: &str) -> OutgoingAction {
+fn apply_interface(texts: &EnvironmentTexts, state: &State, action: &str) -> OutgoingAction {
     let unchanged = OutgoingAction { sent: None, rewrite_rule: None, admissible_only: false };
-    if includes_wrapper(state) {
-        let sent = state.setting_flag("pickup_alias", false).then(|| pickup_alias(action)).flatten();
-        return match sent {
-            None => unchanged,
-            sent => OutgoingAction {
-                sent,
-                rewrite_rule: Some("babyai.pickup".to_owned()),
-                admissible_only: false,
-            },
-        };
+    let with_rule = |sent: String, rule: &str| OutgoingAction {
+        sent: Some(sent),
+        rewrite_rule: Some(rule.to_owned()),
+        admissible_only: false,
+    };
+    if let Some(rule) = texts.thought_rule
+        && think_text(action).is_some()
+    {
+        return with_rule(THINK_WORD.to_owned(), rule);
     }
-    // This environment executes any text in which it finds the words of an action.
-    if think_text(action).is_some() && is_env(state, "pddl") {
-        return OutgoingAction {
-            sent: Some(THINK_WORD.to_owned()),
-            rewrite_rule: Some("pddl.thought".to_owned()),
-            admissible_only: false,
-        };
+    if texts.has_wrapper {
+        let alias = texts.alias.filter(|alias| state.setting_flag(alias.setting, false));
+        let sent = alias.and_then(|alias| Some(with_rule((alias.apply)(action)?, alias.rule)));
+        return sent.unwrap_or(unchanged);
     }
     if current_interface(state) != Interface::Agentboard || think_text(action).is_some() {
         return unchanged;
@@ -120,12 +139,13 @@ fn apply_interface(state: &State, action: &str) -> OutgoingAction {
 /// Returns the observation as shown in prompts, if it differs from the environment's text. During a reset, `result` is
 /// the first observation. `admissible` is non-empty only if the action asked for the list.
 pub fn shown_observation(
+    texts: &EnvironmentTexts,
     state: &State,
     action: &str,
     result: &StepResult,
     admissible: &[String],
 ) -> Option<String> {
-    let shown = interface_observation(state, action, result, admissible);
+    let shown = interface_observation(texts, state, action, result, admissible);
     match state.open_episode() {
         Some(open) if open.first_observation.is_none() && open.role == EpisodeRole::Explore => {
             Some(without_goal(shown.as_deref().unwrap_or(&result.observation)))
@@ -142,6 +162,7 @@ fn without_goal(observation: &str) -> String {
 
 /// Returns the observation as the run's interface shows it, if it differs from the environment's text.
 fn interface_observation(
+    texts: &EnvironmentTexts,
     state: &State,
     action: &str,
     result: &StepResult,
@@ -152,7 +173,7 @@ fn interface_observation(
     let is_reset = state.open_episode().is_some_and(|e| e.first_observation.is_none());
     if is_reset {
         return match interface {
-            _ if includes_wrapper(state) => None,
+            _ if texts.has_wrapper => None,
             Interface::Raw => None,
             Interface::React => without_banner(raw),
             Interface::Agentboard => first_line(raw),
@@ -160,12 +181,12 @@ fn interface_observation(
     }
     if think_text(action).is_some() {
         // A thought whose text was not sent needs an answer in `raw` too.
-        let is_withheld = is_env(state, "pddl");
+        let is_withheld = texts.thought_rule.is_some();
         return (interface != Interface::Raw || raw.is_empty() || is_withheld).then(|| "OK.".to_owned());
     }
     match interface {
         Interface::Raw => None,
-        _ if includes_wrapper(state) => None,
+        _ if texts.has_wrapper => None,
         Interface::React => without_location(raw).map(str::to_owned),
         Interface::Agentboard => {
             let command = action.trim().trim_end_matches('.');
@@ -199,26 +220,7 @@ pub fn goal_from_reset(first: &StepResult) -> String {
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
 }
 
-/// Returns whether the environment's texts are already those of AgentBoard's wrapper, so that no interface changes
-/// them. PDDL's are too, but there the interface is always `raw` ([`current_interface`]), which also keeps thoughts.
-fn includes_wrapper(state: &State) -> bool {
-    is_env(state, "babyai")
-}
-
-/// Rewrites `pick up X` to `pickup X`. Returns `None` for any other action.
-fn pickup_alias(action: &str) -> Option<String> {
-    const PREFIX: &str = "pick up ";
-    let action = action.trim();
-    let verb = action.get(..PREFIX.len())?;
-    verb.eq_ignore_ascii_case(PREFIX).then(|| format!("pickup {}", &action[PREFIX.len()..]))
-}
-
 fn current_interface(state: &State) -> Interface {
-    // This environment already produces the texts of AgentBoard's wrapper; the rules for ALFWorld's texts would damage
-    // them.
-    if is_env(state, "pddl") {
-        return Interface::Raw;
-    }
     match state.run.as_ref().map_or("raw", |r| r.interface.as_str()) {
         "react" => Interface::React,
         "agentboard" => Interface::Agentboard,

@@ -1,8 +1,8 @@
 //! Prompt templates: for each method, the list of segments in its prompts; for each environment, the texts and examples
 //! about it.
 //!
-//! All built-in templates are files beside this one, parsed once; `--prompts DIR` replaces any of them by name
-//! (`docs/PROMPTS.md`).
+//! The catalog lists the built-in files, which lie beside their method or environment; `--prompts DIR` replaces any of
+//! them by name (`docs/PROMPTS.md`).
 
 mod env_texts;
 mod parse;
@@ -16,53 +16,28 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The built-in files as (name, text).
-const BUILTIN: &[(&str, &str)] = &[
-    ("react.toml", include_str!("templates/react.toml")),
-    ("omnireflect.toml", include_str!("templates/omnireflect.toml")),
-    ("omnireflect-abstract.toml", include_str!("templates/omnireflect-abstract.toml")),
-    ("omnireflect-error.toml", include_str!("templates/omnireflect-error.toml")),
-    ("omnireflect-progress.toml", include_str!("templates/omnireflect-progress.toml")),
-    ("omnireflect-summary-abstract.toml", include_str!("templates/omnireflect-summary-abstract.toml")),
-    ("omnireflect-summary-error.toml", include_str!("templates/omnireflect-summary-error.toml")),
-    ("reflexion.toml", include_str!("templates/reflexion.toml")),
-    ("reflexion-plan.toml", include_str!("templates/reflexion-plan.toml")),
-    ("fcrf.toml", include_str!("templates/fcrf.toml")),
-    ("fcrf-experience.toml", include_str!("templates/fcrf-experience.toml")),
-    ("fcrf-plan.toml", include_str!("templates/fcrf-plan.toml")),
-    ("fcrf-tip.toml", include_str!("templates/fcrf-tip.toml")),
-    ("fcrf-build.toml", include_str!("templates/fcrf-build.toml")),
-    ("fcrf-contrast.toml", include_str!("templates/fcrf-contrast.toml")),
-    ("fcrf-summary.toml", include_str!("templates/fcrf-summary.toml")),
-    ("sweet_sour.toml", include_str!("templates/sweet_sour.toml")),
-    ("sweet_sour-positive.toml", include_str!("templates/sweet_sour-positive.toml")),
-    ("sweet_sour-negative.toml", include_str!("templates/sweet_sour-negative.toml")),
-    ("planning-plan.toml", include_str!("templates/planning-plan.toml")),
-    ("household.toml", include_str!("templates/household.toml")),
-    ("babyai.toml", include_str!("templates/babyai.toml")),
-    ("pddl.toml", include_str!("templates/pddl.toml")),
-    ("any.toml", include_str!("templates/any.toml")),
-    ("put.txt", include_str!("examples/put.txt")),
-    ("clean.txt", include_str!("examples/clean.txt")),
-    ("heat.txt", include_str!("examples/heat.txt")),
-    ("cool.txt", include_str!("examples/cool.txt")),
-    ("examine.txt", include_str!("examples/examine.txt")),
-    ("puttwo.txt", include_str!("examples/puttwo.txt")),
-    ("door.txt", include_str!("examples/door.txt")),
-    ("key.txt", include_str!("examples/key.txt")),
-    ("gripper-1.txt", include_str!("examples/gripper-1.txt")),
-    ("gripper-2.txt", include_str!("examples/gripper-2.txt")),
-    ("blockworld-1.txt", include_str!("examples/blockworld-1.txt")),
-    ("blockworld-2.txt", include_str!("examples/blockworld-2.txt")),
-    ("barman-1.txt", include_str!("examples/barman-1.txt")),
-    ("barman-2.txt", include_str!("examples/barman-2.txt")),
-    ("tyreworld-1.txt", include_str!("examples/tyreworld-1.txt")),
-    ("tyreworld-2.txt", include_str!("examples/tyreworld-2.txt")),
-];
+/// The template files of a program.
+#[derive(Clone, Debug, Default)]
+pub struct TemplateFiles {
+    /// Names and texts; a file that a template names must be among them.
+    pub files: Vec<(&'static str, &'static str)>,
+    /// The method whose layout methods without their own use.
+    pub default_method: &'static str,
+    /// The method whose layouts the prompts of calibration episodes use, whichever method is tested.
+    pub calibration_method: &'static str,
+    /// The environment whose examples are replaced by the files of ReAct's and Reflexion's public code, if a person adds
+    /// them.
+    pub public_examples_env: &'static str,
+}
+
+/// The texts for environments that have none of their own.
+pub const GENERAL_TEXTS: (&str, &str) = ("any.toml", include_str!("templates/any.toml"));
 
 /// All templates of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Templates {
+    default_method: &'static str,
+    calibration_method: &'static str,
     layouts: BTreeMap<String, Layout>,
     env_texts: Vec<EnvTexts>,
     hash: String,
@@ -163,27 +138,17 @@ pub(super) struct Condition {
 }
 
 impl Templates {
-    /// Returns the built-in templates.
-    pub fn builtin() -> Self {
-        let files = BUILTIN.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
-        // A test parses every built-in file, so the fallback is never used.
-        Self::parse(&files).unwrap_or_else(|_| Self {
-            layouts: BTreeMap::new(),
-            env_texts: Vec::new(),
-            hash: String::new(),
-        })
-    }
-
-    /// Returns the built-in templates with some files replaced; `overrides` holds (file name, text) pairs.
+    /// Parses template files; those of `overrides`, as (file name, text), replace files of the same name.
     ///
     /// # Errors
     /// Returns a [`TemplateError`] for the first file whose name is unknown or whose text cannot be parsed.
-    pub fn with_overrides(overrides: Vec<(String, String)>) -> Result<Self, TemplateError> {
+    pub fn parse(program: &TemplateFiles, overrides: Vec<(String, String)>) -> Result<Self, TemplateError> {
         let mut files: BTreeMap<String, String> =
-            BUILTIN.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
+            program.files.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
         for (name, text) in overrides {
             if !files.contains_key(&name) && !upstream_files::FILE_NAMES.contains(&name.as_str()) {
-                let known: Vec<&str> = BUILTIN
+                let known: Vec<&str> = program
+                    .files
                     .iter()
                     .map(|(n, _)| *n)
                     .chain(upstream_files::FILE_NAMES.iter().copied())
@@ -193,7 +158,18 @@ impl Templates {
             }
             files.insert(name, text);
         }
-        Self::parse(&files)
+        let mut hash = Sha256::new();
+        for (name, text) in &files {
+            for part in [name, text] {
+                hash.update((part.len() as u64).to_le_bytes());
+                hash.update(part.as_bytes());
+            }
+        }
+        let (layouts, mut env_texts) = parse::parse_all(&files)?;
+        upstream_files::add_upstream_texts(&files, program.public_examples_env, &mut env_texts)?;
+        let hash = crate::domain::hex(&hash.finalize());
+        let TemplateFiles { default_method, calibration_method, .. } = *program;
+        Ok(Self { default_method, calibration_method, layouts, env_texts, hash })
     }
 
     /// Replaces the exemplars of neuro-symbolic generation: `lines` maps a kind of reflection to the lines shown in the
@@ -218,33 +194,20 @@ impl Templates {
         self
     }
 
-    /// Returns names and texts of the built-in files, for `config init` and the documentation.
-    pub fn files() -> &'static [(&'static str, &'static str)] {
-        BUILTIN
-    }
-
     /// Returns the SHA-256 of all files in use, in hexadecimal.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    fn parse(files: &BTreeMap<String, String>) -> Result<Self, TemplateError> {
-        let mut hash = Sha256::new();
-        for (name, text) in files {
-            for part in [name, text] {
-                hash.update((part.len() as u64).to_le_bytes());
-                hash.update(part.as_bytes());
-            }
-        }
-        let (layouts, mut env_texts) = parse::parse_all(files)?;
-        upstream_files::add_upstream_texts(files, &mut env_texts)?;
-        Ok(Self { layouts, env_texts, hash: crate::domain::hex(&hash.finalize()) })
+    /// Returns the method whose layouts an episode uses, in a run of this method.
+    pub(super) fn layout_method<'a>(&self, method: &'a str, role: EpisodeRole) -> &'a str {
+        if role.is_calibration() { self.calibration_method } else { method }
     }
 
-    /// Returns the layout of a method; methods without their own use ReAct's.
+    /// Returns the layout of a method; methods without their own use the default method's.
     pub(super) fn layout(&self, method: &str) -> &Layout {
         static NONE: Layout = Layout { segments: Vec::new() };
-        self.layouts.get(method).or_else(|| self.layouts.get("react")).unwrap_or(&NONE)
+        self.layouts.get(method).or_else(|| self.layouts.get(self.default_method)).unwrap_or(&NONE)
     }
 
     /// Returns the layout of a mentor question, or `None` if the method never asks it.

@@ -34,7 +34,7 @@ fn add_lesson(kind: ReflectionKind, text: LessonText) -> Command {
 /// Checks that every prompt of a run renders to its recorded hash, both from the state in which it was sent and from
 /// the final state, and that a builder with a filled cache renders the same text as one with an empty cache.
 fn check_all_hashes(play: &TestRun) -> Result<(), TestCaseError> {
-    let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
+    let builder = PromptBuilder::new(Arc::new(crate::catalog::builtin_templates()));
     for (state, record) in &play.prompts {
         prop_assert_eq!(builder.render(state, record), render(state, record));
         prop_assert_eq!(body_hash(&render(state, record)), record.sha256.clone());
@@ -218,7 +218,7 @@ fn examples_use_the_wording_of_the_game_once_it_is_known() {
 
 #[test]
 fn the_cache_distinguishes_steps_and_lessons_with_the_same_number() {
-    let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
+    let builder = PromptBuilder::new(Arc::new(crate::catalog::builtin_templates()));
     let request = crate::engine::PromptRequest {
         role: crate::domain::ModelRole::Actor,
         question: None,
@@ -237,7 +237,8 @@ fn the_cache_distinguishes_steps_and_lessons_with_the_same_number() {
             &countertops.map(|n| format!("go to countertop {n}")).each_ref().map(String::as_str),
         );
         let draft = builder.draft(play.state(), &request);
-        let uncached = PromptBuilder::new(Arc::new(Templates::builtin())).draft(play.state(), &request);
+        let uncached =
+            PromptBuilder::new(Arc::new(crate::catalog::builtin_templates())).draft(play.state(), &request);
         assert_eq!(draft.record, uncached.record, "the cached text of other branches isn't used");
         let rendered = builder.render(play.state(), &draft.record);
         let mut with_texts = play.state().clone();
@@ -363,9 +364,9 @@ fn replies_in_every_format_are_parsed() {
 #[test]
 fn no_text_for_an_actor_asks_for_several_lines() {
     for (name, text) in [
-        ("babyai", include_str!("templates/babyai.toml")),
-        ("household", include_str!("templates/household.toml")),
-        ("pddl", include_str!("templates/pddl.toml")),
+        ("babyai", include_str!("../env/babyai/prompts/babyai.toml")),
+        ("household", include_str!("../env/household/prompts/household.toml")),
+        ("pddl", include_str!("../env/pddl/prompts/pddl.toml")),
         ("any", include_str!("templates/any.toml")),
     ] {
         assert!(text.contains("Reply with a single line"), "{name}");

@@ -365,7 +365,7 @@ fn an_error_names_the_unknown_actor_or_mentor() {
         (spec.actor, spec.mentor) = (actor.to_owned(), mentor.to_owned());
         let open: OpenWorld =
             std::sync::Arc::new(|_| Err(EnvError::Refused { what: "not needed".to_owned() }));
-        let templates = std::sync::Arc::new(retrospect::prompt::Templates::builtin());
+        let templates = std::sync::Arc::new(retrospect::catalog::builtin_templates());
         let output = RunConfig::from_spec(&spec, templates, open, std::time::Duration::ZERO).err();
         let output = output.map(|e| e.to_string()).unwrap_or_default();
         assert!(

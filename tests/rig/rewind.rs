@@ -9,7 +9,6 @@ use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::Command;
 use retrospect::journal::Session;
-use retrospect::prompt::Templates;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -44,7 +43,8 @@ fn open_world() -> OpenWorld {
 }
 
 fn run_config(spec: &RunSpec, open: OpenWorld) -> RunConfig {
-    RunConfig::from_spec(spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap()
+    RunConfig::from_spec(spec, Arc::new(retrospect::catalog::builtin_templates()), open, Duration::ZERO)
+        .unwrap()
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -13,7 +13,6 @@ use retrospect::engine::{
 };
 use retrospect::env::household::{self, TaskId};
 use retrospect::env::{EnvError, Environment};
-use retrospect::prompt::Templates;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,7 +40,9 @@ pub(crate) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
 impl Rig {
     /// Creates a rig whose run has started and is paused.
     pub(crate) fn new(spec: RunSpec) -> Self {
-        let policy = retrospect::catalog::build_policy(&spec, Arc::new(Templates::builtin())).unwrap();
+        let policy =
+            retrospect::catalog::build_policy(&spec, Arc::new(retrospect::catalog::builtin_templates()))
+                .unwrap();
         let mut rig =
             Self { engine: Engine::new(policy), journal: Vec::new(), store: Arc::default(), world: None };
         let start = Command::Start {

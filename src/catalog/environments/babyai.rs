@@ -1,6 +1,40 @@
 //! The environment `babyai`.
 
 use crate::catalog::environment_entry::EnvironmentEntry;
+use crate::domain::SettingOrigin::BuiltIn;
+use crate::method::settings::{SettingSpec, switch};
+use crate::prompt::interface::{ActionAlias, EnvironmentTexts};
 use crate::symbolic::GRID_RULES;
 
-pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry { name: "babyai", rules: &GRID_RULES };
+pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
+    name: "babyai",
+    rules: &GRID_RULES,
+    settings: &[PICKUP_ALIAS],
+    templates: &[
+        ("babyai.toml", include_str!("../../env/babyai/prompts/babyai.toml")),
+        ("door.txt", include_str!("../../env/babyai/prompts/door.txt")),
+        ("key.txt", include_str!("../../env/babyai/prompts/key.txt")),
+    ],
+    has_public_examples: false,
+    texts: EnvironmentTexts {
+        has_wrapper: true,
+        thought_rule: None,
+        alias: Some(ActionAlias { setting: PICKUP_ALIAS.name, rule: "babyai.pickup", apply: pickup_alias }),
+    },
+};
+
+/// Whether the verb of AgentBoard's prompt is understood.
+const PICKUP_ALIAS: SettingSpec = switch(
+    "pickup_alias",
+    "babyai: `pick up X`, as in AgentBoard's prompt, is sent as `pickup X`, as its environment expects",
+    false,
+    BuiltIn,
+);
+
+/// Rewrites `pick up X` to `pickup X`. Returns `None` for any other action.
+fn pickup_alias(action: &str) -> Option<String> {
+    const PREFIX: &str = "pick up ";
+    let action = action.trim();
+    let verb = action.get(..PREFIX.len())?;
+    verb.eq_ignore_ascii_case(PREFIX).then(|| format!("pickup {}", &action[PREFIX.len()..]))
+}

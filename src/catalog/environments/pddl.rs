@@ -1,6 +1,24 @@
 //! The environment `pddl`.
 
 use crate::catalog::environment_entry::EnvironmentEntry;
+use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::PLANNING_RULES;
 
-pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry { name: "pddl", rules: &PLANNING_RULES };
+pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
+    name: "pddl",
+    rules: &PLANNING_RULES,
+    settings: &[],
+    templates: &[
+        ("pddl.toml", include_str!("../../env/pddl/prompts/pddl.toml")),
+        ("gripper-1.txt", include_str!("../../env/pddl/prompts/gripper-1.txt")),
+        ("gripper-2.txt", include_str!("../../env/pddl/prompts/gripper-2.txt")),
+        ("blockworld-1.txt", include_str!("../../env/pddl/prompts/blockworld-1.txt")),
+        ("blockworld-2.txt", include_str!("../../env/pddl/prompts/blockworld-2.txt")),
+        ("barman-1.txt", include_str!("../../env/pddl/prompts/barman-1.txt")),
+        ("barman-2.txt", include_str!("../../env/pddl/prompts/barman-2.txt")),
+        ("tyreworld-1.txt", include_str!("../../env/pddl/prompts/tyreworld-1.txt")),
+        ("tyreworld-2.txt", include_str!("../../env/pddl/prompts/tyreworld-2.txt")),
+    ],
+    has_public_examples: false,
+    texts: EnvironmentTexts { has_wrapper: true, thought_rule: Some("pddl.thought"), alias: None },
+};

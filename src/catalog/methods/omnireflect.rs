@@ -26,6 +26,26 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "omnireflect",
     build: |run| Ok(Arc::new(OmniReflect::for_run(run, RULES)?)),
     settings: omnireflect::settings::LIST,
+    templates: &[
+        ("omnireflect.toml", include_str!("../../method/omnireflect/prompts/omnireflect.toml")),
+        (
+            "omnireflect-abstract.toml",
+            include_str!("../../method/omnireflect/prompts/omnireflect-abstract.toml"),
+        ),
+        ("omnireflect-error.toml", include_str!("../../method/omnireflect/prompts/omnireflect-error.toml")),
+        (
+            "omnireflect-progress.toml",
+            include_str!("../../method/omnireflect/prompts/omnireflect-progress.toml"),
+        ),
+        (
+            "omnireflect-summary-abstract.toml",
+            include_str!("../../method/omnireflect/prompts/omnireflect-summary-abstract.toml"),
+        ),
+        (
+            "omnireflect-summary-error.toml",
+            include_str!("../../method/omnireflect/prompts/omnireflect-summary-error.toml"),
+        ),
+    ],
     code_defaults: &[],
     step_limits: (50, 50),
     trials: 1,

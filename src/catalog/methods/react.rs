@@ -12,6 +12,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "react",
     build: |_| Ok(Arc::new(ReAct { rules: RULES })),
     settings: &[EMPTY_ACTION],
+    templates: &[("react.toml", include_str!("../../method/react/prompts/react.toml"))],
     code_defaults: &[],
     step_limits: (50, 49),
     trials: 1,

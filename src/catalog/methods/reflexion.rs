@@ -33,6 +33,10 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "reflexion",
     build: |_| Ok(Arc::new(Reflexion { rules: RULES })),
     settings: reflexion::settings::LIST,
+    templates: &[
+        ("reflexion.toml", include_str!("../../method/reflexion/prompts/reflexion.toml")),
+        ("reflexion-plan.toml", include_str!("../../method/reflexion/prompts/reflexion-plan.toml")),
+    ],
     code_defaults: CODE_DEFAULTS,
     step_limits: (50, 49),
     // Its shipped logs and OmniReflect's comparison have 15.

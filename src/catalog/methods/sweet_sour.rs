@@ -12,6 +12,17 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweet_sour",
     build: |_| Ok(Arc::new(SweetSour { rules: RULES })),
     settings: sweet_sour::settings::LIST,
+    templates: &[
+        ("sweet_sour.toml", include_str!("../../method/sweet_sour/prompts/sweet_sour.toml")),
+        (
+            "sweet_sour-positive.toml",
+            include_str!("../../method/sweet_sour/prompts/sweet_sour-positive.toml"),
+        ),
+        (
+            "sweet_sour-negative.toml",
+            include_str!("../../method/sweet_sour/prompts/sweet_sour-negative.toml"),
+        ),
+    ],
     code_defaults: &[],
     step_limits: (50, 50),
     // The paper allows up to four attempts.

@@ -53,7 +53,7 @@ fn rule_written_lines(kind: ReflectionKind) -> String {
 
 #[test]
 fn exemplars_equal_what_the_rules_write() {
-    let (_, file) = Templates::files().iter().find(|(name, _)| *name == "household.toml").unwrap();
+    let file = include_str!("../../env/household/prompts/household.toml");
     let texts: toml::Table = toml::from_str(file).unwrap();
     let kinds = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress];
     let heading = "\nReflections of this kind that rules wrote about other tasks; follow their style:\n";
@@ -94,15 +94,15 @@ fn neuro_symbolic_questions_show_exemplars_and_a_pool_replaces_them() {
         segment.text.to_string()
     };
     for kind in [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress] {
-        assert!(example(Templates::builtin(), kind).contains("\n- "), "{kind:?}");
+        assert!(example(crate::catalog::builtin_templates(), kind).contains("\n- "), "{kind:?}");
     }
     let custom = vec![(ReflectionKind::Abstract, "- Mine.\n".to_owned())];
-    let with_custom = Templates::builtin().with_exemplars(custom.clone());
-    assert_ne!(with_custom.hash(), Templates::builtin().hash());
-    assert_eq!(with_custom.hash(), Templates::builtin().with_exemplars(custom).hash());
+    let with_custom = crate::catalog::builtin_templates().with_exemplars(custom.clone());
+    assert_ne!(with_custom.hash(), crate::catalog::builtin_templates().hash());
+    assert_eq!(with_custom.hash(), crate::catalog::builtin_templates().with_exemplars(custom).hash());
     assert!(example(with_custom.clone(), ReflectionKind::Abstract).ends_with(":\n- Mine.\n"));
     assert_eq!(
         example(with_custom, ReflectionKind::Error),
-        example(Templates::builtin(), ReflectionKind::Error)
+        example(crate::catalog::builtin_templates(), ReflectionKind::Error)
     );
 }

@@ -5,7 +5,7 @@ use crate::catalog::{self, build_policy, default_trials, defaults};
 use crate::domain::{Autonomy, EndReason, LessonText, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin};
 use crate::engine::{Command, Event, LessonCommand};
 use crate::method::{MethodError, PaperOrCode};
-use crate::prompt::{Templates, render};
+use crate::prompt::render;
 use std::sync::Arc;
 
 const HEAT: &str = "pick_heat_then_place_in_recep";
@@ -153,7 +153,7 @@ fn the_symbolic_mentor_plans_household_tasks_only() {
     {
         run.mentor = mentor.to_owned();
         run.tasks[0].env = env.to_owned();
-        let error = build_policy(&run, Arc::new(Templates::builtin())).err().unwrap();
+        let error = build_policy(&run, Arc::new(crate::catalog::builtin_templates())).err().unwrap();
         assert!(matches!(error, catalog::MethodError::Run(MethodError::NoPlanner(_))), "{error}");
         assert!(error.to_string().contains(reason), "{error}");
     }

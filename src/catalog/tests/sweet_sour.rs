@@ -6,7 +6,7 @@ use crate::domain::{
     TextForms, Transition,
 };
 use crate::engine::State;
-use crate::prompt::{PromptBuilder, Templates, render};
+use crate::prompt::{PromptBuilder, render};
 use std::sync::Arc;
 
 fn run(trials: u32) -> RunSpec {
@@ -139,7 +139,7 @@ fn records_of_version_0_1_keep_their_text_forms() {
     assert_eq!(old.as_object_mut().unwrap().remove("text_forms"), Some(2.into()));
     let old: PromptRecord = serde_json::from_value(old).unwrap();
     assert_eq!(old.text_forms, TextForms::V1);
-    let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
+    let builder = PromptBuilder::new(Arc::new(crate::catalog::builtin_templates()));
     for _ in 0..2 {
         for record in [record, &old] {
             let body = builder.render(state, record).body();

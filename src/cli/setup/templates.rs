@@ -66,7 +66,9 @@ pub(in crate::cli) fn load_templates(config: &Config) -> Result<Templates, CliEr
 }
 
 fn read_templates_folder(folder: Option<&Path>) -> Result<Templates, CliError> {
-    let Some(folder) = folder.filter(|f| !is_builtin(f)) else { return Ok(Templates::builtin()) };
+    let Some(folder) = folder.filter(|f| !is_builtin(f)) else {
+        return Ok(crate::catalog::builtin_templates());
+    };
     let mut files = Vec::new();
     let entries = std::fs::read_dir(folder)
         .map_err(|e| CliError::file(folder, "the templates could not be read", &e))?;
@@ -79,7 +81,7 @@ fn read_templates_folder(folder: Option<&Path>) -> Result<Templates, CliError> {
         files.push((name, text));
     }
     files.sort();
-    Templates::with_overrides(files).map_err(|e| {
+    crate::catalog::parse_templates(files).map_err(|e| {
         CliError::new(
             CliErrorKind::Method,
             format!("{}/{e}", folder.display()),

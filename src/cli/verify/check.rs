@@ -204,7 +204,7 @@ impl BranchCheck {
                         "the first observation states the goal {parsed:?}, but {goal:?} is recorded"
                     ));
                 }
-                (recorded, interface::shown_observation(&self.state, "", result, &[]))
+                (recorded, crate::catalog::rewrite_observation(&self.state, "", result, &[]))
             }
             Event::Observed { call, result, agent_view: recorded, .. } => {
                 let executed = self.state.last_step()?.executed.as_ref()?;
@@ -215,7 +215,8 @@ impl BranchCheck {
                     Some(world) if is_listing => world.admissible().ok()?,
                     _ => Vec::new(),
                 };
-                let now = interface::shown_observation(&self.state, &executed.action, result, &admissible);
+                let now =
+                    crate::catalog::rewrite_observation(&self.state, &executed.action, result, &admissible);
                 (recorded, if call.is_none() { Some(now.unwrap_or_default()) } else { now })
             }
             _ => return None,

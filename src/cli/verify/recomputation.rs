@@ -5,7 +5,6 @@
 use crate::catalog;
 use crate::domain::{BranchId, LessonOp, RunSpec};
 use crate::engine::{Cause, Engine, Envelope, Event, Policy, State};
-use crate::prompt::Templates;
 use std::sync::Arc;
 
 /// Compares recorded and recomputed events batch by batch.
@@ -33,7 +32,7 @@ impl Recomputation {
     /// Sets the run whose method is used from here on.
     pub(super) fn start(&mut self, spec: &RunSpec) {
         // A method that this version doesn't know can't be recomputed.
-        self.policy = catalog::build_policy(spec, Arc::new(Templates::builtin())).ok();
+        self.policy = catalog::build_policy(spec, Arc::new(crate::catalog::builtin_templates())).ok();
     }
 
     /// Adds the next event; `before` is the state before it.

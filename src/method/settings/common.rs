@@ -43,12 +43,6 @@ pub const LIST: &[SettingSpec] = &[
         BuiltIn,
     ),
     switch(
-        "pickup_alias",
-        "babyai: `pick up X`, as in AgentBoard's prompt, is sent as `pickup X`, as its environment expects",
-        false,
-        BuiltIn,
-    ),
-    switch(
         "loop_detector",
         "an episode ends when two consecutive actions are identical (Reflexion's public code)",
         false,

@@ -23,14 +23,15 @@ const TASK_TYPES: &[(&str, &[&str])] = &[
 /// The order in which the public code shows the examples of a type; it never shows the third.
 const EXAMPLE_ORDER: &[&str] = &["1", "0", "2"];
 
-/// Adds the texts of these files to the environments they are about.
+/// Adds the texts of these files to those of the environment they are about.
 pub(super) fn add_upstream_texts(
     files: &BTreeMap<String, String>,
+    env: &str,
     env_texts: &mut [EnvTexts],
 ) -> Result<(), TemplateError> {
     let examples = files.get(EXAMPLES_FILE).map(|text| parse_examples(text)).transpose()?;
     let failures = files.get(FAILURES_FILE).map(|text| parse_failures(text)).transpose()?;
-    for env_texts in env_texts.iter_mut().filter(|t| t.envs.iter().any(|e| e == "alfworld")) {
+    for env_texts in env_texts.iter_mut().filter(|t| t.envs.iter().any(|e| e == env)) {
         if let Some(examples) = &examples {
             env_texts.examples.clone_from(examples);
         }
@@ -118,7 +119,7 @@ mod tests {
     use crate::prompt::templates::Wording;
 
     fn templates_with(name: &str, text: &str) -> Result<Templates, TemplateError> {
-        Templates::with_overrides(vec![(name.to_owned(), text.to_owned())])
+        crate::catalog::parse_templates(vec![(name.to_owned(), text.to_owned())])
     }
 
     fn shown_examples(templates: &Templates, kind: &str) -> Vec<String> {
@@ -146,7 +147,7 @@ mod tests {
             "shown verbatim, whatever the game's wording"
         );
         assert_eq!(shown_examples(&templates, "pick_heat_then_place_in_recep"), ["H0\n", "P1\n"]);
-        assert_ne!(templates.hash(), Templates::builtin().hash());
+        assert_ne!(templates.hash(), crate::catalog::builtin_templates().hash());
     }
 
     #[test]

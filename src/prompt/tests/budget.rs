@@ -18,7 +18,7 @@ fn a_higher_token_count_of_the_server_shortens_the_prompt() {
     let (state, record) = play.prompts.last().unwrap();
     let request =
         PromptRequest { role: ModelRole::Actor, question: None, step: record.step, retry: record.retry };
-    let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
+    let builder = PromptBuilder::new(Arc::new(crate::catalog::builtin_templates()));
     let tokens = |counted: u64| {
         let mut state = state.clone();
         state.token_ratios = vec![TokenRatio { role: ModelRole::Actor, estimated: 1000, counted }];

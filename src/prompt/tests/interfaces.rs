@@ -59,7 +59,7 @@ fn actions_and_observations_are_rewritten_as_by_the_wrappers() {
         ("check valid actions", outgoing(Some("check valid actions"), Some("agentboard.check"), true)),
         ("think: put it in a box.", outgoing(None, None, false)),
     ] {
-        assert_eq!(interface::outgoing_action(state, action), expected, "{action}");
+        assert_eq!(crate::catalog::rewrite_action(state, action), expected, "{action}");
     }
     let shown: Vec<_> =
         (1..=6).map(|n| state.open_episode().unwrap().step(n).unwrap().observation().unwrap()).collect();
@@ -75,30 +75,33 @@ fn actions_and_observations_are_rewritten_as_by_the_wrappers() {
         ]
     );
     let react = play_with_interface("react");
-    assert_eq!(interface::outgoing_action(react.state(), "put cd 1 in desk 1."), outgoing(None, None, false));
+    assert_eq!(
+        crate::catalog::rewrite_action(react.state(), "put cd 1 in desk 1."),
+        outgoing(None, None, false)
+    );
     let result = StepResult {
         observation: "You arrive at loc 12. On the desk 1, you see nothing.".to_owned(),
         ..StepResult::default()
     };
-    let shown = interface::shown_observation(react.state(), "go to desk 1", &result, &[]);
+    let shown = crate::catalog::rewrite_observation(react.state(), "go to desk 1", &result, &[]);
     assert_eq!(shown.as_deref(), Some("On the desk 1, you see nothing."));
     let result = StepResult {
         observation: "You arrive at desk 1. On the desk 1, you see nothing.".to_owned(),
         ..StepResult::default()
     };
-    assert_eq!(interface::shown_observation(react.state(), "go to desk 1", &result, &[]), None);
+    assert_eq!(crate::catalog::rewrite_observation(react.state(), "go to desk 1", &result, &[]), None);
     assert_eq!(
-        interface::shown_observation(react.state(), "think: hm", &result, &[]).as_deref(),
+        crate::catalog::rewrite_observation(react.state(), "think: hm", &result, &[]).as_deref(),
         Some("OK.")
     );
 }
 
 #[test]
 fn every_builtin_file_parses_and_a_broken_one_names_its_line() {
-    let builtin = Templates::with_overrides(Vec::new()).expect("the built-in files parse");
-    assert_eq!(builtin.hash(), Templates::builtin().hash());
+    let builtin = crate::catalog::parse_templates(Vec::new()).expect("the built-in files parse");
+    assert_eq!(builtin.hash(), crate::catalog::builtin_templates().hash());
     let replace_file =
-        |name: &str, text: &str| Templates::with_overrides(vec![(name.to_owned(), text.to_owned())]);
+        |name: &str, text: &str| crate::catalog::parse_templates(vec![(name.to_owned(), text.to_owned())]);
     let cases = [
         ("nobody.toml", "", 1, "unknown template"),
         ("react.toml", "method = \"react\"\n\n[[segment]]\nlabel = \"intro\"\n", 3, "unknown segment"),
@@ -130,7 +133,8 @@ fn every_builtin_file_parses_and_a_broken_one_names_its_line() {
 #[test]
 fn a_template_can_assign_the_agents_lines_to_the_assistant() {
     let layout = "method = \"react\"\n[[segment]]\nlabel = \"task\"\n[[segment]]\nlabel = \"steps\"\nspeaker = \"assistant\"\n";
-    let templates = Templates::with_overrides(vec![("react.toml".to_owned(), layout.to_owned())]).unwrap();
+    let templates =
+        crate::catalog::parse_templates(vec![("react.toml".to_owned(), layout.to_owned())]).unwrap();
     let mut play = TestRun::new(test_spec("react", &[TASK]));
     play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["go to countertop 2"]);
     let request = crate::engine::PromptRequest {
@@ -183,11 +187,15 @@ fn every_interface_leaves_the_texts_of_babyai_unchanged() {
             let rule = sent.map(|_| "babyai.pickup".to_owned());
             let expected =
                 OutgoingAction { sent: sent.map(str::to_owned), rewrite_rule: rule, admissible_only: false };
-            assert_eq!(interface::outgoing_action(play.state(), action), expected, "{interface} {action}");
+            assert_eq!(
+                crate::catalog::rewrite_action(play.state(), action),
+                expected,
+                "{interface} {action}"
+            );
             let result =
                 StepResult { observation: "You arrive at loc 1. Hm.".to_owned(), ..StepResult::default() };
             let answers_thought = action.starts_with("think:") && interface != "raw";
-            let shown = interface::shown_observation(play.state(), action, &result, &[]);
+            let shown = crate::catalog::rewrite_observation(play.state(), action, &result, &[]);
             assert_eq!(shown.as_deref(), answers_thought.then_some("OK."), "{interface} {action}");
         }
     }
@@ -209,10 +217,10 @@ fn the_fcrf_rule_rewrites_actions_but_not_thoughts() {
         ("think: a > b, so I put it on the desk", None),
         ("examine onion 1", None),
     ] {
-        let outgoing = interface::outgoing_action(play.state(), action);
+        let outgoing = crate::catalog::rewrite_action(play.state(), action);
         assert_eq!(outgoing.sent.as_deref(), sent, "{action}");
         assert_eq!(outgoing.rewrite_rule.as_deref(), sent.map(|_| "fcrf.mend"), "{action}");
     }
     let plain = TestRun::new(test_spec("reflexion", &[TASK]));
-    assert_eq!(interface::outgoing_action(plain.state(), "put cd 1 in desk 1").rewrite_rule, None);
+    assert_eq!(crate::catalog::rewrite_action(plain.state(), "put cd 1 in desk 1").rewrite_rule, None);
 }

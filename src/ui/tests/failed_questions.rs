@@ -4,7 +4,6 @@ use super::mentor::{QUESTIONS, failure, with_questions_in_flight};
 use super::{TestScreen, screen_text};
 use crate::domain::{BranchId, EndReason};
 use crate::engine::{Cause, Command, Engine, Event, Input};
-use crate::prompt::Templates;
 use crate::ui::fixture::Fixture;
 use crate::ui::msg::{Request, UiMessage};
 use std::sync::Arc;
@@ -34,8 +33,11 @@ fn a_failed_question_blocks_end_card_and_next_episode_until_decided() {
     assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);
     let state = stage.fixture.state.clone();
     let task = state.episode.as_ref().unwrap().task.clone();
-    let policy =
-        crate::catalog::build_policy(state.run.as_deref().unwrap(), Arc::new(Templates::builtin())).unwrap();
+    let policy = crate::catalog::build_policy(
+        state.run.as_deref().unwrap(),
+        Arc::new(crate::catalog::builtin_templates()),
+    )
+    .unwrap();
     let engine = Engine::resume(state, policy, BranchId::trunk());
     let error = engine.decide(&Input::Command(Command::BeginEpisode(Box::new(task)))).unwrap_err();
     assert!(error.message.contains("is unanswered"), "{error:?}");

@@ -3,13 +3,12 @@
 use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind, SettingOrigin};
 use crate::engine::{Cause, Event};
-use crate::prompt::Templates;
 use crate::ui::fixture::{Fixture, sample_session};
 use std::sync::Arc;
 
 fn screen_with_templates(fixture: Fixture, size: (u16, u16)) -> TestScreen {
     let mut stage = TestScreen::new(fixture, size.0, size.1);
-    stage.model.templates = Some(Arc::new(Templates::builtin()));
+    stage.model.templates = Some(Arc::new(crate::catalog::builtin_templates()));
     stage
 }
 

@@ -58,8 +58,8 @@ fn every_level_builds_and_starts_unsolved() {
 
 #[test]
 fn prompt_examples_match_the_environment() {
-    let door = include_str!("../../../prompt/examples/door.txt");
-    let key = include_str!("../../../prompt/examples/key.txt");
+    let door = include_str!("../prompts/door.txt");
+    let key = include_str!("../prompts/key.txt");
     for (name, seed, text) in [("OpenRedDoor", 5, door), ("UnlockPickupDist", 22, key)] {
         let mut world = World::new(Arc::new(Level::from_name(name).unwrap().generate(seed).unwrap()));
         let mut transcript = format!("{}\nYour task is to: {}\n", world.restart(), world.start().goal);

@@ -88,14 +88,14 @@ fn environment_reports_goal_truth_and_reference_plan() {
 #[test]
 fn prompt_examples_match_the_environment() {
     for (task, text) in [
-        ("gripper/easy/900001", include_str!("../../../prompt/examples/gripper-1.txt")),
-        ("gripper/easy/900002", include_str!("../../../prompt/examples/gripper-2.txt")),
-        ("blockworld/easy/900003", include_str!("../../../prompt/examples/blockworld-1.txt")),
-        ("blockworld/900001", include_str!("../../../prompt/examples/blockworld-2.txt")),
-        ("barman/easy/900011", include_str!("../../../prompt/examples/barman-1.txt")),
-        ("barman/easy/900001", include_str!("../../../prompt/examples/barman-2.txt")),
-        ("tyreworld/easy/900002", include_str!("../../../prompt/examples/tyreworld-1.txt")),
-        ("tyreworld/easy/900003", include_str!("../../../prompt/examples/tyreworld-2.txt")),
+        ("gripper/easy/900001", include_str!("../prompts/gripper-1.txt")),
+        ("gripper/easy/900002", include_str!("../prompts/gripper-2.txt")),
+        ("blockworld/easy/900003", include_str!("../prompts/blockworld-1.txt")),
+        ("blockworld/900001", include_str!("../prompts/blockworld-2.txt")),
+        ("barman/easy/900011", include_str!("../prompts/barman-1.txt")),
+        ("barman/easy/900001", include_str!("../prompts/barman-2.txt")),
+        ("tyreworld/easy/900002", include_str!("../prompts/tyreworld-1.txt")),
+        ("tyreworld/easy/900003", include_str!("../prompts/tyreworld-2.txt")),
     ] {
         let problem = generate(&task.parse().unwrap()).unwrap();
         let goal = problem.game.goal_text(GoalSeparator::Comma);
