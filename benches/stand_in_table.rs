@@ -298,7 +298,7 @@ fn reply_to(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: E
             let text = answer(&render(&engine.state, &prompt), seed);
             Reply::Model { truncated: None, call, text, reasoning: String::new(), usage: Usage::default() }
         }
-        Effect::Cancel { call } => unreachable!("{call:?} is never cancelled"),
+        other @ (Effect::Compute { .. } | Effect::Cancel { .. }) => unreachable!("{other:?}"),
     }
 }
 

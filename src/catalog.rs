@@ -14,18 +14,19 @@ mod unused_mentor;
 pub use environment_entry::EnvironmentEntry;
 pub use environments::ENVIRONMENTS;
 pub use lane::{Lane, LaneFormat};
-pub use method_entry::{Carryover, MethodEntry, ModelNeed};
+pub use method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed};
 pub use methods::{CALIBRATION_METHOD, METHODS};
 pub use rules::{DETECTORS, RULES, find_environment};
 pub use settings::{SETTINGS, default_trials, defaults, methods_with_setting};
 pub use templates::{builtin_templates, parse_templates};
 use unused_mentor::{UnusedMentor, calibrates};
 
-use crate::domain::{RunSpec, StepResult};
+use crate::domain::{Job, RunSpec, StepResult, WorkProgress};
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::prompt::{self, PromptBuilder, Templates};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The names of all methods, in the same order.
@@ -42,6 +43,21 @@ pub const METHOD_NAMES: &[&str] = &{
 /// Returns the entry of a method, or `None` if this program has no method of this name (a session of a newer version).
 pub fn find_method(name: &str) -> Option<&'static MethodEntry> {
     METHODS.iter().find(|entry| entry.name == name).copied()
+}
+
+/// Returns the entry of a job, whichever method it belongs to.
+pub fn find_job(name: &str) -> Option<&'static JobEntry> {
+    METHODS.iter().flat_map(|entry| entry.jobs).find(|job| job.name == name)
+}
+
+/// Computes a job.
+///
+/// # Errors
+/// Returns a message if the job fails, if it was cancelled, or if this program has no such job.
+pub fn compute_job(job: &Job, progress: &WorkProgress) -> Result<Value, String> {
+    let entry = find_job(&job.name)
+        .ok_or_else(|| format!("this version of the program has no job {:?}", job.name))?;
+    (entry.compute)(&job.inputs, progress)
 }
 
 /// Returns a method's lanes in screen order. The last one, "Other", is shown only if the pool has a lesson for it. A

@@ -4,6 +4,7 @@
 mod breakpoint;
 mod failure;
 mod id;
+mod job;
 mod lesson;
 mod lesson_text;
 mod manual_edit;
@@ -23,6 +24,7 @@ mod usage;
 pub use breakpoint::{BreakpointConfig, BreakpointMark};
 pub use failure::FailureKind;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
+pub use job::{Job, WorkProgress};
 pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonVersion, PoolSummary, PoolSummaryItem};
 pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;

@@ -19,6 +19,7 @@ mod error;
 mod fork;
 mod halt;
 mod halted;
+mod job_runner;
 mod model_calls;
 mod past_admissible;
 mod pending_requests;
@@ -34,6 +35,7 @@ mod streamed_text;
 mod sync_thread;
 pub mod worlds;
 
+use crate::domain::{Job, WorkProgress};
 pub use clock::{check_clock, wall_clock_now};
 pub use decision_point::{DecisionPoint, decision_point, decision_seq, is_decision};
 pub use error::DriverError;
@@ -44,20 +46,24 @@ pub use reply_override::ReplyOverride;
 pub use run_config::{RunConfig, RunFactory};
 pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording};
 pub use startup::{Driver, Resumed, open_read_only};
-pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
+pub use store::{Handle, Health, Live, LiveCall, LiveJob, Message, Signal, Store};
 pub use streamed_text::StreamedText;
 
+use std::sync::Arc;
+
+/// Computes a job of a method; reports its progress, which fails once the job is cancelled.
+pub type ComputeJob = Arc<dyn Fn(&Job, &WorkProgress) -> Result<serde_json::Value, String> + Send + Sync>;
+
 /// Opens the environment of a task. Called on the environment's own thread.
-pub type OpenWorld = std::sync::Arc<
+pub type OpenWorld = Arc<
     dyn Fn(&crate::domain::Task) -> Result<Box<dyn crate::env::Environment>, crate::env::EnvError>
         + Send
         + Sync,
 >;
 
 /// Rebuilds the exact prompt of a record from a state.
-pub type RenderPrompt = std::sync::Arc<
-    dyn Fn(&crate::engine::State, &crate::domain::PromptRecord) -> crate::domain::Prompt + Send + Sync,
->;
+pub type RenderPrompt =
+    Arc<dyn Fn(&crate::engine::State, &crate::domain::PromptRecord) -> crate::domain::Prompt + Send + Sync>;
 
 #[cfg(test)]
 mod tests;

@@ -42,8 +42,8 @@ pub use episode::{Episode, NoteTally};
 pub use event::{Event, Failure, PauseReason};
 pub use model_switch::with_model;
 pub use policy::{
-    BreakpointMatch, BreakpointRules, DetectFn, DraftPromptFn, FindHitsFn, Intent, MentorReply, Method,
-    OutgoingAction, ParseConditionFn, ParsedActorReply, ParsedMentorReply, Policy, PromptDraft,
+    BreakpointMatch, BreakpointRules, Computed, DetectFn, DraftPromptFn, FindHitsFn, Intent, MentorReply,
+    Method, OutgoingAction, ParseConditionFn, ParsedActorReply, ParsedMentorReply, Policy, PromptDraft,
     PromptRequest, add_all_lessons,
 };
 pub use pool::Pool;

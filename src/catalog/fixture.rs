@@ -1,7 +1,9 @@
 //! A small fake household and a synchronous driver, for the tests of `prompt`, `symbolic` and `method`.
 
 use crate::catalog::{build_policy, defaults};
-use crate::domain::{Autonomy, CallId, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage};
+use crate::domain::{
+    Autonomy, CallId, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage, WorkProgress,
+};
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
 use crate::method::PaperOrCode;
 use std::collections::{BTreeMap, BTreeSet};
@@ -280,6 +282,11 @@ impl TestRun {
             Effect::Ask { call, .. } => {
                 let Some(text) = actor(&self.engine.state) else { return false };
                 model_reply(call, text)
+            }
+            Effect::Compute { call, job } => {
+                let result =
+                    crate::catalog::compute_job(&job, &WorkProgress::default()).expect("the job succeeds");
+                Reply::Computed { call, result, millis: 0 }
             }
             Effect::Cancel { .. } => return false,
         };

@@ -2,9 +2,10 @@
 
 use super::lane::Lane;
 use super::unused_mentor::UnusedMentor;
-use crate::domain::{RunSpec, Settings};
+use crate::domain::{RunSpec, Settings, WorkProgress};
 use crate::engine::{Method, State};
 use crate::method::{DefaultValue, MethodError, SettingSpec};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A method: how it is built, its settings and defaults, and what screens say about it.
@@ -17,6 +18,8 @@ pub struct MethodEntry {
     pub settings: &'static [SettingSpec],
     /// Its prompt templates, as (file name, text).
     pub templates: &'static [(&'static str, &'static str)],
+    /// The jobs it may have computed.
+    pub jobs: &'static [JobEntry],
     /// The public code's values for settings that other methods have too; used with `--as paper` as well, since the paper
     /// doesn't say.
     pub code_defaults: &'static [(&'static str, DefaultValue)],
@@ -39,6 +42,16 @@ pub struct MethodEntry {
     pub mentor_plans: bool,
     /// What the tasks of a run leave for later ones.
     pub carryover: fn(&RunSpec) -> Carryover,
+}
+
+/// A job of a method.
+pub struct JobEntry {
+    /// The name in journals.
+    pub name: &'static str,
+    /// What screens call it, such as `fitting the rewards`.
+    pub label: &'static str,
+    /// Computes it from its inputs. Must report its progress often, since a report fails once the job is cancelled.
+    pub compute: fn(&Value, &WorkProgress) -> Result<Value, String>,
 }
 
 /// When a method needs a model as mentor.

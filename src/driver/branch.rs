@@ -196,6 +196,7 @@ impl Driver {
         self.epoch += 1;
         self.calls_to_refresh.clear();
         self.call_runner.begin_epoch(self.epoch);
+        self.job_runner.cancel_all();
         if let Some(timer) = self.timer.take() {
             timer.abort();
         }
@@ -242,7 +243,7 @@ impl Driver {
         if self.cached_branches.len() > MAX_CACHED_BRANCHES {
             self.cached_branches.pop_front();
         }
-        self.store.edit_live(|live| live.calls.clear());
+        self.store.edit_live(super::Live::clear_calls);
         // No call is started before the environment is restored. The commands are written now, so that they survive a
         // crash. If the write fails, the session halts as usual, and the environment is restored in the meantime.
         self.pending_requests.is_rebuilding = true;

@@ -299,7 +299,8 @@ impl Driver {
             }
             Event::EpisodeEnded { .. } => {
                 self.call_runner.cancel_all();
-                self.store.edit_live(|live| live.calls.clear());
+                self.job_runner.cancel_all();
+                self.store.edit_live(super::Live::clear_calls);
             }
             _ => {
                 if let Some(effect) = effect_of(event) {
@@ -331,9 +332,17 @@ impl Driver {
                 self.send_env_request(request, PendingRequest::Call(*call));
             }
             Effect::Ask { call, prompt } => self.ask_model(*call, prompt),
+            Effect::Compute { call, job } => self.job_runner.start(
+                (*call, self.epoch),
+                job,
+                &self.run_config.compute_job,
+                &self.store,
+                &self.handle.inbox(),
+            ),
             Effect::Cancel { call } => {
                 self.call_runner.cancel(*call);
-                self.store.edit_live(|live| live.calls.retain(|c| c.call != *call));
+                self.job_runner.cancel(*call);
+                self.store.edit_live(|live| live.remove_call(*call));
             }
         }
     }
@@ -397,9 +406,10 @@ impl Driver {
     }
 
     fn remove_live_call(&mut self, reply: &Reply) {
-        if let Reply::Model { call, .. } | Reply::Failed { call, .. } = reply {
+        if let Reply::Model { call, .. } | Reply::Computed { call, .. } | Reply::Failed { call, .. } = reply {
             self.call_runner.forget_call(*call);
-            self.store.edit_live(|live| live.calls.retain(|c| c.call != *call));
+            self.job_runner.cancel(*call);
+            self.store.edit_live(|live| live.remove_call(*call));
         }
     }
 }

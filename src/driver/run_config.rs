@@ -1,6 +1,6 @@
 //! The configuration of a run.
 
-use super::{DriverError, OpenWorld, RenderPrompt, ReplyOverride};
+use super::{ComputeJob, DriverError, OpenWorld, RenderPrompt, ReplyOverride};
 use crate::domain::{RunSpec, Setting};
 use crate::engine::{Cause, Event, Policy, ReplayStart};
 use crate::provider::Provider;
@@ -16,6 +16,8 @@ pub struct RunConfig {
     /// The model that writes reflections, if any.
     pub mentor: Option<Arc<dyn Provider>>,
     pub open_world: OpenWorld,
+    /// Computes the method's jobs.
+    pub compute_job: ComputeJob,
     /// How long an environment may take for one answer before it is abandoned.
     pub answer_deadline: std::time::Duration,
     /// Opens a recording from which a person takes a reply; `None` if recordings are not available.

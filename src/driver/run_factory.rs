@@ -98,6 +98,7 @@ impl RunConfig {
             actor,
             mentor,
             open_world,
+            compute_job: Arc::new(catalog::compute_job),
             answer_deadline: DEFAULT_ANSWER_DEADLINE,
             run_factory: None,
             reply_override: None,

@@ -4,6 +4,7 @@ use super::cached_branch::CachedBranch;
 use super::call_runner::CallRunner;
 use super::checkpoint_writer::CheckpointWriter;
 use super::env_worker::EnvWorker;
+use super::job_runner::JobRunner;
 use super::past_admissible::PastQueries;
 use super::pending_requests::PendingRequests;
 use super::prefetch::Prefetcher;
@@ -46,6 +47,7 @@ pub struct Driver {
     pub(super) handle: Handle,
     pub(super) env_worker: EnvWorker,
     pub(super) call_runner: CallRunner,
+    pub(super) job_runner: JobRunner,
     /// Messages that wait until a failed write succeeds.
     pub(super) queued_messages: VecDeque<Message>,
     /// Events whose write failed.
@@ -202,6 +204,7 @@ impl Driver {
             handle: handle.clone(),
             env_worker,
             call_runner: CallRunner::default(),
+            job_runner: JobRunner::default(),
             queued_messages: VecDeque::new(),
             unwritten_events: Vec::new(),
             journal_changed: false,
@@ -283,6 +286,7 @@ impl Driver {
 
     fn shut_down(&mut self) {
         self.call_runner.cancel_all();
+        self.job_runner.cancel_all();
         if let Some(timer) = self.timer.take() {
             timer.abort();
         }
@@ -304,7 +308,7 @@ struct EndNotifier(Arc<Store>);
 impl Drop for EndNotifier {
     fn drop(&mut self) {
         self.0.edit_live(|live| {
-            live.calls.clear();
+            live.clear_calls();
             if live.health == Health::Running {
                 live.health = Health::Ended;
             }

@@ -2,7 +2,7 @@
 //! send commands. A slow reader never blocks the driver.
 
 use super::{Fork, Halt, LoadState, PastAdmissible, StreamedText};
-use crate::domain::{BranchId, CallId, ModelRole, PartialReply, Seq, Usage};
+use crate::domain::{BranchId, CallId, Job, ModelRole, PartialReply, Seq, Usage, WorkProgress};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
 use crate::timeline::{EventFetcher, Timeline};
@@ -56,6 +56,15 @@ impl LiveCall {
     }
 }
 
+/// A job while it is computed. Never part of the state.
+#[derive(Clone, Debug)]
+pub struct LiveJob {
+    pub call: CallId,
+    pub job: Arc<Job>,
+    pub started: Instant,
+    pub progress: Arc<WorkProgress>,
+}
+
 /// The condition of the driver. Not part of the state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Health {
@@ -81,6 +90,8 @@ pub enum Signal {
 pub struct Live {
     /// Model calls in flight.
     pub calls: Vec<LiveCall>,
+    /// Jobs in progress.
+    pub jobs: Vec<LiveJob>,
     pub health: Health,
     /// The last few signals with their numbers, newest last.
     pub signals: Vec<(u64, Signal)>,
@@ -141,6 +152,18 @@ pub struct Handle {
 }
 
 impl Live {
+    /// Removes a call or a job that has ended.
+    pub(super) fn remove_call(&mut self, call: CallId) {
+        self.calls.retain(|c| c.call != call);
+        self.jobs.retain(|j| j.call != call);
+    }
+
+    /// Removes all calls and jobs.
+    pub(super) fn clear_calls(&mut self) {
+        self.calls.clear();
+        self.jobs.clear();
+    }
+
     /// Returns the calls with a long silence: how many seconds, and its description.
     pub fn list_silences(&self) -> Vec<(CallId, u64, String)> {
         let now = Instant::now();

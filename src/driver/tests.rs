@@ -21,6 +21,7 @@ mod branch_tree;
 mod breakpoints;
 mod changed_run;
 mod fork;
+mod jobs;
 mod journal_changed;
 mod models;
 mod partial_replies;
@@ -117,6 +118,7 @@ fn test_config(goal: u32, is_diverging: bool) -> RunConfig {
         actor: Arc::new(ScriptedProvider::new(|_| Ok("count".to_owned()))),
         mentor: None,
         open_world: open,
+        compute_job: Arc::new(|_, _| Err("no jobs here".to_owned())),
         answer_deadline: Duration::from_secs(60),
         run_factory: None,
         reply_override: None,

@@ -4,8 +4,8 @@
 use super::state::{Grant, RunStatus, State};
 use super::{Cause, Engine, Episode, Event, Intent, PauseReason, PromptDraft, PromptRequest, limits};
 use crate::domain::{
-    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeStats, EpisodeSummary, ExecutedAction, ModelRole,
-    Question, Reflection, ShownAs, Stage, Step, ThoughtDisposition,
+    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeStats, EpisodeSummary, ExecutedAction, Job,
+    ModelRole, Question, Reflection, ShownAs, Stage, Step, ThoughtDisposition,
 };
 use std::sync::Arc;
 
@@ -38,7 +38,11 @@ impl Engine {
         {
             return vec![Event::Noted { step: step.number, notes: (self.policy.detect)(state) }];
         }
-        if state.is_world_busy() || state.is_asking(ModelRole::Actor) || state.is_asking(ModelRole::Mentor) {
+        if state.is_world_busy()
+            || state.is_asking(ModelRole::Actor)
+            || state.is_asking(ModelRole::Mentor)
+            || state.is_computing()
+        {
             return Vec::new();
         }
         if !state.waiting_summaries.is_empty() {
@@ -215,7 +219,7 @@ impl Engine {
         step.map_or(0, |s| s.unusable_replies.min(5))
     }
 
-    /// Returns the events for the method's last reflections, lesson changes, memory and mentor questions before the
+    /// Returns the events for the method's last reflections, lesson changes, memory, mentor questions and jobs before the
     /// episode ends; the method's other intents are ignored. Returns `None` if the episode may end now, and an empty
     /// list if the mentor has to be asked first but the session is paused.
     fn final_reflections(&self) -> Option<Vec<Event>> {
@@ -229,8 +233,15 @@ impl Engine {
             return Some(written);
         }
         let next = intents.iter().find(|intent| !is_write_only(intent));
-        matches!(next, Some(Intent::AskMentor(_)))
-            .then(|| self.send_draft_or_ask(|| self.ask_mentor(&first_question_round(&intents))))
+        match next {
+            Some(Intent::AskMentor(_)) => {
+                Some(self.send_draft_or_ask(|| self.ask_mentor(&first_question_round(&intents))))
+            }
+            Some(Intent::Compute(job)) => {
+                Some(if self.state.can_proceed() { self.request_job(job) } else { Vec::new() })
+            }
+            _ => None,
+        }
     }
 
     /// Returns the event that sends the waiting draft or, if there is none, the events of `ask`. Returns no events
@@ -323,8 +334,13 @@ impl Engine {
                 vec![episode_end(state, reason)]
             }
             Some(Intent::EndRun) => vec![Event::RunEnded],
+            Some(Intent::Compute(job)) => self.request_job(&job),
             _ => Vec::new(),
         }
+    }
+
+    fn request_job(&self, job: &Job) -> Vec<Event> {
+        vec![Event::ComputeRequested { call: CallId(self.state.next_call), job: Arc::new(job.clone()) }]
     }
 }
 

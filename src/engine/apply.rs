@@ -260,6 +260,10 @@ impl State {
                 self.apply_undo_or_redo(seq, *target_seq, change, false);
             }
             Event::ReplayStartLoaded { replay_start } => self.apply_replay_start(replay_start),
+            Event::ComputeRequested { .. } => {}
+            Event::Computed { call, .. } => {
+                self.calls.remove(call);
+            }
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();

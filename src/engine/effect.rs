@@ -1,7 +1,7 @@
 //! Effects: the work that the driver has to do for events.
 
 use super::Event;
-use crate::domain::{CallId, ModelRole, PromptRecord, Question, Task};
+use crate::domain::{CallId, Job, ModelRole, PromptRecord, Question, Task};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub enum Effect {
     },
     /// Send a prompt to a model.
     Ask { call: CallId, prompt: Arc<PromptRecord> },
+    /// Compute a job of the method.
+    Compute { call: CallId, job: Arc<Job> },
     /// Cancel a call.
     Cancel { call: CallId },
 }
@@ -38,6 +40,7 @@ pub fn effect_of(event: &Event) -> Option<Effect> {
             admissible_only: *admissible_only,
         }),
         Event::PromptSent { prompt } => Some(Effect::Ask { call: prompt.call, prompt: prompt.clone() }),
+        Event::ComputeRequested { call, job } => Some(Effect::Compute { call: *call, job: job.clone() }),
         Event::CallCancelled { call, .. } => Some(Effect::Cancel { call: *call }),
         _ => None,
     }
@@ -52,9 +55,22 @@ impl Effect {
         }
     }
 
+    /// Returns the job, or `None` for any other effect.
+    pub fn job(&self) -> Option<&Job> {
+        match self {
+            Self::Compute { job, .. } => Some(job),
+            _ => None,
+        }
+    }
+
     /// Returns whether this is a prompt for a role.
     pub fn is_prompt_for(&self, role: ModelRole) -> bool {
         matches!(self, Self::Ask { prompt, .. } if prompt.role == role)
+    }
+
+    /// Returns whether a person can cancel it: a call to a model or a job.
+    pub fn is_cancellable(&self) -> bool {
+        matches!(self, Self::Ask { .. } | Self::Compute { .. })
     }
 
     /// Returns the id of the call to make or cancel.
@@ -63,6 +79,7 @@ impl Effect {
             Self::ResetWorld { call, .. }
             | Self::StepWorld { call, .. }
             | Self::Ask { call, .. }
+            | Self::Compute { call, .. }
             | Self::Cancel { call } => *call,
         }
     }

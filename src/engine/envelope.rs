@@ -34,6 +34,8 @@ pub enum Cause {
     World,
     /// The method or the engine itself, without input.
     Policy,
+    /// The result of a job.
+    Job,
     /// The timer of the episode's time limit.
     Timer,
 }

@@ -3,7 +3,7 @@
 mod failure;
 use super::{Prefetch, ReplayStart};
 use crate::domain::{
-    Author, Autonomy, BreakpointConfig, CallId, EpisodeRole, EpisodeSummary, ExecutedAction, LessonOp,
+    Author, Autonomy, BreakpointConfig, CallId, EpisodeRole, EpisodeSummary, ExecutedAction, Job, LessonOp,
     ManualEdit, ModelRole, Note, PartialReply, PoolSummary, PromptRecord, Reflection, RunSpec, Seq, ShownAs,
     StepResult, Task, ThoughtDisposition, Truncation, Usage,
 };
@@ -289,6 +289,15 @@ pub enum Event {
         target_seq: Seq,
         /// The edit that takes effect again.
         change: Box<ManualEdit>,
+    },
+    /// The method requested a job, which is being computed.
+    ComputeRequested { call: CallId, job: Arc<Job> },
+    /// A job has been computed.
+    Computed {
+        call: CallId,
+        result: serde_json::Value,
+        /// How long it took.
+        millis: u64,
     },
     /// The method's memory was replaced.
     MemorySet {

@@ -2,8 +2,9 @@
 
 use super::{CommandError, Envelope, LessonCommand, State};
 use crate::domain::{
-    Author, BreakpointConfig, EndReason, EpisodeRole, LessonId, LessonText, ModelRole, Note, PromptRecord,
-    Question, Reflection, ReflectionItem, ReflectionKind, SegmentOrigin, Seq, StepResult, Task, Truncation,
+    Author, BreakpointConfig, EndReason, EpisodeRole, Job, LessonId, LessonText, ModelRole, Note,
+    PromptRecord, Question, Reflection, ReflectionItem, ReflectionKind, SegmentOrigin, Seq, StepResult, Task,
+    Truncation,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub enum Intent {
     },
     EndEpisode(EndReason),
     EndRun,
+    /// Have a job computed. It runs alone: nothing else is in flight, and nothing goes on until it has ended.
+    Compute(Box<Job>),
     /// Replace the method's memory.
     SetMemory(Value),
 }
@@ -56,6 +59,21 @@ pub trait Method: Send + Sync {
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         add_all_lessons(state, reply)
     }
+
+    /// Returns what to do with the result of a job. All intents must be ones that only write, and one of them must record
+    /// that the job has ended, so that `next` doesn't request it again. The default implementation does nothing.
+    fn on_computed(&self, state: &State, computed: &Computed<'_>) -> Vec<Intent> {
+        let _ = (state, computed);
+        Vec::new()
+    }
+}
+
+/// A job that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Computed<'a> {
+    pub job: &'a Job,
+    /// The result; `None` if a person continues without it.
+    pub result: Option<&'a Value>,
 }
 
 /// A mentor's parsed reply with its question.

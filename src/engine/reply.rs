@@ -2,9 +2,10 @@
 
 use super::{Failure, Prefetch};
 use crate::domain::{CallId, StepResult, Truncation, Usage};
+use serde_json::Value;
 use std::time::Duration;
 
-/// A reply of a model, an environment or a timer. A reply to a call that is no longer in flight yields no event.
+/// A reply of a model, an environment, a job or a timer. A reply to a call that is no longer in flight yields no event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// A model replied.
@@ -34,6 +35,13 @@ pub enum Reply {
         result: Box<StepResult>,
         /// The admissible actions, if the call asked for them.
         admissible: Vec<String>,
+    },
+    /// A job has been computed.
+    Computed {
+        call: CallId,
+        result: Value,
+        /// How long it took.
+        millis: u64,
     },
     /// A call failed.
     Failed { call: CallId, failure: Failure },

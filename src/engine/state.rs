@@ -226,6 +226,11 @@ impl State {
         self.calls.values().any(|c| matches!(c, Effect::Ask { prompt, .. } if prompt.role == role))
     }
 
+    /// Returns whether a job is being computed.
+    pub fn is_computing(&self) -> bool {
+        self.calls.values().any(|call| matches!(call, Effect::Compute { .. }))
+    }
+
     /// Returns the name of the recording that answers a call instead of the model, if a person chose one.
     pub fn reply_override(&self, call: CallId) -> Option<&str> {
         self.reply_overrides.iter().find(|s| s.0 == call).map(|s| s.1.as_str())

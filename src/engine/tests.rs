@@ -6,6 +6,7 @@ mod cases;
 mod edited_prompts;
 mod episode_end;
 mod fixture;
+mod jobs;
 mod manual_edit;
 mod mentor;
 mod prefetch;

@@ -291,6 +291,12 @@ impl Transcript {
             Event::Paused { reason: PauseReason::Failure } => {
                 write_line(out, "      ", "paused: a call failed");
             }
+            Event::ComputeRequested { job, .. } => {
+                write_line(out, "      ", &format!("job: {}", job_label(&job.name)));
+            }
+            Event::Computed { millis, .. } => {
+                write_line(out, "      ", &format!("job done in {:.1} s", *millis as f64 / 1e3));
+            }
             Event::TextDefined { .. }
             | Event::PromptDrafted { .. }
             | Event::StepOpened { .. }
@@ -310,6 +316,11 @@ impl Transcript {
             | Event::Reopened => {}
         }
     }
+}
+
+/// Returns what screens call a job, or its name if this program doesn't know it.
+fn job_label(name: &str) -> &str {
+    crate::catalog::find_job(name).map_or(name, |job| job.label)
 }
 
 fn write_reflection(out: &mut String, reflection: &Reflection) {

@@ -205,7 +205,9 @@ impl App {
     /// Returns when the loop must wake up next, or `None` if nothing is animated.
     fn next_wake(&self, drawn: Instant, stale: bool) -> Option<Instant> {
         let frame = stale.then(|| drawn + FRAME_INTERVAL);
-        let moving = !self.frame.live.calls.is_empty() && self.frame.live.health == Health::Running;
+        let live = &self.frame.live;
+        let has_calls = !live.calls.is_empty() || !live.jobs.is_empty();
+        let moving = has_calls && live.health == Health::Running;
         let second =
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });
         let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.expires_at));

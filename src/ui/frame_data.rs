@@ -195,9 +195,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns whether a model call is in flight.
+    /// Returns whether a model call or a job is in flight.
     pub fn is_thinking(&self) -> bool {
-        self.frame.head.calls.values().any(|c| matches!(c, Effect::Ask { .. }))
+        self.frame.head.calls.values().any(Effect::is_cancellable)
     }
 
     /// Returns whether the session is read-only: commands are rejected.

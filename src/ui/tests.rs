@@ -185,6 +185,7 @@ mod first_use_faults;
 mod fork_from_present;
 mod forks;
 mod grid_world;
+mod jobs;
 mod key_isolation;
 mod keys;
 mod mentor;

@@ -6,7 +6,7 @@
 #[path = "../rig/run.rs"]
 mod run;
 
-use retrospect::domain::{RunSpec, Seq, Task, Usage};
+use retrospect::domain::{RunSpec, Seq, Task, Usage, WorkProgress};
 use retrospect::driver::Store;
 use retrospect::engine::{
     Cause, Command, CommandError, Effect, Engine, Envelope, Event, Input, Reply, State,
@@ -87,7 +87,7 @@ impl Rig {
 
     fn reply_for(&mut self, effect: &Effect) -> Reply {
         let call = effect.call();
-        let failed_reply = |error: &EnvError| Reply::Failed {
+        let failed_reply = |error: &dyn std::fmt::Display| Reply::Failed {
             call,
             failure: retrospect::engine::Failure {
                 message: error.to_string(),
@@ -120,6 +120,12 @@ impl Rig {
                     text,
                     reasoning: String::new(),
                     usage: Usage::default(),
+                };
+            }
+            Effect::Compute { job, .. } => {
+                return match retrospect::catalog::compute_job(job, &WorkProgress::default()) {
+                    Ok(result) => Reply::Computed { call, result, millis: 0 },
+                    Err(message) => failed_reply(&message),
                 };
             }
             Effect::Cancel { .. } => Err(no_world()),

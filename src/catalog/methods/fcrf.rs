@@ -27,6 +27,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ("fcrf-contrast.toml", include_str!("../../method/fcrf/prompts/fcrf-contrast.toml")),
         ("fcrf-summary.toml", include_str!("../../method/fcrf/prompts/fcrf-summary.toml")),
     ],
+    jobs: &[],
     code_defaults: CODE_DEFAULTS,
     step_limits: (50, 49),
     trials: 5,

@@ -46,6 +46,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             include_str!("../../method/omnireflect/prompts/omnireflect-summary-error.toml"),
         ),
     ],
+    jobs: &[],
     code_defaults: &[],
     step_limits: (50, 50),
     trials: 1,

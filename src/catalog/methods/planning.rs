@@ -12,6 +12,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     build: |run| Ok(Arc::new(Planning::for_run(run, RULES)?)),
     settings: planning::settings::LIST,
     templates: &[("planning-plan.toml", include_str!("../../method/planning/prompts/planning-plan.toml"))],
+    jobs: &[],
     code_defaults: &[],
     step_limits: (50, 50),
     trials: 5,

@@ -13,6 +13,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     build: |_| Ok(Arc::new(ReAct { rules: RULES })),
     settings: &[EMPTY_ACTION],
     templates: &[("react.toml", include_str!("../../method/react/prompts/react.toml"))],
+    jobs: &[],
     code_defaults: &[],
     step_limits: (50, 49),
     trials: 1,

@@ -37,6 +37,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ("reflexion.toml", include_str!("../../method/reflexion/prompts/reflexion.toml")),
         ("reflexion-plan.toml", include_str!("../../method/reflexion/prompts/reflexion-plan.toml")),
     ],
+    jobs: &[],
     code_defaults: CODE_DEFAULTS,
     step_limits: (50, 49),
     // Its shipped logs and OmniReflect's comparison have 15.

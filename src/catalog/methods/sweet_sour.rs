@@ -23,6 +23,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             include_str!("../../method/sweet_sour/prompts/sweet_sour-negative.toml"),
         ),
     ],
+    jobs: &[],
     code_defaults: &[],
     step_limits: (50, 50),
     // The paper allows up to four attempts.

@@ -8,6 +8,9 @@ impl State {
     pub(super) fn cancel_call(&mut self, seq: Seq, call: CallId, partial_reply: &PartialReply) {
         self.reply_overrides.retain(|(overridden, _)| *overridden != call);
         let Some(effect) = self.calls.remove(&call) else { return };
+        if matches!(effect, Effect::Compute { .. }) {
+            return self.cancelled_calls.push((effect, PartialReply::default()));
+        }
         let Effect::Ask { prompt, .. } = &effect else { return };
         let is_actor = prompt.role == ModelRole::Actor;
         if let Some(usage) = &partial_reply.usage {

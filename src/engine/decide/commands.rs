@@ -326,13 +326,10 @@ impl Engine {
         events
     }
 
-    /// Returns the events that cancel all calls to models. Calls to the environment aren't cancelled.
+    /// Returns the events that cancel all calls to models and all jobs. Calls to the environment aren't cancelled.
     fn cancel_calls(&self) -> Vec<Event> {
-        let model_calls = self.state.calls.values().filter_map(|effect| match effect {
-            Effect::Ask { call, .. } => Some(*call),
-            _ => None,
-        });
-        model_calls.map(|call| Event::CallCancelled { call, partial_reply: Box::default() }).collect()
+        let calls = self.state.calls.values().filter(|effect| effect.is_cancellable()).map(Effect::call);
+        calls.map(|call| Event::CallCancelled { call, partial_reply: Box::default() }).collect()
     }
 
     fn set_autonomy(&self, autonomy: Autonomy) -> Vec<Event> {

@@ -1,7 +1,7 @@
 //! Commands about calls to models: reflecting now, continuing without a reply, editing a prompt.
 
 use crate::domain::{Author, CallId, ModelRole, Question};
-use crate::engine::{CommandError, Effect, Engine, Event, Intent, MentorReply};
+use crate::engine::{CommandError, Computed, Effect, Engine, Event, Intent, MentorReply};
 
 impl Engine {
     pub(super) fn reflect(&self, kind: crate::domain::ReflectionKind) -> Result<Vec<Event>, CommandError> {
@@ -35,7 +35,7 @@ impl Engine {
         Ok(events)
     }
 
-    /// Gives up every failed or cancelled call to a model. A question to the mentor is answered with an empty
+    /// Gives up every failed or cancelled call to a model, and every failed or cancelled job. A question to the mentor is answered with an empty
     /// reflection that records the reason. A step whose actor call is given up stays open, without a proposal.
     pub(super) fn give_up(&self) -> Result<Vec<Event>, CommandError> {
         let mut events = Vec::new();
@@ -46,6 +46,11 @@ impl Engine {
         let cancelled = self.state.cancelled_calls.iter();
         let cancelled = cancelled.map(|(e, _)| (e, "given up after the call was cancelled".to_owned()));
         for (effect, complaint) in failed.chain(cancelled) {
+            if let Effect::Compute { call, job } = effect {
+                events.push(Event::CallGivenUp { call: *call });
+                events.extend(self.computed_events(&Computed { job, result: None }, events.len()));
+                continue;
+            }
             let Effect::Ask { call, prompt } = effect else { continue };
             events.push(Event::CallGivenUp { call: *call });
             if let Some(question) = prompt.question {
@@ -66,7 +71,7 @@ impl Engine {
         }
         if events.is_empty() {
             return Err(CommandError::new(
-                "no model call has failed or been cancelled",
+                "no model call or job has failed or been cancelled",
                 "if the environment failed, retry it or end the episode",
             ));
         }

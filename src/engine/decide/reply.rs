@@ -4,7 +4,8 @@
 use crate::domain::{Author, EndReason, FailureKind, ModelRole, Stage, Truncation, Usage};
 use crate::engine::advance::episode_end;
 use crate::engine::{
-    Cause, Effect, Engine, Event, Failure, MentorReply, ParsedActorReply, PauseReason, PrefetchStatus, Reply,
+    Cause, Computed, Effect, Engine, Event, Failure, MentorReply, ParsedActorReply, PauseReason,
+    PrefetchStatus, Reply,
 };
 
 impl Engine {
@@ -108,6 +109,13 @@ impl Engine {
         let summary_proposed = self.propose_pool_summary(reply, &mut intents);
         let events = self.intent_events(intents.iter(), Author::Mentor, earlier_events);
         events.into_iter().chain(summary_proposed).map(|event| (Cause::Model, event)).collect()
+    }
+
+    /// Returns the events that follow from the end of a job. `earlier_events` is the number of earlier events in the same
+    /// batch.
+    pub(super) fn computed_events(&self, computed: &Computed<'_>, earlier_events: usize) -> Vec<Event> {
+        let intents = self.policy.method.on_computed(&self.state, computed);
+        self.intent_events(intents.iter(), Author::Symbolic, earlier_events)
     }
 
     /// Returns the events that follow from a reply.
@@ -223,10 +231,17 @@ impl Engine {
                 }
                 _ => Vec::new(),
             },
+            Reply::Computed { call, result, millis } => {
+                let Some(Effect::Compute { job, .. }) = self.state.calls.get(call) else { return Vec::new() };
+                let computed = Event::Computed { call: *call, result: result.clone(), millis: *millis };
+                let changes = self.computed_events(&Computed { job, result: Some(result) }, 1);
+                std::iter::once(computed).chain(changes).map(|event| (Cause::Job, event)).collect()
+            }
             Reply::Failed { call, failure } => {
                 let Some(effect) = self.state.calls.get(call) else { return Vec::new() };
                 let cause = match effect {
                     Effect::Ask { .. } => Cause::Model,
+                    Effect::Compute { .. } => Cause::Job,
                     _ => Cause::World,
                 };
                 vec![

@@ -9,7 +9,7 @@ impl Engine {
     /// empty, because a method can't read the memory of another one. Reflections and lessons are kept.
     pub(super) fn change_run(&self, spec: &RunSpec) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
-        if state.calls.values().any(|c| matches!(c, Effect::Ask { .. })) {
+        if state.calls.values().any(Effect::is_cancellable) {
             return Err(CommandError::new(
                 "the run can't be changed during a model call",
                 "wait for the reply, or cancel the call with Ctrl-C; then change the run",

@@ -236,6 +236,11 @@ impl Harness {
         Self::new().start(spec)
     }
 
+    /// Starts this run with any method.
+    pub(super) fn with_any_method(method: Arc<dyn Method>, spec: RunSpec) -> Self {
+        Self::with_method(method).start(spec)
+    }
+
     /// Starts this run with a method that also asks a mentor.
     pub(super) fn with_mentor(spec: RunSpec) -> Self {
         Self::with_method(Arc::new(MentorMethod)).start(spec)

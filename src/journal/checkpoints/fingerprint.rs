@@ -29,6 +29,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/failure.rs"),
     include_bytes!("../../domain/manual_edit.rs"),
     include_bytes!("../../domain/id.rs"),
+    include_bytes!("../../domain/job.rs"),
     include_bytes!("../../domain/lesson.rs"),
     include_bytes!("../../domain/lesson_text.rs"),
     include_bytes!("../../domain/note.rs"),

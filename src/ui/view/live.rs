@@ -1,9 +1,9 @@
 //! The rows below the last step: the proposal's keys, calls in flight, and failed calls.
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter};
-use crate::catalog::mentor_plans;
-use crate::domain::{Autonomy, FailureKind, ModelRole, Question, Stage, Step};
-use crate::driver::{LiveCall, StreamedText};
+use crate::catalog::{find_job, mentor_plans};
+use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, Stage, Step};
+use crate::driver::{LiveCall, LiveJob, StreamedText};
 use crate::engine::{Effect, Failure, State};
 use crate::provider::Phase;
 use crate::text::{truncate, wrap};
@@ -12,6 +12,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Model;
 use crate::ui::theme::Role;
+use std::time::Instant;
 
 mod cancelled_calls;
 
@@ -43,7 +44,10 @@ pub(super) fn live_rows(context: &Context<'_>, layout: RowLayout, model: &Model)
     for call in calls {
         write_call_in_progress(&mut w, call, context, layout, model);
     }
-    if context.frame.live.calls.is_empty() {
+    for job in &context.frame.live.jobs {
+        write_job_in_progress(&mut w, job, context, model);
+    }
+    if context.frame.live.calls.is_empty() && context.frame.live.jobs.is_empty() {
         write_waiting(&mut w, context, state);
     }
     write_problems(&mut w, context, state);
@@ -76,6 +80,8 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
             asked.collect::<Vec<_>>().join(", ")
         );
         w.push_text((Role::Muted, ""), 2, Role::Muted, &message);
+    } else if let Some(job) = state.calls.values().find_map(Effect::job) {
+        w.push_line(2, [(Role::Muted, format!("{} {}", context.glyphs.ellipsis, job_label(job)))]);
     } else if state.is_world_busy() {
         w.push_line(2, [(Role::Muted, format!("{} waiting for the environment", context.glyphs.ellipsis))]);
     }
@@ -178,6 +184,25 @@ pub(super) fn key_pieces(context: &Context<'_>, pairs: &[(Action, &str)]) -> Vec
     pieces
 }
 
+/// Returns what the screen calls a job.
+fn job_label(job: &Job) -> &str {
+    find_job(&job.name).map_or(&job.name, |entry| entry.label)
+}
+
+fn write_job_in_progress(w: &mut RowWriter<'_>, job: &LiveJob, context: &Context<'_>, model: &Model) {
+    let (mark, seconds) = spinner_and_seconds(job.started, context, model);
+    w.push_line(0, [(Role::ModeThinking, format!("{mark} {}", job_label(&job.job)))]);
+    let percent = job.progress.percent();
+    w.push_tail(Role::Muted, &format!("{seconds} s {} {percent} %", context.glyphs.separator));
+}
+
+/// Returns the spinner, or what stands for it without motion, and for how many seconds the work has run.
+fn spinner_and_seconds<'a>(started: Instant, context: &Context<'a>, model: &Model) -> (&'a str, u64) {
+    let since = context.now.saturating_duration_since(started);
+    let spinner = context.glyphs.spinner[(since.as_millis() / u128::from(SPINNER_FRAME_MILLIS) % 4) as usize];
+    (if model.reduced_motion { context.glyphs.ellipsis } else { spinner }, since.as_secs())
+}
+
 fn write_call_in_progress(
     w: &mut RowWriter<'_>,
     call: &LiveCall,
@@ -197,10 +222,7 @@ fn write_call_in_progress(
         Phase::Reasoning => "reasoning",
         Phase::Answering => "answering",
     };
-    let since = context.now.saturating_duration_since(call.started);
-    let seconds = since.as_secs();
-    let spinner = context.glyphs.spinner[(since.as_millis() / u128::from(SPINNER_FRAME_MILLIS) % 4) as usize];
-    let mark = if model.reduced_motion { context.glyphs.ellipsis } else { spinner };
+    let (mark, seconds) = spinner_and_seconds(call.started, context, model);
     w.push_line(0, [(Role::ModeThinking, format!("{mark} {who}{what}"))]);
     let dot = context.glyphs.separator;
     let count =
@@ -345,7 +367,9 @@ fn write_failed_calls(w: &mut RowWriter<'_>, context: &Context<'_>, state: &Stat
     let mut pairs = vec![(Action::AskAgain, if count > 1 { "retry all" } else { "retry" })];
     if state.has_failed_call(ModelRole::Actor) {
         pairs.push((Action::Override, "type an action"));
-    } else if state.has_failed_call(ModelRole::Mentor) {
+    } else if state.has_failed_call(ModelRole::Mentor)
+        || state.failed_calls().any(|(effect, _)| effect.job().is_some())
+    {
         pairs.push((Action::GiveUp, "continue without"));
     }
     if state.open_episode().is_some() {

@@ -141,11 +141,13 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         };
     }
     if context.is_thinking() {
-        let since = context.frame.live.calls.iter().map(|c| c.started).min();
+        let live = &context.frame.live;
+        let since = live.calls.iter().map(|c| c.started).chain(live.jobs.iter().map(|j| j.started)).min();
         let seconds = since.map_or(0, |s| context.now.saturating_duration_since(s).as_secs());
         let word = match state.run_status {
             RunStatus::Pausing => "PAUSING",
             _ if state.is_asking(ModelRole::Actor) => "THINKING",
+            _ if state.is_computing() => "COMPUTING",
             _ => "REFLECTING",
         };
         return (format!("{word} {seconds} s"), Role::ModeThinking);

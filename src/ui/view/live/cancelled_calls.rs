@@ -43,6 +43,13 @@ pub(super) fn write_cancelled_calls(
             }
         }
     }
+    if let Some(job) = state.cancelled_calls.iter().find_map(|(effect, _)| effect.job()) {
+        let message = format!("cancelled: {}", super::job_label(job));
+        w.push_text((Role::ModePaused, ""), 2, Role::ModePaused, &message);
+        let pairs = [(Action::Step, "compute it again"), (Action::GiveUp, "continue without it")];
+        w.push_line(2, key_pieces(context, &pairs));
+        return true;
+    }
     if state.is_step_cancelled() && state.autonomy == Autonomy::Human {
         return false;
     }
