@@ -12,8 +12,8 @@ use long::Rig;
 use process::{exit_code, load, median, processor_seconds, verdict};
 use retrospect::journal::{OpenMode, open_branch};
 use retrospect::prompt::render;
-use retrospect::timeline::Timeline;
 use retrospect::timeline::compare::{Comparison, Side};
+use retrospect::timeline::{ReportProgress, Timeline, no_progress};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -51,11 +51,11 @@ fn measure(name: &str, a: &Path, b: &Path) {
         let (open_cpu, start) = (processor_seconds().unwrap_or(f64::NAN), Instant::now());
         let side = |name: &str, timeline: &Arc<Timeline>| {
             let history = timeline.clone();
-            let history = Arc::new(move |seq| history.state_at(seq));
-            Side::load(name, &timeline.head().clone(), None, history).expect("an episode")
+            let history = Arc::new(move |seq, _: &ReportProgress<'_>| Ok(history.state_at(seq)));
+            Side::load(name, &timeline.head().clone(), None, history, &no_progress).expect("an episode")
         };
-        let comparison =
-            Comparison::new(side("a", &left), side("b", &right), render).expect("sound branches");
+        let comparison = Comparison::new(side("a", &left), side("b", &right), render, &no_progress)
+            .expect("sound branches");
         wall.push(start.elapsed().as_secs_f64() * 1e3);
         cpu.push((processor_seconds().unwrap_or(f64::NAN) - open_cpu) * 1e3);
         opening.push((open_cpu - cpu_start) * 1e3);

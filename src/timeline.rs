@@ -9,11 +9,13 @@ mod fetch;
 mod fold_plan;
 mod history;
 mod memory;
+mod progress;
 mod recent;
 
 pub use fetch::{EventFetcher, chain_fetchers};
 pub use fold_plan::FoldPlan;
 pub use memory::{MemoryTimeline, PastPart, ReadPast};
+pub use progress::{ReportProgress, no_progress, stage_progress};
 
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
@@ -255,11 +257,11 @@ impl Timeline {
     /// own.
     ///
     /// # Errors
-    /// Returns why old events can't be read.
-    pub fn load(&self, part: PastPart) -> Result<(), String> {
+    /// Returns why old events can't be read, or the error of `report`.
+    pub fn load(&self, part: PastPart, report: &ReportProgress<'_>) -> Result<(), String> {
         let is_complete = match part {
             PastPart::StateAt(seq) => {
-                let state = self.state_at(seq);
+                let state = self.fold_plan_to(seq).execute_reporting(report)?;
                 let is_complete = state.head >= seq.min(self.head.head);
                 self.history.keep_state(state);
                 is_complete

@@ -15,6 +15,7 @@ use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use crate::prompt::render;
 use crate::timeline::compare::{Comparison, EpisodePair, find_counterpart, pair_episodes};
+use crate::timeline::no_progress;
 
 /// Runs `diff A B`: shows two episodes side by side, or pairs all episodes of two sessions by task and trial.
 pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Output) -> Result<(), CliError> {
@@ -49,7 +50,7 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Output) -> Resu
             printer.print_unpaired(pair, out)?;
             continue;
         };
-        let comparison = Comparison::new(a.open_episode(x)?, b.open_episode(y)?, render);
+        let comparison = Comparison::new(a.open_episode(x)?, b.open_episode(y)?, render, &no_progress);
         let comparison = comparison
             .map_err(|why| CliError::new(CliErrorKind::Session, why, "restore the session from a backup"))?;
         totals.add_pair(&comparison);

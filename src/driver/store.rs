@@ -5,7 +5,7 @@ use super::{Fork, Halt, LoadState, PastAdmissible, StreamedText};
 use crate::domain::{BranchId, CallId, Job, ModelRole, PartialReply, Seq, Usage, WorkProgress};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
-use crate::timeline::{EventFetcher, Timeline};
+use crate::timeline::{EventFetcher, ReportProgress, Timeline};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
@@ -251,6 +251,16 @@ impl Store {
     /// longer be read, returns an earlier state and signals the reason.
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
         let state = self.timeline().state_at(seq);
+        self.signal_fault();
+        state
+    }
+
+    /// Returns the state after an event like [`Self::state_at`], and reports how many events have been folded.
+    ///
+    /// # Errors
+    /// Returns the error of `report`.
+    pub fn state_at_reporting(&self, seq: Seq, report: &ReportProgress<'_>) -> Result<Arc<State>, String> {
+        let state = self.timeline().fold_plan_to(seq).execute_reporting(report);
         self.signal_fault();
         state
     }

@@ -24,12 +24,13 @@ pub use prior::{
 };
 pub use reasons::Reason;
 
+use super::{ReportProgress, stage_progress};
 use crate::domain::{RunSpec, Seq};
 use crate::engine::{Episode, State};
 use std::sync::Arc;
 
-/// Returns the state of a branch after an event.
-pub type StateLoader = Arc<dyn Fn(Seq) -> Arc<State> + Send + Sync>;
+/// Returns the state of a branch after an event, or the error with which its progress is received.
+pub type StateLoader = Arc<dyn Fn(Seq, &ReportProgress<'_>) -> Result<Arc<State>, String> + Send + Sync>;
 
 /// One side of a comparison: an episode, and access to the states of its branch.
 #[derive(Clone)]
@@ -66,8 +67,14 @@ impl Side {
     /// Loads an episode of a branch by its number, or the open or last one. `head` is the branch's last state.
     ///
     /// # Errors
-    /// Returns a message if the episode does not exist or its events cannot be read again.
-    pub fn load(name: &str, head: &State, number: Option<u32>, states: StateLoader) -> Result<Self, String> {
+    /// Returns a message if the episode does not exist or its events cannot be read again, or the error of `report`.
+    pub fn load(
+        name: &str,
+        head: &State,
+        number: Option<u32>,
+        states: StateLoader,
+        report: &ReportProgress<'_>,
+    ) -> Result<Self, String> {
         let last = head.episode.as_ref().ok_or_else(|| format!("{name}: no episode yet"))?;
         let number = number.unwrap_or(last.number);
         let mut run = head.run.clone();
@@ -79,7 +86,7 @@ impl Side {
                 let count = last.number;
                 format!("{name}: no episode {number}; it has {count}")
             })?;
-            let state = load_state(name, &states, Seq(summary.seq_range.1))?;
+            let state = load_state(name, &states, Seq(summary.seq_range.1), report)?;
             run.clone_from(&state.run);
             state.episode.clone().filter(|e| e.number == number).ok_or_else(|| {
                 format!(
@@ -97,20 +104,25 @@ impl Side {
     }
 
     /// Returns the run as of the actor's first prompt, or the current one if the actor has not been asked yet.
-    fn run_at_first_prompt(&self) -> Result<Option<Arc<RunSpec>>, String> {
+    fn run_at_first_prompt(&self, report: &ReportProgress<'_>) -> Result<Option<Arc<RunSpec>>, String> {
         if self.episode.steps.is_empty() {
             return Ok(self.run.clone());
         }
-        Ok(self.state_at(prior::input_seq(&self.episode, 1))?.run.clone())
+        Ok(self.state_at(prior::input_seq(&self.episode, 1), report)?.run.clone())
     }
 
-    fn state_at(&self, at: Seq) -> Result<Arc<State>, String> {
-        load_state(&self.name, &self.state_loader, at)
+    fn state_at(&self, at: Seq, report: &ReportProgress<'_>) -> Result<Arc<State>, String> {
+        load_state(&self.name, &self.state_loader, at, report)
     }
 }
 
-fn load_state(name: &str, states: &StateLoader, at: Seq) -> Result<Arc<State>, String> {
-    let state = states(at);
+fn load_state(
+    name: &str,
+    states: &StateLoader,
+    at: Seq,
+    report: &ReportProgress<'_>,
+) -> Result<Arc<State>, String> {
+    let state = states(at, report)?;
     if state.head == at {
         return Ok(state);
     }
@@ -122,16 +134,19 @@ impl Comparison {
     /// them on one of the branches.
     ///
     /// # Errors
-    /// Returns a message if events cannot be read again.
-    pub fn new(a: Side, b: Side, render: RenderPrompt) -> Result<Self, String> {
+    /// Returns a message if events cannot be read again, or the error of `report`.
+    pub fn new(a: Side, b: Side, render: RenderPrompt, report: &ReportProgress<'_>) -> Result<Self, String> {
         let rows = align(&a.episode, &b.episode);
         let first_difference = rows.iter().position(|r| r.kind() != RowKind::Same);
         let steps = first_difference
             .map(|at| (next_step_of_side(&rows, at, |r| r.left), next_step_of_side(&rows, at, |r| r.right)));
         let outcome = |e: &Episode, from: Option<Option<u32>>| Outcome::from_episode(e, from.flatten());
         let outcomes = (outcome(&a.episode, steps.map(|s| s.0)), outcome(&b.episode, steps.map(|s| s.1)));
-        let initial_differences =
-            differences::diff_runs(a.run_at_first_prompt()?.as_deref(), b.run_at_first_prompt()?.as_deref());
+        let runs = (
+            a.run_at_first_prompt(&stage_progress(report, 0, 3))?,
+            b.run_at_first_prompt(&stage_progress(report, 1, 3))?,
+        );
+        let initial_differences = differences::diff_runs(runs.0.as_deref(), runs.1.as_deref());
         let mut later_differences = differences::diff_runs(a.run(), b.run());
         later_differences.retain(|d| !initial_differences.contains(d));
         let mut comparison = Self {
@@ -145,7 +160,8 @@ impl Comparison {
             outcomes,
         };
         if let Some(at) = first_difference {
-            comparison.prior = Some(comparison.prior_differences(at, render)?);
+            comparison.prior =
+                Some(comparison.prior_differences(at, render, &stage_progress(report, 2, 3))?);
         }
         Ok(comparison)
     }
@@ -155,10 +171,16 @@ impl Comparison {
     /// already ended explains nothing about the other's next step.
     ///
     /// # Errors
-    /// Returns a message if events cannot be read again.
-    pub fn prior_differences(&self, row: usize, render: RenderPrompt) -> Result<PriorDifferences, String> {
-        let side = |side: &Side, step: u32| {
-            side.state_at(prior::input_seq(&side.episode, step)).map(|state| (state, step))
+    /// Returns a message if events cannot be read again, or the error of `report`.
+    pub fn prior_differences(
+        &self,
+        row: usize,
+        render: RenderPrompt,
+        report: &ReportProgress<'_>,
+    ) -> Result<PriorDifferences, String> {
+        let side = |side: &Side, step: u32, stage: u64| {
+            let report = stage_progress(report, stage, 2);
+            side.state_at(prior::input_seq(&side.episode, step), &report).map(|state| (state, step))
         };
         let common =
             || self.rows.iter().take(row).rev().find_map(|r| r.left.zip(r.right)).unwrap_or_default();
@@ -166,7 +188,7 @@ impl Comparison {
             (Some(a), Some(b)) => (a, b),
             _ => common(),
         };
-        Ok(PriorDifferences::new(side(&self.left, a)?, side(&self.right, b)?, render))
+        Ok(PriorDifferences::new(side(&self.left, a, 0)?, side(&self.right, b, 1)?, render))
     }
 
     /// Returns the step of each side at a row, or its next one. `None` if a side has no further step.

@@ -1,6 +1,7 @@
 //! Computes an earlier state.
 
 use super::history::History;
+use super::progress::{ReportProgress, no_progress};
 use super::{EventFetcher, LoadCheckpoint};
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
@@ -39,6 +40,19 @@ impl FoldPlan {
     /// Computes the state. If old events can no longer be fetched, returns the state after the last event that could;
     /// [`super::Timeline::take_fetch_error`] then returns the cause.
     pub fn execute(self) -> Arc<State> {
+        self.fold(&no_progress).0
+    }
+
+    /// Computes the state like [`Self::execute`], and reports how many events have been folded.
+    ///
+    /// # Errors
+    /// Returns the error of `report`, which stops the fold. What has been folded stays in memory.
+    pub fn execute_reporting(self, report: &ReportProgress<'_>) -> Result<Arc<State>, String> {
+        let (state, result) = self.fold(report);
+        result.map(|()| state)
+    }
+
+    fn fold(self, report: &ReportProgress<'_>) -> (Arc<State>, Result<(), String>) {
         let checkpoint = self.stored_checkpoint();
         let mut states_to_cache = Vec::new();
         let mut state = match checkpoint {
@@ -46,13 +60,20 @@ impl FoldPlan {
                 states_to_cache.push(Arc::new(state.clone()));
                 state
             }
-            None if self.fetcher.is_none() && self.recent_events.is_empty() => return self.start_state,
+            None if self.fetcher.is_none() && self.recent_events.is_empty() => {
+                return (self.start_state, Ok(()));
+            }
             None => State::clone(&self.start_state),
         };
         let is_long =
             self.fetcher.is_some() && self.target.0.saturating_sub(self.start_state.head.0) > CHUNK_EVENTS;
-        let mut last_cached = state.head.0;
+        let (first, mut last_cached) = (state.head.0, state.head.0);
+        let mut result = Ok(());
         while let Some(fetch) = self.fetcher.as_ref().filter(|_| state.head < self.target) {
+            result = report(state.head.0 - first, self.target.0 - first);
+            if result.is_err() {
+                break;
+            }
             let chunk = self.history.fetch_or_record_error(
                 fetch,
                 state.head,
@@ -72,7 +93,7 @@ impl FoldPlan {
         self.history.keep_fold(states_to_cache);
         let state = Arc::new(state);
         self.history.keep_state(state.clone());
-        state
+        (state, result)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Every state can be restored, whether its events are held or fetched.
 
-use super::{EventFetcher, MIN_RECENT_EVENTS, MemoryTimeline, PastPart, ReadPast as _, Timeline};
+use super::{
+    CheckpointIndex, EventFetcher, MIN_RECENT_EVENTS, MemoryTimeline, PastPart, ReadPast as _, Timeline,
+    no_progress,
+};
 use crate::domain::Seq;
 use crate::engine::{Cause, Envelope, Event, State};
 use std::sync::{Arc, Mutex};
@@ -123,7 +126,7 @@ fn a_memory_timeline_fetches_nothing_and_notes_what_it_lacks() {
 
     // Any copy of the timeline loads for all of them.
     for part in parts {
-        timeline.load(part).unwrap();
+        timeline.load(part, &no_progress).unwrap();
     }
     let after_load = *fetched.lock().unwrap();
     assert!(after_load > 0 && memory.load_count() == 2);
@@ -133,4 +136,27 @@ fn a_memory_timeline_fetches_nothing_and_notes_what_it_lacks() {
     assert_eq!(memory.event(Seq(40)).unwrap().seq, Seq(40));
     assert!(memory.event(Seq(41)).is_none() && memory.event(Seq(30)).is_none() && range(35, 35).is_empty());
     assert_eq!(*fetched.lock().unwrap(), after_load);
+}
+
+/// A long load reports how far it is and stops when it is told to; what has been folded until then isn't folded again.
+#[test]
+fn a_load_reports_its_progress_and_stops() {
+    let fetched = Arc::new(Mutex::new(0));
+    let full = timeline_of(6000, Some(fetched.clone()));
+    let fetch = full.fetcher().unwrap().clone();
+    let timeline = Timeline::from_head(full.head().clone(), fetch, CheckpointIndex::empty());
+    let part = PastPart::StateAt(Seq(5000));
+    let stop = |done: u64, all: u64| if done * 2 > all { Err("cancelled".to_owned()) } else { Ok(()) };
+    assert_eq!(timeline.load(part, &stop), Err("cancelled".to_owned()));
+    assert_eq!(*fetched.lock().unwrap(), 3072);
+
+    let reports = Mutex::new(Vec::new());
+    let report = |done: u64, all: u64| {
+        reports.lock().unwrap().push((done, all));
+        Ok(())
+    };
+    timeline.load(part, &report).unwrap();
+    assert_eq!(*fetched.lock().unwrap(), 5000);
+    assert_eq!(*reports.lock().unwrap(), [(0, 1928), (1024, 1928)]);
+    assert_eq!(MemoryTimeline::new(timeline).state_at(Seq(5000)).unwrap().head, Seq(5000));
 }

@@ -3,6 +3,7 @@
 use crate::driver::Store;
 use crate::prompt::render;
 use crate::timeline::compare::{Comparison, PriorDifferences, Side, find_counterpart};
+use crate::timeline::{ReportProgress, no_progress};
 use crate::ui::host_services::HostServices;
 use crate::ui::types::{EpisodeRef, PtrEqArc};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub fn compare_episodes(
         let right = load_side(&y, b, Some(&left))?;
         (left, right)
     };
-    Comparison::new(left, right, render).map(|c| PtrEqArc(Arc::new(c)))
+    Comparison::new(left, right, render, &no_progress).map(|c| PtrEqArc(Arc::new(c)))
 }
 
 /// Returns the differences that precede a row.
@@ -38,7 +39,7 @@ pub fn load_prior_differences(
     comparison: &Comparison,
     row: usize,
 ) -> Result<PtrEqArc<PriorDifferences>, String> {
-    comparison.prior_differences(row, render).map(|b| PtrEqArc(Arc::new(b)))
+    comparison.prior_differences(row, render, &no_progress).map(|b| PtrEqArc(Arc::new(b)))
 }
 
 fn open_store(
@@ -71,7 +72,13 @@ fn load_side(store: &Arc<Store>, episode: &EpisodeRef, other: Option<&Side>) -> 
         (None, None) => None,
     };
     let states = store.clone();
-    let mut side = Side::load(&name, &head, number, Arc::new(move |seq| states.state_at(seq)))?;
+    let mut side = Side::load(
+        &name,
+        &head,
+        number,
+        Arc::new(move |seq, report: &ReportProgress<'_>| states.state_at_reporting(seq, report)),
+        &no_progress,
+    )?;
     side.name = format!("{name}, episode {}", side.episode.number);
     Ok(side)
 }

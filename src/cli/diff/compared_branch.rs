@@ -6,8 +6,8 @@ use crate::cli::locate::{self, OpenedSession};
 use crate::domain::BranchId;
 use crate::engine::State;
 use crate::journal::{self, OpenMode, Session};
-use crate::timeline::Timeline;
 use crate::timeline::compare::Side;
+use crate::timeline::{ReportProgress, Timeline, no_progress};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -92,9 +92,11 @@ impl ComparedBranch {
                 "choose an existing episode, or omit the `#`",
             ));
         }
-        let states = Arc::new(move |seq| timeline.state_at(seq));
+        let states = Arc::new(move |seq, report: &ReportProgress<'_>| {
+            timeline.fold_plan_to(seq).execute_reporting(report)
+        });
         let name = format!("{}#{number}", self.name);
-        Side::load(&name, &head, Some(number), states).map_err(|why| {
+        Side::load(&name, &head, Some(number), states, &no_progress).map_err(|why| {
             CliError::new(
                 CliErrorKind::Session,
                 why,

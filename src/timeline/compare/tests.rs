@@ -4,11 +4,12 @@ mod test_branch;
 
 use super::{Comparison, Reason, Row, RowKind, StepPart, find_counterpart, pair_episodes};
 use crate::domain::{DecidedBy, SegmentLabel};
+use crate::timeline::no_progress;
 use proptest::prelude::*;
 use test_branch::{TestBranch, render, task};
 
 fn compare(a: &TestBranch, b: &TestBranch) -> Comparison {
-    Comparison::new(a.side(None).unwrap(), b.side(None).unwrap(), render).unwrap()
+    Comparison::new(a.side(None).unwrap(), b.side(None).unwrap(), render, &no_progress).unwrap()
 }
 
 /// Formats the rows as letters: `=` same, `~` changed, `<` only left, `>` only right, without the row of first
@@ -121,7 +122,7 @@ fn a_different_answer_of_the_environment_is_a_reason() {
     assert_eq!(first.reasons(), [Reason::DifferentAnswer]);
     let last = compare(a.add_step("take cup"), b.add_step("take bowl"));
     assert_eq!((row_letters(&last.rows).as_str(), last.first_difference), ("=~~", Some(2)));
-    let world = last.prior_differences(3, render).unwrap().world;
+    let world = last.prior_differences(3, render, &no_progress).unwrap().world;
     assert_eq!(world.observation, Some(("A cup.".to_owned(), "A bowl.".to_owned())));
     assert_eq!(world.known_facts[0].name, "place");
     assert_eq!((last.next_difference(2, false), last.next_difference(3, true)), (Some(3), Some(2)));
@@ -154,7 +155,8 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
     assert_eq!(find_counterpart((&task("one"), 9), &a.state), Some(1));
     assert_eq!(find_counterpart((&task("none"), 1), &a.state), None);
     // Two trials of one session.
-    let trials = Comparison::new(a.side(Some(1)).unwrap(), a.side(Some(2)).unwrap(), render).unwrap();
+    let trials =
+        Comparison::new(a.side(Some(1)).unwrap(), a.side(Some(2)).unwrap(), render, &no_progress).unwrap();
     assert_eq!(row_letters(&trials.rows), "~");
     let missing = a.side(Some(7)).err().unwrap();
     assert!(missing.contains("no episode 7; it has 3"), "{missing}");

@@ -61,7 +61,7 @@ impl App {
                 if is_replaced() {
                     return;
                 }
-                result = result.and(timeline.load(*part));
+                result = result.and(timeline.load(*part, &crate::timeline::no_progress));
             }
             // The answer is dropped if the screen has closed.
             let _ = answers.blocking_send(Answer::PastLoaded { load, result });

@@ -57,7 +57,8 @@ impl Loading {
         self.loads += 1;
         let timeline = self.stage.fixture.store.timeline();
         self.may_read.store(true, Ordering::SeqCst);
-        let result = load.parts.iter().try_for_each(|part| timeline.load(*part));
+        let result =
+            load.parts.iter().try_for_each(|part| timeline.load(*part, &crate::timeline::no_progress));
         self.may_read.store(false, Ordering::SeqCst);
         let requests = self.stage.send(UiMessage::Answer(Answer::PastLoaded { load, result }));
         self.perform(requests);

@@ -8,6 +8,7 @@ use crate::domain::{
     ShownAs, StepResult, Task, ThoughtDisposition,
 };
 use crate::engine::{Cause, Envelope, Event, State};
+use crate::timeline::{ReportProgress, no_progress};
 use std::sync::Arc;
 
 /// A branch built event by event.
@@ -228,12 +229,12 @@ impl TestBranch {
 
     pub(super) fn side(&self, number: Option<u32>) -> Result<Side, String> {
         let events = self.events.clone();
-        let states = move |seq: Seq| {
+        let states = move |seq: Seq, _: &ReportProgress<'_>| {
             let mut state = State::default();
             events.iter().take_while(|e| e.seq <= seq).for_each(|e| state.apply(e));
-            Arc::new(state)
+            Ok(Arc::new(state))
         };
-        Side::load("x", &self.state, number, Arc::new(states))
+        Side::load("x", &self.state, number, Arc::new(states), &no_progress)
     }
 }
 
