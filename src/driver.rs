@@ -41,7 +41,7 @@ pub use decision_point::{DecisionPoint, decision_point, decision_seq, is_decisio
 pub use error::DriverError;
 pub use fork::Fork;
 pub use halt::{Halt, RescueOutcome};
-pub use past_admissible::{LoadState, PastAdmissible};
+pub use past_admissible::{PastAdmissible, PastQuery};
 pub use reply_override::ReplyOverride;
 pub use run_config::{RunConfig, RunFactory};
 pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording};

@@ -127,6 +127,7 @@ fn execute(
             let on_step = |step| {
                 // A driver that has ended ignores it.
                 let _ = send(EnvAnswer::Replaying(step));
+                Ok(())
             };
             let difference = cache.rebuild(open, &plan, &on_step);
             EnvAnswer::Rebuilt(RebuildResult { number: plan.number, difference, has_world: cache.is_open() })

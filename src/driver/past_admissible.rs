@@ -6,6 +6,8 @@ use super::OpenWorld;
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
 use crate::engine::{Reply, State};
 use crate::env::EnvError;
+use crate::timeline::{ReportProgress, stage_progress};
+use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::thread;
@@ -16,8 +18,15 @@ use tokio::sync::oneshot;
 /// The actions in the environment's own order, or why they are not available.
 pub type PastAdmissible = Result<Vec<String>, String>;
 
-/// Loads the past state. Folding it takes a while.
-pub type LoadState = Box<dyn FnOnce() -> Arc<State> + Send>;
+/// Loads the past state, and reports its progress. Folding it takes a while.
+type LoadState = Box<dyn FnOnce(&ReportProgress<'_>) -> Result<Arc<State>, String> + Send>;
+
+/// A question for the actions that were admissible at a past point.
+pub struct PastQuery {
+    pub load_state: LoadState,
+    /// Receives the progress of loading and replaying; its error stops the query.
+    pub report: Box<dyn Fn(u64, u64) -> Result<(), String> + Send>,
+}
 
 /// The queue of past queries. One is answered at a time; of those waiting, only the newest is answered next.
 #[derive(Default)]
@@ -28,7 +37,7 @@ pub(super) struct PastQueries {
 struct PastRequest {
     open_world: OpenWorld,
     deadline: Duration,
-    load_state: LoadState,
+    query: PastQuery,
     reply_sender: oneshot::Sender<PastAdmissible>,
 }
 
@@ -46,7 +55,7 @@ impl PastQueries {
         &mut self,
         open_world: OpenWorld,
         deadline: Duration,
-        query: LoadState,
+        query: PastQuery,
         reply_to: oneshot::Sender<PastAdmissible>,
     ) {
         let requests = self.requests.get_or_insert_with(|| {
@@ -57,8 +66,7 @@ impl PastQueries {
         });
         // Sending fails only if the task has ended. Then `reply_to` is dropped, and its receiver sees that no answer
         // will come.
-        let _ =
-            requests.send(PastRequest { open_world, deadline, load_state: query, reply_sender: reply_to });
+        let _ = requests.send(PastRequest { open_world, deadline, query, reply_sender: reply_to });
     }
 }
 
@@ -68,19 +76,30 @@ async fn serve_requests(mut requests: UnboundedReceiver<PastRequest>) {
         while let Ok(newer) = requests.try_recv() {
             request = newer;
         }
-        let PastRequest { open_world, deadline, load_state, reply_sender } = request;
+        let PastRequest { open_world, deadline, query, mut reply_sender } = request;
+        let actions = tokio::select! {
+            biased;
+            // Nobody waits for the answer any more. A thread that doesn't stop is abandoned and ignored.
+            () = reply_sender.closed() => continue,
+            actions = query_world(open_world, deadline, query) => actions,
+        };
         // The receiver may be gone.
-        let _ = reply_sender.send(query_world(open_world, deadline, load_state).await);
+        let _ = reply_sender.send(actions);
     }
 }
 
 /// Lists the actions on a separate thread. If the deadline expires, the thread and its environment are abandoned and
 /// ignored.
-async fn query_world(open_world: OpenWorld, deadline: Duration, load_state: LoadState) -> PastAdmissible {
+async fn query_world(open_world: OpenWorld, deadline: Duration, query: PastQuery) -> PastAdmissible {
     // Unbounded: there is one message per replayed step, and they are read as they arrive.
     let (sender, mut receiver) = unbounded_channel();
     let list_actions = move || {
-        let report_progress = || drop(sender.send(QueryMessage::InProgress));
+        let PastQuery { load_state, report } = query;
+        let report_progress = |done: u64, all: u64| {
+            // Whether anybody waits is decided by `report`.
+            let _ = sender.send(QueryMessage::InProgress);
+            report(done, all)
+        };
         let result = panic::catch_unwind(AssertUnwindSafe(|| {
             list_past_actions(&open_world, load_state, &report_progress)
         }));
@@ -102,19 +121,22 @@ async fn query_world(open_world: OpenWorld, deadline: Duration, load_state: Load
     }
 }
 
-fn list_past_actions(open: &OpenWorld, load_state: LoadState, report_progress: &dyn Fn()) -> PastAdmissible {
-    let state = load_state();
-    report_progress();
+fn list_past_actions(open: &OpenWorld, load_state: LoadState, report: &ReportProgress<'_>) -> PastAdmissible {
+    let state = load_state(&stage_progress(report, 0, 2))?;
     let plan = state.open_episode().and_then(|episode| RebuildPlan::from_episode(episode, 0));
     let plan = plan.ok_or("no episode is open at that point")?;
     let mut cache = SnapshotCache::default();
-    if let Some(difference) = cache.rebuild(open, &plan, &|_| report_progress()) {
+    let (report_replay, all) = (stage_progress(report, 1, 2), plan.actions.len() as u64);
+    let replayed = Cell::new(0);
+    let difference =
+        cache.rebuild(open, &plan, &|_| report_replay(replayed.replace(replayed.get() + 1), all));
+    report_replay(all, all)?;
+    if let Some(difference) = difference {
         let position = match difference {
             Reply::Diverged { step, .. } if step > 0 => format!("step {step}"),
             _ => "its first observation".to_owned(),
         };
         return Err(format!("the environment now answers differently from {position} on"));
     }
-    report_progress();
     cache.query(|world| world.admissible()).map_err(|error| error.to_string())
 }

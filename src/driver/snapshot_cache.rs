@@ -171,12 +171,12 @@ impl SnapshotCache {
     }
 
     /// Brings an environment to an episode's position. Returns the first difference from the recorded answers, if
-    /// any. Calls `on_step` before each replayed step.
+    /// any. Calls `on_step` before each replayed step; its error stops the replay and counts as a difference.
     pub(super) fn rebuild(
         &mut self,
         open: &OpenWorld,
         plan: &RebuildPlan,
-        on_step: &dyn Fn(u32),
+        on_step: &dyn Fn(u32) -> Result<(), String>,
     ) -> Option<Reply> {
         let history = history_hashes(plan);
         if self
@@ -226,13 +226,13 @@ impl SnapshotCache {
         &mut self,
         plan: &RebuildPlan,
         from: usize,
-        on_step: &dyn Fn(u32),
+        on_step: &dyn Fn(u32) -> Result<(), String>,
     ) -> Option<(u32, (String, String))> {
         let mut first = None;
         for (step, sent, recorded) in plan.actions.iter().skip(from) {
             // The deadline applies to one answer, however many are replayed.
-            on_step(*step);
-            match self.step(sent) {
+            let stepped = on_step(*step).map_err(|why| EnvError::Died { what: why });
+            match stepped.and_then(|()| self.step(sent)) {
                 Ok(result) if first.is_none() => {
                     first = find_difference(recorded, &result).map(|d| (*step, d));
                 }

@@ -1,7 +1,7 @@
 //! What the driver shares with its readers: an append-only store, the live state outside the journal, and a handle to
 //! send commands. A slow reader never blocks the driver.
 
-use super::{Fork, Halt, LoadState, PastAdmissible, StreamedText};
+use super::{Fork, Halt, PastAdmissible, PastQuery, StreamedText};
 use crate::domain::{BranchId, CallId, Job, ModelRole, PartialReply, Seq, Usage, WorkProgress};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
@@ -115,7 +115,7 @@ pub enum Message {
     /// Returns the actions that are admissible now.
     Admissible(oneshot::Sender<Vec<String>>),
     /// Returns the actions that were admissible in the state that the query loads.
-    PastAdmissible(LoadState, oneshot::Sender<PastAdmissible>),
+    PastAdmissible(PastQuery, oneshot::Sender<PastAdmissible>),
     /// Returns a hint towards the goal.
     Hint(oneshot::Sender<Option<String>>),
     /// Retries the failed write.
@@ -377,18 +377,15 @@ impl Handle {
         receiver.await.unwrap_or_default()
     }
 
-    /// Returns the actions that were admissible at a past point. `load_state` loads its state on a separate thread;
-    /// the run continues meanwhile.
+    /// Returns the actions that were admissible at a past point. They are listed on a separate thread; the run continues
+    /// meanwhile. Dropping the future makes room for the next query.
     ///
     /// # Errors
     /// Returns why the environment of that point is not available.
-    pub async fn past_admissible(
-        &self,
-        load_state: impl FnOnce() -> Arc<State> + Send + 'static,
-    ) -> PastAdmissible {
+    pub async fn past_admissible(&self, query: PastQuery) -> PastAdmissible {
         let (sender, receiver) = oneshot::channel();
         let no_answer = || "the environment of that point does not answer".to_owned();
-        self.inbox.send(Message::PastAdmissible(Box::new(load_state), sender)).map_err(|_| no_answer())?;
+        self.inbox.send(Message::PastAdmissible(query, sender)).map_err(|_| no_answer())?;
         receiver.await.map_err(|_| no_answer())?
     }
 

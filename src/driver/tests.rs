@@ -1,6 +1,6 @@
 //! Tests of the driver with a toy environment, scripted replies and real files.
 
-use super::{Driver, Handle, Health, OpenWorld, RunConfig};
+use super::{Driver, Handle, Health, OpenWorld, PastQuery, RunConfig};
 use crate::domain::{
     Autonomy, EnvInfo, EpisodeRole, Limits, ListingCost, Prompt, PromptRecord, ReflectionKind, RunSpec,
     Settings, StepResult, Task,
@@ -12,6 +12,7 @@ use crate::engine::{
 use crate::env::{EnvError, Environment};
 use crate::journal::{Meta, Session, read_branch, read_branch_bytes};
 use crate::provider::{ProviderError, ScriptedProvider};
+use crate::timeline::no_progress;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -90,6 +91,11 @@ impl Method for EachTaskOnce {
     fn reflect_now(&self, _: &State, _: ReflectionKind) -> Vec<Intent> {
         Vec::new()
     }
+}
+
+/// Returns a question for the actions admissible in a state, which reports nothing.
+fn past_query(state: Arc<State>) -> PastQuery {
+    PastQuery { load_state: Box::new(move |_| Ok(state)), report: Box::new(no_progress) }
 }
 
 fn test_config(goal: u32, is_diverging: bool) -> RunConfig {

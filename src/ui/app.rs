@@ -6,9 +6,9 @@ use super::loop_event::LoopEvent;
 use super::signals::Signals;
 use super::terminal::Screen;
 use super::view::SPINNER_FRAME_MILLIS;
-use crate::driver::{Handle, Health};
+use crate::driver::{Handle, Health, PastQuery};
 use crate::signals;
-use crate::timeline::PastPart;
+use crate::timeline::{PastPart, ReportProgress, no_progress};
 use crate::ui::compositor::Compositor;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::{Context, FrameData};
@@ -275,7 +275,10 @@ impl App {
                 tokio::spawn(async move {
                     let store = handle.store.clone();
                     // If the branch changed meanwhile, the update drops the answer.
-                    let listed = handle.past_admissible(move || store.state_at(at.seq)).await;
+                    let load_state =
+                        Box::new(move |report: &ReportProgress<'_>| store.state_at_reporting(at.seq, report));
+                    let query = PastQuery { load_state, report: Box::new(no_progress) };
+                    let listed = handle.past_admissible(query).await;
                     let _ = answers.send(Answer::AdmissibleAt { at, actions: listed }).await;
                 });
             }

@@ -119,17 +119,17 @@ fn any_step_is_a_restore_and_a_few_actions_away_on_every_fork() {
     let plan = play(&mut cache, &open, "a", step_count);
     for kept_steps in [step_count as usize, 1, 0, 700, 64, 63, 1279, 333] {
         steps.store(0, Ordering::Relaxed);
-        assert_eq!(cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| ()), None);
+        assert_eq!(cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| Ok(())), None);
         assert!(steps.load(Ordering::Relaxed) < SNAPSHOT_SPACING, "{kept_steps}: {steps:?} steps");
         // Another action from there gets its own answer.
         let other = cache.step("6").unwrap();
-        let again = cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| ());
+        let again = cache.rebuild(&open, &first_steps(&plan, kept_steps), &|_| Ok(()));
         assert_eq!((again, cache.step("6").unwrap()), (None, other));
     }
     // After another episode in between.
     play(&mut cache, &open, "b", 200);
     steps.store(0, Ordering::Relaxed);
-    assert_eq!(cache.rebuild(&open, &plan, &|_| ()), None);
+    assert_eq!(cache.rebuild(&open, &plan, &|_| Ok(())), None);
     assert!(steps.load(Ordering::Relaxed) < SNAPSHOT_SPACING);
 }
 
@@ -141,7 +141,7 @@ fn a_changed_journal_is_reported_with_its_first_difference() {
     for index in [SNAPSHOT_SPACING as usize * 2 - 1, SNAPSHOT_SPACING as usize * 3 + 5] {
         plan.actions[index].2.raw.push('!');
     }
-    let difference = cache.rebuild(&open, &plan, &|_| ());
+    let difference = cache.rebuild(&open, &plan, &|_| Ok(()));
     assert!(
         matches!(difference, Some(crate::engine::Reply::Diverged { step, .. }) if step == SNAPSHOT_SPACING * 2),
         "{difference:?}"
@@ -160,7 +160,7 @@ fn nondeterministic_or_changed_environments_are_replayed_from_the_start() {
             cache.query(|w| w.admissible()).unwrap();
         }
         steps.store(0, Ordering::Relaxed);
-        assert_eq!(cache.rebuild(&open, &plan, &|_| ()), None);
+        assert_eq!(cache.rebuild(&open, &plan, &|_| Ok(())), None);
         assert_eq!(steps.load(Ordering::Relaxed), 100);
     }
 }
@@ -173,6 +173,6 @@ fn the_number_of_snapshots_is_bounded() {
     let plan = play(&mut cache, &open, "a", step_count);
     assert!(cache.worlds[0].snapshots.len() <= MAX_SNAPSHOTS);
     steps.store(0, Ordering::Relaxed);
-    assert_eq!(cache.rebuild(&open, &first_steps(&plan, step_count as usize / 2 + 7), &|_| ()), None);
+    assert_eq!(cache.rebuild(&open, &first_steps(&plan, step_count as usize / 2 + 7), &|_| Ok(())), None);
     assert!(steps.load(Ordering::Relaxed) <= SNAPSHOT_SPACING * 8, "{steps:?}");
 }

@@ -1,6 +1,6 @@
 //! Changing the run of a session.
 
-use super::{Counter, run_to_end, spec, start, test_config, wait_until};
+use super::{Counter, past_query, run_to_end, spec, start, test_config, wait_until};
 use crate::domain::{RunSpec, Setting, SettingOrigin};
 use crate::driver::{Driver, DriverError, RunConfig, RunFactory};
 use crate::engine::{Command, CommandError, Event};
@@ -280,7 +280,7 @@ fn past_queries_do_not_change_the_environment() {
             episode.first_observation.as_mut().unwrap().raw = "It is 7.".to_owned();
         }
         let head = handle.store.head().head;
-        let actions = runtime.block_on(handle.past_admissible(move || Arc::new(state)));
+        let actions = runtime.block_on(handle.past_admissible(past_query(Arc::new(state))));
         assert_eq!(actions.clone().map_err(drop), expected);
         assert!(!history_differs || actions.unwrap_err().contains("from its first observation on"));
         assert_eq!(handle.store.head().head, head);

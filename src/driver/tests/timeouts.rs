@@ -1,8 +1,8 @@
 //! Environments that hang, panic or fail while requests wait: nothing waits forever, and nothing is done twice.
 
-use super::{Counter, start, test_config, wait_until};
+use super::{Counter, past_query, start, test_config, wait_until};
 use crate::domain::{EnvInfo, EpisodeRole, ListingCost, Purpose, Question, ReflectionKind, StepResult};
-use crate::driver::{Driver, Handle, Message, RunConfig};
+use crate::driver::{Driver, Handle, Message, PastQuery, RunConfig};
 use crate::engine::{Command, Intent, Method, State};
 use crate::env::{EnvError, Environment};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
@@ -126,12 +126,7 @@ fn a_blocked_past_query_is_abandoned_and_there_is_one_at_a_time() {
     let (handle, thread, _session) = start(dir.path(), 1, run_config);
     step_to(&handle, 2);
     let state = handle.store.head();
-    let query_past = || {
-        handle.past_admissible({
-            let state = state.clone();
-            move || state
-        })
-    };
+    let query_past = || handle.past_admissible(past_query(state.clone()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let (first, second, third) = runtime.block_on(async {
         let later = async {
@@ -149,6 +144,59 @@ fn a_blocked_past_query_is_abandoned_and_there_is_one_at_a_time() {
     assert_eq!(worlds.load(Ordering::SeqCst), 3, "one was opened for both");
     gate.open();
     step_to(&handle, 3);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// Regression: the replay for a list that nobody waited for any more went on to its end.
+#[test]
+fn a_past_query_stops_when_its_progress_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let record = calls.clone();
+    let (run_config, _) = hooked_worlds(Duration::from_secs(60), move |world, call| {
+        record.lock().unwrap().extend((world > 1).then_some(call));
+        Ok(())
+    });
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
+    step_to(&handle, 3);
+    let state = handle.store.head();
+    // Loading is the first half of the work, and each of the three steps is a third of the second.
+    let report = |done: u64, all: u64| if done * 3 > all * 2 { Err("cancelled".to_owned()) } else { Ok(()) };
+    let query = PastQuery { load_state: Box::new(|_| Ok(state)), report: Box::new(report) };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    assert_eq!(runtime.block_on(handle.past_admissible(query)), Err("cancelled".to_owned()));
+    assert_eq!(*calls.lock().unwrap(), [EnvCall::Reset, EnvCall::Step(1), EnvCall::Step(2)]);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// Regression: a query that nobody waited for any more held up the next one until the deadline.
+#[test]
+fn a_past_query_without_a_receiver_makes_room_for_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let (gate, reached) = (Arc::new(Gate::default()), Arc::new(tokio::sync::Notify::new()));
+    let (held, blocked) = (gate.clone(), reached.clone());
+    let (run_config, _) = hooked_worlds(Duration::from_secs(60), move |world, call| {
+        if world == 2 && call == EnvCall::Step(1) {
+            blocked.notify_one();
+            held.pass();
+        }
+        Ok(())
+    });
+    let (handle, thread, _session) = start(dir.path(), 1, run_config);
+    step_to(&handle, 2);
+    let state = handle.store.head();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let next = runtime.block_on(async {
+        tokio::select! {
+            () = reached.notified() => {}
+            actions = handle.past_admissible(past_query(state.clone())) => panic!("{actions:?}"),
+        }
+        handle.past_admissible(past_query(state.clone())).await
+    });
+    assert_eq!(next, Ok(vec!["count".to_owned()]));
+    gate.open();
     handle.quit();
     thread.join().unwrap();
 }
