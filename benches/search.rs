@@ -13,8 +13,8 @@ use long::Rig;
 use process::{exit_code, load, median, processor_seconds, resident, verdict};
 use retrospect::driver::Store;
 use retrospect::journal::{OpenMode, open_branch};
-use retrospect::ui::find::search_other_episodes;
-use std::ops::ControlFlow;
+use retrospect::ui::find::{SearchHit, search_other_episodes};
+use retrospect::ui::types::WorkProgress;
 use std::path::Path;
 use std::time::Instant;
 
@@ -46,13 +46,15 @@ fn measure(store: &Store, words: &str, budget: f64, path: &Path) {
     for _ in 0..ROUNDS {
         let (cpu_start, start) = (processor_seconds().unwrap_or(f64::NAN), Instant::now());
         hits = 0;
-        search_other_episodes(store, 0, words, |found, _| {
+        let mut count = |found: &[SearchHit]| {
             if hits == 0 && !found.is_empty() {
                 first.push(start.elapsed().as_secs_f64() * 1e3);
             }
             hits += found.len();
-            ControlFlow::Continue(())
-        });
+        };
+        let progress = WorkProgress::default();
+        let last = search_other_episodes(store, 0, words, &progress, |found| count(&found));
+        count(&last);
         wall.push(start.elapsed().as_secs_f64() * 1e3);
         cpu.push((processor_seconds().unwrap_or(f64::NAN) - cpu_start) * 1e3);
     }

@@ -278,7 +278,6 @@ mod streaming {
     use retrospect::ui::{HostServices, Options, run as screen};
     use std::fs::File;
     use std::io::{BufRead as _, BufReader, Error};
-    use std::ops::ControlFlow;
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -300,7 +299,7 @@ mod streaming {
         std::thread::spawn(move || {
             loop {
                 if EXPORTING.load(Ordering::Relaxed) {
-                    search_other_episodes(&store, 0, "no such words", |_, _| ControlFlow::Continue(()));
+                    search_other_episodes(&store, 0, "no such words", &WorkProgress::default(), |_| ());
                 } else {
                     std::thread::sleep(TICK);
                 }
@@ -316,10 +315,13 @@ mod streaming {
         fn unused<T: ?Sized, R>(_: &T) -> Result<R, String> {
             Err("not in this benchmark".to_owned())
         }
+        fn unused_work<T: ?Sized, R>(_: &T, _: &WorkProgress) -> Result<R, String> {
+            Err("not in this benchmark".to_owned())
+        }
         HostServices {
             edit_text: Arc::new(unused),
             save_copy: Arc::new(unused),
-            export_report: Arc::new(move |(store, progress): &(Arc<Store>, Arc<WorkProgress>)| {
+            export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
                 EXPORTING.store(true, Ordering::Relaxed);
                 let start = Instant::now();
                 let bytes = export(store, progress, &dir)?;
@@ -328,11 +330,11 @@ mod streaming {
                 std::fs::write(dir.join(WORK), line).map_err(|e| e.to_string())?;
                 Ok("report.html".to_owned())
             }),
-            list_sessions: Arc::new(Vec::new),
-            list_models: Arc::new(unused),
-            list_comparable: Arc::new(unused),
-            open_comparable: Arc::new(unused),
-            list_branches: Arc::new(unused),
+            list_sessions: Arc::new(unused_work),
+            list_models: Arc::new(unused_work),
+            list_comparable: Arc::new(unused_work),
+            open_comparable: Arc::new(unused_work),
+            list_branches: Arc::new(unused_work),
             edit_branch: Arc::new(unused),
         }
     }

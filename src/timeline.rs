@@ -259,6 +259,7 @@ impl Timeline {
     /// # Errors
     /// Returns why old events can't be read, or the error of `report`.
     pub fn load(&self, part: PastPart, report: &ReportProgress<'_>) -> Result<(), String> {
+        report(0, 1)?;
         let is_complete = match part {
             PastPart::StateAt(seq) => {
                 let state = self.fold_plan_to(seq).execute_reporting(report)?;

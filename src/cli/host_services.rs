@@ -27,16 +27,20 @@ pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
     HostServices {
         edit_text: Arc::new(edit_text),
         save_copy: Arc::new(move |text: &str| save_copied_text(&copy_dir, text)),
-        export_report: Arc::new(move |(store, progress): &(Arc<Store>, Arc<WorkProgress>)| {
+        export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
             export_session(&export_dir, store, progress)
         }),
-        list_comparable: Arc::new(move |store: &Store| list_comparable(&root, &own_dir, &store.branch())),
-        list_sessions: Arc::new(move || list_sessions(&listed_root)),
-        list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole)| {
-            list_role_models(&model_config, run, *role)
+        list_comparable: Arc::new(move |store: &Store, progress: &WorkProgress| {
+            list_comparable(&root, &own_dir, &store.branch(), progress)
         }),
-        open_comparable: Arc::new(move |target: &EpisodeRef| open_comparable(&config, &session_dir, target)),
-        list_branches: Arc::new(move |()| list_branches(&read_dir)),
+        list_sessions: Arc::new(move |(), progress: &WorkProgress| list_sessions(&listed_root, progress)),
+        list_models: Arc::new(move |(run, role): &(Arc<RunSpec>, ModelRole), progress: &WorkProgress| {
+            list_role_models(&model_config, run, *role, progress)
+        }),
+        open_comparable: Arc::new(move |target: &EpisodeRef, progress: &WorkProgress| {
+            open_comparable(&config, &session_dir, target, progress)
+        }),
+        list_branches: Arc::new(move |(), progress: &WorkProgress| list_branches(&read_dir, progress)),
         edit_branch: Arc::new(move |(branch, change)| edit_branch(&edited_dir, branch, change)),
     }
 }
@@ -45,12 +49,16 @@ pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
 const MAX_LISTED: usize = 500;
 
 /// Lists the other branches of this session and the other sessions, newest first. The search matches their titles.
-fn list_comparable(root: &Path, session_dir: &Path, current: &BranchId) -> Result<Vec<EpisodeRef>, String> {
+fn list_comparable(
+    root: &Path,
+    session_dir: &Path,
+    current: &BranchId,
+    progress: &WorkProgress,
+) -> Result<Vec<EpisodeRef>, String> {
     let mut comparable = Vec::new();
     // A session from a report has no folder and so no branches.
     if !session_dir.as_os_str().is_empty() {
-        let branches =
-            Session::open(session_dir).and_then(|session| session.branches()).map_err(|e| e.to_string())?;
+        let branches = read_branches(session_dir, &progress.stage(0, 2))?;
         // Newest first, like the sessions.
         for branch in branches.into_iter().rev().filter(|b| b.header.id != *current && b.read_error.is_none())
         {
@@ -71,7 +79,8 @@ fn list_comparable(root: &Path, session_dir: &Path, current: &BranchId) -> Resul
         }
     }
     let is_this_session = |dir: &Path| dir.canonicalize().ok() == session_dir.canonicalize().ok();
-    for (session, summary) in super::locate::recent_sessions(root, MAX_LISTED) {
+    let sessions = progress.stage(1, 2).collect(super::locate::recent_sessions(root, MAX_LISTED))?;
+    for (session, summary) in sessions.into_iter().flatten() {
         if is_this_session(&session.dir) {
             continue;
         }
@@ -93,29 +102,40 @@ fn list_comparable(root: &Path, session_dir: &Path, current: &BranchId) -> Resul
 }
 
 /// Opens another branch or session, read-only.
-fn open_comparable(config: &Config, session_dir: &Path, target: &EpisodeRef) -> Result<Arc<Store>, String> {
+fn open_comparable(
+    config: &Config,
+    session_dir: &Path,
+    target: &EpisodeRef,
+    progress: &WorkProgress,
+) -> Result<Arc<Store>, String> {
     let path = target.session.clone().unwrap_or_else(|| session_dir.display().to_string());
     let wanted =
         super::diff::ComparisonTarget { path, branch: target.branch.clone(), episode: target.episode };
     let opened = super::diff::open_branch(config, &wanted);
     let (opened, branch) = opened.map_err(|error| format!("{error}; {}", error.hint))?;
+    progress.report(1, 1)?;
     let store = Store::default();
     store.set_timeline(opened.timeline, branch);
     Ok(Arc::new(store))
 }
 
 /// Lists all sessions, newest first, as name and short description.
-fn list_sessions(root: &Path) -> Vec<(String, String)> {
-    let found = super::locate::recent_sessions(root, MAX_LISTED).into_iter();
-    let described = found.map(|(session, summary)| {
+fn list_sessions(root: &Path, progress: &WorkProgress) -> Result<Vec<(String, String)>, String> {
+    let found = progress.collect(super::locate::recent_sessions(root, MAX_LISTED))?;
+    let described = found.into_iter().flatten().map(|(session, summary)| {
         let meta = &session.meta;
         (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
     });
-    described.collect()
+    Ok(described.collect())
 }
 
 /// Lists the models of the server for a role.
-fn list_role_models(config: &Config, run: &RunSpec, role: ModelRole) -> Result<ModelList, String> {
+fn list_role_models(
+    config: &Config,
+    run: &RunSpec,
+    role: ModelRole,
+    progress: &WorkProgress,
+) -> Result<ModelList, String> {
     let actor = if role == ModelRole::Actor { &run.actor } else { &run.mentor };
     let model = actor.strip_prefix("openai:").unwrap_or("");
     let endpoint = super::models::resolve_endpoint(config, role, model, Some(&run.settings));
@@ -126,18 +146,28 @@ fn list_role_models(config: &Config, run: &RunSpec, role: ModelRole) -> Result<M
     })?;
     let server = endpoint.host().to_owned();
     let runtime = super::headless::new_runtime().map_err(|error| error.message)?;
-    let names = runtime.block_on(list_models(&OpenAi::new(endpoint)))?;
+    let openai = OpenAi::new(endpoint);
+    let names = runtime.block_on(async {
+        tokio::select! {
+            biased;
+            () = progress.cancelled() => Err("cancelled".to_owned()),
+            names = list_models(&openai) => names,
+        }
+    })?;
     Ok(ModelList { server, names })
 }
 
 /// Lists the branches of a session. Fails for a session from a report, which has no folder.
-pub(super) fn list_branches(dir: &Path) -> Result<Arc<[BranchInfo]>, String> {
+fn list_branches(dir: &Path, progress: &WorkProgress) -> Result<Arc<[BranchInfo]>, String> {
     if dir.as_os_str().is_empty() {
         return Err("a report has no branch list; open the session's folder".to_owned());
     }
-    let message = |e: crate::journal::JournalError| e.to_string();
-    let branches = Session::open(dir).and_then(|s| s.branches()).map_err(message)?;
-    Ok(branches.into_iter().map(branch_info).collect())
+    Ok(read_branches(dir, progress)?.into_iter().map(branch_info).collect())
+}
+
+fn read_branches(dir: &Path, progress: &WorkProgress) -> Result<Vec<Branch>, String> {
+    let session = Session::open(dir).map_err(|e| e.to_string())?;
+    progress.collect(session.iter_branches().map_err(|e| e.to_string())?)
 }
 
 fn branch_info(branch: Branch) -> BranchInfo {
@@ -346,7 +376,7 @@ mod tests {
         for (path, text) in embedded.files {
             assert_eq!(text, fs::read_to_string(shipped.join(&path)).unwrap(), "{path}");
         }
-        assert!(progress.percent() > 50);
+        assert!(progress.percent() > Some(50));
 
         let list = || fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
         let before = list();

@@ -38,9 +38,12 @@ pub(super) fn sessions_folder(config: &Config) -> PathBuf {
         .map_or(local, |s| s.state_dir().unwrap_or_else(|| s.data_dir()).join("retrospect").join("sessions"))
 }
 
-/// Returns the newest sessions, at most `limit`; broken ones are left out.
+/// Reads the newest sessions, at most `limit`, one after the other. A broken one is `None`.
 #[cfg(feature = "tui")]
-pub(super) fn recent_sessions(root: &Path, limit: usize) -> Vec<(Session, crate::journal::Summary)> {
+pub(super) fn recent_sessions(
+    root: &Path,
+    limit: usize,
+) -> impl ExactSizeIterator<Item = Option<(Session, crate::journal::Summary)>> {
     let mut dirs: Vec<PathBuf> = std::fs::read_dir(root)
         .into_iter()
         .flatten()
@@ -50,12 +53,11 @@ pub(super) fn recent_sessions(root: &Path, limit: usize) -> Vec<(Session, crate:
         .collect();
     crate::journal::sort_newest_first(&mut dirs);
     dirs.truncate(limit);
-    let read = |dir: PathBuf| {
+    dirs.into_iter().map(|dir| {
         let session = Session::open(&dir).ok()?;
         let summary = crate::journal::Summary::load(&session).ok()?;
         Some((session, summary))
-    };
-    dirs.into_iter().filter_map(read).collect()
+    })
 }
 
 /// A session read from its folder or from a report that contains it.

@@ -214,7 +214,7 @@ fn session_rows(root: &Path) -> Vec<SessionRow> {
         })
     };
     let mut rows: Vec<SessionRow> =
-        locate::recent_sessions(root, MAX_SESSIONS).into_iter().filter_map(row).collect();
+        locate::recent_sessions(root, MAX_SESSIONS).flatten().filter_map(row).collect();
     unfinished_first(&mut rows);
     rows
 }

@@ -130,60 +130,65 @@ impl Session {
         Ok(ids)
     }
 
-    /// Returns the branches with their summaries: the trunk first, then the forks in the order of their creation. An
-    /// unreadable branch has a `read_error`.
+    /// Returns the branches with their summaries, in the order of [`Self::iter_branches`].
+    ///
+    /// # Errors
+    /// The same as [`Self::iter_branches`].
+    pub fn branches(&self) -> Result<Vec<Branch>, JournalError> {
+        Ok(self.iter_branches()?.collect())
+    }
+
+    /// Reads the branches with their summaries one after the other: the trunk first, then the forks in the order of their
+    /// creation. An unreadable branch has a `read_error`.
     ///
     /// # Errors
     /// Returns an error if the folder, the trunk's header or the labels cannot be read.
-    pub fn branches(&self) -> Result<Vec<Branch>, JournalError> {
+    pub fn iter_branches(&self) -> Result<impl ExactSizeIterator<Item = Branch>, JournalError> {
         let mut labels = self.labels()?;
         let (headers, unreadable) = self.read_headers()?;
         let newest = headers.iter().map(|h| h.created).max().unwrap_or_default();
-        let mut branch = |header: BranchHeader| {
-            let (summary, read_error) = match Summary::load_branch(self, &header.id) {
-                Ok(summary) => (Some(summary), None),
-                Err(error) => (None, Some(error.to_string())),
-            };
-            let head = summary.as_ref().map_or(header.at_seq, |s| s.head);
-            let status = summary.as_ref().map_or(SessionStatus::Crashed, |s| s.status(self));
-            Branch {
-                label: labels.remove(&header.id).unwrap_or_default(),
-                first_change: self.describe_first_change(&header),
-                head,
-                status,
-                outcome: summary.as_ref().map_or_else(|| UNREADABLE.to_owned(), outcome_text),
-                goal: summary.as_ref().map_or_else(String::new, |s| s.goal.clone()),
-                tasks: summary.as_ref().map_or_else(Vec::new, |s| s.tasks.clone()),
-                episodes: summary.as_ref().map_or(0, |s| s.episodes),
-                won: summary.as_ref().map_or(0, |s| s.won),
-                steps: summary.as_ref().map_or(0, |s| s.steps),
-                tokens: summary.as_ref().map_or(0, |s| s.tokens),
-                read_error,
-                header,
+        let mut read: Vec<Result<BranchHeader, _>> = headers.into_iter().map(Ok).collect();
+        // Nothing is known about an unreadable branch, so it is listed last.
+        read.extend(unreadable.into_iter().map(Err));
+        Ok(read.into_iter().map(move |header| match header {
+            Ok(header) => {
+                let label = labels.remove(&header.id).unwrap_or_default();
+                self.read_branch(header, label)
+            }
+            Err((id, error)) => {
+                let label = labels.remove(&id).unwrap_or_default();
+                let header =
+                    BranchHeader { id, reason: UNREADABLE.to_owned(), ..BranchHeader::trunk(newest) };
+                unreadable_branch(header, label, error.to_string())
+            }
+        }))
+    }
+
+    /// Reads the summary of a branch.
+    fn read_branch(&self, header: BranchHeader, label: Label) -> Branch {
+        let first_change = self.describe_first_change(&header);
+        let summary = match Summary::load_branch(self, &header.id) {
+            Ok(summary) => summary,
+            Err(error) => {
+                let branch = unreadable_branch(header, label, error.to_string());
+                return Branch { first_change, ..branch };
             }
         };
-        let mut all: Vec<Branch> = headers.into_iter().map(&mut branch).collect();
-        for (id, error) in unreadable {
-            // Nothing is known about the branch, so it is listed last.
-            let header =
-                BranchHeader { id: id.clone(), reason: UNREADABLE.to_owned(), ..BranchHeader::trunk(newest) };
-            all.push(Branch {
-                label: labels.remove(&id).unwrap_or_default(),
-                first_change: UNREADABLE.to_owned(),
-                head: header.at_seq,
-                status: SessionStatus::Crashed,
-                outcome: UNREADABLE.to_owned(),
-                goal: String::new(),
-                tasks: Vec::new(),
-                episodes: 0,
-                won: 0,
-                steps: 0,
-                tokens: 0,
-                read_error: Some(error.to_string()),
-                header,
-            });
+        Branch {
+            label,
+            first_change,
+            head: summary.head,
+            status: summary.status(self),
+            outcome: outcome_text(&summary),
+            goal: summary.goal,
+            tasks: summary.tasks,
+            episodes: summary.episodes,
+            won: summary.won,
+            steps: summary.steps,
+            tokens: summary.tokens,
+            read_error: None,
+            header,
         }
-        Ok(all)
     }
 
     /// Returns the number of branches, including unreadable ones: as many as [`Session::branches`] returns.
@@ -354,6 +359,25 @@ fn last_event_time(path: &std::path::Path) -> Option<Timestamp> {
             return stamp.map(|s| s.at);
         }
         tail_len = tail_len.saturating_mul(8);
+    }
+}
+
+/// Returns a branch of which only the header is known.
+fn unreadable_branch(header: BranchHeader, label: Label, read_error: String) -> Branch {
+    Branch {
+        label,
+        first_change: UNREADABLE.to_owned(),
+        head: header.at_seq,
+        status: SessionStatus::Crashed,
+        outcome: UNREADABLE.to_owned(),
+        goal: String::new(),
+        tasks: Vec::new(),
+        episodes: 0,
+        won: 0,
+        steps: 0,
+        tokens: 0,
+        read_error: Some(read_error),
+        header,
     }
 }
 

@@ -157,6 +157,6 @@ fn a_load_reports_its_progress_and_stops() {
     };
     timeline.load(part, &report).unwrap();
     assert_eq!(*fetched.lock().unwrap(), 5000);
-    assert_eq!(*reports.lock().unwrap(), [(0, 1928), (1024, 1928)]);
+    assert_eq!(*reports.lock().unwrap(), [(0, 1), (0, 1928), (1024, 1928)]);
     assert_eq!(MemoryTimeline::new(timeline).state_at(Seq(5000)).unwrap().head, Seq(5000));
 }

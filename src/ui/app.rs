@@ -1,38 +1,38 @@
 //! The event loop: keys, store changes, signals, and a timer that runs only while something is animated.
 
 mod background_tasks;
+mod workers;
 
 use super::loop_event::LoopEvent;
 use super::signals::Signals;
 use super::terminal::Screen;
 use super::view::SPINNER_FRAME_MILLIS;
-use crate::driver::{Handle, Health, PastQuery};
+use crate::driver::{Handle, Health};
 use crate::signals;
-use crate::timeline::{PastPart, ReportProgress, no_progress};
+use crate::timeline::PastPart;
 use crate::ui::compositor::Compositor;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::{Context, FrameData};
-use crate::ui::model::{FirstRunHint, Model, Severity, WORK_SHOWN_AFTER};
+use crate::ui::model::{FirstRunHint, Model, Severity};
 use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
+use crate::ui::types::{WORK_SHOWN_AFTER, WorkKind};
 use crate::ui::view::cache::ViewCache;
-use background_tasks::RunningExport;
+use background_tasks::Sources;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
+use workers::Workers;
 
 /// Minimum time between two frames that show new data. Key presses are drawn immediately.
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 /// How often running clocks (seconds of a call) are redrawn.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
-/// How often the progress of an export is redrawn.
+/// How often the progress of running work is redrawn.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 /// How often the spinner is redrawn while a model works.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(SPINNER_FRAME_MILLIS);
@@ -56,12 +56,7 @@ struct App {
     frame: FrameData,
     cache: ViewCache,
     screen: Screen,
-    /// The number of the current search; searches with an older number stop.
-    current_search: Arc<AtomicU64>,
-    /// The number of the current load of past states; the answers of older ones are dropped.
-    current_load: Arc<AtomicU64>,
-    /// The report being written.
-    export: Option<RunningExport>,
+    workers: Workers,
     /// What frames have asked to load since the last input. It is not loaded again until then.
     asked_for: Vec<PastPart>,
 }
@@ -84,7 +79,6 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
     model.hint = if options.first_run_hints { FirstRunHint::Step } else { FirstRunHint::None };
     model.size = crossterm::terminal::size().unwrap_or((80, 24));
     let (frame, cache) = (FrameData::default(), ViewCache::default());
-    let search = Arc::default();
     let compositor = Compositor::default();
     match (App {
         handle,
@@ -94,9 +88,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
         frame,
         cache,
         screen,
-        current_search: search,
-        current_load: Arc::default(),
-        export: None,
+        workers: Workers::default(),
         asked_for: Vec::new(),
     })
     .run()
@@ -113,17 +105,16 @@ impl App {
         let mut events = EventStream::new();
         let mut changes = self.handle.store.changes();
         let mut signals = Signals::new()?;
-        let (answers, mut received) = mpsc::channel::<Answer>(4);
-        self.frame.refresh(&self.handle.store, self.model.cursor);
+        self.refresh_frame();
         self.model.end_card_shown_for = ended_episode(&make_context(&self.options, &self.frame));
         let mut requests = self.handle_message(UiMessage::StoreChanged);
         requests.extend(self.move_to_start());
-        for request in requests {
-            self.perform_request(request, &answers)?;
-        }
         // The screen names the branch only if there are several.
-        self.load_branches(None, answers.clone());
-        self.draw(&answers)?;
+        requests.push(Request::LoadBranches);
+        for request in requests {
+            self.perform_request(request)?;
+        }
+        self.draw()?;
         let mut drawn = Instant::now();
         let mut stale = false;
         loop {
@@ -136,7 +127,7 @@ impl App {
                     None => LoopEvent::Terminated,
                 },
                 signal = signals.next() => signal,
-                Some(answer) = received.recv() => LoopEvent::Answer(answer),
+                Some(answer) = self.workers.next_answer() => LoopEvent::Answer(answer),
                 () = sleep_until(due.unwrap_or(drawn)), if due.is_some() => LoopEvent::Tick,
                 changed = changes.changed(), if !stale => match changed {
                     Ok(()) => LoopEvent::StoreChanged,
@@ -188,15 +179,17 @@ impl App {
                     events = EventStream::new();
                     let requests = answer.map(|answer| self.handle_message(UiMessage::Answer(answer)));
                     for request in requests.into_iter().flatten() {
-                        self.perform_request(request, &answers)?;
+                        self.perform_request(request)?;
                     }
                 } else {
-                    self.perform_request(request, &answers)?;
+                    self.perform_request(request)?;
                 }
             }
+            let Self { workers, compositor, model, .. } = &mut self;
+            workers.cancel_unless(|kind| compositor.is_awaited(kind, model));
             if now {
                 stale = false;
-                self.draw(&answers)?;
+                self.draw()?;
                 drawn = Instant::now();
             }
         }
@@ -211,16 +204,20 @@ impl App {
         let second =
             moving.then(|| drawn + if self.model.reduced_motion { CLOCK_INTERVAL } else { SPINNER_INTERVAL });
         let notice = self.model.notice.as_ref().map(|n| Instant::from_std(n.expires_at));
-        let loading = self.model.loading.map(|(_, since)| since).or(self.model.frame_loading_since);
-        let work_since = loading.or(self.model.export.map(|export| export.since));
-        let work_shown = work_since.map(|since| Instant::from_std(since) + WORK_SHOWN_AFTER);
-        let work_shown = work_shown.filter(|shown| *shown > drawn);
-        let progress = self.model.export.map(|_| drawn + PROGRESS_INTERVAL);
+        let work = self.workers.statuses();
+        let shown = work.iter().map(|work| Instant::from_std(work.since) + WORK_SHOWN_AFTER);
+        let work_shown = shown.filter(|shown| *shown > drawn).min();
+        let progress = (!work.is_empty()).then(|| drawn + PROGRESS_INTERVAL);
         [frame, second, notice, work_shown, progress].into_iter().flatten().min()
     }
 
-    fn handle_message(&mut self, msg: UiMessage) -> Vec<Request> {
+    fn refresh_frame(&mut self) {
         self.frame.refresh(&self.handle.store, self.model.cursor);
+        self.frame.running_work = self.workers.statuses();
+    }
+
+    fn handle_message(&mut self, msg: UiMessage) -> Vec<Request> {
+        self.refresh_frame();
         let Self { options, model, compositor, frame, cache, .. } = self;
         compositor.handle(model, &make_context(options, frame), cache, msg)
     }
@@ -233,13 +230,9 @@ impl App {
     }
 
     /// Draws a frame, and loads what of the past it lacks.
-    fn draw(&mut self, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
-        self.frame.refresh(&self.handle.store, self.model.cursor);
+    fn draw(&mut self) -> io::Result<()> {
+        self.refresh_frame();
         self.screen.ensure_active()?;
-        match (&mut self.model.export, &self.export) {
-            (Some(status), Some(running)) => status.percent = running.progress.percent(),
-            _ => self.export = None,
-        }
         let Self { options, model, compositor, frame: data, cache, screen, .. } = self;
         let context = make_context(options, data);
         let mut parts = Vec::new();
@@ -249,117 +242,42 @@ impl App {
             parts = compositor.draw(model, &context, cache, frame.buffer_mut());
         })?;
         parts.retain(|part| !self.asked_for.contains(part));
-        if !parts.is_empty() && self.model.frame_loading_since.is_none() {
+        if !parts.is_empty() && !self.workers.is_running(WorkKind::FramePast) {
             self.asked_for.extend(&parts);
-            self.model.frame_loading_since = Some(Instant::now().into_std());
-            self.load_past(
-                PastLoad { number: 0, epoch: self.frame.epoch, parts, then: None },
-                answers.clone(),
-            );
+            let (since, epoch) = (Instant::now().into_std(), self.frame.epoch);
+            self.start_work(Request::LoadPast(PastLoad { since, epoch, parts, then: None }));
         }
         Ok(())
     }
 
-    fn perform_request(&mut self, request: Request, answers: &mpsc::Sender<Answer>) -> io::Result<()> {
+    /// Starts a request on another thread. Returns the request if it isn't one for another thread.
+    fn start_work(&mut self, request: Request) -> Option<Request> {
+        let sources = Sources {
+            handle: &self.handle,
+            host: self.options.host.as_ref(),
+            run: self.frame.head.run.as_ref(),
+        };
+        self.workers.start_request(&sources, request).unwrap_or_else(|error| {
+            self.show_error(error);
+            None
+        })
+    }
+
+    fn perform_request(&mut self, request: Request) -> io::Result<()> {
+        if let Request::Copy(text) = &request {
+            crossterm::execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
+        }
+        let Some(request) = self.start_work(request) else { return Ok(()) };
         match request {
             Request::Send(command) => self.handle.send(command),
-            Request::ListAdmissible => {
-                let (handle, answers) = (self.handle.clone(), answers.clone());
-                tokio::spawn(async move {
-                    // The answer is dropped if the screen has closed.
-                    let _ = answers.send(Answer::Admissible(handle.admissible().await)).await;
-                });
-            }
-            Request::ListAdmissibleAt(at) => {
-                let (handle, answers) = (self.handle.clone(), answers.clone());
-                tokio::spawn(async move {
-                    let store = handle.store.clone();
-                    // If the branch changed meanwhile, the update drops the answer.
-                    let load_state =
-                        Box::new(move |report: &ReportProgress<'_>| store.state_at_reporting(at.seq, report));
-                    let query = PastQuery { load_state, report: Box::new(no_progress) };
-                    let listed = handle.past_admissible(query).await;
-                    let _ = answers.send(Answer::AdmissibleAt { at, actions: listed }).await;
-                });
-            }
-            Request::LoadPast(load) => self.load_past(load, answers.clone()),
-            Request::CancelLoad => {
-                self.current_load.fetch_add(1, Ordering::Relaxed);
-            }
-            Request::Search { query, searched_episode } => {
-                self.search_episodes(query, searched_episode, answers.clone());
-            }
-            Request::ListComparable | Request::Compare { .. } | Request::LoadPriorDifferences { .. } => {
-                self.run_comparison(request, answers.clone());
-            }
-            Request::Hint => {
-                let (handle, answers) = (self.handle.clone(), answers.clone());
-                tokio::spawn(async move {
-                    let _ = answers.send(Answer::Hint(handle.hint().await)).await;
-                });
-            }
-            Request::ListSessions => {
-                let (list, answers) =
-                    (self.options.host.as_ref().map(|o| o.list_sessions.clone()), answers.clone());
-                // If no thread can be started, a name can still be typed.
-                let _ = std::thread::Builder::new().name("sessions".to_owned()).spawn(move || {
-                    let sessions = list.map_or_else(Vec::new, |list| list());
-                    let _ = answers.blocking_send(Answer::Sessions(sessions));
-                });
-            }
-            Request::ListModels(role) => {
-                let (run, answers) = (self.frame.head.run.clone(), answers.clone());
-                let list = self.options.host.as_ref().map(|o| o.list_models.clone());
-                // If no thread can be started, a name can still be typed.
-                let _ = std::thread::Builder::new().name("models".to_owned()).spawn(move || {
-                    let listed = match (list, run) {
-                        (Some(list), Some(run)) => list(&(run, role)),
-                        _ => Err("this screen can't list the server's models".to_owned()),
-                    };
-                    let _ = answers.blocking_send(Answer::Models { role, models: listed });
-                });
-            }
             Request::Fork(fork) => self.handle.send_fork(fork),
             Request::SwitchBranch(branch) => self.handle.send_switch(branch),
-            Request::LoadBranches => self.load_branches(None, answers.clone()),
-            Request::EditBranch(branch, edit) => self.load_branches(Some((branch, edit)), answers.clone()),
             Request::RetryWrite => self.handle.retry_write(),
             Request::CaptureMouse(on) => self.screen.capture_mouse(on)?,
             Request::NextTheme => self.switch_to_next_theme(),
             Request::Redraw => self.screen.clear()?,
-            Request::Copy(text) => {
-                crossterm::execute!(io::stdout(), CopyToClipboard::to_clipboard_from(&text))?;
-                self.write_file("copied, also to ", answers.clone(), move |host, _| (host.save_copy)(&text));
-            }
-            Request::Export => {
-                if self.model.export.is_none() {
-                    self.export_report(answers.clone());
-                }
-            }
-            Request::CancelExport => {
-                if let Some(export) = &self.export {
-                    export.progress.cancel();
-                }
-            }
-            Request::OpenEditor(_)
-            | Request::Suspend
-            | Request::Quit
-            | Request::Rerun(_)
-            | Request::MoveCursor(_)
-            | Request::GoToStep { .. }
-            | Request::SaveDraft { .. }
-            | Request::SetMarkFilter(_)
-            | Request::CompareWith(_)
-            | Request::AddLessonOnFork { .. }
-            | Request::AcceptAsLesson { .. }
-            | Request::RunAction(_)
-            | Request::Open(_)
-            | Request::OpenForkDialog(_)
-            | Request::OfferFork(_)
-            | Request::AskAboutDivergence { .. }
-            | Request::CloseOverlays
-            | Request::ReopenClosed
-            | Request::ShowNotice(_) => {}
+            // The compositor has performed the others.
+            _ => {}
         }
         Ok(())
     }

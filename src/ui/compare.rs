@@ -2,59 +2,73 @@
 
 use crate::driver::Store;
 use crate::prompt::render;
+use crate::timeline::ReportProgress;
 use crate::timeline::compare::{Comparison, PriorDifferences, Side, find_counterpart};
-use crate::timeline::{ReportProgress, no_progress};
 use crate::ui::host_services::HostServices;
-use crate::ui::types::{EpisodeRef, PtrEqArc};
+use crate::ui::types::{EpisodeRef, PtrEqArc, WorkProgress};
 use std::sync::Arc;
 
 /// Compares two episodes.
 ///
 /// # Errors
-/// Returns a message if one of them can't be loaded.
+/// Returns a message if one of them can't be loaded, or if the work was cancelled.
 pub fn compare_episodes(
     here: &Arc<Store>,
     host: Option<&HostServices>,
     a: &EpisodeRef,
     b: &EpisodeRef,
+    progress: &WorkProgress,
 ) -> Result<PtrEqArc<Comparison>, String> {
-    let (x, y) = (open_store(here, host, a)?, open_store(here, host, b)?);
+    let stage = |number| progress.stage(number, 5);
+    let (x, y) = (open_store(here, host, a, &stage(0))?, open_store(here, host, b, &stage(1))?);
     // The side with an explicit episode determines the other side's.
     let (left, right) = if a.episode.is_none() && b.episode.is_some() {
-        let right = load_side(&y, b, None)?;
-        (load_side(&x, a, Some(&right))?, right)
+        let right = load_side(&y, b, None, &stage(2))?;
+        (load_side(&x, a, Some(&right), &stage(3))?, right)
     } else {
-        let left = load_side(&x, a, None)?;
-        let right = load_side(&y, b, Some(&left))?;
+        let left = load_side(&x, a, None, &stage(2))?;
+        let right = load_side(&y, b, Some(&left), &stage(3))?;
         (left, right)
     };
-    Comparison::new(left, right, render, &no_progress).map(|c| PtrEqArc(Arc::new(c)))
+    let comparing = stage(4);
+    let comparison = Comparison::new(left, right, render, &|done, all| comparing.report(done, all));
+    comparison.map(|c| PtrEqArc(Arc::new(c)))
 }
 
 /// Returns the differences that precede a row.
 ///
 /// # Errors
-/// Returns a message if events can't be read again.
+/// Returns a message if events can't be read again, or if the work was cancelled.
 pub fn load_prior_differences(
     comparison: &Comparison,
     row: usize,
+    progress: &WorkProgress,
 ) -> Result<PtrEqArc<PriorDifferences>, String> {
-    comparison.prior_differences(row, render, &no_progress).map(|b| PtrEqArc(Arc::new(b)))
+    let differences = comparison.prior_differences(row, render, &|done, all| progress.report(done, all));
+    differences.map(|b| PtrEqArc(Arc::new(b)))
 }
 
 fn open_store(
     here: &Arc<Store>,
     host: Option<&HostServices>,
     episode: &EpisodeRef,
+    progress: &WorkProgress,
 ) -> Result<Arc<Store>, String> {
+    progress.report(0, 1)?;
     if episode.session.is_none() && episode.branch.as_ref().is_none_or(|b| *b == here.branch().0) {
         return Ok(here.clone());
     }
     let host = host.ok_or("this screen can't open other sessions")?;
-    (host.open_comparable)(episode)
+    (host.open_comparable)(episode, progress)
 }
 
-fn load_side(store: &Arc<Store>, episode: &EpisodeRef, other: Option<&Side>) -> Result<Side, String> {
+fn load_side(
+    store: &Arc<Store>,
+    episode: &EpisodeRef,
+    other: Option<&Side>,
+    progress: &WorkProgress,
+) -> Result<Side, String> {
+    progress.report(0, 1)?;
     let head = store.head();
     let name = match (&episode.session, &episode.branch) {
         (None, None) => "here".to_owned(),
@@ -72,13 +86,8 @@ fn load_side(store: &Arc<Store>, episode: &EpisodeRef, other: Option<&Side>) -> 
         (None, None) => None,
     };
     let states = store.clone();
-    let mut side = Side::load(
-        &name,
-        &head,
-        number,
-        Arc::new(move |seq, report: &ReportProgress<'_>| states.state_at_reporting(seq, report)),
-        &no_progress,
-    )?;
+    let load = Arc::new(move |seq, report: &ReportProgress<'_>| states.state_at_reporting(seq, report));
+    let mut side = Side::load(&name, &head, number, load, &|done, all| progress.report(done, all))?;
     side.name = format!("{name}, episode {}", side.episode.number);
     Ok(side)
 }

@@ -7,6 +7,7 @@ use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
+use crate::ui::types::WorkKind;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
@@ -53,6 +54,11 @@ pub trait Component: Send {
     fn on_answer(&mut self, answer: Answer, context: &Context<'_>) -> Response {
         let _ = (answer, context);
         Response::default()
+    }
+
+    /// Returns the work whose answer the overlay waits for. When no overlay waits for it any more, it is cancelled.
+    fn awaits(&self) -> Option<WorkKind> {
+        None
     }
 
     /// Returns whether the overlay's subject no longer exists; a stale overlay is closed automatically.

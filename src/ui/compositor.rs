@@ -15,9 +15,11 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{Model, Severity};
 use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
+use crate::ui::types::WorkKind;
 use crate::ui::view::cache::ViewCache;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
+use std::time::Instant;
 
 /// How often something is loaded for one request: the state at a position, then what the overlay there needs.
 const MAX_LOADS: u32 = 4;
@@ -28,8 +30,8 @@ pub struct Compositor {
     overlays: Vec<Box<dyn Component>>,
     /// An overlay that closed after it sent a command; it is reopened if the command is rejected.
     closed: Option<Box<dyn Component>>,
-    /// The number of the last load.
-    last_load: u64,
+    /// Whether a request waits for a part of the past.
+    awaits_past: bool,
 }
 
 /// Returns whether an action falls through all overlays: stopping and pausing must work whatever is open.
@@ -41,6 +43,22 @@ impl Compositor {
     /// Returns the overlays, from the lowest to the topmost.
     pub fn overlays(&self) -> &[Box<dyn Component>] {
         &self.overlays
+    }
+
+    /// Returns whether anybody still waits for the answer of work. An overlay that has closed doesn't.
+    pub fn is_awaited(&self, kind: WorkKind, model: &Model) -> bool {
+        let overlay_waits = self.overlays.iter().any(|overlay| overlay.awaits() == Some(kind));
+        match kind {
+            WorkKind::Past => self.awaits_past,
+            // The panes name the active branch.
+            WorkKind::Branches => overlay_waits || !model.knows_active_branch(),
+            WorkKind::Export
+            | WorkKind::SaveCopy
+            | WorkKind::EditBranch
+            | WorkKind::FramePast
+            | WorkKind::Hint => true,
+            _ => overlay_waits,
+        }
     }
 
     /// Opens an overlay above the others.
@@ -120,20 +138,18 @@ impl Compositor {
         self.closed = None;
         let confirms_end = update::on_any_key(model, action);
         // Whatever a person does next replaces what they wait for.
-        let cancelled = action.is_some() && model.loading.take().is_some();
-        let mut requests = if cancelled { vec![Request::CancelLoad] } else { Vec::new() };
+        let cancelled = action.is_some() && std::mem::take(&mut self.awaits_past);
         if cancelled && matches!(action, Some(Action::Close | Action::Quit)) {
-            return requests;
+            return Vec::new();
         }
-        requests.extend(match action {
+        match action {
             Some(action) if !model.is_covered || confirms_end || is_global(action) => {
                 let key = PaneKey { action, mode, confirms_end, closed_itself };
                 update::on_pane_key(model, context, cache, key)
             }
             Some(action) => self.ask_topmost(|overlay| overlay.on_action(action, context)),
             None => self.ask_topmost(|overlay| overlay.on_key(key, context)),
-        });
-        requests
+        }
     }
 
     /// Lets the topmost overlay respond and removes it if it asks to close.
@@ -167,7 +183,7 @@ impl Compositor {
                 let requests = update::run_action(model, context, cache, action);
                 rest.extend(self.perform(model, context, cache, requests));
             } else {
-                rest.extend(self.perform_loading(model, context, request, 0));
+                rest.extend(self.perform_loading(model, context, request, (0, context.now)));
             }
         }
         model.is_covered = !self.overlays.is_empty();
@@ -175,13 +191,14 @@ impl Compositor {
     }
 
     /// Performs a request. If it needs parts of the past that aren't in memory, returns a request to load them instead,
-    /// after which it is performed again. `loads` counts how often something has been loaded for it.
+    /// after which it is performed again. `loads` counts how often something has been loaded for it, and `since` is when
+    /// a person began to wait.
     fn perform_loading(
         &mut self,
         model: &mut Model,
         context: &Context<'_>,
         request: Request,
-        loads: u32,
+        (loads, since): (u32, Instant),
     ) -> Vec<Request> {
         let timeline = &context.frame.timeline;
         timeline.take_missing();
@@ -195,12 +212,9 @@ impl Compositor {
             model.show_notice(text, Severity::Warning, context.now);
             return requests;
         }
-        self.last_load += 1;
-        let (number, epoch) = (self.last_load, context.frame.epoch);
-        let since = model.loading.map_or(context.now, |(_, since)| since);
-        model.loading = Some((number, since));
+        self.awaits_past = true;
         let then = Some((Box::new(request), loads + 1));
-        vec![Request::LoadPast(PastLoad { number, epoch, parts, then })]
+        vec![Request::LoadPast(PastLoad { since, epoch: context.frame.epoch, parts, then })]
     }
 
     /// Performs a request with what is in memory. Does nothing but note what is missing, if something is.
@@ -236,12 +250,9 @@ impl Compositor {
         load: PastLoad,
         result: Result<(), String>,
     ) -> Vec<Request> {
-        let is_current = match &load.then {
-            Some(_) => model.loading.take_if(|(number, _)| *number == load.number).is_some(),
-            None => model.frame_loading_since.take().is_some(),
-        };
+        self.awaits_past &= load.then.is_none();
         // On another branch the same numbers are other events.
-        if !is_current || load.epoch != context.frame.epoch {
+        if load.epoch != context.frame.epoch {
             return Vec::new();
         }
         if let Err(reason) = result {
@@ -249,7 +260,7 @@ impl Compositor {
             return Vec::new();
         }
         let Some((request, loads)) = load.then else { return Vec::new() };
-        let requests = self.perform_loading(model, context, *request, loads);
+        let requests = self.perform_loading(model, context, *request, (loads, load.since));
         model.is_covered = !self.overlays.is_empty();
         requests
     }

@@ -7,12 +7,13 @@ use crate::domain::{Seq, Step};
 use crate::driver::{Signal, Store};
 use crate::engine::{Episode, State};
 use crate::text::{one_line, search};
-use std::ops::{ControlFlow, Range};
+use crate::ui::types::WorkProgress;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Maximum number of hits, more than a person would look at.
 pub const MAX_HITS: usize = 5000;
-/// Number of hits, or of searched episodes, after which the hits so far are reported.
+/// Number of hits, or of searched episodes, after which the hits so far are sent.
 const BATCH_SIZE: usize = 100;
 
 /// The part of a step in which a hit lies.
@@ -89,53 +90,57 @@ pub fn has_other_episodes(head: &State, shown: u32) -> bool {
     (latest != 0 && latest != shown) || head.ended_episodes.iter().any(|p| p.number != shown)
 }
 
-/// Searches every episode except number `shown`, newest first. Passes hits to `report` in batches until it returns
-/// `Break`; the last batch is marked `Complete`. If the journal's lines can be searched, reads only events whose lines
-/// may contain the text; otherwise restores every episode.
+/// Searches every episode except number `shown`, newest first. Passes hits to `send` in batches, and returns the last
+/// batch. Stops when it is cancelled. If the journal's lines can be searched, reads only events whose lines may contain
+/// the text; otherwise restores every episode.
 pub fn search_other_episodes(
     store: &Store,
     shown: u32,
     query: &str,
-    mut report: impl FnMut(Vec<SearchHit>, SearchStatus) -> ControlFlow<()>,
-) {
+    progress: &WorkProgress,
+    mut send: impl FnMut(Vec<SearchHit>),
+) -> Vec<SearchHit> {
     let head = store.head();
     let open_episode = head.episode.as_deref().filter(|e| e.outcome.is_none() && e.number != shown);
     let found = open_episode.map_or_else(Vec::new, |e| search_episode(e, query, MAX_HITS));
     let fetch = store.timeline().fetcher().cloned();
     let result = match fetch {
-        Some(fetch) => journal_lines::search_journal(&head, &fetch, shown, query, found, &mut report),
+        Some(fetch) => {
+            journal_lines::search_journal(&head, &fetch, (shown, query), found, progress, &mut send)
+        }
         None => Err(journal_lines::LineSearchError::Unsupported(found)),
     };
     match result {
-        Ok(()) => {}
+        Ok(found) => found,
         Err(journal_lines::LineSearchError::Unsupported(found)) => {
-            search_restored_episodes(store, &head, shown, query, found, &mut report);
+            search_restored_episodes(store, &head, (shown, query), found, progress, &mut send)
         }
         Err(journal_lines::LineSearchError::ReadFailed(why)) => {
             store.signal(Signal::Notice(why));
-            // This is the last batch, so it doesn't matter whether the receiver wants more.
-            let _ = report(Vec::new(), SearchStatus::Complete);
+            Vec::new()
         }
     }
 }
 
-/// Restores every episode and searches it.
+/// Restores every episode and searches it. Returns the last batch of hits.
 fn search_restored_episodes(
     store: &Store,
     head: &State,
-    shown: u32,
-    query: &str,
+    (shown, query): (u32, &str),
     mut found: Vec<SearchHit>,
-    report: &mut ReportHits<'_>,
-) {
-    let (mut total, mut visited) = (0, 0);
-    for past in head.ended_episodes.iter().rev().filter(|p| p.number != shown) {
-        visited += 1;
-        if found.len() >= BATCH_SIZE || visited % BATCH_SIZE == 0 {
+    progress: &WorkProgress,
+    send: &mut dyn FnMut(Vec<SearchHit>),
+) -> Vec<SearchHit> {
+    let mut total = 0;
+    let others = || head.ended_episodes.iter().rev().filter(|p| p.number != shown);
+    let all = others().count() as u64;
+    for (visited, past) in (0..).zip(others()) {
+        if progress.report(visited, all).is_err() {
+            return Vec::new();
+        }
+        if found.len() >= BATCH_SIZE || (visited as usize + 1).is_multiple_of(BATCH_SIZE) {
             total += found.len();
-            if report(std::mem::take(&mut found), SearchStatus::Partial).is_break() {
-                return;
-            }
+            send(std::mem::take(&mut found));
         }
         if total + found.len() >= MAX_HITS {
             break;
@@ -146,12 +151,8 @@ fn search_restored_episodes(
             episode.map_or_else(Vec::new, |e| search_episode(e, query, MAX_HITS - total - found.len())),
         );
     }
-    // This is the last batch, so it doesn't matter whether the receiver wants more.
-    let _ = report(found, SearchStatus::Complete);
+    found
 }
-
-/// Receives a batch of hits and decides whether to continue.
-type ReportHits<'t> = dyn FnMut(Vec<SearchHit>, SearchStatus) -> ControlFlow<()> + 't;
 
 /// Whether more hits may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::timeline::{MemoryTimeline, ReadPast as _};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::keymap::{Action, Keymap};
 use crate::ui::theme::Theme;
-use crate::ui::types::Cursor;
+use crate::ui::types::{Cursor, WORK_SHOWN_AFTER, WorkKind, WorkStatus};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,6 +32,8 @@ pub struct FrameData {
     pub branch: BranchId,
     /// The store's count of branch changes when this was taken.
     pub epoch: u64,
+    /// The work that runs beside the event loop.
+    pub running_work: Vec<WorkStatus>,
     cursor_seq: Option<Seq>,
     /// Number of the method's lanes that are shown.
     lane_count: usize,
@@ -58,6 +60,7 @@ impl Default for FrameData {
             timeline: MemoryTimeline::default(),
             branch: BranchId::trunk(),
             epoch: 0,
+            running_work: Vec::new(),
             cursor_seq: None,
             lane_count: 0,
         }
@@ -132,6 +135,11 @@ impl FrameData {
         self.cursor_seq.is_some()
     }
 
+    /// Returns the running work of a kind.
+    pub fn work(&self, kind: WorkKind) -> Option<&WorkStatus> {
+        self.running_work.iter().find(|work| work.kind == kind)
+    }
+
     /// Returns the selected step: the last step of the displayed state, or 0 before the first.
     pub fn selected_step(&self) -> u32 {
         self.displayed.episode.as_ref().map_or(0, |e| e.steps.len() as u32)
@@ -192,6 +200,30 @@ impl<'a> Context<'a> {
         match self.keymap.key_label(Action::ChangeModel).filter(|_| advice.contains("--set ")) {
             Some(key) => Cow::Owned(advice.replace("--set ", &format!("{key}: "))),
             None => Cow::Borrowed(advice),
+        }
+    }
+
+    /// Returns the running work of a kind, if it takes long enough to be shown.
+    pub fn long_work(&self, kind: WorkKind) -> Option<&'a WorkStatus> {
+        let is_long = |work: &&WorkStatus| self.now.saturating_duration_since(work.since) >= WORK_SHOWN_AFTER;
+        self.frame.work(kind).filter(is_long)
+    }
+
+    /// Returns what is being done for a person, followed by how much of the work is done, if that is known and it takes
+    /// long.
+    pub fn work_text(&self, what: &str, kind: WorkKind) -> String {
+        match self.long_work(kind).and_then(|work| work.percent) {
+            Some(percent) => format!("{what} {percent} %"),
+            None => what.to_owned(),
+        }
+    }
+
+    /// Returns the same as [`Self::work_text`], and how to cancel the work, if it takes long.
+    pub fn cancellable_work_text(&self, what: &str, kind: WorkKind) -> String {
+        let text = self.work_text(what, kind);
+        match self.keymap.key_label(Action::Close).filter(|_| self.long_work(kind).is_some()) {
+            Some(key) => format!("{text} ({key} cancels)"),
+            None => text,
         }
     }
 

@@ -9,8 +9,9 @@ use std::sync::Arc;
 /// A function that the program provides. Returns a result, or a message if it failed.
 pub type HostFn<T, R> = Arc<dyn Fn(&T) -> Result<R, String> + Send + Sync>;
 
-/// Lists items as pairs of a name and a short description.
-pub type ListFn = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
+/// A function that the program provides and that may take long. Reports its progress, and stops with a message when it
+/// is cancelled.
+pub type WorkFn<T, R> = Arc<dyn Fn(&T, &WorkProgress) -> Result<R, String> + Send + Sync>;
 
 /// Services that open files, start programs or connect to servers; the screen itself does none of this.
 #[derive(Clone)]
@@ -21,17 +22,17 @@ pub struct HostServices {
     /// Writes copied text to a file, for terminals without clipboard support, and returns the file's path.
     pub save_copy: HostFn<str, String>,
     /// Writes a report of the session and returns its path. Long sessions take seconds.
-    pub export_report: HostFn<(Arc<Store>, Arc<WorkProgress>), String>,
-    /// Lists the sessions, newest first, each with a short description. May be slow.
-    pub list_sessions: ListFn,
-    /// Lists the models of the server that a role of this run uses. May be slow.
-    pub list_models: HostFn<(Arc<RunSpec>, ModelRole), ModelList>,
+    pub export_report: WorkFn<Store, String>,
+    /// Lists the sessions, newest first, each as its name and a short description.
+    pub list_sessions: WorkFn<(), Vec<(String, String)>>,
+    /// Lists the models of the server that a role of this run uses.
+    pub list_models: WorkFn<(Arc<RunSpec>, ModelRole), ModelList>,
     /// Lists what an episode can be compared with: the session's other branches, and other sessions.
-    pub list_comparable: HostFn<Store, Vec<EpisodeRef>>,
+    pub list_comparable: WorkFn<Store, Vec<EpisodeRef>>,
     /// Opens an entry of `list_comparable` read-only.
-    pub open_comparable: HostFn<EpisodeRef, Arc<Store>>,
+    pub open_comparable: WorkFn<EpisodeRef, Arc<Store>>,
     /// Reads the session's branches.
-    pub list_branches: HostFn<(), Arc<[BranchInfo]>>,
+    pub list_branches: WorkFn<(), Arc<[BranchInfo]>>,
     /// Edits a branch's name, note or archived flag.
     pub edit_branch: HostFn<(BranchId, BranchEdit), ()>,
 }

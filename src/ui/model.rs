@@ -44,9 +44,6 @@ pub enum FirstRunHint {
     AddLesson,
 }
 
-/// How long work takes before it is shown.
-pub const WORK_SHOWN_AFTER: Duration = Duration::from_millis(100);
-
 /// Scroll offsets of the panes from their default positions, in rows; positive is towards the past or the top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScrollOffsets {
@@ -87,12 +84,6 @@ pub struct Model {
     pub mark_filter: MarkFilter,
     /// While the mouse drags along the timeline: the ruler from when the button was pressed.
     pub scrubbing: Option<StepRuler>,
-    /// The number of the load that a request waits for, and since when. `None` if none does.
-    pub loading: Option<(u64, Instant)>,
-    /// Since when a part of the past has been loading that a frame lacks.
-    pub frame_loading_since: Option<Instant>,
-    /// The report being written.
-    pub export: Option<ExportStatus>,
     /// Whether an overlay covers the panes. The compositor keeps it up to date.
     pub is_covered: bool,
     /// Unsaved lesson drafts, at most one per lesson.
@@ -141,17 +132,6 @@ pub struct Model {
     pub size: (u16, u16),
 }
 
-/// A report that is being written.
-#[derive(Clone, Copy, Debug)]
-pub struct ExportStatus {
-    /// When the work began.
-    pub since: Instant,
-    /// How much is done.
-    pub percent: u8,
-    /// Whether a person has cancelled it; it ends soon.
-    pub is_cancelled: bool,
-}
-
 impl Model {
     /// Returns the arrangement in effect.
     pub fn arrangement(&self) -> Arrangement {
@@ -186,6 +166,11 @@ impl Model {
         Some(self.branches.iter().find(|t| t.id == *id).map_or(id.0.as_str(), BranchInfo::display_name))
     }
 
+    /// Returns whether the active branch is among the known ones.
+    pub fn knows_active_branch(&self) -> bool {
+        self.branches.iter().any(|branch| Some(&branch.id) == self.branch.as_ref())
+    }
+
     /// Returns whether the cursor is in the past.
     pub fn is_in_past(&self) -> bool {
         self.cursor != Cursor::Live
@@ -205,23 +190,6 @@ impl Model {
         // Long enough to read: four seconds, plus one for every twenty characters.
         let seconds = 4 + text.chars().count() as u64 / 20;
         self.notice = Some(Notice { text, severity, expires_at: now + Duration::from_secs(seconds) });
-    }
-
-    /// Returns what is in progress for a person and whether they can cancel it, if it takes long enough to be shown.
-    pub fn work_message(&self, now: Instant) -> Option<(String, bool)> {
-        let is_long = |since: Instant| now.saturating_duration_since(since) >= WORK_SHOWN_AFTER;
-        let loading = "loading an earlier part of the session";
-        if self.loading.is_some_and(|(_, since)| is_long(since)) {
-            return Some((loading.to_owned(), true));
-        }
-        if self.frame_loading_since.is_some_and(is_long) {
-            return Some((loading.to_owned(), false));
-        }
-        let export = self.export.filter(|export| is_long(export.since))?;
-        if export.is_cancelled {
-            return Some(("cancelling the report".to_owned(), false));
-        }
-        Some((format!("writing the report: {} %", export.percent), true))
     }
 
     /// Removes the notice when its time is over.

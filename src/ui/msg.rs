@@ -13,6 +13,7 @@ use crate::ui::mark::MarkFilter;
 use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc};
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// An event for the screen.
 #[derive(Clone, Debug)]
@@ -33,8 +34,8 @@ pub enum UiMessage {
 /// Parts of the past to load, and what to do then.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastLoad {
-    /// The number of the load; the answer to a load that is no longer the current one is dropped.
-    pub number: u64,
+    /// When a person began to wait.
+    pub since: Instant,
     /// The store's epoch.
     pub epoch: u64,
     pub parts: Vec<PastPart>,
@@ -42,7 +43,8 @@ pub struct PastLoad {
     pub then: Option<(Box<Request>, u32)>,
 }
 
-/// What the update asks the event loop to do.
+/// What the update asks the event loop to do. What takes long runs on a thread of its own; newer work of a kind replaces
+/// older, and work whose answer nobody awaits any more is cancelled.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// Send this command to the driver.
@@ -51,7 +53,7 @@ pub enum Request {
     ListAdmissible,
     /// List the actions that were admissible after a past event; the answer goes to the topmost overlay.
     ListAdmissibleAt(EventRef),
-    /// Search all episodes except one; the answers go to the topmost overlay. An empty query cancels the search.
+    /// Search all episodes except one; the answers go to the topmost overlay.
     Search {
         query: String,
         /// The episode that has been searched already.
@@ -106,10 +108,8 @@ pub enum Request {
         episode: Option<u32>,
         step: u32,
     },
-    /// Load parts of the past that aren't in memory; the answer goes to the compositor. Replaces an earlier load.
+    /// Load parts of the past that aren't in memory; the answer goes to the compositor.
     LoadPast(PastLoad),
-    /// Forget the current load.
-    CancelLoad,
     /// Continue from the past on a new branch.
     Fork(Fork),
     /// Write the first lesson edit of a new branch, then continue there.
@@ -182,8 +182,6 @@ pub enum Answer {
     Edited(Option<String>),
     /// What was written to which file, or why it couldn't be written; shown in the footer.
     FileWritten(Result<String, String>),
-    /// Like `FileWritten`, for the report.
-    ReportWritten(Result<String, String>),
     /// The session's branches, or why they couldn't be read or edited.
     Branches(Result<Arc<[BranchInfo]>, String>),
     /// Search hits in other episodes.

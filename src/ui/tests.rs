@@ -10,6 +10,7 @@ use crate::ui::keymap::Keymap;
 use crate::ui::model::Model;
 use crate::ui::msg::{Request, UiMessage};
 use crate::ui::theme::Theme;
+use crate::ui::types::{WORK_SHOWN_AFTER, WorkKind, WorkStatus};
 use crate::ui::view::cache::ViewCache;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -27,6 +28,8 @@ pub(super) struct TestScreen {
     keymap: Keymap,
     pub(super) now: Instant,
     glyphs: Glyphs,
+    /// The work that runs beside the event loop, as frames show it.
+    pub(super) running_work: Vec<WorkStatus>,
 }
 
 impl TestScreen {
@@ -42,12 +45,21 @@ impl TestScreen {
             keymap: Keymap::default(),
             now,
             glyphs: glyphs::UNICODE,
+            running_work: Vec::new(),
         }
+    }
+
+    /// Shows work that has run long enough to be shown.
+    pub(super) fn show_work(&mut self, kind: WorkKind, percent: Option<u8>) {
+        self.running_work.push(WorkStatus { kind, since: self.now, percent, is_cancelled: false });
+        self.now += WORK_SHOWN_AFTER;
     }
 
     /// Returns the states that the screen shows.
     pub(super) fn frame_data(&self) -> FrameData {
-        FrameData::at(&self.fixture.store, self.model.cursor)
+        let mut frame = FrameData::at(&self.fixture.store, self.model.cursor);
+        frame.running_work.clone_from(&self.running_work);
+        frame
     }
 
     /// Presses a key by its name and returns the requests.
@@ -98,6 +110,7 @@ fn key_event(name: &str) -> KeyEvent {
         "Space" => KeyCode::Char(' '),
         "Enter" => KeyCode::Enter,
         "Esc" => KeyCode::Esc,
+        "Backspace" => KeyCode::Backspace,
         "Tab" => KeyCode::Tab,
         "BackTab" => KeyCode::BackTab,
         "Left" => KeyCode::Left,

@@ -2,8 +2,11 @@
 
 use crate::domain::Seq;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// The focused pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,11 +31,109 @@ pub enum Cursor {
     At(Seq),
 }
 
-/// The progress of work on another thread, which can be cancelled.
-#[derive(Debug, Default)]
+/// How long work takes before it is shown.
+pub const WORK_SHOWN_AFTER: Duration = Duration::from_millis(100);
+
+/// What a piece of work beside the event loop does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkKind {
+    /// Write a report of the session.
+    Export,
+    /// Write copied text to a file.
+    SaveCopy,
+    /// Edit a branch's name, note or archived flag, and list the branches.
+    EditBranch,
+    /// List the branches.
+    Branches,
+    /// Search the other episodes.
+    Search,
+    /// Load parts of the past that a request needs.
+    Past,
+    /// Load parts of the past that a frame lacks.
+    FramePast,
+    /// List the sessions.
+    Sessions,
+    /// List the models of a role's server.
+    Models,
+    /// List the episodes that can be compared.
+    Comparable,
+    /// Load two episodes and compare them.
+    Comparison,
+    /// Compute the differences that precede a row of a comparison.
+    PriorDifferences,
+    /// List the actions that are admissible now, or were at a past event.
+    Admissible,
+    /// Ask the environment for a hint.
+    Hint,
+}
+
+impl WorkKind {
+    /// Returns the name of its threads.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Export => "export",
+            Self::SaveCopy => "save-copy",
+            Self::EditBranch => "edit-branch",
+            Self::Branches => "branches",
+            Self::Search => "search",
+            Self::Past => "past",
+            Self::FramePast => "frame-past",
+            Self::Sessions => "sessions",
+            Self::Models => "models",
+            Self::Comparable => "comparable",
+            Self::Comparison => "comparison",
+            Self::PriorDifferences => "differences",
+            Self::Admissible => "admissible",
+            Self::Hint => "hint",
+        }
+    }
+
+    /// Returns whether the work writes files. Newer work of the kind waits for it instead of replacing it, and so does
+    /// the screen before it closes.
+    pub fn writes_files(self) -> bool {
+        matches!(self, Self::Export | Self::SaveCopy | Self::EditBranch)
+    }
+}
+
+/// Work that is running, as of one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkStatus {
+    pub kind: WorkKind,
+    /// When a person began to wait for it.
+    pub since: Instant,
+    /// How much is done, if the work can tell.
+    pub percent: Option<u8>,
+    /// Whether a person has cancelled it; it ends soon.
+    pub is_cancelled: bool,
+}
+
+/// The progress of work on another thread, which can be cancelled. Clones belong to the same work.
+#[derive(Clone, Debug)]
 pub struct WorkProgress {
+    shared: Arc<SharedProgress>,
+    /// The part of the whole work, from 0 to 1, that the reports through this clone are about.
+    part: Range<f64>,
+}
+
+#[derive(Debug)]
+struct SharedProgress {
+    /// [`UNKNOWN_PERCENT`] until the first report.
     percent: AtomicU8,
     is_cancelled: AtomicBool,
+    cancelled: Notify,
+}
+
+const UNKNOWN_PERCENT: u8 = u8::MAX;
+
+impl Default for WorkProgress {
+    fn default() -> Self {
+        let shared = SharedProgress {
+            percent: AtomicU8::new(UNKNOWN_PERCENT),
+            is_cancelled: AtomicBool::default(),
+            cancelled: Notify::new(),
+        };
+        Self { shared: Arc::new(shared), part: 0.0..1.0 }
+    }
 }
 
 impl WorkProgress {
@@ -41,19 +142,49 @@ impl WorkProgress {
     /// # Errors
     /// Returns a message if the work was cancelled.
     pub fn report(&self, done: u64, all: u64) -> Result<(), String> {
-        let percent = done.saturating_mul(100).checked_div(all).unwrap_or(100).min(100);
-        self.percent.store(percent as u8, Ordering::Relaxed);
-        if self.is_cancelled.load(Ordering::Relaxed) { Err("cancelled".to_owned()) } else { Ok(()) }
+        let done = if all == 0 { 1.0 } else { (done as f64 / all as f64).min(1.0) };
+        let whole = self.part.start + (self.part.end - self.part.start) * done;
+        self.shared.percent.store((whole * 100.0) as u8, Ordering::Relaxed);
+        if self.is_cancelled() { Err("cancelled".to_owned()) } else { Ok(()) }
     }
 
-    /// Returns how much is done, in percent.
-    pub fn percent(&self) -> u8 {
-        self.percent.load(Ordering::Relaxed)
+    /// Returns the progress of one of `stages` equally long stages of this work, counted from 0.
+    #[must_use]
+    pub fn stage(&self, stage: u64, stages: u64) -> Self {
+        let width = (self.part.end - self.part.start) / stages as f64;
+        let start = self.part.start + width * stage as f64;
+        Self { shared: self.shared.clone(), part: start..start + width }
+    }
+
+    /// Collects items that are read one after the other, and reports each.
+    ///
+    /// # Errors
+    /// Returns a message if the work was cancelled.
+    pub fn collect<T>(&self, items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, String> {
+        let all = items.len() as u64;
+        self.report(0, all)?;
+        (1..).zip(items).map(|(done, item)| self.report(done, all).map(|()| item)).collect()
+    }
+
+    /// Returns how much is done, in percent, or `None` before the first report.
+    pub fn percent(&self) -> Option<u8> {
+        Some(self.shared.percent.load(Ordering::Relaxed)).filter(|percent| *percent != UNKNOWN_PERCENT)
     }
 
     /// Makes the next report fail.
     pub fn cancel(&self) {
-        self.is_cancelled.store(true, Ordering::Relaxed);
+        self.shared.is_cancelled.store(true, Ordering::Relaxed);
+        self.shared.cancelled.notify_one();
+    }
+
+    /// Returns whether the work was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the work is cancelled. Only one caller may wait.
+    pub async fn cancelled(&self) {
+        self.shared.cancelled.notified().await;
     }
 }
 

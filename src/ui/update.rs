@@ -56,10 +56,6 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
     let (text, severity) = match answer {
         Answer::Hint(Some(hint)) => (format!("hint: {hint}"), Severity::Info),
         Answer::Hint(None) => ("no hint: this environment has no solver".to_owned(), Severity::Warning),
-        Answer::ReportWritten(written) => {
-            model.export = None;
-            return on_answer(model, context, Answer::FileWritten(written));
-        }
         Answer::FileWritten(Ok(text)) => (text, Severity::Info),
         Answer::FileWritten(Err(error)) => (error, Severity::Warning),
         Answer::Branches(loaded) => {

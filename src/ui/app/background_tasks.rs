@@ -1,173 +1,154 @@
-//! Work that runs on its own thread beside the event loop, because it reads files and folds states.
+//! The requests that are work for another thread, because they read files, fold states or wait for an answer.
 
-use super::App;
-use crate::domain::BranchId;
-use crate::driver::Store;
+use super::workers::Workers;
+use crate::domain::{BranchId, RunSpec};
+use crate::driver::{Handle, PastQuery};
 use crate::ui::branches::BranchEdit;
 use crate::ui::host_services::HostServices;
-use crate::ui::model::ExportStatus;
 use crate::ui::msg::{Answer, PastLoad, Request};
-use crate::ui::types::WorkProgress;
+use crate::ui::types::WorkKind;
 use crate::ui::{compare, find};
-use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use tokio::sync::mpsc;
+use std::sync::Arc;
+use std::time::Instant;
 
-/// A thread that writes a report. Dropping it cancels the work and waits, so that no partial file stays behind.
-pub(super) struct RunningExport {
-    pub(super) progress: Arc<WorkProgress>,
-    thread: Option<JoinHandle<()>>,
+const NO_FILES: &str = "this screen can't write files";
+
+/// What the work needs of the session and the program.
+pub(super) struct Sources<'a> {
+    pub(super) handle: &'a Handle,
+    pub(super) host: Option<&'a HostServices>,
+    pub(super) run: Option<&'a Arc<RunSpec>>,
 }
 
-impl Drop for RunningExport {
-    fn drop(&mut self) {
-        self.progress.cancel();
-        // A panic of the thread has been reported by then.
-        let _ = self.thread.take().map(JoinHandle::join);
-    }
-}
-
-impl App {
-    /// Applies an edit to a branch, if one is given, and reads the branches, on a separate thread: files may be slow.
-    pub(super) fn load_branches(&self, edit: Option<(BranchId, BranchEdit)>, answers: mpsc::Sender<Answer>) {
-        // Only one thread at a time, so that the last answer contains all edits.
-        static LOADING: Mutex<()> = Mutex::new(());
-        let Some(host) = self.options.host.clone() else { return };
-        let read = move || {
-            let _loading = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
-            let edited = edit.as_ref().map_or(Ok(()), |edit| (host.edit_branch)(edit));
-            let branches = edited.and_then(|()| (host.list_branches)(&()));
-            // The answer is dropped if the screen has closed.
-            let _ = answers.blocking_send(Answer::Branches(branches));
-        };
-        // If no thread can be started, the list stays as it was.
-        let _ = std::thread::Builder::new().name("branches".to_owned()).spawn(read);
-    }
-
-    /// Loads parts of the past on a separate thread, because it reads files and folds states.
-    pub(super) fn load_past(&mut self, load: PastLoad, answers: mpsc::Sender<Answer>) {
-        let is_for_request = load.then.is_some();
-        let number = self.current_load.load(Ordering::Relaxed) + u64::from(is_for_request);
-        self.current_load.store(number, Ordering::Relaxed);
-        let (current, timeline) = (self.current_load.clone(), self.handle.store.timeline());
-        // A load that was replaced or cancelled stops early; what a frame lacks is loaded in any case.
-        let is_replaced = move || is_for_request && current.load(Ordering::Relaxed) != number;
-        let thread = std::thread::Builder::new().name("past".to_owned());
-        let spawned = thread.spawn(move || {
-            let mut result = Ok(());
-            for part in &load.parts {
-                if is_replaced() {
-                    return;
-                }
-                result = result.and(timeline.load(*part, &crate::timeline::no_progress));
-            }
-            // The answer is dropped if the screen has closed.
-            let _ = answers.blocking_send(Answer::PastLoaded { load, result });
-        });
-        if let Err(why) = spawned {
-            (self.model.loading, self.model.frame_loading_since) = (None, None);
-            self.show_error(format!("starting a thread to load the past failed: {why}"));
-        }
-    }
-
-    /// Searches the other episodes on a separate thread until all are searched or another search begins.
-    pub(super) fn search_episodes(
-        &self,
-        query: String,
-        searched_episode: u32,
-        answers: mpsc::Sender<Answer>,
-    ) {
-        let number = self.current_search.fetch_add(1, Ordering::Relaxed) + 1;
-        if query.is_empty() {
-            return;
-        }
-        let (current, store) = (self.current_search.clone(), self.handle.store.clone());
-        let search = std::thread::Builder::new().name("search".to_owned());
-        // If no thread can be started, only the episode on screen has been searched, and the title keeps saying so.
-        let _ = search.spawn(move || {
-            find::search_other_episodes(&store, searched_episode, &query, |hits, progress| {
-                let answer = Answer::SearchResults { query: query.clone(), hits, progress };
-                let stale = current.load(Ordering::Relaxed) != number;
-                // The answer is dropped if the screen has closed.
-                if stale || answers.blocking_send(answer).is_err() {
-                    return ControlFlow::Break(());
-                }
-                ControlFlow::Continue(())
-            });
-        });
-    }
-
-    /// Writes a file on a separate thread: a report of a long session takes seconds, and disks may be slow. The answer is
-    /// `prefix` and the file's path.
-    pub(super) fn write_file(
+impl Workers {
+    /// Starts the work of a request. Returns the request if it is none of these.
+    ///
+    /// # Errors
+    /// Returns a message if the work can't be started.
+    pub(super) fn start_request(
         &mut self,
-        prefix: &'static str,
-        answers: mpsc::Sender<Answer>,
-        write: impl FnOnce(&HostServices, &Store) -> Result<String, String> + Send + 'static,
-    ) {
-        let Some(host) = self.options.host.clone() else {
-            return self.show_error("this screen can't write files".to_owned());
-        };
-        let store = self.handle.store.clone();
-        let thread = std::thread::Builder::new().name("write-file".to_owned());
-        let spawned = thread.spawn(move || {
-            let written = write(&host, &store).map(|path| format!("{prefix}{path}"));
-            // The answer is dropped if the screen has closed.
-            let _ = answers.blocking_send(Answer::FileWritten(written));
-        });
-        if let Err(why) = spawned {
-            self.show_error(format!("starting a thread to write the file failed: {why}"));
-        }
-    }
-
-    /// Writes a report on a separate thread, with progress in the footer.
-    pub(super) fn export_report(&mut self, answers: mpsc::Sender<Answer>) {
-        let Some(host) = self.options.host.clone() else {
-            return self.show_error("this screen can't write files".to_owned());
-        };
-        let progress = Arc::new(WorkProgress::default());
-        let work = (self.handle.store.clone(), progress.clone());
-        let spawned = std::thread::Builder::new().name("export".to_owned()).spawn(move || {
-            let written = (host.export_report)(&work).map(|path| format!("report written to {path}"));
-            let written = written.map_err(|error| format!("no report written: {error}"));
-            // The answer is dropped if the screen has closed.
-            let _ = answers.blocking_send(Answer::ReportWritten(written));
-        });
-        match spawned {
-            Ok(thread) => {
-                let since = std::time::Instant::now();
-                self.model.export = Some(ExportStatus { since, percent: 0, is_cancelled: false });
-                self.export = Some(RunningExport { progress, thread: Some(thread) });
+        sources: &Sources<'_>,
+        request: Request,
+    ) -> Result<Option<Request>, String> {
+        let (now, host) = (Instant::now(), sources.host.cloned());
+        let (handle, store) = (sources.handle.clone(), sources.handle.store.clone());
+        let started = match request {
+            Request::LoadPast(load) => self.load_past(sources, load),
+            Request::ListAdmissible => {
+                self.start_task(WorkKind::Admissible, now, |_| async move {
+                    Answer::Admissible(handle.admissible().await)
+                });
+                Ok(())
             }
-            Err(why) => self.show_error(format!("starting a thread to write the report failed: {why}")),
-        }
+            Request::ListAdmissibleAt(at) => {
+                self.start_task(WorkKind::Admissible, now, |progress| async move {
+                    let query = PastQuery {
+                        load_state: Box::new(move |report| store.state_at_reporting(at.seq, report)),
+                        report: Box::new(move |done, all| progress.report(done, all)),
+                    };
+                    // If the branch changes meanwhile, the update drops the answer.
+                    Answer::AdmissibleAt { at, actions: handle.past_admissible(query).await }
+                });
+                Ok(())
+            }
+            Request::Hint => {
+                self.start_task(WorkKind::Hint, now, |_| async move { Answer::Hint(handle.hint().await) });
+                Ok(())
+            }
+            Request::Search { query, searched_episode } => self.start(WorkKind::Search, now, move |worker| {
+                let answer = |hits, progress| Answer::SearchResults { query: query.clone(), hits, progress };
+                let send = |hits| worker.send(answer(hits, find::SearchStatus::Partial));
+                let progress = &worker.progress;
+                let hits = find::search_other_episodes(&store, searched_episode, &query, progress, send);
+                answer(hits, find::SearchStatus::Complete)
+            }),
+            Request::ListSessions => self.start(WorkKind::Sessions, now, move |worker| {
+                let sessions =
+                    host.map_or_else(|| Ok(Vec::new()), |h| (h.list_sessions)(&(), &worker.progress));
+                Answer::Sessions(sessions.unwrap_or_default())
+            }),
+            Request::ListModels(role) => {
+                let run = sources.run.cloned();
+                self.start(WorkKind::Models, now, move |worker| {
+                    let models = match (host, run) {
+                        (Some(host), Some(run)) => (host.list_models)(&(run, role), &worker.progress),
+                        _ => Err("this screen can't list the server's models".to_owned()),
+                    };
+                    Answer::Models { role, models }
+                })
+            }
+            Request::ListComparable => self.start(WorkKind::Comparable, now, move |worker| {
+                let none = || Err("this screen can't open other sessions".to_owned());
+                let list = |host: HostServices| (host.list_comparable)(&store, &worker.progress);
+                Answer::Comparable(host.map_or_else(none, list))
+            }),
+            Request::Compare { a, b } => self.start(WorkKind::Comparison, now, move |worker| {
+                let result = compare::compare_episodes(&store, host.as_ref(), &a, &b, &worker.progress);
+                Answer::Compared { a: Box::new(a), b: Box::new(b), result }
+            }),
+            Request::LoadPriorDifferences { comparison, row } => {
+                self.start(WorkKind::PriorDifferences, now, move |worker| {
+                    let before = compare::load_prior_differences(&comparison.0, row, &worker.progress);
+                    Answer::PriorDifferences { comparison, row, before }
+                })
+            }
+            Request::LoadBranches => self.load_branches(sources, None),
+            Request::EditBranch(branch, edit) => self.load_branches(sources, Some((branch, edit))),
+            Request::Copy(text) => {
+                let host = host.ok_or(NO_FILES)?;
+                self.start(WorkKind::SaveCopy, now, move |_| {
+                    let saved = (host.save_copy)(&text);
+                    Answer::FileWritten(saved.map(|path| format!("copied, also to {path}")))
+                })
+            }
+            // One report at a time.
+            Request::Export if self.is_running(WorkKind::Export) => Ok(()),
+            Request::Export => {
+                let host = host.ok_or(NO_FILES)?;
+                self.start(WorkKind::Export, now, move |worker| {
+                    let written = (host.export_report)(&store, &worker.progress);
+                    let written = written.map(|path| format!("report written to {path}"));
+                    Answer::FileWritten(written.map_err(|error| format!("no report written: {error}")))
+                })
+            }
+            Request::CancelExport => {
+                self.ask_to_cancel(WorkKind::Export);
+                Ok(())
+            }
+            other => return Ok(Some(other)),
+        };
+        started.map(|()| None)
     }
 
-    /// Runs a request of the comparison on a separate thread, which reads files and folds states.
-    pub(super) fn run_comparison(&mut self, request: Request, answers: mpsc::Sender<Answer>) {
-        let (store, host) = (self.handle.store.clone(), self.options.host.clone());
-        let thread = std::thread::Builder::new().name("compare".to_owned());
-        let spawned = thread.spawn(move || {
-            let host = host.as_ref();
-            let none = || Err("this screen can't open other sessions".to_owned());
-            let answer = match request {
-                Request::Compare { a, b } => {
-                    let found = compare::compare_episodes(&store, host, &a, &b);
-                    Answer::Compared { a: Box::new(a), b: Box::new(b), result: found }
-                }
-                Request::LoadPriorDifferences { comparison, row } => {
-                    let before = compare::load_prior_differences(&comparison.0, row);
-                    Answer::PriorDifferences { comparison, row, before }
-                }
-                _ => Answer::Comparable(host.map_or_else(none, |o| (o.list_comparable)(&store))),
-            };
-            // The answer is dropped if the screen has closed.
-            let _ = answers.blocking_send(answer);
-        });
-        if let Err(why) = spawned {
-            self.show_error(format!("starting a thread for the comparison failed: {why}"));
-        }
+    /// Applies an edit to a branch, if one is given, and reads the branches. Edits happen in their order, and the answer
+    /// to the last one contains all of them.
+    fn load_branches(
+        &mut self,
+        sources: &Sources<'_>,
+        edit: Option<(BranchId, BranchEdit)>,
+    ) -> Result<(), String> {
+        let Some(host) = sources.host.cloned() else { return Ok(()) };
+        let follows_edit = edit.is_some() || self.is_running(WorkKind::EditBranch);
+        let kind = if follows_edit { WorkKind::EditBranch } else { WorkKind::Branches };
+        // What is being read may lack the edit.
+        self.cancel(WorkKind::Branches);
+        self.start(kind, Instant::now(), move |worker| {
+            let edited = edit.as_ref().map_or(Ok(()), |edit| (host.edit_branch)(edit));
+            Answer::Branches(edited.and_then(|()| (host.list_branches)(&(), &worker.progress)))
+        })
+    }
+
+    /// Loads parts of the past.
+    fn load_past(&mut self, sources: &Sources<'_>, load: PastLoad) -> Result<(), String> {
+        let kind = if load.then.is_some() { WorkKind::Past } else { WorkKind::FramePast };
+        let timeline = sources.handle.store.timeline();
+        self.start(kind, load.since, move |worker| {
+            let (mut result, all) = (Ok(()), load.parts.len() as u64);
+            for (number, part) in (0..).zip(&load.parts) {
+                let stage = worker.progress.stage(number, all);
+                result = result.and(timeline.load(*part, &|done, all| stage.report(done, all)));
+            }
+            Answer::PastLoaded { load, result }
+        })
     }
 }

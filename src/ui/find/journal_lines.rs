@@ -1,20 +1,21 @@
 //! Text search in the lines of a journal. Searches the raw bytes first, and parses only events whose lines may contain
 //! the text. Finds the same hits as a search of the restored episodes.
 
-use super::{BATCH_SIZE, MAX_HITS, ReportHits, SearchedText};
+use super::{BATCH_SIZE, MAX_HITS, SearchedText};
 use crate::domain::Seq;
 use crate::engine::{Envelope, Event, State};
 use crate::text::{one_line, search as find_ranges};
 use crate::timeline::EventFetcher;
-use crate::ui::find::{SearchHit, SearchStatus};
+use crate::ui::find::SearchHit;
+use crate::ui::types::WorkProgress;
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Number of events searched at once.
 const EVENTS_PER_CHUNK: u64 = 4096;
-/// Maximum number of chunks between two reports, which let the receiver stop the search.
-const CHUNKS_PER_REPORT: u64 = 8;
+/// Number of chunks after which the hits so far are sent.
+const CHUNKS_PER_BATCH: u64 = 8;
 
 /// Why the lines could not be searched.
 pub(super) enum LineSearchError {
@@ -24,21 +25,24 @@ pub(super) enum LineSearchError {
     ReadFailed(String),
 }
 
-/// Searches the ended episodes except number `shown`, newest events first.
+/// Searches the ended episodes except number `shown`, newest events first. Returns the last batch of hits.
 pub(super) fn search_journal(
     head: &State,
     fetch: &EventFetcher,
-    shown: u32,
-    query: &str,
+    (shown, query): (u32, &str),
     mut found: Vec<SearchHit>,
-    report: &mut ReportHits<'_>,
-) -> Result<(), LineSearchError> {
+    progress: &WorkProgress,
+    send: &mut dyn FnMut(Vec<SearchHit>),
+) -> Result<Vec<SearchHit>, LineSearchError> {
     let Some(pattern) = build_pattern(query) else { return Err(LineSearchError::Unsupported(found)) };
     let ended: Vec<(u64, u32)> = head.ended_episodes.iter().map(|p| (p.seq_range.0, p.number)).collect();
     let open_start = head.open_episode().map_or(u64::MAX, |e| e.first_seq.0);
     let mut later = HashMap::new();
-    let (mut total, mut chunk_end, mut chunks) = (0, head.head.0, 0);
+    let (mut total, mut chunk_end, mut chunks) = (0, head.head.0, 0_u64);
     while chunk_end > 0 && total + found.len() < MAX_HITS {
+        if progress.report(head.head.0 - chunk_end, head.head.0).is_err() {
+            return Ok(Vec::new());
+        }
         let chunk_start = (chunk_end - 1) / EVENTS_PER_CHUNK * EVENTS_PER_CHUNK;
         let events = match fetch.fetch_matching(Seq(chunk_start), Seq(chunk_end), &pattern) {
             None => return Err(LineSearchError::Unsupported(found)),
@@ -53,17 +57,14 @@ pub(super) fn search_journal(
             events.into_iter().filter_map(|e| Some((episode_at(e.seq)?, e))).collect();
         let room = MAX_HITS - total - found.len();
         found.extend(collect_hits(&episode_events, query, &mut later).into_iter().take(room));
-        (chunk_end, chunks) = (chunk_start, chunks + 1);
-        if found.len() >= BATCH_SIZE || chunks % CHUNKS_PER_REPORT == 0 {
+        chunk_end = chunk_start;
+        chunks += 1;
+        if found.len() >= BATCH_SIZE || chunks % CHUNKS_PER_BATCH == 0 {
             total += found.len();
-            if report(std::mem::take(&mut found), SearchStatus::Partial).is_break() {
-                return Ok(());
-            }
+            send(std::mem::take(&mut found));
         }
     }
-    // This is the last batch, so it doesn't matter whether the receiver wants more.
-    let _ = report(found, SearchStatus::Complete);
-    Ok(())
+    Ok(found)
 }
 
 /// Builds a pattern that matches lines that may contain the text, and lines of events that withdraw a proposal.

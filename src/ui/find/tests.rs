@@ -2,22 +2,19 @@
 
 use super::*;
 use crate::driver::open_read_only;
-use crate::ui::find::{SearchHit, SearchStatus};
+use crate::ui::find::SearchHit;
 use std::path::Path;
 
-/// Returns all hits in session order, and how many partial batches were reported.
-fn collect_hits(search: impl FnOnce(&mut ReportHits<'_>)) -> (Vec<SearchHit>, usize) {
-    let (mut found, mut more) = (Vec::new(), 0);
-    search(&mut |hits, progress| {
-        found.extend(hits);
-        more += usize::from(progress == SearchStatus::Partial);
-        ControlFlow::Continue(())
-    });
+/// Returns all hits in session order.
+fn collect_hits(search: impl FnOnce(&mut dyn FnMut(Vec<SearchHit>)) -> Vec<SearchHit>) -> Vec<SearchHit> {
+    let mut found = Vec::new();
+    let last = search(&mut |hits| found.extend(hits));
+    found.extend(last);
     found.sort_by(|a: &SearchHit, b: &SearchHit| {
         let key = |h: &SearchHit| (h.episode, h.step, h.part as u8, h.range.start);
         key(a).cmp(&key(b)).then(a.text.cmp(&b.text))
     });
-    (found, more)
+    found
 }
 
 #[test]
@@ -41,9 +38,11 @@ fn journal_search_and_episode_search_agree() {
             "zzz",
             "ü",
         ] {
-            let (lines, _) = collect_hits(|report| search_other_episodes(&store, 0, query, report));
-            let (episodes, _) =
-                collect_hits(|report| search_restored_episodes(&store, &head, 0, query, Vec::new(), report));
+            let progress = WorkProgress::default();
+            let lines = collect_hits(|send| search_other_episodes(&store, 0, query, &progress, send));
+            let episodes = collect_hits(|send| {
+                search_restored_episodes(&store, &head, (0, query), Vec::new(), &progress, send)
+            });
             assert_eq!(lines.len(), episodes.len(), "{query:?} in {}", dir.path().display());
             assert_eq!(lines, episodes, "{query:?}");
             compared += lines.len();

@@ -10,6 +10,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::types::WorkKind;
 use crate::ui::widget::choice::Choice;
 use crate::ui::widget::list_index::row_delta;
 use crate::ui::widget::text_field::TextField;
@@ -297,6 +298,11 @@ impl Component for ActionDialog {
             self.input.set_admissible(Ok(&actions));
         }
         Response::default()
+    }
+
+    fn awaits(&self) -> Option<WorkKind> {
+        let awaits = matches!(self.stage, Stage::Typing) && self.input.awaits_admissible();
+        awaits.then_some(WorkKind::Admissible)
     }
 
     fn rows_covered(&self, _: &Context<'_>, screen: Rect) -> u16 {

@@ -30,6 +30,11 @@ impl ActionInput {
         self.picker.selected().cloned().unwrap_or_else(|| self.picker.text())
     }
 
+    /// Returns whether the admissible actions are still to arrive.
+    pub(super) fn awaits_admissible(&self) -> bool {
+        self.admissible.is_none()
+    }
+
     /// Sets the admissible actions.
     pub(super) fn set_admissible(&mut self, actions: Result<&[String], String>) {
         let all = actions.as_deref().unwrap_or_default().iter().map(|a| one_line(a).into_owned());

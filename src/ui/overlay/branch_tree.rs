@@ -11,7 +11,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
-use crate::ui::types::EpisodeRef;
+use crate::ui::types::{EpisodeRef, WorkKind};
 use crate::ui::widget::picker::{Click, MIN_PREVIEW_ROWS, Picker};
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_line, put_lines};
@@ -302,6 +302,10 @@ impl Component for BranchTree {
         Response::default()
     }
 
+    fn awaits(&self) -> Option<WorkKind> {
+        Some(WorkKind::Branches)
+    }
+
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let columns = screen.width.saturating_sub(4).min(WINDOW_COLUMNS);
         let details = self.details_or_error(self.selected_branch(), context, columns, u16::MAX).len() as u16;
@@ -317,9 +321,10 @@ impl Component for BranchTree {
         };
         let inside = window.draw(context, screen, canvas);
         if tree_rows.is_empty() {
+            let loading = context.cancellable_work_text("loading branches ...", WorkKind::Branches);
             let (role, words) = match &self.loaded {
-                Some(Err(why)) => (Role::Bad, why.as_str()),
-                _ => (Role::Muted, "loading branches ..."),
+                Some(Err(why)) => (Role::Bad, why),
+                _ => (Role::Muted, &loading),
             };
             return put_lines(&paragraph((role, ""), role, words, inside.width), inside, canvas);
         }

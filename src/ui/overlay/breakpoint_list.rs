@@ -13,6 +13,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
+use crate::ui::types::WorkKind;
 use crate::ui::widget::list_index::{clamped_index, row_delta};
 use crate::ui::widget::picker::{Picker, marked_row, rank};
 use crate::ui::widget::text_field::TextField;
@@ -305,6 +306,10 @@ impl Component for BreakpointList {
 
     fn rows_covered(&self, context: &Context<'_>, screen: Rect) -> u16 {
         Window::rows_covered(self.heights(context, screen).0, screen)
+    }
+
+    fn awaits(&self) -> Option<WorkKind> {
+        Some(WorkKind::Admissible)
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {

@@ -11,7 +11,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
-use crate::ui::types::{EpisodeRef, PtrEqArc};
+use crate::ui::types::{EpisodeRef, PtrEqArc, WorkKind};
 use crate::ui::widget::list_index::row_delta;
 use crate::ui::widget::window::{
     MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line, scroll_or_close,
@@ -261,6 +261,18 @@ impl Component for CompareDialog {
         Response::default()
     }
 
+    fn awaits(&self) -> Option<WorkKind> {
+        match &self.stage {
+            Stage::Choosing(chooser) => chooser.awaits_others().then_some(WorkKind::Comparable),
+            Stage::Loading => Some(WorkKind::Comparison),
+            Stage::Failed(_) => None,
+            Stage::Shown(shown) => {
+                let awaits_differences = |details: &RowDetails| details.prior_differences.is_none();
+                shown.details.as_ref().is_some_and(awaits_differences).then_some(WorkKind::PriorDifferences)
+            }
+        }
+    }
+
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let mode = self.mode();
         match &self.stage {
@@ -270,7 +282,8 @@ impl Component for CompareDialog {
             }
             Stage::Loading => {
                 let inside = compare_window("Compare", 1, mode).draw(context, screen, canvas);
-                put_line(&[(Role::Muted, "loading both episodes ...".to_owned())], inside, canvas);
+                let words = context.cancellable_work_text("loading both episodes ...", WorkKind::Comparison);
+                put_line(&[(Role::Muted, words)], inside, canvas);
             }
             Stage::Failed(why) => {
                 let lines = |columns| paragraph((Role::Bad, ""), Role::Bad, why, columns);
@@ -297,7 +310,9 @@ impl ComparisonView {
         }
         let body = Rect { y: inside.y + high, height: inside.height - high, ..inside };
         if let Some(details) = &self.details {
-            let before = details.prior_differences.as_ref();
+            let loading =
+                context.cancellable_work_text("loading what preceded it ...", WorkKind::PriorDifferences);
+            let before = (details.prior_differences.as_ref(), loading.as_str());
             let lines = details::page_lines(found, details.row, before, shape, context.glyphs);
             details.scroll.draw(&lines, body, canvas);
             return;

@@ -14,7 +14,7 @@ use crate::ui::draft::ForkChange;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
-use crate::ui::types::EventRef;
+use crate::ui::types::{EventRef, WorkKind};
 use crate::ui::widget::picker::{Click, Picker};
 use crossterm::event::{KeyEvent, MouseEvent};
 use entries::{Entry, fork_entries};
@@ -288,6 +288,13 @@ impl Component for ForkDialog {
             return self.accept_choice(context);
         }
         Response::default()
+    }
+
+    fn awaits(&self) -> Option<WorkKind> {
+        match &self.stage {
+            Stage::Typing(value) if value.awaits_admissible() => Some(WorkKind::Admissible),
+            Stage::Choosing | Stage::Typing(_) => None,
+        }
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {

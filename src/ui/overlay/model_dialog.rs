@@ -15,7 +15,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
-use crate::ui::types::ModelList;
+use crate::ui::types::{ModelList, WorkKind};
 use crate::ui::widget::list_index::wrapped_index;
 use crate::ui::widget::picker::{Picker, marked_row, rank};
 use crate::ui::widget::window::{Line, Window, WindowPosition, paragraph, put_lines};
@@ -329,7 +329,10 @@ impl ModelDialog {
 
     fn help_text(&self, context: &Context<'_>) -> String {
         match (self.purpose, &self.sessions) {
-            (Purpose::RecordedReply, None) => "Loading sessions ...; you can type a name.".to_owned(),
+            (Purpose::RecordedReply, None) => {
+                let loading = context.work_text("Loading sessions ...", WorkKind::Sessions);
+                format!("{loading}; you can type a name.")
+            }
             (Purpose::RecordedReply, Some(_)) => {
                 "The recorded reply to exactly this request is used once, and marked as recorded.".to_owned()
             }
@@ -488,6 +491,14 @@ impl Component for ModelDialog {
     fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
         self.picker.on_mouse(event);
         Response::default()
+    }
+
+    fn awaits(&self) -> Option<WorkKind> {
+        match self.purpose {
+            Purpose::RecordedReply => self.sessions.is_none().then_some(WorkKind::Sessions),
+            Purpose::Model(asked) => self.server_models(asked).is_none().then_some(WorkKind::Models),
+            Purpose::Sampling(_) => None,
+        }
     }
 
     fn rows_covered(&self, _: &Context<'_>, screen: Rect) -> u16 {

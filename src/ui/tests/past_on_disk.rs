@@ -4,10 +4,10 @@
 use super::{TestScreen, screen_text};
 use crate::domain::{EndReason, Seq};
 use crate::driver::Store;
-use crate::timeline::{CheckpointIndex, EventFetcher, Timeline};
+use crate::timeline::{CheckpointIndex, EventFetcher, Timeline, no_progress};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
-use crate::ui::types::Cursor;
+use crate::ui::types::{Cursor, WorkKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -57,11 +57,15 @@ impl Loading {
         self.loads += 1;
         let timeline = self.stage.fixture.store.timeline();
         self.may_read.store(true, Ordering::SeqCst);
-        let result =
-            load.parts.iter().try_for_each(|part| timeline.load(*part, &crate::timeline::no_progress));
+        let result = load.parts.iter().try_for_each(|part| timeline.load(*part, &no_progress));
         self.may_read.store(false, Ordering::SeqCst);
         let requests = self.stage.send(UiMessage::Answer(Answer::PastLoaded { load, result }));
         self.perform(requests);
+    }
+
+    /// Returns whether the application must go on with a load.
+    fn awaits_past(&self) -> bool {
+        self.stage.compositor.is_awaited(WorkKind::Past, &self.stage.model)
     }
 
     fn perform(&mut self, requests: Vec<Request>) {
@@ -82,8 +86,7 @@ impl Loading {
                 return screen_text(&buffer);
             }
             let epoch = self.stage.fixture.store.epoch();
-            self.stage.model.frame_loading_since = Some(self.stage.now);
-            self.load(PastLoad { number: 0, epoch, parts, then: None });
+            self.load(PastLoad { since: self.stage.now, epoch, parts, then: None });
         }
         panic!("after {key} the frame never has what it needs");
     }
@@ -128,32 +131,28 @@ fn a_past_on_disk_looks_like_one_in_memory() {
 }
 
 #[test]
-fn a_load_can_be_cancelled_and_a_late_answer_moves_nothing() {
+fn a_load_shows_its_progress_and_can_be_cancelled() {
+    let mut disk = Loading::new(&two_episodes());
+    let requests = disk.stage.press("[");
+    assert!(matches!(requests.as_slice(), [Request::LoadPast(_)]), "{requests:?}");
+    assert_eq!(disk.stage.model.cursor, Cursor::Live, "nothing moves before the load");
+    assert!(disk.awaits_past());
+    disk.stage.show_work(WorkKind::Past, Some(42));
+    let shown = screen_text(&disk.stage.draw());
+    assert!(shown.contains("loading an earlier part of the session ... 42 % (Esc cancels)"), "{shown}");
+    assert_eq!(disk.stage.press("Esc"), []);
+    assert!(!disk.awaits_past());
+}
+
+#[test]
+fn a_load_for_another_branch_moves_nothing() {
     let mut disk = Loading::new(&two_episodes());
     let requests = disk.stage.press("[");
     let [Request::LoadPast(load)] = requests.as_slice() else { panic!("{requests:?}") };
-    assert_eq!(disk.stage.model.cursor, Cursor::Live, "nothing moves before the load");
-    disk.stage.now += crate::ui::model::WORK_SHOWN_AFTER;
-    assert!(screen_text(&disk.stage.draw()).contains("loading an earlier part"));
-    assert_eq!(disk.stage.press("Esc"), [Request::CancelLoad]);
-    assert!(!screen_text(&disk.stage.draw()).contains("loading an earlier part"));
-    // The answer of the cancelled load arrives nevertheless.
-    let late = |load: &PastLoad| UiMessage::Answer(Answer::PastLoaded { load: load.clone(), result: Ok(()) });
-    assert!(disk.stage.send(late(load)).is_empty());
-    assert_eq!(disk.stage.model.cursor, Cursor::Live);
-    // A load that another one has replaced.
-    let first = disk.stage.press("[");
-    let second = disk.stage.press("Left");
-    let ([Request::LoadPast(first)], [Request::CancelLoad, Request::LoadPast(second)]) =
-        (first.as_slice(), second.as_slice())
-    else {
-        panic!("{first:?} {second:?}")
-    };
-    assert!(disk.stage.send(late(first)).is_empty());
-    assert_eq!(disk.stage.model.cursor, Cursor::Live);
     // On another branch the same numbers are other events.
-    let stale = PastLoad { epoch: second.epoch + 1, ..second.clone() };
-    assert!(disk.stage.send(late(&stale)).is_empty());
+    let stale = PastLoad { epoch: load.epoch + 1, ..load.clone() };
+    let answer = Answer::PastLoaded { load: stale, result: Ok(()) };
+    assert!(disk.stage.send(UiMessage::Answer(answer)).is_empty());
     assert_eq!(disk.stage.model.cursor, Cursor::Live);
 }
 
@@ -162,13 +161,14 @@ fn a_load_can_be_cancelled_and_a_late_answer_moves_nothing() {
 fn any_other_action_replaces_a_pending_load() {
     for key in ["End", "n", "a"] {
         let mut disk = Loading::new(&two_episodes());
-        let requests = disk.stage.press("[");
-        let [Request::LoadPast(load)] = requests.as_slice() else { panic!("{requests:?}") };
-        assert_eq!(disk.stage.press(key).first(), Some(&Request::CancelLoad), "{key}");
-        let answer = Answer::PastLoaded { load: load.clone(), result: Ok(()) };
-        assert!(disk.stage.send(UiMessage::Answer(answer)).is_empty(), "{key}");
-        assert_eq!(disk.stage.model.cursor, Cursor::Live, "{key}");
+        disk.stage.press("[");
+        disk.stage.press(key);
+        assert!(!disk.awaits_past(), "{key}");
     }
+    let mut disk = Loading::new(&two_episodes());
+    disk.stage.press("[");
+    let requests = disk.stage.press("Left");
+    assert!(matches!(requests.as_slice(), [Request::LoadPast(_)]) && disk.awaits_past(), "{requests:?}");
 }
 
 /// Regression: what a frame lacked failed without a word, and looked complete.
@@ -179,8 +179,8 @@ fn a_frame_that_cannot_load_says_so() {
     disk.stage.press("Enter");
     let (_, parts) = disk.stage.draw_with_missing();
     assert!(!parts.is_empty(), "the details of a lesson need the event of its last use");
-    disk.stage.model.frame_loading_since = Some(disk.stage.now);
-    let load = PastLoad { number: 0, epoch: disk.stage.fixture.store.epoch(), parts, then: None };
+    let (since, epoch) = (disk.stage.now, disk.stage.fixture.store.epoch());
+    let load = PastLoad { since, epoch, parts, then: None };
     let answer = Answer::PastLoaded { load, result: Err("events 1 to 9 can't be read".to_owned()) };
     disk.stage.send(UiMessage::Answer(answer));
     assert!(screen_text(&disk.stage.draw()).contains("events 1 to 9 can't be read"));

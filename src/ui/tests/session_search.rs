@@ -6,8 +6,7 @@ use crate::domain::{DecidedBy, EndReason};
 use crate::ui::find::{self, SearchStatus};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
-use crate::ui::types::Cursor;
-use std::ops::ControlFlow;
+use crate::ui::types::{Cursor, WorkKind, WorkProgress};
 
 /// The sample session, a short second episode, and a third in progress.
 fn three_episodes() -> Fixture {
@@ -41,10 +40,12 @@ fn answer_search(stage: &mut TestScreen, requests: &[Request]) {
     let Some(Request::Search { query, searched_episode }) = requests.last() else { panic!("{requests:?}") };
     let store = stage.fixture.store.clone();
     let mut answers = Vec::new();
-    find::search_other_episodes(&store, *searched_episode, query, |hits, progress| {
-        answers.push(Answer::SearchResults { query: query.clone(), hits, progress });
-        ControlFlow::Continue(())
-    });
+    let answer = |hits, progress| Answer::SearchResults { query: query.clone(), hits, progress };
+    let last =
+        find::search_other_episodes(&store, *searched_episode, query, &WorkProgress::default(), |hits| {
+            answers.push(answer(hits, SearchStatus::Partial));
+        });
+    answers.push(answer(last, SearchStatus::Complete));
     for answer in answers {
         assert_eq!(stage.send(UiMessage::Answer(answer)), [], "results don't move the cursor");
     }
@@ -110,8 +111,9 @@ fn stale_hits_are_ignored_and_closing_stops_the_search() {
         Answer::SearchResults { query: "va".to_owned(), hits: Vec::new(), progress: SearchStatus::Complete };
     stage.send(UiMessage::Answer(late));
     assert!(screen_text(&stage.draw()).contains("searching other episodes"));
-    let stop = Request::Search { query: String::new(), searched_episode: 0 };
-    assert_eq!(stage.press("Esc"), [stop]);
+    assert!(stage.compositor.is_awaited(WorkKind::Search, &stage.model));
+    assert_eq!(stage.press("Esc"), []);
+    assert!(!stage.compositor.is_awaited(WorkKind::Search, &stage.model));
     assert_eq!(stage.model.cursor, Cursor::Live);
 }
 
@@ -132,16 +134,17 @@ fn a_cancelled_search_stops() {
         f.end_episode(false, EndReason::Person);
     }
     f.begin_episode();
+    let progress = WorkProgress::default();
     let (mut pieces, mut hits) = (0, 0);
-    find::search_other_episodes(&f.store, 251, "vase", |found, _| {
+    let last = find::search_other_episodes(&f.store, 251, "vase", &progress, |found| {
         (pieces, hits) = (pieces + 1, hits + found.len());
-        ControlFlow::Continue(())
     });
-    assert!(pieces > 2 && hits == 250, "{pieces} {hits}");
+    assert!(pieces >= 2 && hits + last.len() == 250, "{pieces} {hits}");
+    assert_eq!(progress.percent(), Some(99));
     let mut pieces = 0;
-    find::search_other_episodes(&f.store, 251, "vase", |_, _| {
+    let last = find::search_other_episodes(&f.store, 251, "vase", &progress, |_| {
         pieces += 1;
-        ControlFlow::Break(())
+        progress.cancel();
     });
-    assert_eq!(pieces, 1);
+    assert_eq!((pieces, last), (1, Vec::new()));
 }

@@ -12,7 +12,7 @@ use crate::ui::keymap::Action;
 use crate::ui::model::{Model, ScrollOffsets, Severity};
 use crate::ui::msg::Request;
 use crate::ui::selection::selected_kind;
-use crate::ui::types::{Cursor, Focus};
+use crate::ui::types::{Cursor, Focus, WorkKind};
 use crate::ui::view::cache::ViewCache;
 use std::time::Duration;
 
@@ -150,10 +150,10 @@ pub fn run_action(
             model.show_notice(text, Severity::Info, context.now);
             vec![Request::CaptureMouse(!model.mouse_captured)]
         }
-        Action::Close => close_topmost(model),
+        Action::Close => close_topmost(model, context),
         Action::Quit => {
             if model.zoomed || model.is_in_past() {
-                close_topmost(model)
+                close_topmost(model, context)
             } else {
                 vec![Request::Quit]
             }
@@ -168,9 +168,8 @@ pub fn run_action(
 }
 
 /// Cancels the export, else leaves the zoomed pane, else the past, else dismisses the notice. Never cancels a call.
-fn close_topmost(model: &mut Model) -> Vec<Request> {
-    if let Some(export) = model.export.as_mut().filter(|export| !export.is_cancelled) {
-        export.is_cancelled = true;
+fn close_topmost(model: &mut Model, context: &Context<'_>) -> Vec<Request> {
+    if context.frame.work(WorkKind::Export).is_some_and(|export| !export.is_cancelled) {
         return vec![Request::CancelExport];
     }
     if model.zoomed {

@@ -9,7 +9,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{FirstRunHint, Model, Severity};
 use crate::ui::theme::Role;
-use crate::ui::types::Focus;
+use crate::ui::types::{Focus, WorkKind};
 use ratatui::layout::Rect;
 
 /// Draws the footer.
@@ -42,11 +42,7 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         draw_message(&notice.text, role, area, canvas);
         return;
     }
-    if let Some((mut work, can_be_cancelled)) = model.work_message(context.now) {
-        if can_be_cancelled {
-            let key = context.keymap.key_label(Action::Close).unwrap_or_default();
-            work = format!("{work} ({key} cancels)");
-        }
+    if let Some(work) = work_message(context) {
         draw_message(&work, Role::Text, area, canvas);
         return;
     }
@@ -61,6 +57,22 @@ pub fn draw(model: &Model, context: &Context<'_>, area: Rect, canvas: &mut Canva
         return;
     }
     draw_hints(&footer_hints(model, context), context, area, canvas);
+}
+
+/// Returns what is in progress for a person and can't be seen elsewhere, if it takes long enough to be shown.
+fn work_message(context: &Context<'_>) -> Option<String> {
+    let loading = "loading an earlier part of the session ...";
+    if context.long_work(WorkKind::Past).is_some() {
+        return Some(context.cancellable_work_text(loading, WorkKind::Past));
+    }
+    if context.long_work(WorkKind::FramePast).is_some() {
+        return Some(context.work_text(loading, WorkKind::FramePast));
+    }
+    let export = context.long_work(WorkKind::Export)?;
+    if export.is_cancelled {
+        return Some("cancelling the report".to_owned());
+    }
+    Some(context.cancellable_work_text("writing the report:", WorkKind::Export))
 }
 
 /// Draws the full reason why nothing can be saved, above the keys that still work. Below an overlay there is room for

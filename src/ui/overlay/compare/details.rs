@@ -67,11 +67,11 @@ fn short_lines(
     lines
 }
 
-/// Returns the details page of a row.
+/// Returns the details page of a row. Shows `loading` until the differences before it are known.
 pub(super) fn page_lines(
     found: &Comparison,
     row: usize,
-    before: Option<&Result<PtrEqArc<PriorDifferences>, String>>,
+    (before, loading): (Option<&Result<PtrEqArc<PriorDifferences>, String>>, &str),
     layout: SideLayout,
     glyphs: &Glyphs,
 ) -> Vec<Line> {
@@ -96,7 +96,7 @@ pub(super) fn page_lines(
     }
     lines.push(Line::new());
     match before {
-        None => lines.push(vec![(Role::Muted, "loading what preceded it ...".to_owned())]),
+        None => lines.push(vec![(Role::Muted, loading.to_owned())]),
         Some(Err(why)) => lines.extend(paragraph((Role::Bad, ""), Role::Bad, why, columns)),
         Some(Ok(before)) => {
             let before = &*before.0;

@@ -5,7 +5,7 @@ use crate::text::{fits, truncate, width};
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::theme::Role;
-use crate::ui::types::EpisodeRef;
+use crate::ui::types::{EpisodeRef, WorkKind};
 use crate::ui::widget::picker::{Picker, rank};
 use crate::ui::widget::window::put_line;
 use ratatui::layout::Rect;
@@ -103,6 +103,11 @@ impl TargetList {
         }
     }
 
+    /// Returns whether the other branches and sessions are still being listed.
+    pub(super) fn awaits_others(&self) -> bool {
+        self.others_pending == Ok(true)
+    }
+
     /// Returns why the list is empty.
     pub(super) fn empty_message(&self) -> &'static str {
         if self.picker.items().is_empty() {
@@ -119,7 +124,10 @@ impl TargetList {
             _ if self.picker.matches().len() == 0 && !is_empty => {
                 Some((Role::Warning, self.empty_message().to_owned()))
             }
-            Ok(true) => Some((Role::Muted, "loading branches and sessions ...".to_owned())),
+            Ok(true) => {
+                let words = context.work_text("loading branches and sessions ...", WorkKind::Comparable);
+                Some((Role::Muted, words))
+            }
             Err(why) => Some((Role::Warning, why.clone())),
             Ok(false) if is_empty => Some((Role::Muted, self.empty_message().to_owned())),
             Ok(false) => None,

@@ -7,7 +7,7 @@ use crate::ui::compare::{compare_episodes, load_prior_differences};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::tests::{SIZES, TestScreen, screen_text};
-use crate::ui::types::EpisodeRef;
+use crate::ui::types::{EpisodeRef, WorkProgress};
 use serde_json::{Value, json};
 
 /// Returns the sample session after two trials: the first is lost; the second starts with the same steps, gets a lesson
@@ -62,11 +62,11 @@ fn answer_requests(stage: &mut TestScreen, requests: Vec<Request>) {
     for request in requests {
         let answer = match request {
             Request::Compare { a, b } => {
-                let found = compare_episodes(&stage.fixture.store, None, &a, &b);
+                let found = compare_episodes(&stage.fixture.store, None, &a, &b, &WorkProgress::default());
                 Answer::Compared { a: Box::new(a), b: Box::new(b), result: found }
             }
             Request::LoadPriorDifferences { comparison, row } => {
-                let before = load_prior_differences(&comparison.0, row);
+                let before = load_prior_differences(&comparison.0, row, &WorkProgress::default());
                 Answer::PriorDifferences { comparison, row, before }
             }
             Request::ListComparable => Answer::Comparable(Ok(vec![

@@ -16,7 +16,7 @@ use crate::ui::frame_data::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::overlay::action_dialog::{SHOWN_AS_SETTING, THOUGHT_SETTING};
 use crate::ui::theme::Role;
-use crate::ui::types::EventRef;
+use crate::ui::types::{EventRef, WorkKind};
 use crate::ui::widget::picker::{Picker, marked_row};
 use crate::ui::widget::text_field::TextField;
 use crate::ui::widget::window::{Line, paragraph, put_lines};
@@ -98,6 +98,12 @@ impl ValueInput {
         if let Some(line) = self.action_input.as_mut().filter(|_| self.actions_requested_at == Some(at)) {
             line.set_admissible(listed.as_deref().map_err(String::clone));
         }
+    }
+
+    /// Returns whether the actions admissible at that point are still to arrive.
+    pub(super) fn awaits_admissible(&self) -> bool {
+        self.actions_requested_at.is_some()
+            && self.action_input.as_ref().is_some_and(ActionInput::awaits_admissible)
     }
 
     pub(super) fn change(&self) -> &ForkChange {
@@ -316,8 +322,9 @@ impl ValueInput {
             put_lines(&about, Rect { height: inside.height.min(note.is_none().into()), ..inside }, canvas);
             let above = u16::from(note.is_none()).min(inside.height.saturating_sub(2));
             let body = Rect { y: inside.y + above, height: inside.height - above, ..inside };
-            let waits = "replaying to list the admissible actions ...";
-            return line.draw(context, (note, waits), body, canvas);
+            let replaying = "replaying to list the admissible actions ...";
+            let waits = context.work_text(replaying, WorkKind::Admissible);
+            return line.draw(context, (note, &waits), body, canvas);
         }
         if let Some(named) = &self.named_input {
             return named.draw(context, &about, inside, canvas);
