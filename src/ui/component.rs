@@ -26,7 +26,7 @@ pub trait Component: Send {
     fn name(&self) -> &'static str;
 
     /// Returns the mode in which the keymap reads keys while the overlay is on top.
-    fn mode(&self) -> Mode;
+    fn mode(&self, context: &Context<'_>) -> Mode;
 
     /// Handles a key that is bound to an action in this mode. `Action::Close` must close the overlay or go back
     /// one level in it.

@@ -133,7 +133,8 @@ impl Compositor {
         key: KeyEvent,
         closed_itself: bool,
     ) -> Vec<Request> {
-        let mode = self.overlays.last().map_or_else(|| update::pane_mode(model), |overlay| overlay.mode());
+        let mode =
+            self.overlays.last().map_or_else(|| update::pane_mode(model), |overlay| overlay.mode(context));
         let action = context.keymap.action_for(mode, key);
         self.closed = None;
         let confirms_end = update::on_any_key(model, action);

@@ -6,7 +6,7 @@ use crate::timeline::PastPart;
 use crate::ui::compositor::Compositor;
 use crate::ui::frame_data::{Context, FrameData};
 use crate::ui::glyphs::Glyphs;
-use crate::ui::keymap::Keymap;
+use crate::ui::keymap::{Keymap, Mode};
 use crate::ui::model::Model;
 use crate::ui::msg::{Request, UiMessage};
 use crate::ui::theme::Theme;
@@ -77,6 +77,19 @@ impl TestScreen {
             keymap: &self.keymap,
         };
         self.compositor.handle(&mut self.model, &context, &self.cache, msg)
+    }
+
+    /// Returns the mode of the topmost overlay.
+    pub(super) fn overlay_mode(&self) -> Mode {
+        let frame = self.frame_data();
+        let context = Context {
+            frame: &frame,
+            now: self.now,
+            theme: &self.theme,
+            glyphs: &self.glyphs,
+            keymap: &self.keymap,
+        };
+        self.compositor.overlays().last().unwrap().mode(&context)
     }
 
     pub(super) fn draw(&mut self) -> Buffer {

@@ -222,7 +222,7 @@ impl Component for ActionDialog {
         !self.asks_settings_only && context.frame.head.open_episode().is_none()
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         match self.stage {
             Stage::Typing => Mode::OverrideInput,
             Stage::RewriteThought(_) => Mode::LessonEditor,
@@ -311,7 +311,8 @@ impl Component for ActionDialog {
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (title, rows) = self.title_and_rows(screen);
-        let window = Window { title, position: WindowPosition::Bottom, rows, columns: 84, mode: self.mode() };
+        let window =
+            Window { title, position: WindowPosition::Bottom, rows, columns: 84, mode: self.mode(context) };
         let inside = window.draw(context, screen, canvas);
         let mut lines: Vec<Line> = Vec::new();
         match &self.stage {

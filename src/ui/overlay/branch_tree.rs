@@ -187,7 +187,7 @@ impl Component for BranchTree {
         "branches"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         if self.label_input.is_some() { Mode::LineInput } else { Mode::Branches }
     }
 
@@ -317,7 +317,7 @@ impl Component for BranchTree {
             position: WindowPosition::Middle,
             rows: (tree_rows.len().max(1) as u16).saturating_add(2 + details),
             columns: WINDOW_COLUMNS,
-            mode: self.mode(),
+            mode: self.mode(context),
         };
         let inside = window.draw(context, screen, canvas);
         if tree_rows.is_empty() {

@@ -219,7 +219,7 @@ impl Component for BreakpointList {
         "breaks"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         if self.is_typing { Mode::BreakpointInput } else { Mode::Breakpoints }
     }
 
@@ -325,7 +325,7 @@ impl Component for BreakpointList {
             position: WindowPosition::Bottom,
             rows,
             columns: WINDOW_COLUMNS,
-            mode: self.mode(),
+            mode: self.mode(context),
         };
         let inside = window.draw(context, screen, canvas);
         let part = |from: u16, rows: u16| Rect {

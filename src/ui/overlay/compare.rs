@@ -174,7 +174,7 @@ impl Component for CompareDialog {
         "compare"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         match &self.stage {
             Stage::Choosing(_) => Mode::CompareWith,
             _ => Mode::Compare,
@@ -274,7 +274,7 @@ impl Component for CompareDialog {
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let mode = self.mode();
+        let mode = self.mode(context);
         match &self.stage {
             Stage::Choosing(chooser) => {
                 let inside = compare_window("Compare with", 20, mode).draw(context, screen, canvas);

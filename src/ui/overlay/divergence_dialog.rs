@@ -64,7 +64,7 @@ impl Component for DivergenceDialog {
         "differs"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::Choice
     }
 

@@ -152,7 +152,7 @@ impl Component for EndCard {
         "end"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::EndCard
     }
 

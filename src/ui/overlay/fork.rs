@@ -224,7 +224,7 @@ impl Component for ForkDialog {
         "fork"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         match &self.stage {
             Stage::Choosing => Mode::Choice,
             Stage::Typing(value) => value.mode(),

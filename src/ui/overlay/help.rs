@@ -21,7 +21,7 @@ impl Component for Help {
         "help"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::Overlay
     }
 

@@ -43,7 +43,7 @@ impl Component for InputDialog {
         }
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::LineInput
     }
 

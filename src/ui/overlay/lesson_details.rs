@@ -130,7 +130,7 @@ impl Component for LessonDetails {
         "details"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::LessonDetails
     }
 

@@ -265,7 +265,7 @@ impl Component for LessonEditor {
         "lesson"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::LessonEditor
     }
 

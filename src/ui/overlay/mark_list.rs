@@ -37,7 +37,7 @@ impl Component for MarkList {
         "marks"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::MarkList
     }
 

@@ -424,7 +424,7 @@ impl Component for ModelDialog {
         }
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::PickList
     }
 

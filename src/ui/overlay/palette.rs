@@ -56,7 +56,7 @@ impl Component for Palette {
         "palette"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::Palette
     }
 

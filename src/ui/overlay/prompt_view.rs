@@ -290,7 +290,7 @@ impl Component for PromptView {
         "prompt"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         if self.editing.is_some() { Mode::LessonEditor } else { Mode::Prompt }
     }
 

@@ -195,9 +195,7 @@ fn open_for_action(
             let lesson = selected_lesson(model, context).ok_or_else(|| none("no lesson here"))?;
             Box::new(LessonDetails::new(lesson.id.clone()))
         }
-        Action::Open | Action::ShowDetails => {
-            Box::new(StepDetails::new(context.frame.selected_step(), context))
-        }
+        Action::Open | Action::ShowDetails => Box::new(StepDetails::new(context.frame.selected_step())),
         _ => return Err(format!("`{}` does nothing here", action.name())),
     })
 }

@@ -147,7 +147,7 @@ impl Component for EpisodeList {
         "runs"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::EpisodeList
     }
 

@@ -132,7 +132,7 @@ impl Component for Search {
         "search"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         if self.is_typing { Mode::SearchInput } else { Mode::Search }
     }
 
@@ -217,7 +217,7 @@ impl Component for Search {
             position: WindowPosition::Bottom,
             rows: window_rows(screen),
             columns: screen.width,
-            mode: self.mode(),
+            mode: self.mode(context),
         };
         let inside = window.draw(context, screen, canvas);
         canvas.put(inside.x, inside.y, 2, "/", canvas.style(Role::Key));

@@ -16,35 +16,25 @@ use crate::ui::widget::row_cache::RowCache;
 use crate::ui::widget::window::{Line, Page, Scroll, paragraph, scroll_or_close};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
-use std::cell::Cell;
 
 /// Overlay with the details of a step, or of the start of the episode for step 0.
 pub(super) struct StepDetails {
     number: u32,
     scroll: Scroll,
     cache: RowCache,
-    /// The step whose dropped texts are offered as lessons. `None` if none is left.
-    offered_step: Cell<Option<u32>>,
     /// The index of the text to offer next.
     next_text: usize,
 }
 
 impl StepDetails {
     /// Creates the overlay for a step of the episode on screen.
-    pub(super) fn new(number: u32, context: &Context<'_>) -> Self {
-        let offers = Cell::new(step_with_open_texts(number, context));
-        Self {
-            number,
-            scroll: Scroll::default(),
-            cache: RowCache::default(),
-            offered_step: offers,
-            next_text: 0,
-        }
+    pub(super) fn new(number: u32) -> Self {
+        Self { number, scroll: Scroll::default(), cache: RowCache::default(), next_text: 0 }
     }
 
     /// Opens the lesson editor for the next dropped text, with the kind it would have had.
     fn accept_next_text(&mut self, context: &Context<'_>) -> Response {
-        let step = self.offered_step.get().and_then(|number| context.step(number));
+        let step = step_with_open_texts(self.number, context).and_then(|number| context.step(number));
         let all: Vec<_> = step.into_iter().flat_map(|step| dropped_texts_of(step, context)).collect();
         // Skip texts that have become lessons since.
         let mut places = (0..all.len()).map(|n| (self.next_text + n) % all.len());
@@ -68,7 +58,8 @@ impl StepDetails {
             return lines;
         };
         let mut lines = step_lines(step, context, columns);
-        if let Some(other) = self.offered_step.get().filter(|other| *other != self.number) {
+        if let Some(other) = step_with_open_texts(self.number, context).filter(|other| *other != self.number)
+        {
             let count = context.step(other).map_or(0, |step| open_text_count(step, context));
             let key =
                 context.keymap.key_label_in(Mode::StepDetails, Action::AcceptAsLesson).unwrap_or_default();
@@ -317,8 +308,8 @@ impl Component for StepDetails {
         "step"
     }
 
-    fn mode(&self) -> Mode {
-        if self.offered_step.get().is_some() { Mode::StepDetails } else { Mode::Overlay }
+    fn mode(&self, context: &Context<'_>) -> Mode {
+        if step_with_open_texts(self.number, context).is_some() { Mode::StepDetails } else { Mode::Overlay }
     }
 
     fn on_action(&mut self, action: Action, context: &Context<'_>) -> Response {
@@ -335,13 +326,12 @@ impl Component for StepDetails {
     }
 
     fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        self.offered_step.set(step_with_open_texts(self.number, context));
         let title = if self.number == 0 {
             "Start of the episode".to_owned()
         } else {
             format!("Step {}", self.number)
         };
-        let page = Page { title: &title, columns: 96, mode: self.mode(), scroll: &self.scroll };
+        let page = Page { title: &title, columns: 96, mode: self.mode(context), scroll: &self.scroll };
         page.draw(context, screen, canvas, |columns| {
             self.cache.get_or_make(context, columns, |columns| self.lines(context, columns))
         });

@@ -12,7 +12,6 @@ use crate::ui::widget::list_index::{clamped_index, row_delta};
 use crate::ui::widget::window::{Line, MouseTarget, Page, Scroll, paragraph};
 use crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
-use std::cell::RefCell;
 
 /// Overlay that lists the changes of a summary and the user's decision on each.
 pub(super) struct SummaryReview {
@@ -20,8 +19,6 @@ pub(super) struct SummaryReview {
     rejected: Vec<bool>,
     selected: usize,
     scroll: Scroll,
-    /// The first row of each change in the last draw.
-    line_starts: RefCell<Vec<usize>>,
 }
 
 impl SummaryReview {
@@ -32,7 +29,6 @@ impl SummaryReview {
             rejected: vec![false; change.items.len()],
             selected: 0,
             scroll: Scroll::default(),
-            line_starts: RefCell::default(),
         }
     }
 
@@ -50,7 +46,8 @@ impl SummaryReview {
         Response::request_and_close(Request::Send(Command::ApplySummary { refused }))
     }
 
-    fn lines(&self, change: &PoolSummary, context: &Context<'_>, columns: u16) -> Vec<Line> {
+    /// Returns the rows, and the first row of each change.
+    fn lines(&self, change: &PoolSummary, context: &Context<'_>, columns: u16) -> (Vec<Line>, Vec<usize>) {
         let removed = change.items.iter().filter(|l| matches!(l, PoolSummaryItem::Retire { .. })).count();
         let words = format!(
             "The mentor would add {} and remove {}. A rejected line changes nothing: the old lesson stays, the \
@@ -83,8 +80,7 @@ impl SummaryReview {
             let marked = if place == self.selected { Role::Proposal } else { Role::Text };
             lines.extend(paragraph((marked, &lead), role, &text, columns));
         }
-        *self.line_starts.borrow_mut() = starts;
-        lines
+        (lines, starts)
     }
 }
 
@@ -102,7 +98,7 @@ impl Component for SummaryReview {
         "summary"
     }
 
-    fn mode(&self) -> Mode {
+    fn mode(&self, _: &Context<'_>) -> Mode {
         Mode::Summary
     }
 
@@ -124,11 +120,12 @@ impl Component for SummaryReview {
         Response::default()
     }
 
-    fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
+    fn on_mouse(&mut self, event: MouseEvent, context: &Context<'_>) -> Response {
         match self.scroll.mouse_target(event) {
             Some(MouseTarget::Row(row)) => {
-                let place = self.line_starts.borrow().iter().rposition(|start| *start <= row);
-                self.selected = place.unwrap_or(self.selected);
+                let Some(change) = self.pending_change(context) else { return Response::default() };
+                let (_, starts) = self.lines(change, context, self.scroll.columns());
+                self.selected = starts.iter().rposition(|start| *start <= row).unwrap_or(self.selected);
             }
             Some(MouseTarget::Wheel(by)) => self.move_selection(by),
             None => {}
@@ -145,8 +142,8 @@ impl Component for SummaryReview {
         let title = format!("The mentor's {} lessons", change.question.name());
         let page = Page { title: &title, columns: 100, mode: Mode::Summary, scroll: &self.scroll };
         page.draw_with_selected(context, screen, canvas, |columns| {
-            let lines = self.lines(change, context, columns);
-            let start = self.line_starts.borrow().get(self.selected).copied().unwrap_or_default();
+            let (lines, starts) = self.lines(change, context, columns);
+            let start = starts.get(self.selected).copied().unwrap_or_default();
             // The first change also reveals the text above it.
             (lines, if self.selected == 0 { 0 } else { start })
         });

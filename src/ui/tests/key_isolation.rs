@@ -229,9 +229,7 @@ fn keys_in_an_overlay_send_only_its_own_commands() {
             let initial = tops(&stage);
             assert!(!initial.is_empty(), "{name} is not open");
             for (key, event) in &all {
-                let bound = |s: &TestScreen| {
-                    s.keymap.action_for(s.compositor.overlays().last().unwrap().mode(), *event).is_some()
-                };
+                let bound = |s: &TestScreen| s.keymap.action_for(s.overlay_mode(), *event).is_some();
                 // In a running session, test only the keys that could start or stop it.
                 if running && !["Space", "Enter", "n", "s", "r", "a"].contains(&key.as_str()) {
                     continue;

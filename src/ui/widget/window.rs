@@ -208,6 +208,11 @@ impl Scroll {
         isize::try_from(self.extent.get().1.saturating_sub(1).max(1)).unwrap_or(isize::MAX)
     }
 
+    /// Returns the number of columns of the rows in the last draw.
+    pub(crate) fn columns(&self) -> u16 {
+        self.area.get().width
+    }
+
     /// Scrolls to a row.
     pub(crate) fn scroll_to(&self, row: usize) {
         self.top.set(row);

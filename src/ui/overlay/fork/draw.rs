@@ -105,7 +105,7 @@ impl ForkDialog {
             position: WindowPosition::Middle,
             rows: self.needed_rows(context, columns),
             columns: COLUMNS,
-            mode: self.mode(),
+            mode: self.mode(context),
         };
         let inside = window.draw(context, screen, canvas);
         match &self.stage {
