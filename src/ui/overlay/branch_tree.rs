@@ -319,7 +319,9 @@ impl Component for BranchTree {
             columns: WINDOW_COLUMNS,
             mode: self.mode(context),
         };
-        let inside = window.draw(context, screen, canvas);
+        let clears_marks = self.label_input.is_none() && self.tree.marked().len() > 0;
+        let closing_label = clears_marks.then_some("clear marks");
+        let inside = window.draw_with_closing_label(closing_label, context, screen, canvas);
         if tree_rows.is_empty() {
             let loading = context.cancellable_work_text("loading branches ...", WorkKind::Branches);
             let (role, words) = match &self.loaded {

@@ -43,6 +43,17 @@ impl Window<'_> {
 
     /// Clears the area, draws the frame, and returns the area inside, which may be empty on small screens.
     pub(crate) fn draw(&self, context: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) -> Rect {
+        self.draw_with_closing_label(None, context, screen, canvas)
+    }
+
+    /// Draws like [`Self::draw`], with another label for the closing key, if it does something else at present.
+    pub(crate) fn draw_with_closing_label(
+        &self,
+        closing_label: Option<&str>,
+        context: &Context<'_>,
+        screen: Rect,
+        canvas: &mut Canvas<'_>,
+    ) -> Rect {
         // The first row shows goal and mode, and stays visible if there is room.
         let room = Rect { y: screen.y + 1, height: screen.height.saturating_sub(2), ..screen };
         let room = if screen.height >= 5 { room } else { screen };
@@ -61,11 +72,17 @@ impl Window<'_> {
         if width < 4 || height < 3 {
             return Rect { height: height.min(1), ..area };
         }
-        self.draw_frame(context, area, canvas);
+        self.draw_frame(closing_label, context, area, canvas);
         Rect { x: area.x + 2, y: area.y + 1, width: width - 4, height: height - 2 }
     }
 
-    fn draw_frame(&self, context: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    fn draw_frame(
+        &self,
+        closing_label: Option<&str>,
+        context: &Context<'_>,
+        area: Rect,
+        canvas: &mut Canvas<'_>,
+    ) {
         let frame = Block::bordered()
             .border_set(canvas.glyphs.border_set())
             .border_style(canvas.style(Role::FrameOverlay));
@@ -73,13 +90,24 @@ impl Window<'_> {
         let title = format!(" {} ", self.title);
         canvas.put(area.x + 2, area.y, area.width.saturating_sub(4), &title, canvas.style(Role::Title));
         let bottom = area.bottom() - 1;
-        self.draw_keys(context, Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 }, canvas);
+        let edge = Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 };
+        self.draw_keys(closing_label, context, edge, canvas);
     }
 
     /// Draws the key hints: always the closing key at the right, the others as far as they fit, and the rest in the
     /// footer's row if that is empty.
-    fn draw_keys(&self, context: &Context<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
-        let hints = context.keymap.key_hints(self.mode);
+    fn draw_keys(
+        &self,
+        closing_label: Option<&str>,
+        context: &Context<'_>,
+        edge: Rect,
+        canvas: &mut Canvas<'_>,
+    ) {
+        let mut hints = context.keymap.key_hints(self.mode);
+        let closing_hint = hints.iter_mut().find(|hint| hint.action == Action::Close);
+        if let Some((hint, label)) = closing_hint.zip(closing_label) {
+            hint.label = label;
+        }
         let wide = |h: &KeyHint<'_>| (width(&h.key) + width(h.label) + 4) as u16;
         let (closing, others): (Vec<_>, Vec<_>) = hints.into_iter().partition(|h| h.action == Action::Close);
         let mut right = edge.right();
