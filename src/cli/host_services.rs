@@ -354,6 +354,49 @@ mod tests {
         }
     }
 
+    #[test]
+    fn lists_report_their_progress_and_stop_when_cancelled() {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
+        let progress = WorkProgress::default();
+        let sessions = list_sessions(&examples, &progress).unwrap();
+        assert!(sessions.len() > 1 && progress.percent() == Some(100));
+        let session = fs::read_dir(&examples).unwrap().map(|entry| entry.unwrap().path());
+        let session = session.filter(|path| path.join("meta.toml").exists()).min().unwrap();
+        let comparable = |progress| list_comparable(&examples, &session, &BranchId::trunk(), progress);
+        assert!(comparable(&progress).unwrap().len() + 1 >= sessions.len());
+        assert!(!list_branches(&session, &progress).unwrap().is_empty());
+        progress.cancel();
+        let cancelled = Some("cancelled".to_owned());
+        assert_eq!(list_sessions(&examples, &progress).err(), cancelled);
+        assert_eq!(comparable(&progress).err(), cancelled);
+        assert_eq!(list_branches(&session, &progress).err(), cancelled);
+    }
+
+    /// Regression: the question to a server that doesn't answer went on after its dialog had closed.
+    #[test]
+    fn a_question_to_a_model_server_ends_when_it_is_cancelled() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("config.toml");
+        fs::write(&file, "").unwrap();
+        let mut config = Config::load(Some(&file), |_| None).unwrap();
+        let address = format!("http://{}/v1", server.local_addr().unwrap());
+        config.set_flag("run.base_url", Some(&address)).unwrap();
+        let fixture = crate::ui::fixture::Fixture::new();
+        let mut run = fixture.state().run.as_deref().unwrap().clone();
+        "openai:m".clone_into(&mut run.actor);
+        let progress = WorkProgress::default();
+        let cancel = progress.clone();
+        let peer = std::thread::spawn(move || {
+            let (connection, _) = server.accept().unwrap();
+            cancel.cancel();
+            connection
+        });
+        let listed = list_role_models(&config, &run, ModelRole::Actor, &progress);
+        assert_eq!(listed.map(|models| models.names), Err("cancelled".to_owned()));
+        peer.join().unwrap();
+    }
+
     /// An exported page contains the session, byte for byte; a cancelled export leaves nothing behind.
     #[test]
     fn an_export_can_be_opened_again_or_cancelled() {
