@@ -297,6 +297,8 @@ mod streaming {
         let pace = dir.join(PACE);
         std::thread::spawn(move || stream(&mut rig, &pace));
         std::thread::spawn(move || {
+            // As the screen's own search.
+            let _ = rustix::process::nice(10);
             loop {
                 if EXPORTING.load(Ordering::Relaxed) {
                     search_other_episodes(&store, 0, "no such words", &WorkProgress::default(), |_| ());

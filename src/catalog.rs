@@ -21,7 +21,7 @@ pub use settings::{SETTINGS, default_trials, defaults, methods_with_setting};
 pub use templates::{builtin_templates, parse_templates};
 use unused_mentor::{UnusedMentor, calibrates};
 
-use crate::domain::{Job, RunSpec, StepResult, WorkProgress};
+use crate::domain::{Job, JobProgress, RunSpec, StepResult};
 use crate::engine::{Method, OutgoingAction, Policy, State};
 use crate::method::WithCalibration;
 use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
@@ -54,7 +54,7 @@ pub fn find_job(name: &str) -> Option<&'static JobEntry> {
 ///
 /// # Errors
 /// Returns a message if the job fails, if it was cancelled, or if this program has no such job.
-pub fn compute_job(job: &Job, progress: &WorkProgress) -> Result<Value, String> {
+pub fn compute_job(job: &Job, progress: &JobProgress) -> Result<Value, String> {
     let entry = find_job(&job.name)
         .ok_or_else(|| format!("this version of the program has no job {:?}", job.name))?;
     (entry.compute)(&job.inputs, progress)

@@ -24,7 +24,7 @@ mod usage;
 pub use breakpoint::{BreakpointConfig, BreakpointMark};
 pub use failure::FailureKind;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
-pub use job::{Job, WorkProgress};
+pub use job::{Job, JobProgress};
 pub use lesson::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonVersion, PoolSummary, PoolSummaryItem};
 pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;

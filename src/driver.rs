@@ -35,7 +35,7 @@ mod streamed_text;
 mod sync_thread;
 pub mod worlds;
 
-use crate::domain::{Job, WorkProgress};
+use crate::domain::{Job, JobProgress};
 pub use clock::{check_clock, wall_clock_now};
 pub use decision_point::{DecisionPoint, decision_point, decision_seq, is_decision};
 pub use error::DriverError;
@@ -52,7 +52,7 @@ pub use streamed_text::StreamedText;
 use std::sync::Arc;
 
 /// Computes a job of a method; reports its progress, which fails once the job is cancelled.
-pub type ComputeJob = Arc<dyn Fn(&Job, &WorkProgress) -> Result<serde_json::Value, String> + Send + Sync>;
+pub type ComputeJob = Arc<dyn Fn(&Job, &JobProgress) -> Result<serde_json::Value, String> + Send + Sync>;
 
 /// Opens the environment of a task. Called on the environment's own thread.
 pub type OpenWorld = Arc<

@@ -2,7 +2,7 @@
 
 use crate::catalog::{build_policy, defaults};
 use crate::domain::{
-    Autonomy, CallId, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage, WorkProgress,
+    Autonomy, CallId, JobProgress, ModelRole, RunSpec, Seq, StepResult, Task, Truncation, Usage,
 };
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
 use crate::method::PaperOrCode;
@@ -285,7 +285,7 @@ impl TestRun {
             }
             Effect::Compute { call, job } => {
                 let result =
-                    crate::catalog::compute_job(&job, &WorkProgress::default()).expect("the job succeeds");
+                    crate::catalog::compute_job(&job, &JobProgress::default()).expect("the job succeeds");
                 Reply::Computed { call, result, millis: 0 }
             }
             Effect::Cancel { .. } => return false,

@@ -2,7 +2,7 @@
 
 use super::lane::Lane;
 use super::unused_mentor::UnusedMentor;
-use crate::domain::{RunSpec, Settings, WorkProgress};
+use crate::domain::{JobProgress, RunSpec, Settings};
 use crate::engine::{Method, State};
 use crate::method::{DefaultValue, MethodError, SettingSpec};
 use serde_json::Value;
@@ -51,7 +51,7 @@ pub struct JobEntry {
     /// What screens call it, such as `fitting the rewards`.
     pub label: &'static str,
     /// Computes it from its inputs. Must report its progress often, since a report fails once the job is cancelled.
-    pub compute: fn(&Value, &WorkProgress) -> Result<Value, String>,
+    pub compute: fn(&Value, &JobProgress) -> Result<Value, String>,
 }
 
 /// When a method needs a model as mentor.

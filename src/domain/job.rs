@@ -13,18 +13,18 @@ pub struct Job {
     pub inputs: Value,
 }
 
-/// The progress of work on another thread, which can be cancelled.
+/// The progress of a job on its thread, which can be cancelled.
 #[derive(Debug, Default)]
-pub struct WorkProgress {
+pub struct JobProgress {
     percent: AtomicU8,
     is_cancelled: AtomicBool,
 }
 
-impl WorkProgress {
+impl JobProgress {
     /// Reports that `done` of `all` parts are done.
     ///
     /// # Errors
-    /// Returns a message if the work was cancelled.
+    /// Returns a message if the job was cancelled.
     pub fn report(&self, done: u64, all: u64) -> Result<(), String> {
         let percent = done.saturating_mul(100).checked_div(all).unwrap_or(100).min(100);
         self.percent.store(percent as u8, Ordering::Relaxed);
@@ -41,7 +41,7 @@ impl WorkProgress {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the work was cancelled.
+    /// Returns whether the job was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
 //! Jobs of the method, each on a thread of its own.
 
 use super::{ComputeJob, LiveJob, Message, Store};
-use crate::domain::{CallId, Job, WorkProgress};
+use crate::domain::{CallId, Job, JobProgress};
 use crate::engine::{Failure, Reply};
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// The jobs in progress. Dropping it cancels them.
 #[derive(Default)]
-pub(super) struct JobRunner(HashMap<CallId, Arc<WorkProgress>>);
+pub(super) struct JobRunner(HashMap<CallId, Arc<JobProgress>>);
 
 impl JobRunner {
     /// Starts a job. Its result is sent to the inbox as a reply of this epoch. Does nothing if the job is already in
@@ -27,7 +27,7 @@ impl JobRunner {
         if self.0.contains_key(&call) {
             return;
         }
-        let (started, progress) = (Instant::now(), Arc::<WorkProgress>::default());
+        let (started, progress) = (Instant::now(), Arc::<JobProgress>::default());
         store.edit_live(|live| {
             live.jobs.push(LiveJob { call, job: job.clone(), started, progress: progress.clone() });
         });

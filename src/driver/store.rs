@@ -2,7 +2,7 @@
 //! send commands. A slow reader never blocks the driver.
 
 use super::{Fork, Halt, PastAdmissible, PastQuery, StreamedText};
-use crate::domain::{BranchId, CallId, Job, ModelRole, PartialReply, Seq, Usage, WorkProgress};
+use crate::domain::{BranchId, CallId, Job, JobProgress, ModelRole, PartialReply, Seq, Usage};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
 use crate::timeline::{EventFetcher, ReportProgress, Timeline};
@@ -62,7 +62,7 @@ pub struct LiveJob {
     pub call: CallId,
     pub job: Arc<Job>,
     pub started: Instant,
-    pub progress: Arc<WorkProgress>,
+    pub progress: Arc<JobProgress>,
 }
 
 /// The condition of the driver. Not part of the state.

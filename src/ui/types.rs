@@ -88,6 +88,11 @@ impl WorkKind {
         }
     }
 
+    /// Returns whether the work can take seconds of processor time.
+    pub fn is_long(self) -> bool {
+        matches!(self, Self::Export | Self::Search)
+    }
+
     /// Returns whether the work writes files. Newer work of the kind waits for it instead of replacing it, and so does
     /// the screen before it closes.
     pub fn writes_files(self) -> bool {

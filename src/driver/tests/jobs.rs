@@ -1,7 +1,7 @@
 //! Jobs on threads of their own.
 
 use super::{EachTaskOnce, meta, run_to_end, spec, start, test_config, wait_until};
-use crate::domain::{Job, ReflectionKind, WorkProgress};
+use crate::domain::{Job, JobProgress, ReflectionKind};
 use crate::driver::{Driver, RunConfig};
 use crate::engine::{Command, Computed, Event, Intent, Method, State};
 use crate::journal::read_branch;
@@ -34,7 +34,7 @@ impl Method for ComputesFirst {
 }
 
 fn config(
-    compute: impl Fn(&Job, &WorkProgress) -> Result<Value, String> + Send + Sync + 'static,
+    compute: impl Fn(&Job, &JobProgress) -> Result<Value, String> + Send + Sync + 'static,
 ) -> RunConfig {
     let mut config = test_config(2, false);
     config.policy.method = Arc::new(ComputesFirst);
@@ -42,13 +42,13 @@ fn config(
     config
 }
 
-fn double(job: &Job, progress: &WorkProgress) -> Result<Value, String> {
+fn double(job: &Job, progress: &JobProgress) -> Result<Value, String> {
     progress.report(1, 2)?;
     Ok(json!(job.inputs.as_u64().unwrap_or(0) * 2))
 }
 
 /// A job that goes on until it is cancelled, and then says so.
-fn endless(stopped: Sender<()>) -> impl Fn(&Job, &WorkProgress) -> Result<Value, String> + Send + Sync {
+fn endless(stopped: Sender<()>) -> impl Fn(&Job, &JobProgress) -> Result<Value, String> + Send + Sync {
     let stopped = std::sync::Mutex::new(stopped);
     move |_, progress| {
         progress.report(1, 4)?;

@@ -48,6 +48,13 @@ struct LastMessage {
     sender: mpsc::Sender<Message>,
 }
 
+/// Lets the screen and the model's stream go before the current thread. Only Linux has priorities of single threads.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    // Without the lower priority the work is only less considerate.
+    let _ = rustix::process::nice(10);
+}
+
 impl Default for Workers {
     fn default() -> Self {
         let (sender, messages) = mpsc::channel(4);
@@ -103,6 +110,9 @@ impl Workers {
         let (id, progress, sender) = (worker.id, worker.progress.clone(), worker.sender.clone());
         let run = move || {
             let mut last = LastMessage { id, answer: None, sender };
+            if kind.is_long() {
+                lower_priority();
+            }
             if let Some(previous) = previous {
                 // A panic of the thread has been reported by then.
                 let _ = previous.join();

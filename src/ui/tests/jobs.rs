@@ -1,7 +1,7 @@
 //! Jobs of a method on the screen: in progress, failed, cancelled.
 
 use super::{TestScreen, screen_text};
-use crate::domain::{CallId, Job, PartialReply, WorkProgress};
+use crate::domain::{CallId, Job, JobProgress, PartialReply};
 use crate::driver::LiveJob;
 use crate::engine::{Cause, Command, Event, Failure, PauseReason};
 use crate::ui::fixture::sample_session;
@@ -24,7 +24,7 @@ fn with_job() -> (TestScreen, Arc<Job>) {
 #[test]
 fn a_job_in_progress_shows_how_far_it_is() {
     let (mut stage, job) = with_job();
-    let progress = Arc::<WorkProgress>::default();
+    let progress = Arc::<JobProgress>::default();
     progress.report(2, 5).unwrap();
     let live = LiveJob { call: CALL, job, started: stage.now, progress };
     stage.fixture.store.edit_live(|l| l.jobs = vec![live]);
