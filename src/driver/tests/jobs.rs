@@ -51,7 +51,8 @@ fn double(job: &Job, progress: &JobProgress) -> Result<Value, String> {
 fn endless(stopped: Sender<()>) -> impl Fn(&Job, &JobProgress) -> Result<Value, String> + Send + Sync {
     let stopped = std::sync::Mutex::new(stopped);
     move |_, progress| {
-        progress.report(1, 4)?;
+        // It may have been cancelled already.
+        let _ = progress.report(1, 4);
         while !progress.is_cancelled() {
             std::thread::yield_now();
         }
