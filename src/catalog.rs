@@ -3,6 +3,7 @@
 
 mod environment_entry;
 mod environments;
+mod extension;
 mod lane;
 mod method_entry;
 mod methods;
@@ -13,13 +14,15 @@ mod unused_mentor;
 
 pub use environment_entry::EnvironmentEntry;
 pub use environments::ENVIRONMENTS;
+pub use extension::{Extension, extend};
 pub use lane::{Lane, LaneFormat};
-pub use method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed};
-pub use methods::{CALIBRATION_METHOD, METHODS};
+pub use method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
+pub use methods::{CALIBRATION_METHOD, METHOD_NAMES, METHODS};
 pub use rules::{DETECTORS, RULES, find_environment};
 pub use settings::{SETTINGS, default_trials, defaults, methods_with_setting};
 pub use templates::{builtin_templates, parse_templates};
-use unused_mentor::{UnusedMentor, calibrates};
+pub use unused_mentor::UnusedMentor;
+use unused_mentor::calibrates;
 
 use crate::domain::{Job, JobProgress, RunSpec, StepResult};
 use crate::engine::{Method, OutgoingAction, Policy, State};
@@ -28,17 +31,6 @@ use crate::prompt::interface::{EnvironmentTexts, PLAIN_TEXTS};
 use crate::prompt::{self, PromptBuilder, Templates};
 use serde_json::Value;
 use std::sync::Arc;
-
-/// The names of all methods, in the same order.
-pub const METHOD_NAMES: &[&str] = &{
-    let mut names = [""; METHODS.len()];
-    let mut index = 0;
-    while index < names.len() {
-        names[index] = METHODS[index].name;
-        index += 1;
-    }
-    names
-};
 
 /// Returns the entry of a method, or `None` if this program has no method of this name (a session of a newer version).
 pub fn find_method(name: &str) -> Option<&'static MethodEntry> {

@@ -30,12 +30,13 @@ impl Lane {
     pub(super) const ERROR: Self = Self::plain("Error", &[ReflectionKind::Error]);
     pub(super) const PROGRESS: Self = Self::plain("Progress", &[ReflectionKind::Progress]);
 
-    pub(super) const fn plain(title: &'static str, kinds: &'static [ReflectionKind]) -> Self {
+    /// Creates a lane that shows texts and sources.
+    pub const fn plain(title: &'static str, kinds: &'static [ReflectionKind]) -> Self {
         Self { title, kinds, format: LaneFormat::Plain }
     }
 
     /// Creates the lane of the kinds that have no lane of their own.
-    pub(super) const fn other(kinds: &'static [ReflectionKind]) -> Self {
+    pub const fn other(kinds: &'static [ReflectionKind]) -> Self {
         Self { title: "Other", kinds, format: LaneFormat::Other }
     }
 

@@ -75,11 +75,11 @@ pub enum Carryover {
 }
 
 /// Returns the text for a lane that stays empty because a setting is off.
-pub(super) fn disabled_by(run: &RunSpec, setting: &str) -> Option<String> {
+pub fn disabled_by(run: &RunSpec, setting: &str) -> Option<String> {
     (!run.settings.flag(setting, true)).then(|| format!("disabled: {setting} is off"))
 }
 
 /// The [`MethodEntry::trial_labels`] of a method that treats all trials alike.
-pub(super) fn no_trial_labels(_: &State, _: &str, _: &str) -> Vec<String> {
+pub fn no_trial_labels(_: &State, _: &str, _: &str) -> Vec<String> {
     Vec::new()
 }

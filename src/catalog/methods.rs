@@ -7,10 +7,19 @@ mod react;
 mod reflexion;
 mod sweet_sour;
 
+use super::extension::extension;
 use super::method_entry::MethodEntry;
+use std::sync::LazyLock;
 
-/// All methods, in the order in which screens list them.
-pub const METHODS: &[&MethodEntry] = &[
+/// All methods, in the order in which screens list them: the built-in ones, then those of an extension.
+pub static METHODS: LazyLock<Vec<&'static MethodEntry>> =
+    LazyLock::new(|| BUILT_IN.iter().chain(extension().methods).copied().collect());
+
+/// The names of all methods, in the same order.
+pub static METHOD_NAMES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| METHODS.iter().map(|entry| entry.name).collect());
+
+const BUILT_IN: &[&MethodEntry] = &[
     &react::ENTRY,
     &omnireflect::ENTRY,
     &reflexion::ENTRY,
@@ -18,6 +27,9 @@ pub const METHODS: &[&MethodEntry] = &[
     &sweet_sour::ENTRY,
     &planning::ENTRY,
 ];
+
+/// The method whose prompts methods without their own use.
+pub(super) const DEFAULT_METHOD: &MethodEntry = &react::ENTRY;
 
 /// The method that reflects on calibration episodes, whichever method the test episodes use.
 pub const CALIBRATION_METHOD: &MethodEntry = &omnireflect::ENTRY;

@@ -1,7 +1,7 @@
 //! The built-in prompt templates: those of all methods and environments.
 
 use super::environments::ENVIRONMENTS;
-use super::methods::{CALIBRATION_METHOD, METHODS};
+use super::methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHODS};
 use crate::prompt::{GENERAL_TEXTS, TemplateError, TemplateFiles, Templates};
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ static FILES: LazyLock<TemplateFiles> = LazyLock::new(|| {
     let public_examples_env = ENVIRONMENTS.iter().find(|entry| entry.has_public_examples);
     TemplateFiles {
         files: methods.chain(environments).chain([&GENERAL_TEXTS]).copied().collect(),
-        default_method: METHODS[0].name,
+        default_method: DEFAULT_METHOD.name,
         calibration_method: CALIBRATION_METHOD.name,
         public_examples_env: public_examples_env.map_or("", |entry| entry.name),
     }

@@ -22,7 +22,7 @@ use crate::method::{self, PaperOrCode};
 #[test]
 fn unknown_methods_are_rejected_with_a_clear_error() {
     let templates = Arc::new(crate::catalog::builtin_templates());
-    for name in METHOD_NAMES {
+    for name in METHOD_NAMES.iter() {
         let policy = build_policy(&test_spec(name, &[]), Arc::clone(&templates)).unwrap();
         assert_eq!(policy.method.name(), *name);
     }
@@ -58,7 +58,7 @@ fn defaults_have_an_origin_and_every_setting_is_listed_once() {
 
 #[test]
 fn every_kind_of_lesson_has_a_lane_in_every_method() {
-    for entry in METHODS {
+    for entry in METHODS.iter() {
         for kind in crate::domain::ReflectionKind::ALL {
             assert!(entry.lanes.iter().any(|lane| lane.kinds.contains(&kind)), "{}: {kind:?}", entry.name);
         }

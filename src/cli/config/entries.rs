@@ -39,7 +39,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.env",
         "environment",
-        ValueType::Choice(crate::driver::worlds::ENVIRONMENT_NAMES),
+        ValueType::Choice(|| crate::driver::worlds::ENVIRONMENT_NAMES),
         "household",
         "RETROSPECT_ENV",
         "--env",
@@ -47,7 +47,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.method",
         "method",
-        ValueType::Choice(crate::catalog::METHOD_NAMES),
+        ValueType::Choice(|| &crate::catalog::METHOD_NAMES),
         crate::catalog::CALIBRATION_METHOD.name,
         "RETROSPECT_METHOD",
         "--method",
@@ -71,7 +71,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.interface",
         "how observations are shown to the agent in a run (`play` uses `raw` unless you set the flag)",
-        ValueType::Choice(&["raw", "react", "agentboard"]),
+        ValueType::Choice(|| &["raw", "react", "agentboard"]),
         "react",
         "RETROSPECT_INTERFACE",
         "--interface",
@@ -79,7 +79,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.as",
         "which version of a method to use where paper and public code differ",
-        ValueType::Choice(&["paper", "code"]),
+        ValueType::Choice(|| &["paper", "code"]),
         "paper",
         "RETROSPECT_AS",
         "--as",
@@ -96,7 +96,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.on_error",
         "what to do when a call fails in a run without a screen",
-        ValueType::Choice(&["stop", "skip-task"]),
+        ValueType::Choice(|| &["stop", "skip-task"]),
         "stop",
         "RETROSPECT_ON_ERROR",
         "--on-error",
@@ -144,7 +144,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.api",
         "which API of the model server to use",
-        ValueType::Choice(&["chat", "completions"]),
+        ValueType::Choice(|| &["chat", "completions"]),
         "chat",
         "RETROSPECT_API",
         "--api",
@@ -168,7 +168,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.cache",
         "cache of model replies on disk: the same request gets the same reply",
-        ValueType::Choice(&["off", "read", "read-write"]),
+        ValueType::Choice(|| &["off", "read", "read-write"]),
         "off",
         "RETROSPECT_CACHE",
         "--cache",
@@ -216,7 +216,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "screen.glyphs",
         "characters for frames and marks",
-        ValueType::Choice(&["unicode", "ascii"]),
+        ValueType::Choice(|| &["unicode", "ascii"]),
         "unicode",
         "RETROSPECT_GLYPHS",
         "",
@@ -234,7 +234,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "override.shown_as",
         "how an overridden action is shown to the agent",
-        ValueType::Choice(&["ask", "own", "human_edit"]),
+        ValueType::Choice(|| &["ask", "own", "human_edit"]),
         "ask",
         "RETROSPECT_SHOWN_AS",
         "",
@@ -242,7 +242,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "override.thought",
         "what happens to the thought before an overridden action",
-        ValueType::Choice(&["ask", "kept", "dropped", "rewritten"]),
+        ValueType::Choice(|| &["ask", "kept", "dropped", "rewritten"]),
         "ask",
         "RETROSPECT_THOUGHT",
         "",
@@ -250,7 +250,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "pddl.goal",
         "how the sentences of a PDDL goal are joined: `comma`, as in AgentBoard's code, or `blank` (a space), as in its labels",
-        ValueType::Choice(&["comma", "blank"]),
+        ValueType::Choice(|| &["comma", "blank"]),
         "comma",
         "RETROSPECT_PDDL_GOAL",
         "",

@@ -67,7 +67,7 @@ impl ValueInput {
             ForkChange::Sampling(asked) => Some(named_value::sampling_values(run, *asked)),
             _ => None,
         };
-        let methods: &[&str] = if change == ForkChange::Method { METHOD_NAMES } else { &[] };
+        let methods: &[&str] = if change == ForkChange::Method { &METHOD_NAMES } else { &[] };
         let field = match &change {
             ForkChange::Thought | ForkChange::Observation => TextField::multi_line(&was),
             _ => TextField::preselected(&was),
