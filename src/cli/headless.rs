@@ -174,7 +174,8 @@ async fn drive_to_end(
                 OnError::Stop if state.divergence.is_some() => return Ok(Ending::Diverged(problem)),
                 OnError::Stop => return Ok(Ending::Stopped(problem)),
                 OnError::SkipTask => {
-                    // Between episodes only a mentor call can have failed: the run continues without its reply.
+                    // Between episodes only a mentor call or a job can have failed: the run continues without its reply or
+                    // result.
                     let command = match state.open_episode() {
                         Some(_) => Command::EndEpisode(EndReason::Error),
                         None => Command::GiveUp,

@@ -294,6 +294,7 @@ impl State {
                 // write the reflection that records a question to the mentor as given up.
                 if self.run.as_ref().is_none_or(|run| run.method != spec.method) {
                     self.cancelled_calls.clear();
+                    self.drop_failed_jobs();
                 }
                 self.run = Some(Arc::new((**spec).clone()));
             }

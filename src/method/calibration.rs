@@ -2,7 +2,7 @@
 //! OmniReflect reflects on them, whichever method is tested afterwards. Its lessons stay in the pool.
 
 use crate::domain::ReflectionKind;
-use crate::engine::{Intent, MentorReply, Method, State};
+use crate::engine::{Computed, Intent, MentorReply, Method, State};
 use std::sync::Arc;
 
 /// Wraps a method whose run begins with calibration episodes.
@@ -37,5 +37,9 @@ impl Method for WithCalibration {
 
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         self.active_method(state).on_mentor_reply(state, reply)
+    }
+
+    fn on_computed(&self, state: &State, computed: &Computed<'_>) -> Vec<Intent> {
+        self.active_method(state).on_computed(state, computed)
     }
 }

@@ -119,9 +119,13 @@ impl App {
         let mut stale = false;
         loop {
             let due = self.next_wake(drawn, stale);
+            // What is typed while a step of the past is loaded applies to that step; a load that takes longer is shown,
+            // and input replaces it.
+            let waits = |since: std::time::Instant| since.elapsed() < WORK_SHOWN_AFTER;
+            let takes_input = !self.compositor.awaits_past_since().is_some_and(waits);
             let wake = tokio::select! {
                 biased;
-                event = events.next() => match event {
+                event = events.next(), if takes_input => match event {
                     Some(Ok(event)) => LoopEvent::Terminal(event),
                     Some(Err(error)) => return Err(error),
                     None => LoopEvent::Terminated,

@@ -30,8 +30,8 @@ pub struct Compositor {
     overlays: Vec<Box<dyn Component>>,
     /// An overlay that closed after it sent a command; it is reopened if the command is rejected.
     closed: Option<Box<dyn Component>>,
-    /// Whether a request waits for a part of the past.
-    awaits_past: bool,
+    /// Since when a request waits for a part of the past.
+    awaits_past: Option<Instant>,
 }
 
 /// Returns whether an action falls through all overlays: stopping and pausing must work whatever is open.
@@ -49,7 +49,7 @@ impl Compositor {
     pub fn is_awaited(&self, kind: WorkKind, model: &Model) -> bool {
         let overlay_waits = self.overlays.iter().any(|overlay| overlay.awaits() == Some(kind));
         match kind {
-            WorkKind::Past => self.awaits_past,
+            WorkKind::Past => self.awaits_past.is_some(),
             // The panes name the active branch.
             WorkKind::Branches => overlay_waits || !model.knows_active_branch(),
             WorkKind::Export
@@ -59,6 +59,11 @@ impl Compositor {
             | WorkKind::Hint => true,
             _ => overlay_waits,
         }
+    }
+
+    /// Since when a request waits for a part of the past.
+    pub fn awaits_past_since(&self) -> Option<Instant> {
+        self.awaits_past
     }
 
     /// Opens an overlay above the others.
@@ -86,14 +91,28 @@ impl Compositor {
             }
             UiMessage::Key(_) => Vec::new(),
             UiMessage::Paste(text) => self.ask_topmost(|overlay| overlay.on_paste(&text, context)),
-            UiMessage::Mouse(event) if model.is_covered => {
-                self.ask_topmost(|overlay| overlay.on_mouse(event, context))
+            UiMessage::Mouse(event) => {
+                let requests = if model.is_covered {
+                    self.ask_topmost(|overlay| overlay.on_mouse(event, context))
+                } else {
+                    update::update(model, context, cache, &UiMessage::Mouse(event))
+                };
+                // Whatever a person does next replaces what they wait for; moving the mouse does nothing.
+                self.awaits_past.take_if(|_| !requests.is_empty());
+                requests
             }
             UiMessage::Answer(Answer::PastLoaded { load, result }) => {
                 return self.on_past_loaded(model, context, load, result);
             }
+            UiMessage::Answer(Answer::WorkCrashed(kind)) => {
+                self.on_work_crashed(model, context, kind);
+                Vec::new()
+            }
             UiMessage::Answer(answer) => match update::on_answer(model, context, answer) {
-                Some(answer) => self.ask_topmost(|overlay| overlay.on_answer(answer, context)),
+                Some(answer @ Answer::Edited(_)) => {
+                    self.ask_topmost(|overlay| overlay.on_answer(answer, context))
+                }
+                Some(answer) => self.tell_all(&answer, context),
                 None => Vec::new(),
             },
             other => update::update(model, context, cache, &other),
@@ -139,7 +158,7 @@ impl Compositor {
         self.closed = None;
         let confirms_end = update::on_any_key(model, action);
         // Whatever a person does next replaces what they wait for.
-        let cancelled = action.is_some() && std::mem::take(&mut self.awaits_past);
+        let cancelled = action.is_some() && self.awaits_past.take().is_some();
         if cancelled && matches!(action, Some(Action::Close | Action::Quit)) {
             return Vec::new();
         }
@@ -151,6 +170,27 @@ impl Compositor {
             Some(action) => self.ask_topmost(|overlay| overlay.on_action(action, context)),
             None => self.ask_topmost(|overlay| overlay.on_key(key, context)),
         }
+    }
+
+    /// Gives the answer of work to every overlay: the one that asked may be below another one by now.
+    fn tell_all(&mut self, answer: &Answer, context: &Context<'_>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        self.overlays.retain_mut(|overlay| {
+            let response = overlay.on_answer(answer.clone(), context);
+            requests.extend(response.requests);
+            !response.close
+        });
+        requests
+    }
+
+    /// Says that work crashed, and closes what waits for it.
+    fn on_work_crashed(&mut self, model: &mut Model, context: &Context<'_>, kind: WorkKind) {
+        self.awaits_past.take_if(|_| kind == WorkKind::Past);
+        self.overlays.retain(|overlay| overlay.awaits() != Some(kind));
+        model.is_covered = !self.overlays.is_empty();
+        let text =
+            format!("{} crashed; this is a fault of this program, the session is not affected", kind.name());
+        model.show_notice(text, Severity::Warning, context.now);
     }
 
     /// Lets the topmost overlay respond and removes it if it asks to close.
@@ -213,7 +253,11 @@ impl Compositor {
             model.show_notice(text, Severity::Warning, context.now);
             return requests;
         }
-        self.awaits_past = true;
+        self.awaits_past = Some(since);
+        // Until the dialog can be opened, and if it never is, the person at least sees the reason.
+        if let Request::OfferFork(error) = &request {
+            model.show_notice(format!("{}: {}", error.message, error.hint), Severity::Warning, context.now);
+        }
         let then = Some((Box::new(request), loads + 1));
         vec![Request::LoadPast(PastLoad { since, epoch: context.frame.epoch, parts, then })]
     }
@@ -251,7 +295,7 @@ impl Compositor {
         load: PastLoad,
         result: Result<(), String>,
     ) -> Vec<Request> {
-        self.awaits_past &= load.then.is_none();
+        self.awaits_past.take_if(|_| load.then.is_some());
         // On another branch the same numbers are other events.
         if load.epoch != context.frame.epoch {
             return Vec::new();

@@ -10,7 +10,7 @@ use crate::ui::draft::{ForkChange, LessonDraft};
 use crate::ui::find::{SearchHit, SearchStatus};
 use crate::ui::keymap::Action;
 use crate::ui::mark::MarkFilter;
-use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc};
+use crate::ui::types::{Cursor, EpisodeRef, EventRef, ModelList, PtrEqArc, WorkKind};
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
 use std::time::Instant;
@@ -184,6 +184,8 @@ pub enum Answer {
     FileWritten(Result<String, String>),
     /// The session's branches, or why they couldn't be read or edited.
     Branches(Result<Arc<[BranchInfo]>, String>),
+    /// Work ended without an answer, by a fault of the program.
+    WorkCrashed(WorkKind),
     /// Search hits in other episodes.
     SearchResults {
         query: String,

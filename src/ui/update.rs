@@ -61,10 +61,7 @@ pub fn on_answer(model: &mut Model, context: &Context<'_>, answer: Answer) -> Op
         Answer::Branches(loaded) => {
             match &loaded {
                 Ok(branches) => model.branches = branches.clone(),
-                Err(error) if !model.is_covered => {
-                    model.show_notice(error.clone(), Severity::Warning, context.now);
-                }
-                Err(_) => {}
+                Err(error) => model.show_notice(error.clone(), Severity::Warning, context.now),
             }
             return Some(Answer::Branches(loaded));
         }

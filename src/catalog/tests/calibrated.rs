@@ -2,12 +2,13 @@
 
 use crate::catalog::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, LessonStatus, LessonText, Purpose, ReflectionKind,
-    RunSpec, Scope, SegmentLabel, SettingOrigin,
+    CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, Job, LessonStatus, LessonText, Purpose,
+    ReflectionKind, RunSpec, Scope, SegmentLabel, SettingOrigin,
 };
-use crate::engine::LessonCommand;
-use crate::method::PaperOrCode;
+use crate::engine::{Computed, Intent, LessonCommand, Method, State};
+use crate::method::{PaperOrCode, WithCalibration};
 use crate::prompt::render;
+use std::sync::Arc;
 
 const GOAL: &str = "put a hot apple in garbagecan";
 
@@ -209,4 +210,28 @@ fn a_second_trial_keeps_the_constitution_and_begins_without_progress() {
         .all()
         .filter(|l| l.kind == ReflectionKind::Abstract && l.status == LessonStatus::Retired);
     assert_eq!(retired.count(), 0);
+}
+
+/// Regression: the wrapper dropped results of jobs, so that the method requested the same job for ever.
+#[test]
+fn the_results_of_jobs_reach_the_method() {
+    struct Computing;
+    impl Method for Computing {
+        fn name(&self) -> &'static str {
+            "computing"
+        }
+        fn next(&self, _: &State) -> Vec<Intent> {
+            Vec::new()
+        }
+        fn reflect_now(&self, _: &State, _: ReflectionKind) -> Vec<Intent> {
+            Vec::new()
+        }
+        fn on_computed(&self, _: &State, _: &Computed<'_>) -> Vec<Intent> {
+            vec![Intent::SetMemory(serde_json::json!(1))]
+        }
+    }
+    let method = WithCalibration { tested: Arc::new(Computing), calibration: Arc::new(Computing) };
+    let job = Job { name: "fit".to_owned(), inputs: serde_json::Value::Null };
+    let intents = method.on_computed(&State::default(), &Computed { job: &job, result: None });
+    assert_eq!(intents, [Intent::SetMemory(serde_json::json!(1))]);
 }

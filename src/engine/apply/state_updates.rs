@@ -74,6 +74,15 @@ impl State {
 
 /// Calls to models: counting them and their tokens, and keeping the failed ones.
 impl State {
+    /// Removes failed jobs, whose results another method could not process.
+    pub(super) fn drop_failed_jobs(&mut self) {
+        self.more_failed_calls.retain(|(effect, _)| effect.job().is_none());
+        if self.failed_call.take_if(|(effect, _)| effect.job().is_some()).is_some() {
+            self.failed_call =
+                if self.more_failed_calls.is_empty() { None } else { Some(self.more_failed_calls.remove(0)) };
+        }
+    }
+
     /// Removes the actor's call after it has ended.
     pub(super) fn remove_actor_call(&mut self) {
         self.calls.retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.role == ModelRole::Actor));

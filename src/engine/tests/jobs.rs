@@ -121,3 +121,14 @@ fn folding_any_prefix_finds_the_job_in_flight_again() {
     }
     assert_eq!(&state, harness.state());
 }
+
+/// Regression: the job of the old method was retried, and its result given to the new one.
+#[test]
+fn another_method_drops_a_failed_job() {
+    let (mut harness, call) = with_job_in_flight();
+    harness.reply(Reply::Failed { call, failure: sample_failure() });
+    let mut spec = harness.state().run.as_deref().unwrap().clone();
+    "another".clone_into(&mut spec.method);
+    harness.command(Command::ChangeRun(Box::new(spec))).unwrap();
+    assert!(harness.state().failed_call.is_none());
+}

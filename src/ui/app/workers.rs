@@ -2,6 +2,8 @@
 
 use crate::ui::msg::Answer;
 use crate::ui::types::{WorkKind, WorkProgress, WorkStatus};
+use futures_util::FutureExt as _;
+use std::panic::AssertUnwindSafe;
 use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::mpsc;
@@ -140,7 +142,7 @@ impl Workers {
             let answer = tokio::select! {
                 biased;
                 () = progress.cancelled() => None,
-                answer = work => Some(answer),
+                answer = AssertUnwindSafe(work).catch_unwind() => answer.ok(),
             };
             // The message is dropped if the screen has closed.
             let _ = sender.send(Message { id, answer, is_last: true }).await;
@@ -157,11 +159,15 @@ impl Workers {
         loop {
             let message = self.messages.recv().await?;
             let Some(at) = self.running.iter().position(|running| running.id == message.id) else { continue };
+            let (kind, is_cancelled) = (self.running[at].kind, self.running[at].progress.is_cancelled());
             if message.is_last {
                 self.running.remove(at);
             }
             if message.answer.is_some() {
                 return message.answer;
+            }
+            if !is_cancelled {
+                return Some(Answer::WorkCrashed(kind));
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::fixture::sample_session;
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::types::Cursor;
+use crate::ui::types::WorkKind;
 use std::sync::Arc;
 
 fn top_overlay(stage: &TestScreen) -> &'static str {
@@ -270,4 +271,37 @@ fn narrow_outcomes_begin_with_the_essential_fact() {
     for words in ["step 12, open ", "lost: step ", "step 12 of ep. 2 "] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
+}
+
+/// Regression: answers went to the topmost overlay only, so that the tree below a comparison missed them.
+#[test]
+fn the_tree_below_a_comparison_hears_of_its_branches() {
+    let mut stage = screen_on_other_branch(120, 36);
+    stage.press("B");
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+    stage.press("k");
+    stage.press("D");
+    assert_eq!(top_overlay(&stage), "compare");
+    let mut renamed = branches().to_vec();
+    for branch in &mut renamed {
+        "renamed meanwhile".clone_into(&mut branch.name);
+    }
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(renamed.into()))));
+    stage.press("q");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("renamed meanwhile"), "{shown}");
+    // Regression: the reason of a failed edit was lost while another overlay covered the tree.
+    stage.press("D");
+    stage.send(UiMessage::Answer(Answer::Branches(Err("labels.jsonl can't be written".to_owned()))));
+    assert_eq!(notice_text(&stage), "labels.jsonl can't be written");
+}
+
+#[test]
+fn work_that_crashed_closes_what_waits_for_it() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    stage.press("B");
+    assert_eq!(stage.compositor.overlays().len(), 1);
+    stage.send(UiMessage::Answer(Answer::WorkCrashed(WorkKind::Branches)));
+    assert!(stage.compositor.overlays().is_empty());
+    assert!(notice_text(&stage).contains("crashed"), "{}", notice_text(&stage));
 }

@@ -8,6 +8,7 @@ use crate::timeline::{CheckpointIndex, EventFetcher, Timeline, no_progress};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
 use crate::ui::types::{Cursor, WorkKind};
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -169,6 +170,21 @@ fn any_other_action_replaces_a_pending_load() {
     disk.stage.press("[");
     let requests = disk.stage.press("Left");
     assert!(matches!(requests.as_slice(), [Request::LoadPast(_)]) && disk.awaits_past(), "{requests:?}");
+}
+
+/// Regression: only keys replaced a load, so that a late answer pulled a person away from the step they had clicked.
+#[test]
+fn a_click_on_a_step_replaces_a_pending_load() {
+    let mut disk = Loading::new(&two_episodes());
+    let shown = screen_text(&disk.stage.draw());
+    let row = shown.lines().position(|line| line.contains("go to fridge 1")).unwrap() as u16;
+    disk.stage.press("[");
+    let event = |kind| MouseEvent { kind, column: 8, row, modifiers: KeyModifiers::NONE };
+    disk.stage.send(UiMessage::Mouse(event(MouseEventKind::Moved)));
+    assert!(disk.awaits_past(), "moving the mouse does nothing");
+    let requests = disk.stage.send(UiMessage::Mouse(event(MouseEventKind::Down(MouseButton::Left))));
+    let is_new = matches!(requests.as_slice(), [Request::LoadPast(_)]);
+    assert!(is_new || !disk.awaits_past(), "{requests:?}");
 }
 
 /// Regression: what a frame lacked failed without a word, and looked complete.

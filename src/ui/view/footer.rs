@@ -217,19 +217,19 @@ fn footer_hints(model: &Model, context: &Context<'_>) -> Vec<FooterHint> {
             single_key(Action::Step, "step"),
         ]);
     } else if head.failed_call.is_some() {
-        let other = if head.has_failed_call(ModelRole::Mentor) && !head.has_failed_call(ModelRole::Actor) {
+        let of_actor = head.has_failed_call(ModelRole::Actor);
+        let of_model = of_actor || head.has_failed_call(ModelRole::Mentor);
+        let has_job = head.failed_calls().any(|(effect, _)| effect.job().is_some());
+        let other = if !of_actor && (of_model || has_job) {
             single_key(Action::GiveUp, "continue without")
         } else {
             single_key(Action::Override, "type an action")
         };
-        pairs.extend([
-            single_key(Action::AskAgain, "retry"),
-            other,
-            single_key(Action::ChangeModel, "model"),
-            single_key(Action::Prompt, "prompt"),
-            time,
-            single_key(Action::NextPane, "panes"),
-        ]);
+        pairs.extend([single_key(Action::AskAgain, "retry"), other]);
+        if !has_job {
+            pairs.extend([single_key(Action::ChangeModel, "model"), single_key(Action::Prompt, "prompt")]);
+        }
+        pairs.extend([time, single_key(Action::NextPane, "panes")]);
     } else {
         let running = context.frame.head.run_status == RunStatus::Running;
         pairs.extend([

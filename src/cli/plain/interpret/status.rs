@@ -14,6 +14,8 @@ fn failure_status(state: &State) -> String {
         "retry, prompt-edit N TEXT, model NAME, recorded SESSION, act ACTION, or end"
     } else if state.has_failed_call(ModelRole::Mentor) {
         "retry, prompt-edit N TEXT, model NAME, recorded SESSION, give-up (continues without the mentor's reply), or end"
+    } else if state.failed_calls().any(|(effect, _)| effect.job().is_some()) {
+        "retry, give-up (continues without the result), or end"
     } else {
         "retry, or end"
     };
@@ -32,6 +34,12 @@ fn cancelled_status(state: &State) -> Option<String> {
     };
     if state.is_step_cancelled() && state.autonomy != Autonomy::Human {
         return Some(format!("CANCELLED · actor call{edited}; {choices}, act ACTION, or give-up"));
+    }
+    if let Some(job) = state.cancelled_calls.iter().find_map(|(effect, _)| effect.job()) {
+        return Some(format!(
+            "CANCELLED · {}; step or run (computes it again), or give-up (continues without the result)",
+            job.name
+        ));
     }
     let names: Vec<_> =
         state.cancelled_calls.iter().filter_map(|(e, _)| e.question()).map(Question::name).collect();

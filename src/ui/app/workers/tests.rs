@@ -392,13 +392,16 @@ fn newer_work_replaces_older_and_its_answer() {
 }
 
 #[test]
-fn work_that_panics_is_over() {
+fn work_that_panics_is_over_and_says_so() {
     let (mut workers, runtime) = (Workers::default(), runtime());
     let panics = |_: &super::Worker| -> Answer { panic!("as the test wants") };
     workers.start(WorkKind::Sessions, Instant::now(), panics).unwrap();
     assert!(workers.running[0].thread.take().unwrap().join().is_err());
-    workers.start(WorkKind::Hint, Instant::now(), |_| Answer::Hint(None)).unwrap();
-    assert_eq!(runtime.block_on(workers.next_answer()), Some(Answer::Hint(None)));
+    assert_eq!(runtime.block_on(workers.next_answer()), Some(Answer::WorkCrashed(WorkKind::Sessions)));
+    runtime.block_on(async {
+        workers.start_task(WorkKind::Hint, Instant::now(), |_| async { panic!("as the test wants") });
+        assert_eq!(workers.next_answer().await, Some(Answer::WorkCrashed(WorkKind::Hint)));
+    });
     assert!(workers.statuses().is_empty());
 }
 
