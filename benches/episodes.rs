@@ -13,9 +13,10 @@ mod run;
 
 use process::{exit_code, load, median, processor_seconds, verdict};
 use retrospect::domain::{EnvInfo, RunSpec, StepResult, Task};
-use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::driver::worlds;
 use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::Command;
+use retrospect::env::TaskOptions;
 use retrospect::env::{EnvError, Environment};
 use std::error::Error;
 use std::path::Path;
@@ -46,7 +47,7 @@ fn main() -> Outcome<std::process::ExitCode> {
 }
 
 fn measure(env: &str, games: &[String]) -> Outcome<()> {
-    let options = WorldOptions::default();
+    let options = TaskOptions::default();
     let tasks = games
         .iter()
         .cycle()
@@ -118,7 +119,7 @@ fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
     let dir = tempfile::tempdir()?;
     let spec = RunSpec { interface: "raw".to_owned(), ..run::spec("omnireflect", tasks.to_vec()) };
     let open: OpenWorld = Arc::new(move |task| {
-        let world = worlds::open(task, &WorldOptions::default())?;
+        let world = worlds::open(task, &TaskOptions::default())?;
         Ok(if endless { Box::new(Endless(world)) } else { world })
     });
     let run_config = RunConfig::from_spec(

@@ -19,9 +19,10 @@
 mod run;
 
 use retrospect::domain::{EpisodeSummary, LessonText, Limits, ReflectionKind, RunSpec, Scope, Task, Usage};
-use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::driver::worlds;
 use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonCommand, Reply};
 use retrospect::env::Environment;
+use retrospect::env::TaskOptions;
 use retrospect::env::babyai::Level;
 use retrospect::env::household::{Difficulty, TaskId, TaskKind as HouseholdKind};
 use retrospect::env::pddl::Domain;
@@ -94,7 +95,7 @@ impl World {
                 )
             }
         };
-        worlds::find(self.word(), &id, &WorldOptions::default()).expect("a known task")
+        worlds::find(self.word(), &id, &TaskOptions::default()).expect("a known task")
     }
 }
 
@@ -280,7 +281,7 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
 fn reply_to(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: Effect, show: bool) -> Reply {
     match effect {
         Effect::ResetWorld { call, task } => {
-            let mut opened = worlds::open(&task, &WorldOptions::default()).expect("every game opens");
+            let mut opened = worlds::open(&task, &TaskOptions::default()).expect("every game opens");
             let result = opened.reset().expect("every game starts");
             *world = Some(opened);
             Reply::World { call, result: Box::new(result), admissible: Vec::new() }

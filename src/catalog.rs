@@ -1,5 +1,5 @@
 //! One entry per method and per environment: what the modules above need to know about it, as data and functions. None of
-//! them compares the name of a method.
+//! them compares the name of a method or of an environment.
 
 mod environment_entry;
 mod environments;
@@ -13,7 +13,7 @@ mod templates;
 mod unused_mentor;
 
 pub use environment_entry::EnvironmentEntry;
-pub use environments::ENVIRONMENTS;
+pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
 pub use extension::{Extension, extend};
 pub use lane::{Lane, LaneFormat};
 pub use method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_trial_labels};

@@ -3,9 +3,18 @@
 pub mod alfworld;
 pub mod babyai;
 pub mod household;
+mod label;
 mod labelled_rng;
 pub mod pddl;
+mod task_access;
+mod task_error;
 mod task_name;
+mod task_source;
+
+pub use label::{Label, LabelSource};
+pub use task_access::{TaskAccess, TaskFiles, TaskOptions};
+pub use task_error::TaskError;
+pub use task_source::{TaskCheck, TaskSource};
 
 use crate::domain::{EnvInfo, StepResult};
 use std::any::Any;

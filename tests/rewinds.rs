@@ -9,8 +9,9 @@ mod run;
 
 use retrospect::domain::{EnvInfo, Seq, StepResult};
 use retrospect::driver::OpenWorld;
-use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::driver::worlds;
 use retrospect::engine::{Command, Event};
+use retrospect::env::TaskOptions;
 use retrospect::env::{EnvError, Environment};
 use rewind::{PlayedSession, available_tasks};
 use std::sync::Arc;
@@ -30,8 +31,8 @@ fn going_back_thirty_steps_restores_the_environment() {
         played.play(STEPS);
         let fork_step = STEPS - STEPS_BACK;
         // The reference environment takes the same actions up to the fork, then another action in place of the last.
-        let task = worlds::find(env, &id, &WorldOptions::default()).unwrap();
-        let mut reference = worlds::open(&task, &WorldOptions::default()).unwrap();
+        let task = worlds::find(env, &id, &TaskOptions::default()).unwrap();
+        let mut reference = worlds::open(&task, &TaskOptions::default()).unwrap();
         reference.reset().unwrap();
         for action in &played.actions[..fork_step as usize - 1] {
             reference.step(action).unwrap();
@@ -110,7 +111,7 @@ fn a_nondeterministic_environment_is_detected_at_the_first_difference() {
             let resets = Arc::new(AtomicU32::new(0));
             let counted = resets.clone();
             let open: OpenWorld = Arc::new(move |task| {
-                let world = worlds::open(task, &WorldOptions::default())?;
+                let world = worlds::open(task, &TaskOptions::default())?;
                 Ok(Box::new(NondeterministicEnv { world, resets: counted.clone(), different_step, step: 0 }))
             });
             let mut played = PlayedSession::begin_with(dir.path(), env, &id, open);

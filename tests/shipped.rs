@@ -2,9 +2,10 @@
 //! in the environment gives the same observations.
 #![allow(clippy::unwrap_used)]
 
-use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::driver::worlds;
 use retrospect::engine::{Envelope, Event, State};
 use retrospect::env::Environment;
+use retrospect::env::TaskOptions;
 use retrospect::journal::{Session, fold_events, read_branch};
 use retrospect::prompt::{body_hash, render, text_hash};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
             }
             Event::TextDefined { hash, text } => assert_eq!(text_hash(text), *hash, "{location}"),
             Event::EpisodeStarted { task, .. } => {
-                world = Some(worlds::open(task, &WorldOptions::default()).unwrap());
+                world = Some(worlds::open(task, &TaskOptions::default()).unwrap());
             }
             Event::WorldReset { result: recorded, .. } => {
                 assert_eq!(

@@ -6,9 +6,10 @@
 mod run;
 
 use retrospect::domain::{LessonText, NoteKind, ReflectionKind, RunSpec, Scope};
-use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::driver::worlds;
 use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::{Command, LessonCommand, State};
+use retrospect::env::TaskOptions;
 use retrospect::env::household::PRESELECTED;
 use run::{household, meta, until};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ fn first_mistake(state: &State) -> Option<u32> {
 /// Steps until `teach_at` steps are done and a mistake was made, adds the lesson if there is one, and runs to the end.
 fn play(teach_at: u32, lesson: Option<(ReflectionKind, LessonText)>) -> Arc<State> {
     let dir = tempfile::tempdir().unwrap();
-    let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
+    let open: OpenWorld = Arc::new(|task| worlds::open(task, &TaskOptions::default()));
     let run_config = RunConfig::from_spec(
         &spec(),
         Arc::new(retrospect::catalog::builtin_templates()),

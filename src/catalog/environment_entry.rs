@@ -1,5 +1,6 @@
 //! What the program needs to know about an environment.
 
+use crate::env::TaskSource;
 use crate::method::SettingSpec;
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::EnvironmentRules;
@@ -8,6 +9,8 @@ use crate::symbolic::EnvironmentRules;
 pub struct EnvironmentEntry {
     /// The name on the command line and in journals.
     pub name: &'static str,
+    /// Its tasks: how they are found, listed and opened.
+    pub tasks: &'static dyn TaskSource,
     /// Its detectors, and the rules behind symbolic reflections.
     pub rules: &'static EnvironmentRules,
     /// Settings that concern it. Every run has them, since a run may play tasks of several environments.

@@ -4,7 +4,6 @@ mod verbs;
 
 pub use verbs::*;
 
-use crate::driver::worlds;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -135,7 +134,9 @@ pub struct PddlFiles {
 impl PddlFiles {
     /// Returns the task name that stands for the files, or `None` without `--problem`.
     pub fn task_name(&self) -> Option<String> {
-        self.problem.as_deref().map(|problem| worlds::pddl_files(self.domain.as_deref(), problem))
+        self.problem
+            .as_deref()
+            .map(|problem| crate::env::pddl::task_id_from_files(self.domain.as_deref(), problem))
     }
 
     /// Returns the environment: `explicit`, else `pddl` if a problem file is given.

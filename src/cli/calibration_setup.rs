@@ -5,8 +5,9 @@ use super::error::{CliError, CliErrorKind};
 use super::pool::{self, PoolFile, PoolLine, TaskKey};
 use super::worlds::task_selection;
 use crate::domain::{CALIBRATION_SETTING, EXPLORATION_SETTING, ReflectionKind, RunSpec, SettingOrigin, Task};
-use crate::driver::worlds::{self, WorldOptions};
+use crate::driver::worlds;
 use crate::engine::State;
+use crate::env::TaskOptions;
 use crate::prompt::{Templates, forms};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -38,7 +39,7 @@ pub(super) fn add_calibration_tasks(
     calibration: &CalibrationOptions,
     env: &str,
     world: &TaskArgs,
-    options: &WorldOptions,
+    options: &TaskOptions,
 ) -> Result<(), CliError> {
     if spec.mentor == "none" {
         return Err(CliError::usage(

@@ -7,8 +7,9 @@ use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use super::worlds::world_options;
 use super::{args, locate};
-use crate::driver::worlds::{self, Selection};
-use crate::env::household::PRESELECTED;
+use crate::catalog::ENVIRONMENT_NAMES;
+use crate::driver::worlds;
+use crate::env::TaskCheck;
 use crate::journal::{SessionStatus, list_sessions};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -90,7 +91,7 @@ pub(super) fn doctor(
         }));
     }
     results.extend(check_sessions(config));
-    results.extend([check_household(), check_alfworld(config)]);
+    results.extend(check_environments(config));
     results.extend(servers::check_servers(config, &changes)?);
     if args.json {
         #[derive(Serialize)]
@@ -215,61 +216,15 @@ fn check_sessions(config: &Config) -> Vec<CheckResult> {
     results
 }
 
-/// Plays the preselected game to its end and checks that it is won.
-fn check_household() -> CheckResult {
-    let play = || -> Result<usize, String> {
-        let game = crate::env::household::generate(&PRESELECTED).map_err(|e| e.to_string())?;
-        let task = worlds::find("household", &PRESELECTED.to_string(), &worlds::WorldOptions::default())
-            .map_err(|e| e.to_string())?;
-        let mut env = worlds::open(&task, &worlds::WorldOptions::default()).map_err(|e| e.to_string())?;
-        env.reset().map_err(|e| e.to_string())?;
-        let mut won = false;
-        for command in &game.walkthrough {
-            won = env.step(command).map_err(|e| e.to_string())?.won;
-        }
-        if won { Ok(game.walkthrough.len()) } else { Err("its walkthrough does not win".to_owned()) }
-    };
-    match play() {
-        Ok(steps) => check_result(
-            "household",
-            CheckStatus::Ok,
-            format!("built-in environment: {PRESELECTED} won in {steps} steps"),
-            "",
-        ),
-        Err(why) => check_result(
-            "household",
-            CheckStatus::Broken,
-            format!("{PRESELECTED}: {why}"),
-            "report this bug: the built-in environment must always work",
-        ),
-    }
-}
-
-fn check_alfworld(config: &Config) -> CheckResult {
+/// Checks the environments that have something to check.
+fn check_environments(config: &Config) -> Vec<CheckResult> {
     let options = world_options(config);
-    let Some(data) = &options.data else {
-        return check_result(
-            "alfworld",
-            CheckStatus::Missing,
-            "ALFWORLD_DATA is not set".to_owned(),
-            "only needed for real ALFWorld games: set it to the folder that holds json_2.1.1",
-        );
+    let check = |name: &&'static str| {
+        Some(match worlds::check(name, &options)? {
+            TaskCheck::Ok(detail) => check_result(name, CheckStatus::Ok, detail, ""),
+            TaskCheck::Missing { detail, hint } => check_result(name, CheckStatus::Missing, detail, hint),
+            TaskCheck::Broken { detail, hint } => check_result(name, CheckStatus::Broken, detail, hint),
+        })
     };
-    match worlds::list_tasks("alfworld", &Selection { only: Some(1), ..Selection::default() }, &options) {
-        Ok(found) => {
-            let first = found.first().map_or("", |t| t.id.as_str());
-            check_result(
-                "alfworld",
-                CheckStatus::Ok,
-                format!("{}: found games, such as {first}", data.display()),
-                "",
-            )
-        }
-        Err(error) => check_result(
-            "alfworld",
-            CheckStatus::Broken,
-            error.to_string(),
-            "set ALFWORLD_DATA or --data to the folder that holds json_2.1.1",
-        ),
-    }
+    ENVIRONMENT_NAMES.iter().filter_map(check).collect()
 }

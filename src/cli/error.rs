@@ -2,8 +2,8 @@
 
 use crate::domain::Task;
 use crate::driver::DriverError;
-use crate::driver::worlds::WorldError;
 use crate::env::EnvError;
+use crate::env::TaskError;
 use crate::journal::JournalError;
 use crate::signals::{self, EndSignal};
 use serde_json::json;
@@ -166,15 +166,15 @@ impl From<DriverError> for CliError {
     }
 }
 
-impl From<WorldError> for CliError {
-    fn from(error: WorldError) -> Self {
+impl From<TaskError> for CliError {
+    fn from(error: TaskError) -> Self {
         let kind = match &error {
-            WorldError::UnknownEnv { .. }
-            | WorldError::UnknownTask { .. }
-            | WorldError::NoTaskChosen { .. }
-            | WorldError::Unplayable { .. }
-            | WorldError::NoData { .. } => CliErrorKind::Usage,
-            WorldError::Io { .. } | WorldError::List { .. } | WorldError::Env(_) => CliErrorKind::World,
+            TaskError::UnknownEnv { .. }
+            | TaskError::UnknownTask { .. }
+            | TaskError::NoTaskChosen { .. }
+            | TaskError::Unplayable { .. }
+            | TaskError::NoData { .. } => CliErrorKind::Usage,
+            TaskError::Io { .. } | TaskError::List { .. } | TaskError::Env(_) => CliErrorKind::World,
         };
         Self::new(kind, error.to_string(), error.hint())
     }

@@ -15,9 +15,9 @@ use super::headless::{
 use super::output::Output;
 use super::printer::{EventPrinter, PrintMode};
 use crate::domain::{Autonomy, Seq};
-use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
 use crate::engine::{Command, RunStatus, State};
+use crate::env::TaskOptions;
 use crate::signals::{self, EndSignal};
 use interpret::{HELP, LineAction, parse_line};
 use labels::LabelHistory;
@@ -32,7 +32,7 @@ pub(super) fn interact(
     handle: &Handle,
     thread: JoinHandle<()>,
     dir: &Path,
-    worlds: WorldOptions,
+    worlds: TaskOptions,
     out: Output,
 ) -> Result<(), CliError> {
     let shared = Arc::new(Mutex::new(out));
@@ -364,7 +364,7 @@ mod tests {
         store.edit_live(|live| live.health = Health::Ended);
         let out = Arc::new(Mutex::new(Output::new()));
         let printer =
-            EventPrinter::new(PrintMode::Silent, out.clone(), Path::new("s"), None, WorldOptions::default());
+            EventPrinter::new(PrintMode::Silent, out.clone(), Path::new("s"), None, TaskOptions::default());
         let mut session = PlainSession {
             handle,
             printer,

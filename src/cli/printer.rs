@@ -3,10 +3,11 @@
 use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use crate::domain::{CallId, Seq};
-use crate::driver::worlds::{self, WorldOptions};
+use crate::driver::worlds;
 use crate::driver::{Signal, Store};
 use crate::engine::{Envelope, Event, State};
 use crate::env::Environment;
+use crate::env::TaskOptions;
 use crate::report::{RunLines, StepExtras, Transcript};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,7 +56,7 @@ impl EventPrinter {
         out: Arc<Mutex<Output>>,
         dir: &Path,
         session: Option<String>,
-        worlds: WorldOptions,
+        worlds: TaskOptions,
     ) -> Self {
         Self {
             mode,
@@ -200,7 +201,7 @@ impl EventPrinter {
 /// A second copy of a deterministic environment that executes the same actions. It supplies the fields `admissible` and
 /// `world` of JSON lines, which the journal doesn't record. They are empty if the environment can't be mirrored.
 struct MirrorEnv {
-    worlds: WorldOptions,
+    worlds: TaskOptions,
     world: Option<Box<dyn Environment>>,
     pending_action: Option<String>,
 }
@@ -271,7 +272,7 @@ mod tests {
     #[test]
     fn a_silent_model_is_reported_every_45_seconds() {
         let store = Store::default();
-        let worlds = WorldOptions::default();
+        let worlds = TaskOptions::default();
         let out = Arc::new(Mutex::new(Output::new()));
         let mut printer = EventPrinter::new(PrintMode::Transcript, out, Path::new("x"), None, worlds);
         let mut counts = Vec::new();

@@ -15,9 +15,10 @@ use crate::catalog::{self, ModelNeed, SETTINGS, methods_with_setting};
 use crate::domain::{
     Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, Task, sampling_param,
 };
-use crate::driver::worlds::{self, WorldOptions};
+use crate::driver::worlds;
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};
 use crate::engine::{LessonCommand, SEED_TASK_COUNT_SETTING};
+use crate::env::TaskOptions;
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode};
 use serde_json::Value;
@@ -30,7 +31,7 @@ pub(super) struct Plan {
     pub(super) spec: RunSpec,
     pub(super) lessons: Vec<(String, LessonCommand)>,
     pub(super) run_config: RunConfig,
-    pub(super) world_options: WorldOptions,
+    pub(super) world_options: TaskOptions,
     /// Warnings to show before the run starts.
     pub(super) warnings: Vec<String>,
 }
@@ -341,7 +342,7 @@ fn set_setting(
 pub(super) fn build_run_config(
     spec: &RunSpec,
     config: &Config,
-    worlds: &WorldOptions,
+    worlds: &TaskOptions,
     typing_delay: Duration,
 ) -> Result<RunConfig, CliError> {
     let mut run_config = assemble_run_config(spec, config, worlds, typing_delay)?;
@@ -356,7 +357,7 @@ pub(super) fn build_run_config(
 fn assemble_run_config(
     spec: &RunSpec,
     config: &Config,
-    worlds: &WorldOptions,
+    worlds: &TaskOptions,
     typing_delay: Duration,
 ) -> Result<RunConfig, CliError> {
     let templates = Arc::new(load_templates(config)?);

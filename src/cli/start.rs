@@ -9,9 +9,10 @@ use super::headless::ScreenSession;
 use super::output::Output;
 use super::setup::{self, Plan};
 use super::{args, headless, locate, resume, screen};
-use crate::catalog::{SETTINGS, methods_with_setting};
+use crate::catalog::{ENVIRONMENT_NAMES, SETTINGS, methods_with_setting};
 use crate::domain::Task;
-use crate::driver::worlds::{self, WorldOptions};
+use crate::driver::worlds;
+use crate::env::TaskOptions;
 use crate::journal::{Session, SessionStatus, Summary};
 use crate::ui::start::{
     EnvironmentRow, SessionRow, StartChoice, StartModel, StartUpdate, TaskRow, run_start_screen,
@@ -146,8 +147,8 @@ fn start_model(config: &Config, plan: &Plan) -> StartModel {
     };
     let env = plan.spec.tasks.first().map_or("", |t| t.env.as_str());
     StartModel {
-        environments: worlds::ENVIRONMENT_NAMES.iter().map(environment_row).collect(),
-        environment: worlds::ENVIRONMENT_NAMES.iter().position(|n| *n == env).unwrap_or(0),
+        environments: ENVIRONMENT_NAMES.iter().map(environment_row).collect(),
+        environment: ENVIRONMENT_NAMES.iter().position(|n| *n == env).unwrap_or(0),
         task: 0,
         settings: setting_rows::initial_rows(config, &plan.spec),
         variants: setting_rows::row_variants(config, &plan.spec),
@@ -165,16 +166,12 @@ fn task_row(task: &Task) -> TaskRow {
 }
 
 /// Reads tasks and sessions, which can take a while, and sends them piece by piece.
-fn load_lists(root: &Path, options: &WorldOptions, sender: &UnboundedSender<StartUpdate>) {
+fn load_lists(root: &Path, options: &TaskOptions, sender: &UnboundedSender<StartUpdate>) {
     // Order: the built-in environment, the sessions, then the environments that read data.
-    let first = worlds::ENVIRONMENT_NAMES
-        .iter()
-        .take(1)
-        .map(|name| StartUpdate::Environment(world_row(name, options)));
-    let rest = worlds::ENVIRONMENT_NAMES
-        .iter()
-        .skip(1)
-        .map(|name| StartUpdate::Environment(world_row(name, options)));
+    let first =
+        ENVIRONMENT_NAMES.iter().take(1).map(|name| StartUpdate::Environment(world_row(name, options)));
+    let rest =
+        ENVIRONMENT_NAMES.iter().skip(1).map(|name| StartUpdate::Environment(world_row(name, options)));
     let sessions = std::iter::once_with(|| StartUpdate::Sessions(session_rows(root)));
     for update in first.chain(sessions).chain(rest) {
         // The screen has closed: the rest is not needed.
@@ -184,7 +181,7 @@ fn load_lists(root: &Path, options: &WorldOptions, sender: &UnboundedSender<Star
     }
 }
 
-fn world_row(name: &str, options: &WorldOptions) -> EnvironmentRow {
+fn world_row(name: &str, options: &TaskOptions) -> EnvironmentRow {
     let (description, tasks) = match worlds::list_offered_tasks(name, options) {
         Ok(tasks) if name == "household" => ("built in; thousands more with --tasks".to_owned(), tasks),
         Ok(tasks) if name == "babyai" => ("built in; every level, any seed".to_owned(), tasks),

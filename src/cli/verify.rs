@@ -18,8 +18,8 @@ use super::output::Output;
 use super::worlds::world_options;
 use super::{args, locate};
 use crate::domain::Seq;
-use crate::driver::worlds::WorldOptions;
 use crate::engine::{Envelope, State};
+use crate::env::TaskOptions;
 use crate::journal::{BranchHeader, OpenMode, branch_path, stored_checkpoints};
 use crate::timeline::{CheckpointIndex, Timeline};
 use accepted::AcceptedDifferences;
@@ -164,7 +164,7 @@ fn verify_branch(
     timeline: &Timeline,
     header: &BranchHeader,
     checkpoints: Option<&CheckpointIndex>,
-    (options, with_world): (&WorldOptions, bool),
+    (options, with_world): (&TaskOptions, bool),
     report: &mut VerifyReport,
 ) -> Result<(), CliError> {
     let for_each_event = |after: Seq, event: &mut dyn FnMut(&Arc<Envelope>)| {

@@ -2,7 +2,8 @@
 
 use super::args::TaskArgs;
 use super::config::Config;
-use crate::driver::worlds::{Selection, WorldOptions};
+use crate::driver::worlds::Selection;
+use crate::env::TaskOptions;
 use crate::env::pddl::GoalSeparator;
 
 /// Returns the selection of tasks given by the flags.
@@ -17,8 +18,8 @@ pub(super) fn task_selection(world: &TaskArgs) -> Selection {
 }
 
 /// Returns the options of environments: data folder, seed and PDDL goal format.
-pub(super) fn world_options(config: &Config) -> WorldOptions {
+pub(super) fn world_options(config: &Config) -> TaskOptions {
     let joining =
         if config.text("pddl.goal") == "blank" { GoalSeparator::Space } else { GoalSeparator::Comma };
-    WorldOptions { data: config.path("data"), seed: config.number("run.seed"), goal_separator: joining }
+    TaskOptions { data: config.path("data"), seed: config.number("run.seed"), goal_separator: joining }
 }

@@ -22,6 +22,7 @@ mod query;
 mod shown;
 mod subgoals;
 mod targets;
+mod tasks;
 mod truth;
 mod world;
 
@@ -32,4 +33,8 @@ pub use game::Game;
 pub use grammar::check as check_grammar;
 pub use subgoals::Subgoals;
 pub use targets::{Targets, TaskType};
+pub use tasks::AlfWorldTasks;
 pub use world::{AdmissibleCommands, Reply, SavedState, World};
+
+/// The environment's name in tasks and journals.
+pub const NAME: &str = "alfworld";

@@ -23,6 +23,7 @@ mod pcg64;
 mod primitive_actions;
 mod progress;
 mod shown;
+mod tasks;
 mod thing;
 mod view;
 mod world;
@@ -35,6 +36,10 @@ pub use levels::Level;
 pub use mission::{Clause, ClauseAction, Description, Mission, MissionPart, SequenceOrder, Side};
 pub use pcg64::Pcg64;
 pub use primitive_actions::PrimitiveAction;
+pub use tasks::BabyAiTasks;
 pub use thing::{Cell, CellCode, Colour, DoorState, Kind, Pose, Thing, ThingId};
 pub use view::{Image, VIEW_SIDE};
 pub use world::{Reply, World};
+
+/// The environment's name in tasks and journals.
+pub const NAME: &str = "babyai";

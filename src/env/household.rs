@@ -16,6 +16,7 @@ mod id;
 mod problem;
 mod scene;
 mod stock;
+mod tasks;
 mod walkthrough;
 
 #[cfg(test)]
@@ -23,10 +24,14 @@ mod tests;
 
 pub use export::{ExportedGame, export_folder};
 pub use id::{BadTaskId, Difficulty, TaskId, TaskKind};
+pub use tasks::HouseholdTasks;
 
 use crate::domain::Task;
 use crate::env::EnvError;
 use crate::env::alfworld::{Game, Targets, World};
+
+/// The environment's name in tasks and journals.
+pub const NAME: &str = "household";
 
 /// Version of the generator. It changes whenever any task id would produce a different game.
 pub const GENERATION: &str = "household 1";
@@ -116,32 +121,28 @@ fn build_game(id: TaskId) -> Result<GeneratedGame, EnvError> {
     export::assemble_game(id, &scene, &goal, &problem, walkthrough, &trial)
 }
 
-/// Returns the tasks shown in lists, with their goals: of each kind one easy, two normal and one hard. Any other
-/// [`TaskId`] can be played as well.
-///
-/// # Errors
-/// The same as [`generate`].
-pub fn tasks() -> Result<Vec<Task>, EnvError> {
-    offered_ids().map(|id| task(&id)).collect()
-}
-
 /// Returns one task with its goal, without the verification that [`generate`] performs.
 ///
 /// # Errors
 /// The same as [`generate`].
 pub fn task(id: &TaskId) -> Result<Task, EnvError> {
-    let game = build_game(*id)?;
-    Ok(Task {
-        env: "household".to_owned(),
-        id: id.to_string(),
-        goal: game.goal,
-        task_type: Some(game.task_type.to_owned()),
-        difficulty: None,
-        seed: u64::from(id.seed),
-    })
+    Ok(Task { goal: build_game(*id)?.goal, ..task_without_goal(id) })
 }
 
-/// Returns the ids of [`tasks`] in the same order, without generating anything.
+/// Returns the task without its goal, which requires no generation.
+pub fn task_without_goal(id: &TaskId) -> Task {
+    Task {
+        env: NAME.to_owned(),
+        id: id.to_string(),
+        goal: String::new(),
+        task_type: Some(id.kind.task_type().to_owned()),
+        difficulty: None,
+        seed: u64::from(id.seed),
+    }
+}
+
+/// Returns the ids of the tasks shown in lists: of each kind one easy, two normal and one hard. Any other [`TaskId`] can
+/// be played as well.
 pub fn offered_ids() -> impl Iterator<Item = TaskId> {
     let rows =
         [(Difficulty::Easy, 1), (Difficulty::Normal, 1), (Difficulty::Normal, 2), (Difficulty::Hard, 1)];

@@ -13,9 +13,11 @@ mod game;
 mod generate;
 mod hint;
 mod id;
+mod label_problem;
 mod limits;
 mod listing;
 mod sentences;
+mod tasks;
 mod tokenizer;
 mod world;
 
@@ -27,4 +29,8 @@ pub use game::{Game, GoalSeparator, ObservationScope, ProblemOutline, ProblemSou
 pub use generate::{GENERATOR_VERSION, GeneratedProblem, generate, offered_ids, task, task_without_goal};
 pub use hint::{Hint, ReferencePlan};
 pub use id::{Difficulty, Domain, InvalidTaskId, TaskId};
+pub use tasks::{PddlTasks, task_id_from_files};
 pub use world::{Reply, SavedState, World};
+
+/// The environment's name in tasks and journals.
+pub const NAME: &str = "pddl";

@@ -5,9 +5,10 @@
 
 use super::run;
 use retrospect::domain::{Autonomy, BranchId, Limits, RunSpec};
-use retrospect::driver::worlds::{self, WorldOptions};
+use retrospect::driver::worlds;
 use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::Command;
+use retrospect::env::TaskOptions;
 use retrospect::journal::Session;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub(crate) struct PlayedSession {
 }
 
 fn open_world() -> OpenWorld {
-    Arc::new(|task| worlds::open(task, &WorldOptions::default()))
+    Arc::new(|task| worlds::open(task, &TaskOptions::default()))
 }
 
 fn run_config(spec: &RunSpec, open: OpenWorld) -> RunConfig {
@@ -59,7 +60,7 @@ impl PlayedSession {
 
     /// Like [`PlayedSession::begin`], with a function that opens the environment.
     pub(crate) fn begin_with(root: &Path, env: &str, id: &str, open: OpenWorld) -> Self {
-        let task = worlds::find(env, id, &WorldOptions::default()).unwrap();
+        let task = worlds::find(env, id, &TaskOptions::default()).unwrap();
         let spec = RunSpec {
             autonomy: Autonomy::Human,
             interface: "raw".to_owned(),

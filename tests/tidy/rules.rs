@@ -21,7 +21,7 @@ pub(crate) const MODULE_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("env", &["pddl", "domain"]),
     ("report", &["catalog", "engine", "domain", "text"]),
     ("method", &["prompt", "symbolic", "breakpoint", "engine", "domain"]),
-    ("catalog", &["method", "prompt", "symbolic", "breakpoint", "engine", "domain"]),
+    ("catalog", &["method", "prompt", "symbolic", "env", "breakpoint", "engine", "domain"]),
     ("journal", &["files", "timeline", "engine", "domain"]),
     ("provider", &["files", "timeline", "engine", "domain", "text"]),
     ("provider/rules", &["grid", "env", "pddl", "domain", "text"]),
@@ -122,7 +122,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
     ("text", &["unicode_segmentation", "unicode_width"]),
     ("files", &["std::fs", "std::io", "std::os", "std::path", "std::process::id", "rustix"]),
     ("prompt", &["toml"]),
-    ("env", &["rand_chacha", "toml"]),
+    ("env", &["rand_chacha", "std::io::Error", "std::io::Result", "std::path", "toml"]),
     ("report", &["unicode_width", "ratatui", "rand_chacha", "toml"]),
     (
         "journal",

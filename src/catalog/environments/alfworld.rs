@@ -1,11 +1,13 @@
 //! The environment `alfworld`.
 
 use crate::catalog::environment_entry::EnvironmentEntry;
+use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::HOUSEHOLD_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
-    name: "alfworld",
+    name: alfworld::NAME,
+    tasks: &AlfWorldTasks,
     rules: &HOUSEHOLD_RULES,
     settings: &[],
     // It shares those of `household`.

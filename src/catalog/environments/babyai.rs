@@ -2,12 +2,14 @@
 
 use crate::catalog::environment_entry::EnvironmentEntry;
 use crate::domain::SettingOrigin::BuiltIn;
+use crate::env::babyai::{self, BabyAiTasks};
 use crate::method::settings::{SettingSpec, switch};
 use crate::prompt::interface::{ActionAlias, EnvironmentTexts};
 use crate::symbolic::GRID_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
-    name: "babyai",
+    name: babyai::NAME,
+    tasks: &BabyAiTasks,
     rules: &GRID_RULES,
     settings: &[PICKUP_ALIAS],
     templates: &[

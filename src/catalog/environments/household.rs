@@ -1,11 +1,13 @@
 //! The environment `household`.
 
 use crate::catalog::environment_entry::EnvironmentEntry;
+use crate::env::household::{self, HouseholdTasks};
 use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::HOUSEHOLD_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
-    name: "household",
+    name: household::NAME,
+    tasks: &HouseholdTasks,
     rules: &HOUSEHOLD_RULES,
     settings: &[],
     templates: &[

@@ -1,11 +1,13 @@
 //! The environment `pddl`.
 
 use crate::catalog::environment_entry::EnvironmentEntry;
+use crate::env::pddl::{self, PddlTasks};
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::PLANNING_RULES;
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
-    name: "pddl",
+    name: pddl::NAME,
+    tasks: &PddlTasks,
     rules: &PLANNING_RULES,
     settings: &[],
     templates: &[

@@ -39,7 +39,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.env",
         "environment",
-        ValueType::Choice(|| crate::driver::worlds::ENVIRONMENT_NAMES),
+        ValueType::Choice(|| &crate::catalog::ENVIRONMENT_NAMES),
         "household",
         "RETROSPECT_ENV",
         "--env",

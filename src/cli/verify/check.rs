@@ -5,9 +5,10 @@ use super::accepted::AcceptedDifferences;
 use super::difference::describe_difference;
 use super::recomputation::Recomputation;
 use crate::domain::{BranchId, ModelRole, PromptRecord, Seq, StepResult, Task, Truncation};
-use crate::driver::worlds::{self, WorldOptions};
+use crate::driver::worlds;
 use crate::engine::{Envelope, Event, State, episode_end};
 use crate::env::Environment;
+use crate::env::TaskOptions;
 use crate::prompt::{body_hash, interface, read, render};
 use crate::text::truncate;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct BranchCheck {
     pub(super) state: State,
     branch: BranchId,
-    options: WorldOptions,
+    options: TaskOptions,
     with_world: bool,
     world: Option<Box<dyn Environment>>,
     pending_action: Option<String>,
@@ -31,7 +32,7 @@ impl BranchCheck {
     pub(super) fn new(
         state: State,
         branch: BranchId,
-        options: WorldOptions,
+        options: TaskOptions,
         with_world: bool,
         accepted: AcceptedDifferences,
     ) -> Self {

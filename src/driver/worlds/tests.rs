@@ -4,9 +4,10 @@ mod pddl;
 
 use super::*;
 use std::fs;
+use std::path::Path;
 
-fn default_options() -> WorldOptions {
-    WorldOptions::default()
+fn default_options() -> TaskOptions {
+    TaskOptions::default()
 }
 
 fn select_list(list: &str) -> Selection {
@@ -14,7 +15,7 @@ fn select_list(list: &str) -> Selection {
 }
 
 /// Creates a folder of generated games in ALFWorld's layout, some of which its loader skips.
-fn alfworld_data() -> (tempfile::TempDir, WorldOptions) {
+fn alfworld_data() -> (tempfile::TempDir, TaskOptions) {
     let dir = tempfile::tempdir().unwrap();
     let write_game = |below: &str, seed: u32, change: fn(String) -> String| {
         let id = format!("easy/heat/{seed}").parse().unwrap();
@@ -32,7 +33,7 @@ fn alfworld_data() -> (tempfile::TempDir, WorldOptions) {
     write_game("valid_unseen/AppleSliced-1/trial_1", 5, unchanged);
     write_game("valid_unseen/c-1/unsolvable", 6, |s| s.replace("\"solvable\":true", "\"solvable\":false"));
     write_game("valid_unseen/c-1/no_key", 7, |s| s.replace("\"solvable\":true,", ""));
-    let options = WorldOptions { data: Some(dir.path().to_owned()), ..WorldOptions::default() };
+    let options = TaskOptions { data: Some(dir.path().to_owned()), ..TaskOptions::default() };
     (dir, options)
 }
 
@@ -87,7 +88,7 @@ fn a_game_is_found_by_file_folder_and_name() {
 #[test]
 fn unknown_tasks_are_reported_with_a_hint() {
     let (_dir, options) = alfworld_data();
-    let cases: [(&str, &str, &WorldOptions, &str); 6] = [
+    let cases: [(&str, &str, &TaskOptions, &str); 6] = [
         ("alfworld", "b-1", &options, "it has 2 trials"),
         ("alfworld", "nowhere", &options, "no such game"),
         ("alfworld", "nowhere", &default_options(), "ALFWORLD_DATA is not set"),
@@ -227,7 +228,7 @@ fn linked_game_folders_are_found_under_their_own_names() {
     fs::create_dir_all(&split).unwrap();
     std::os::unix::fs::symlink(dir.path().join("json_2.1.1/valid_seen/a-1"), split.join("linked-1")).unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), split.join("loop")).unwrap();
-    let linked = WorldOptions { data: Some(elsewhere.path().to_owned()), ..WorldOptions::default() };
+    let linked = TaskOptions { data: Some(elsewhere.path().to_owned()), ..TaskOptions::default() };
     let seen = Selection { split: Some("valid_seen".to_owned()), ..Selection::default() };
     let found = list_tasks("alfworld", &seen, &linked).unwrap();
     assert_eq!(ids(&found), ["json_2.1.1/valid_seen/linked-1/trial_1"]);
@@ -236,7 +237,7 @@ fn linked_game_folders_are_found_under_their_own_names() {
 
 #[test]
 fn level_names_include_their_seeds() {
-    let options = WorldOptions { seed: 9, ..WorldOptions::default() };
+    let options = TaskOptions { seed: 9, ..TaskOptions::default() };
     for (text, id, seed) in [
         ("2", "GoToRedBall/9", 9),
         ("GoToRedBall", "GoToRedBall/9", 9),
@@ -266,7 +267,7 @@ fn level_names_include_their_seeds() {
     }
     assert!(matches!(
         select_tasks("babyai", &Selection::default(), &options),
-        Err(WorldError::NoTaskChosen { .. })
+        Err(TaskError::NoTaskChosen { .. })
     ));
 }
 

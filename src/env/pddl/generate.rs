@@ -156,7 +156,7 @@ pub fn task(id: &TaskId, separator: GoalSeparator) -> Result<Task, EnvError> {
 /// Returns the task without its goal, which requires no generation.
 pub fn task_without_goal(id: &TaskId) -> Task {
     Task {
-        env: "pddl".to_owned(),
+        env: super::NAME.to_owned(),
         id: id.to_string(),
         goal: String::new(),
         task_type: Some(id.domain.word().to_owned()),

@@ -1,7 +1,8 @@
 //! Tests of label files in AgentBoard's format.
 
-use super::super::{Selection, WorldError, WorldOptions, find, list_tasks, open, select_tasks};
+use super::super::{Selection, find, list_tasks, open, select_tasks};
 use crate::domain::Task;
+use crate::env::{TaskError, TaskOptions};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ fn write_list(dir: &Path, rows: &[Value]) -> Selection {
 }
 
 fn list_rows(env: &str, dir: &Path, rows: &[Value]) -> Vec<Task> {
-    list_tasks(env, &write_list(dir, rows), &WorldOptions::default()).unwrap()
+    list_tasks(env, &write_list(dir, rows), &TaskOptions::default()).unwrap()
 }
 
 fn alfworld_label(description: &str) -> Value {
@@ -31,7 +32,7 @@ fn alfworld_labels_measure_progress_by_their_own_subgoals() {
     fs::write(folder.join("game.tw-pddl"), game.game_json).unwrap();
     let selection = write_list(dir.path(), &[alfworld_label("pick_heat-Mug/trial_1")]);
     // Listing needs no data, and the environment comes from the label.
-    let listed = list_tasks("household", &selection, &WorldOptions::default()).unwrap();
+    let listed = list_tasks("household", &selection, &TaskOptions::default()).unwrap();
     assert_eq!(
         (
             listed[0].env.as_str(),
@@ -41,9 +42,9 @@ fn alfworld_labels_measure_progress_by_their_own_subgoals() {
         ),
         ("alfworld", "put a hot thing somewhere.", Some("pick_heat"), Some("hard"))
     );
-    let error = select_tasks("alfworld", &selection, &WorldOptions::default()).unwrap_err().to_string();
+    let error = select_tasks("alfworld", &selection, &TaskOptions::default()).unwrap_err().to_string();
     assert!(error.contains("test.jsonl:1: ") && error.contains("ALFWORLD_DATA is not set"), "{error}");
-    let options = WorldOptions { data: Some(dir.path().to_owned()), ..WorldOptions::default() };
+    let options = TaskOptions { data: Some(dir.path().to_owned()), ..TaskOptions::default() };
     let task = select_tasks("alfworld", &selection, &options).unwrap().remove(0);
     let mut world = open(&task, &options).unwrap();
     world.reset().unwrap();
@@ -65,8 +66,8 @@ fn babyai_labels_are_found_by_number_and_checked() {
         list_rows("household", dir.path(), &[row(5, "go to the red ball"), row(0, "go to the red ball")]);
     let named: Vec<_> = found.iter().map(|t| (t.task_type.as_deref().unwrap(), t.seed)).collect();
     assert_eq!(named, [("GoToRedBall", 1235), ("GoToRedBallGrey", 1234)]);
-    assert_eq!(find("babyai", &found[0].id, &WorldOptions::default()).unwrap(), found[0]);
-    let mut world = open(&found[0], &WorldOptions::default()).unwrap();
+    assert_eq!(find("babyai", &found[0].id, &TaskOptions::default()).unwrap(), found[0]);
+    let mut world = open(&found[0], &TaskOptions::default()).unwrap();
     let first = world.reset().unwrap().observation;
     let mut row_with_observation = row(5, "go to the red ball");
     row_with_observation["additional_info"] = json!({"init_obs": first, "subtask": 2});
@@ -98,9 +99,9 @@ fn pddl_labels_select_the_problem_of_their_number() {
     let dir = tempfile::tempdir().unwrap();
     write_problems(dir.path());
     let selection = write_list(dir.path(), &[pddl_label(1, GOAL)]);
-    let task = select_tasks("pddl", &selection, &WorldOptions::default()).unwrap().remove(0);
+    let task = select_tasks("pddl", &selection, &TaskOptions::default()).unwrap().remove(0);
     assert_eq!((task.task_type.as_deref(), task.difficulty.as_deref()), (Some("gripper"), Some("easy")));
-    let mut world = open(&task, &WorldOptions::default()).unwrap();
+    let mut world = open(&task, &TaskOptions::default()).unwrap();
     world.reset().unwrap();
     world.step("pick ball1 rooma left").unwrap();
     assert!(world.step("move rooma roomb").unwrap().progress > 0.49);
@@ -115,9 +116,9 @@ fn scienceworld_labels_are_listed_but_not_played() {
     let found = list_rows("household", dir.path(), std::slice::from_ref(&row));
     assert_eq!((found[0].task_type.as_deref(), found[0].seed), (Some("boil"), 21));
     let error =
-        select_tasks("household", &write_list(dir.path(), &[row]), &WorldOptions::default()).unwrap_err();
-    assert!(matches!(error, WorldError::Unplayable { .. }) && error.to_string().contains("cannot be played"));
-    assert!(open(&found[0], &WorldOptions::default()).is_err());
+        select_tasks("household", &write_list(dir.path(), &[row]), &TaskOptions::default()).unwrap_err();
+    assert!(matches!(error, TaskError::Unplayable { .. }) && error.to_string().contains("cannot be played"));
+    assert!(open(&found[0], &TaskOptions::default()).is_err());
 }
 
 #[test]
@@ -165,14 +166,14 @@ fn a_broken_label_is_reported_with_file_line_and_reason() {
     for (row, expected) in cases {
         // A valid row, then the broken one: the error names the second line.
         let selection = write_list(dir.path(), &[pddl_label(1, GOAL), row.clone()]);
-        let error = select_tasks("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string();
+        let error = select_tasks("pddl", &selection, &TaskOptions::default()).unwrap_err().to_string();
         assert!(error.contains("test.jsonl:2: ") && error.contains(expected), "{row}: {error}");
     }
     let error_of = |bytes: &[u8]| {
         fs::write(dir.path().join("raw.jsonl"), bytes).unwrap();
         let list = Some(dir.path().join("raw.jsonl").display().to_string());
         let selection = Selection { list, ..Selection::default() };
-        select_tasks("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string()
+        select_tasks("pddl", &selection, &TaskOptions::default()).unwrap_err().to_string()
     };
     assert!(error_of(b"{\"task\": \"pddl\", \"subgoals\"").contains("raw.jsonl:1: invalid JSON: "));
     assert!(error_of(&[0x1f, 0x8b, 8, 0]).contains("unpack it"));

@@ -1,6 +1,7 @@
 //! PDDL problems by name, by pattern and by path.
 
 use super::*;
+use crate::env::pddl::{GoalSeparator, task_id_from_files as pddl_files};
 
 /// A problem of the built-in gripper domain that names another domain.
 const PROBLEM: &str =
@@ -8,7 +9,7 @@ const PROBLEM: &str =
     (at-robby rooma)) (:goal (at-robby roomb)))";
 
 fn selected_ids(list: &str) -> Vec<String> {
-    select_tasks("pddl", &select_list(list), &WorldOptions::default())
+    select_tasks("pddl", &select_list(list), &TaskOptions::default())
         .unwrap()
         .into_iter()
         .map(|task| task.id)
@@ -20,9 +21,9 @@ fn patterns_alternate_between_the_domains() {
     assert_eq!(selected_ids("gripper/2-3"), ["gripper/2", "gripper/3"]);
     assert_eq!(selected_ids("*/hard/7")[..2], ["gripper/hard/7", "blockworld/hard/7"]);
     assert_eq!(selected_ids("barman/*/1"), ["barman/easy/1", "barman/1", "barman/hard/1"]);
-    let error = select_tasks("pddl", &select_list("chess/1-2"), &WorldOptions::default()).unwrap_err();
+    let error = select_tasks("pddl", &select_list("chess/1-2"), &TaskOptions::default()).unwrap_err();
     assert!(error.to_string().contains("*/hard/1-5"), "{error}");
-    let nothing = select_tasks("pddl", &Selection::default(), &WorldOptions::default()).unwrap();
+    let nothing = select_tasks("pddl", &Selection::default(), &TaskOptions::default()).unwrap();
     assert_eq!(ids(&nothing), ["gripper/easy/1"]);
 }
 
@@ -36,7 +37,7 @@ fn the_id_of_a_file_task_finds_the_files_again() {
     };
     let domain = write("domain.pddl", crate::env::pddl::Domain::Gripper.pddl_text());
     let problem = write("problem.pddl", PROBLEM);
-    let options = WorldOptions { goal_separator: GoalSeparator::Space, ..WorldOptions::default() };
+    let options = TaskOptions { goal_separator: GoalSeparator::Space, ..TaskOptions::default() };
     let task = find("pddl", &pddl_files(Some(&domain), &problem), &options).unwrap();
     assert_eq!(task.goal, "The goal is to satisfy the following conditions: Robby is at roomb. ");
     assert_eq!(task.task_type.as_deref(), Some("gripper"));
