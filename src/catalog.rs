@@ -12,7 +12,7 @@ mod settings;
 mod templates;
 mod unused_mentor;
 
-pub use environment_entry::EnvironmentEntry;
+pub use environment_entry::{EnvironmentEntry, ExportTask, TaskFacts};
 pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
 pub use extension::{Extension, extend};
 pub use lane::{Lane, LaneFormat};

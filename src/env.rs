@@ -14,7 +14,7 @@ mod task_source;
 pub use label::{Label, LabelSource};
 pub use task_access::{TaskAccess, TaskFiles, TaskOptions};
 pub use task_error::TaskError;
-pub use task_source::{TaskCheck, TaskSource};
+pub use task_source::{ExportedGame, TaskCheck, TaskSource};
 
 use crate::domain::{EnvInfo, StepResult};
 use std::any::Any;

@@ -1,9 +1,13 @@
 //! What the program needs to know about an environment.
 
-use crate::env::TaskSource;
+use crate::env::{ExportedGame, TaskSource};
 use crate::method::SettingSpec;
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::EnvironmentRules;
+use std::path::Path;
+
+/// Returns a generated task, given by its id, as files.
+pub type ExportTask = fn(&str) -> Result<ExportedGame, String>;
 
 /// An environment.
 pub struct EnvironmentEntry {
@@ -21,4 +25,35 @@ pub struct EnvironmentEntry {
     pub has_public_examples: bool,
     /// How the interfaces treat its texts.
     pub texts: EnvironmentTexts,
+    /// What the command line and reports ask about its tasks.
+    pub task_facts: TaskFacts,
+}
+
+/// What the command line and reports ask about the tasks of an environment.
+pub struct TaskFacts {
+    /// What the start screen says about its tasks; if `None`, the data folder.
+    pub start_text: Option<&'static str>,
+    /// Whether task ids contain the difficulty (`easy`, `normal`, `hard`) between slashes.
+    pub difficulty_in_id: bool,
+    /// Whether task ids are paths that contain the folder of their split.
+    pub split_in_id: bool,
+    /// Whether `play --state` opens a file as a task.
+    pub has_state_files: bool,
+    /// Returns the name of the task in a problem file and its domain file, if any (`--problem` and `--domain`). `None` if
+    /// the environment has no such files.
+    pub problem_task: Option<fn(Option<&Path>, &Path) -> String>,
+    /// For `tasks --write`; `None` if its tasks aren't generated as files.
+    pub export_task: Option<ExportTask>,
+}
+
+impl TaskFacts {
+    /// The facts of an environment with nothing special.
+    pub const NONE: Self = Self {
+        start_text: None,
+        difficulty_in_id: false,
+        split_in_id: false,
+        has_state_files: false,
+        problem_task: None,
+        export_task: None,
+    };
 }

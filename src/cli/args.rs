@@ -4,6 +4,7 @@ mod verbs;
 
 pub use verbs::*;
 
+use crate::catalog::ENVIRONMENTS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -134,14 +135,17 @@ pub struct PddlFiles {
 impl PddlFiles {
     /// Returns the task name that stands for the files, or `None` without `--problem`.
     pub fn task_name(&self) -> Option<String> {
-        self.problem
-            .as_deref()
-            .map(|problem| crate::env::pddl::task_id_from_files(self.domain.as_deref(), problem))
+        let problem = self.problem.as_deref()?;
+        ENVIRONMENTS
+            .iter()
+            .find_map(|entry| Some(entry.task_facts.problem_task?(self.domain.as_deref(), problem)))
     }
 
-    /// Returns the environment: `explicit`, else `pddl` if a problem file is given.
+    /// Returns the environment: `explicit`, else the one of the problem files if they are given.
     pub fn implied_env(&self, explicit: Option<&String>) -> Option<String> {
-        explicit.cloned().or_else(|| self.problem.as_ref().map(|_| "pddl".to_owned()))
+        let plays_files = || ENVIRONMENTS.iter().find(|entry| entry.task_facts.problem_task.is_some());
+        let implied = || self.problem.as_ref().and_then(|_| plays_files()).map(|entry| entry.name.to_owned());
+        explicit.cloned().or_else(implied)
     }
 }
 

@@ -7,6 +7,7 @@ use super::config::Config;
 use super::error::{self, CliError};
 use super::output::Output;
 use super::worlds::world_options;
+use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
 use crate::domain::{EpisodeRole, RunSpec, Settings, StepResult, Task};
 use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};
@@ -95,10 +96,13 @@ fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
 /// Returns the task of a level file (`--state`).
 fn task_from_file(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, CliError> {
     let env = config.text("run.env");
-    if env != "babyai" || args.task.is_some() || args.tasks.is_some() {
+    let takes_files =
+        |name: &str| find_environment(name).is_some_and(|entry| entry.task_facts.has_state_files);
+    if !takes_files(env) || args.task.is_some() || args.tasks.is_some() {
+        let known = ENVIRONMENT_NAMES.iter().find(|name| takes_files(name)).unwrap_or(&env);
         return Err(CliError::usage(
-            "--state takes a babyai level file and can't be combined with --task or --tasks",
-            "for example `retrospect play --env babyai --state FILE`",
+            format!("--state takes a {known} level file and can't be combined with --task or --tasks"),
+            format!("for example `retrospect play --env {known} --state FILE`"),
         ));
     }
     // The full path is used, so that a file named like a built-in level is still read as a file.

@@ -396,21 +396,12 @@ fn assemble_run_config(
     })
 }
 
-/// Returns a task's goal if it is known without opening the game, else the part of its id that describes the task.
+/// Returns a task's goal if it is known without opening the game, else what its environment calls it.
 fn task_label(task: &Task) -> String {
     if !task.goal.is_empty() {
         return task.goal.clone();
     }
-    let built_in = task.id.parse().ok().filter(|_| task.env == "household");
-    if let Some(goal) = built_in.and_then(|id| crate::env::household::task(&id).ok()).map(|t| t.goal) {
-        return goal;
-    }
-    let parts: Vec<&str> = task.id.rsplit('/').take(2).collect();
-    match (task.env.as_str(), parts.as_slice()) {
-        // In ALFWorld's layout the last folder is a trial number; its parent folder names the task.
-        ("alfworld", [_, game]) => (*game).to_owned(),
-        _ => task.id.clone(),
-    }
+    catalog::find_environment(&task.env).map_or_else(|| task.id.clone(), |entry| entry.tasks.title(task))
 }
 
 /// Returns the metadata of a new session, written before its first event.

@@ -9,7 +9,7 @@ use super::headless::ScreenSession;
 use super::output::Output;
 use super::setup::{self, Plan};
 use super::{args, headless, locate, resume, screen};
-use crate::catalog::{ENVIRONMENT_NAMES, SETTINGS, methods_with_setting};
+use crate::catalog::{ENVIRONMENT_NAMES, SETTINGS, find_environment, methods_with_setting};
 use crate::domain::Task;
 use crate::driver::worlds;
 use crate::env::TaskOptions;
@@ -183,9 +183,11 @@ fn load_lists(root: &Path, options: &TaskOptions, sender: &UnboundedSender<Start
 
 fn world_row(name: &str, options: &TaskOptions) -> EnvironmentRow {
     let (description, tasks) = match worlds::list_offered_tasks(name, options) {
-        Ok(tasks) if name == "household" => ("built in; thousands more with --tasks".to_owned(), tasks),
-        Ok(tasks) if name == "babyai" => ("built in; every level, any seed".to_owned(), tasks),
-        Ok(tasks) => (options.data.as_ref().map(|d| d.display().to_string()).unwrap_or_default(), tasks),
+        Ok(tasks) => {
+            let text = find_environment(name).and_then(|entry| entry.task_facts.start_text);
+            let data = || options.data.as_ref().map(|d| d.display().to_string()).unwrap_or_default();
+            (text.map_or_else(data, str::to_owned), tasks)
+        }
         Err(error) => (format!("{error}; {}", error.hint()), Vec::new()),
     };
     EnvironmentRow { name: name.to_owned(), description, tasks: tasks.iter().map(task_row).collect() }

@@ -5,9 +5,9 @@ use super::config::Config;
 use super::error::{CliError, CliErrorKind};
 use super::output::Output;
 use super::worlds::{task_selection, world_options};
+use crate::catalog::{DEFAULT_ENVIRONMENT, ExportTask, find_environment};
 use crate::domain::Task;
 use crate::driver::worlds;
-use crate::env::household::{TaskId, export_folder};
 use crate::files;
 use serde::Serialize;
 use std::path::Path;
@@ -30,16 +30,18 @@ struct Row<'a> {
 pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -> Result<(), CliError> {
     config.set_flag("run.env", args.world.files.implied_env(args.world.env.as_ref()).as_deref())?;
     let env = config.text("run.env").to_owned();
-    if args.write.is_some() && env != "household" {
+    let export = find_environment(&env).and_then(|entry| entry.task_facts.export_task);
+    if args.write.is_some() && export.is_none() {
         return Err(CliError::usage(
             format!("--write: {env} games are already files on disk"),
-            "--write works with the built-in environment: --env household",
+            format!("--write works with the built-in environment: --env {}", DEFAULT_ENVIRONMENT.name),
         ));
     }
+    let written_to = args.write.as_deref().zip(export);
     let found = worlds::list_tasks(&env, &task_selection(&args.world), &world_options(config))?;
     let width = found.iter().map(|t| t.id.len()).max().unwrap_or(0).min(60);
     for task in &found {
-        let folder = args.write.as_deref().map(|dir| write_game(dir, task)).transpose()?;
+        let folder = written_to.map(|(dir, export)| write_game(dir, task, export)).transpose()?;
         if args.json {
             let row = Row {
                 env: &task.env,
@@ -61,16 +63,14 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -
 }
 
 /// Writes a generated game in the folder layout of ALFWorld's loader; returns the folder.
-fn write_game(dir: &Path, task: &Task) -> Result<String, CliError> {
-    let generator_error = |e: String| {
+fn write_game(dir: &Path, task: &Task, export: ExportTask) -> Result<String, CliError> {
+    let game = export(&task.id).map_err(|e| {
         CliError::new(
             CliErrorKind::World,
             format!("task {} can't be generated: {e}", task.id),
             "this is a bug; please report it",
         )
-    };
-    let id = TaskId::parse(&task.id).map_err(|e| generator_error(e.to_string()))?;
-    let game = export_folder(&id).map_err(|e| generator_error(e.to_string()))?;
+    })?;
     let folder = dir.join(&game.folder);
     files::create_folder(&folder).map_err(|e| CliError::file(&folder, "could not be created", &e))?;
     for (name, text) in &game.files {

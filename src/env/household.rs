@@ -22,7 +22,7 @@ mod walkthrough;
 #[cfg(test)]
 mod tests;
 
-pub use export::{ExportedGame, export_folder};
+pub use export::export_folder;
 pub use id::{BadTaskId, Difficulty, TaskId, TaskKind};
 pub use tasks::HouseholdTasks;
 

@@ -142,3 +142,12 @@ pub enum TaskCheck {
     /// It doesn't work.
     Broken { detail: String, hint: &'static str },
 }
+
+/// A game as a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportedGame {
+    /// The folder, relative to a directory of the caller's choice, with `/` as the separator.
+    pub folder: String,
+    /// The files, as pairs of name and content.
+    pub files: Vec<(&'static str, String)>,
+}

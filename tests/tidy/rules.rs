@@ -122,6 +122,7 @@ const EXTRA_PATHS: &[(&str, &[&str])] = &[
     ("text", &["unicode_segmentation", "unicode_width"]),
     ("files", &["std::fs", "std::io", "std::os", "std::path", "std::process::id", "rustix"]),
     ("prompt", &["toml"]),
+    ("catalog", &["std::path"]),
     ("env", &["rand_chacha", "std::io::Error", "std::io::Result", "std::path", "toml"]),
     ("report", &["unicode_width", "ratatui", "rand_chacha", "toml"]),
     (

@@ -1,6 +1,6 @@
 //! The environment `alfworld`.
 
-use crate::catalog::environment_entry::EnvironmentEntry;
+use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
 use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::HOUSEHOLD_RULES;
@@ -14,4 +14,5 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     templates: &[],
     has_public_examples: true,
     texts: PLAIN_TEXTS,
+    task_facts: TaskFacts { split_in_id: true, ..TaskFacts::NONE },
 };

@@ -1,6 +1,6 @@
 //! The environment `babyai`.
 
-use crate::catalog::environment_entry::EnvironmentEntry;
+use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
 use crate::domain::SettingOrigin::BuiltIn;
 use crate::env::babyai::{self, BabyAiTasks};
 use crate::method::settings::{SettingSpec, switch};
@@ -22,6 +22,11 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         has_wrapper: true,
         thought_rule: None,
         alias: Some(ActionAlias { setting: PICKUP_ALIAS.name, rule: "babyai.pickup", apply: pickup_alias }),
+    },
+    task_facts: TaskFacts {
+        start_text: Some("built in; every level, any seed"),
+        has_state_files: true,
+        ..TaskFacts::NONE
     },
 };
 

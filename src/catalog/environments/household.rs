@@ -1,7 +1,8 @@
 //! The environment `household`.
 
-use crate::catalog::environment_entry::EnvironmentEntry;
-use crate::env::household::{self, HouseholdTasks};
+use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
+use crate::env::ExportedGame;
+use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
 use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::HOUSEHOLD_RULES;
 
@@ -21,4 +22,15 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     ],
     has_public_examples: false,
     texts: PLAIN_TEXTS,
+    task_facts: TaskFacts {
+        start_text: Some("built in; thousands more with --tasks"),
+        difficulty_in_id: true,
+        export_task: Some(export_task),
+        ..TaskFacts::NONE
+    },
 };
+
+fn export_task(id: &str) -> Result<ExportedGame, String> {
+    let id = TaskId::parse(id).map_err(|e| e.to_string())?;
+    export_folder(&id).map_err(|e| e.to_string())
+}

@@ -1,6 +1,6 @@
 //! The environment `pddl`.
 
-use crate::catalog::environment_entry::EnvironmentEntry;
+use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
 use crate::env::pddl::{self, PddlTasks};
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::PLANNING_RULES;
@@ -23,4 +23,9 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     ],
     has_public_examples: false,
     texts: EnvironmentTexts { has_wrapper: true, thought_rule: Some("pddl.thought"), alias: None },
+    task_facts: TaskFacts {
+        difficulty_in_id: true,
+        problem_task: Some(pddl::task_id_from_files),
+        ..TaskFacts::NONE
+    },
 };

@@ -40,7 +40,7 @@ pub const ENTRIES: &[Entry] = &[
         "run.env",
         "environment",
         ValueType::Choice(|| &crate::catalog::ENVIRONMENT_NAMES),
-        "household",
+        crate::catalog::DEFAULT_ENVIRONMENT.name,
         "RETROSPECT_ENV",
         "--env",
     ),

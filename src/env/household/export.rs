@@ -4,17 +4,8 @@ use super::furnish::TaskGoal;
 use super::id::TaskId;
 use super::scene::Scene;
 use super::{DOMAIN, GRAMMAR, GeneratedGame, generate};
-use crate::env::EnvError;
+use crate::env::{EnvError, ExportedGame};
 use serde::Serialize;
-
-/// A game as a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExportedGame {
-    /// The folder, relative to a directory of the caller's choice, with `/` as the separator.
-    pub folder: String,
-    /// The files, as pairs of name and content.
-    pub files: Vec<(&'static str, String)>,
-}
 
 /// Returns the folder and files of a task, laid out as by `alfworld-generate`. Performs no IO: the caller writes them.
 ///

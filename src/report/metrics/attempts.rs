@@ -1,6 +1,7 @@
 //! The trials of a task, up to the one that solved it or the last.
 
 use super::SessionMetrics;
+use crate::catalog::find_environment;
 use crate::domain::{EpisodeRole, EpisodeSummary, Purpose, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -93,7 +94,7 @@ pub fn difficulty(task: &Task) -> Option<&str> {
     if let Some(word) = &task.difficulty {
         return Some(word);
     }
-    if matches!(task.env.as_str(), "household" | "pddl") {
+    if find_environment(&task.env).is_some_and(|entry| entry.task_facts.difficulty_in_id) {
         return ["easy", "normal", "hard"]
             .into_iter()
             .find(|word| task.id.split('/').any(|part| part == *word));

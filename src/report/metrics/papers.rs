@@ -1,6 +1,7 @@
 //! The figures published in the papers, and which of them a run can be compared with.
 
 use super::{Interval, Metrics};
+use crate::catalog::find_environment;
 use crate::domain::RunSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -186,11 +187,12 @@ pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Ve
     if method_rows.is_empty() {
         return Err(vec![format!("no paper has a table for {} on {env}", spec.method)]);
     }
+    let split_in_id = find_environment(env).is_some_and(|entry| entry.task_facts.split_in_id);
     let mut reasons = Vec::new();
     let mut comparisons = Vec::new();
     for row in method_rows {
         let mut differences = row.differences(metrics, spec);
-        if let Some(split) = row.split().filter(|_| env == "alfworld") {
+        if let Some(split) = row.split().filter(|_| split_in_id) {
             let outside = metrics.attempts.iter().filter(|a| !is_in_split(&a.task.id, split)).count();
             if outside > 0 {
                 differences.push(format!(
@@ -210,7 +212,7 @@ pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Ve
     if comparisons.is_empty() { Err(reasons) } else { Ok(comparisons) }
 }
 
-/// Returns whether an ALFWorld id is in a split: ids are paths that contain the split's folder, whatever precedes it.
+/// Returns whether an id is in a split: it is a path that contains the split's folder, whatever precedes it.
 fn is_in_split(id: &str, split: &str) -> bool {
     id.split(['/', '\\']).any(|part| part == split)
 }
