@@ -151,3 +151,6 @@ pub struct ExportedGame {
     /// The files, as pairs of name and content.
     pub files: Vec<(&'static str, String)>,
 }
+
+#[cfg(test)]
+mod tests;
