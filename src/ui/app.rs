@@ -21,8 +21,9 @@ use crate::ui::types::{WORK_SHOWN_AFTER, WorkKind};
 use crate::ui::view::cache::ViewCache;
 use background_tasks::Sources;
 use crossterm::clipboard::CopyToClipboard;
-use crossterm::event::{Event, EventStream};
+use crossterm::event::{Event, EventStream, KeyEvent, KeyEventKind};
 use futures_util::StreamExt;
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
@@ -34,6 +35,10 @@ const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the progress of running work is redrawn.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
+/// The maximum number of keys that wait for a load.
+const MAX_TYPED_AHEAD: usize = 256;
+/// How long a second request to quit confirms the first one.
+const QUIT_WINDOW: Duration = Duration::from_secs(2);
 /// How often the spinner is redrawn while a model works.
 const SPINNER_INTERVAL: Duration = Duration::from_millis(SPINNER_FRAME_MILLIS);
 
@@ -57,6 +62,10 @@ struct App {
     cache: ViewCache,
     screen: Screen,
     workers: Workers,
+    /// Keys that wait for the part of the past that is being loaded.
+    typed_ahead: VecDeque<KeyEvent>,
+    /// When a person asked to quit while a report was being written.
+    quit_asked: Option<Instant>,
     /// What frames have asked to load since the last input. It is not loaded again until then.
     asked_for: Vec<PastPart>,
 }
@@ -89,6 +98,8 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
         cache,
         screen,
         workers: Workers::default(),
+        typed_ahead: VecDeque::new(),
+        quit_asked: None,
         asked_for: Vec::new(),
     })
     .run()
@@ -119,34 +130,43 @@ impl App {
         let mut stale = false;
         loop {
             let due = self.next_wake(drawn, stale);
-            // What is typed while a step of the past is loaded applies to that step; a load that takes longer is shown,
-            // and input replaces it.
-            let waits = |since: std::time::Instant| since.elapsed() < WORK_SHOWN_AFTER;
-            let takes_input = !self.compositor.awaits_past_since().is_some_and(waits);
-            let wake = tokio::select! {
-                biased;
-                event = events.next(), if takes_input => match event {
-                    Some(Ok(event)) => LoopEvent::Terminal(event),
-                    Some(Err(error)) => return Err(error),
-                    None => LoopEvent::Terminated,
-                },
-                signal = signals.next() => signal,
-                Some(answer) = self.workers.next_answer() => LoopEvent::Answer(answer),
-                () = sleep_until(due.unwrap_or(drawn)), if due.is_some() => LoopEvent::Tick,
-                changed = changes.changed(), if !stale => match changed {
-                    Ok(()) => LoopEvent::StoreChanged,
-                    Err(_) => LoopEvent::Terminated,
-                },
+            let typed = if self.compositor.awaits_past() { None } else { self.typed_ahead.pop_front() };
+            let typed = typed.map(|key| LoopEvent::Terminal(Event::Key(key)));
+            let wake = if let Some(typed) = typed {
+                typed
+            } else {
+                tokio::select! {
+                    biased;
+                    event = events.next() => match event {
+                        Some(Ok(event)) => LoopEvent::Terminal(event),
+                        Some(Err(error)) => return Err(error),
+                        None => LoopEvent::Terminated,
+                    },
+                    signal = signals.next() => signal,
+                    Some(answer) = self.workers.next_answer() => LoopEvent::Answer(answer),
+                    () = sleep_until(due.unwrap_or(drawn)), if due.is_some() => LoopEvent::Tick,
+                    changed = changes.changed(), if !stale => match changed {
+                        Ok(()) => LoopEvent::StoreChanged,
+                        Err(_) => LoopEvent::Terminated,
+                    },
+                }
             };
             let mut now = true;
             let requests = match wake {
                 LoopEvent::Terminated => return Ok(Exit::Terminated),
+                LoopEvent::Terminal(Event::Key(key)) if self.defer_key(key) => continue,
                 LoopEvent::Terminal(event) => match to_message(event) {
                     Some(msg) => {
                         if matches!(msg, UiMessage::Key(_)) {
                             self.asked_for.clear();
                         }
-                        self.handle_message(msg)
+                        let waited = self.compositor.awaits_past();
+                        let requests = self.handle_message(msg);
+                        if waited && !self.compositor.awaits_past() {
+                            // What was typed for the step that isn't loaded any more.
+                            self.typed_ahead.clear();
+                        }
+                        requests
                     }
                     None => continue,
                 },
@@ -171,6 +191,7 @@ impl App {
             };
             for request in requests {
                 match request {
+                    Request::Quit if self.keeps_for_export() => continue,
                     Request::Quit => return Ok(Exit::Quit),
                     Request::Rerun(number) => return Ok(Exit::Rerun(number)),
                     _ => {}
@@ -213,6 +234,31 @@ impl App {
         let work_shown = shown.filter(|shown| *shown > drawn).min();
         let progress = (!work.is_empty()).then(|| drawn + PROGRESS_INTERVAL);
         [frame, second, notice, work_shown, progress].into_iter().flatten().min()
+    }
+
+    /// Keeps a key that is about the step being loaded until it is shown. Returns whether it was kept.
+    fn defer_key(&mut self, key: KeyEvent) -> bool {
+        let context = make_context(&self.options, &self.frame);
+        let is_kept = key.kind == KeyEventKind::Press
+            && self.typed_ahead.len() < MAX_TYPED_AHEAD
+            && self.compositor.defers_key(&self.model, &context, key);
+        if is_kept {
+            self.typed_ahead.push_back(key);
+        }
+        is_kept
+    }
+
+    /// Asks once whether to quit while a report is being written, which is discarded then. Returns whether to stay.
+    fn keeps_for_export(&mut self) -> bool {
+        let is_asked = self.quit_asked.is_some_and(|at| at.elapsed() <= QUIT_WINDOW);
+        if is_asked || !self.workers.is_running(WorkKind::Export) {
+            return false;
+        }
+        self.quit_asked = Some(Instant::now());
+        self.show_error(
+            "a report is being written; again within two seconds quits and discards it".to_owned(),
+        );
+        true
     }
 
     fn refresh_frame(&mut self) {

@@ -61,9 +61,17 @@ impl Compositor {
         }
     }
 
-    /// Since when a request waits for a part of the past.
-    pub fn awaits_past_since(&self) -> Option<Instant> {
-        self.awaits_past
+    /// Returns whether a request waits for a part of the past.
+    pub fn awaits_past(&self) -> bool {
+        self.awaits_past.is_some()
+    }
+
+    /// Returns whether a key must wait for the part of the past that is being loaded, because it is about the step that
+    /// will be shown then. Keys that stop something don't wait, and neither does what is typed in an overlay.
+    pub fn defers_key(&self, model: &Model, context: &Context<'_>, key: KeyEvent) -> bool {
+        let is_stop = |action| is_global(action) || matches!(action, Action::Close | Action::Quit);
+        let action = context.keymap.action_for(update::pane_mode(model), key);
+        self.awaits_past() && self.overlays.is_empty() && action.is_some_and(|action| !is_stop(action))
     }
 
     /// Opens an overlay above the others.
@@ -159,7 +167,8 @@ impl Compositor {
         let confirms_end = update::on_any_key(model, action);
         // Whatever a person does next replaces what they wait for.
         let cancelled = action.is_some() && self.awaits_past.take().is_some();
-        if cancelled && matches!(action, Some(Action::Close | Action::Quit)) {
+        // Without an overlay, that is all the person sees and cancels.
+        if cancelled && self.overlays.is_empty() && matches!(action, Some(Action::Close | Action::Quit)) {
             return Vec::new();
         }
         match action {

@@ -79,6 +79,19 @@ impl TestScreen {
         self.compositor.handle(&mut self.model, &context, &self.cache, msg)
     }
 
+    /// Returns whether a key waits for the part of the past that is being loaded.
+    pub(super) fn defers_key(&self, name: &str) -> bool {
+        let frame = self.frame_data();
+        let context = Context {
+            frame: &frame,
+            now: self.now,
+            theme: &self.theme,
+            glyphs: &self.glyphs,
+            keymap: &self.keymap,
+        };
+        self.compositor.defers_key(&self.model, &context, key_event(name))
+    }
+
     /// Returns the mode of the topmost overlay.
     pub(super) fn overlay_mode(&self) -> Mode {
         let frame = self.frame_data();

@@ -172,6 +172,40 @@ fn any_other_action_replaces_a_pending_load() {
     assert!(matches!(requests.as_slice(), [Request::LoadPast(_)]) && disk.awaits_past(), "{requests:?}");
 }
 
+/// Regression: `[` `[` moved one episode, and `i` opened the details of the step before the jump.
+#[test]
+fn keys_about_the_step_being_loaded_wait_for_it() {
+    let mut disk = Loading::new(&two_episodes());
+    assert!(!disk.stage.defers_key("["), "nothing is being loaded");
+    disk.stage.press("[");
+    for key in ["[", "Left", "i", "F", "n"] {
+        assert!(disk.stage.defers_key(key), "{key}");
+    }
+    for key in ["Esc", "q", "Ctrl-c", "Space"] {
+        assert!(!disk.stage.defers_key(key), "{key} stops at once");
+    }
+}
+
+/// Regression: while the step of a hit was loaded, Esc cancelled the load and left the search open.
+#[test]
+fn esc_closes_the_search_whose_hit_is_being_loaded() {
+    let mut disk = Loading::new(&two_episodes());
+    for key in ["/", "c", "o", "u", "n", "t", "e", "r"] {
+        disk.stage.press(key);
+    }
+    for key in ["Down", "Up", "Enter"] {
+        disk.stage.press(key);
+        if disk.awaits_past() {
+            break;
+        }
+    }
+    assert!(disk.awaits_past(), "no hit has to be loaded");
+    assert_eq!(disk.stage.compositor.overlays().len(), 1);
+    assert!(!disk.stage.defers_key("x"), "what is typed in an overlay doesn't wait");
+    disk.stage.press("Esc");
+    assert!(disk.stage.compositor.overlays().is_empty() && !disk.awaits_past());
+}
+
 /// Regression: only keys replaced a load, so that a late answer pulled a person away from the step they had clicked.
 #[test]
 fn a_click_on_a_step_replaces_a_pending_load() {

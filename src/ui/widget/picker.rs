@@ -44,6 +44,8 @@ pub(crate) struct Picker<T> {
     matches: Vec<usize>,
     /// The selected row.
     selected: Option<usize>,
+    /// Whether the row was selected on purpose, so that it stays selected when items are replaced.
+    is_chosen: bool,
     /// Whether no item is selected at first, so that the typed text counts.
     prefers_text: bool,
     is_heading: fn(&T) -> bool,
@@ -60,6 +62,7 @@ impl<T> Picker<T> {
             search,
             matches: Vec::new(),
             selected: None,
+            is_chosen: false,
             prefers_text: false,
             is_heading: |_| false,
             scroll: Scroll::default(),
@@ -110,6 +113,7 @@ impl<T> Picker<T> {
 
     fn select_first(&mut self) {
         self.selected = if self.prefers_text { None } else { self.selectable_rows().next() };
+        self.is_chosen = false;
         if self.selected.is_none() {
             self.scroll.scroll_to(0);
         }
@@ -122,10 +126,10 @@ impl<T> Picker<T> {
         self.filter(&self.field.text());
     }
 
-    /// Replaces the items. Those that are still there stay selected and marked; `is_same` holds for an item and its
-    /// replacement.
+    /// Replaces the items. Those that are still there stay marked, and selected if they were selected on purpose;
+    /// otherwise the first match is. `is_same` holds for an item and its replacement.
     pub(crate) fn update_items(&mut self, items: Vec<T>, is_same: impl Fn(&T, &T) -> bool) {
-        let chosen = self.selected.map(|row| self.matches[row]);
+        let chosen = self.selected.filter(|_| self.is_chosen).map(|row| self.matches[row]);
         let marks = std::mem::take(&mut self.marks);
         let old = std::mem::take(&mut self.items);
         self.set_items(items);
@@ -188,6 +192,7 @@ impl<T> Picker<T> {
     pub(crate) fn select(&mut self, is_wanted: impl Fn(&T) -> bool) -> bool {
         let found = self.selectable_rows().find(|row| is_wanted(&self.items[self.matches[*row]]));
         self.selected = found.or(self.selected);
+        self.is_chosen |= found.is_some();
         found.is_some()
     }
 
@@ -198,6 +203,7 @@ impl<T> Picker<T> {
 
     /// Moves the selection by `by` selectable rows, stopping at the ends.
     pub(crate) fn move_selection(&mut self, by: isize) {
+        self.is_chosen = true;
         let rows: Vec<usize> = self.selectable_rows().collect();
         let at = self.selected.and_then(|selected| rows.iter().position(|row| *row == selected));
         self.selected = match at {
@@ -251,6 +257,7 @@ impl<T> Picker<T> {
             MouseTarget::Row(row) => {
                 self.selectable_rows().find(|selectable| *selectable == row)?;
                 let before = self.selected.replace(row);
+                self.is_chosen = true;
                 Some(if before == Some(row) { Click::SelectedItem } else { Click::Item })
             }
             MouseTarget::Wheel(by) => {
@@ -412,6 +419,17 @@ mod tests {
                 "{row}"
             );
         }
+    }
+
+    /// Regression: better items that arrived later pushed down the row that nobody had chosen.
+    #[test]
+    fn the_first_item_stays_selected_until_another_one_is_chosen() {
+        let mut picker = Picker::new(vec!["pear"], search);
+        picker.update_items(vec!["apple", "pear"], PartialEq::eq);
+        assert_eq!(picker.selected(), Some(&"apple"));
+        picker.move_selection(0);
+        picker.update_items(vec!["ananas", "apple"], PartialEq::eq);
+        assert_eq!(picker.selected(), Some(&"apple"));
     }
 
     #[test]
