@@ -10,6 +10,7 @@ mod lesson_text;
 mod manual_edit;
 mod note;
 mod partial_reply;
+mod picture;
 mod prompt;
 mod reflection;
 mod run;
@@ -30,6 +31,7 @@ pub use lesson_text::LessonText;
 pub use manual_edit::ManualEdit;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
+pub use picture::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
 pub use prompt::{
     DroppedSegment, MessageRole, ModelRole, Prompt, PromptRecord, Segment, SegmentLabel, SegmentOrigin,
     SegmentRecord, TextForms,

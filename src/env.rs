@@ -6,6 +6,7 @@ pub mod household;
 mod label;
 mod labelled_rng;
 pub mod pddl;
+mod picture;
 mod task_access;
 mod task_error;
 mod task_name;
@@ -15,6 +16,8 @@ pub use label::{Label, LabelSource};
 pub use task_access::{TaskAccess, TaskFiles, TaskOptions};
 pub use task_error::TaskError;
 pub use task_source::{ExportedGame, TaskCheck, TaskSource};
+
+pub use picture::list_values;
 
 use crate::domain::{EnvInfo, StepResult};
 use std::any::Any;

@@ -1,5 +1,6 @@
 //! What the program needs to know about an environment.
 
+use crate::domain::{Picture, PictureRequest};
 use crate::env::{ExportedGame, TaskSource};
 use crate::method::SettingSpec;
 use crate::prompt::interface::EnvironmentTexts;
@@ -25,6 +26,8 @@ pub struct EnvironmentEntry {
     pub has_public_examples: bool,
     /// How the interfaces treat its texts.
     pub texts: EnvironmentTexts,
+    /// Draws what is known about its world. [`list_values`](crate::env::list_values) suits any environment.
+    pub draw_picture: fn(&PictureRequest<'_>) -> Picture,
     /// What the command line and reports ask about its tasks.
     pub task_facts: TaskFacts,
 }

@@ -1,7 +1,8 @@
-//! The symbolic rules of the environments.
+//! The symbolic rules and the pictures of the environments.
 
 use super::environment_entry::EnvironmentEntry;
 use super::environments::ENVIRONMENTS;
+use crate::domain::{Picture, PictureRequest};
 use crate::symbolic::{COMMON_DETECTORS, NO_RULES, SymbolicRules};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -16,6 +17,14 @@ pub static DETECTORS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let all: BTreeSet<&str> = own.chain(COMMON_DETECTORS).copied().collect();
     all.into_iter().collect()
 });
+
+/// Draws the world of an environment. One that this program doesn't know is a list of what is known.
+pub fn draw_picture(environment: &str, request: &PictureRequest<'_>) -> Picture {
+    match find_environment(environment) {
+        Some(entry) => (entry.draw_picture)(request),
+        None => crate::env::list_values(request),
+    }
+}
 
 /// Returns the entry of an environment, or `None` if this program has none of this name.
 pub fn find_environment(name: &str) -> Option<&'static EnvironmentEntry> {

@@ -17,6 +17,7 @@ mod game;
 mod grammar;
 mod limits;
 mod located_error;
+mod picture;
 mod progress;
 mod query;
 mod shown;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use game::Game;
 pub use grammar::check as check_grammar;
+pub use picture::draw_picture;
 pub use subgoals::Subgoals;
 pub use targets::{Targets, TaskType};
 pub use tasks::AlfWorldTasks;

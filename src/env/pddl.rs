@@ -16,6 +16,7 @@ mod id;
 mod label_problem;
 mod limits;
 mod listing;
+mod picture;
 mod sentences;
 mod tasks;
 mod tokenizer;
@@ -29,6 +30,7 @@ pub use game::{Game, GoalSeparator, ObservationScope, ProblemOutline, ProblemSou
 pub use generate::{GENERATOR_VERSION, GeneratedProblem, generate, offered_ids, task, task_without_goal};
 pub use hint::{Hint, ReferencePlan};
 pub use id::{Difficulty, Domain, InvalidTaskId, TaskId};
+pub use picture::draw_picture;
 pub use tasks::{PddlTasks, task_id_from_files};
 pub use world::{Reply, SavedState, World};
 

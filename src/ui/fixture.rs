@@ -8,7 +8,7 @@ use crate::domain::{
     Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, LessonId,
     LessonOp, LessonOrigin, LessonText, Limits, MessageRole, Note, NoteKind, PromptRecord, Reflection,
     ReflectionItem, ReflectionKind, RunSpec, Scope, SegmentOrigin, SegmentRecord, Seq, ShownAs, StepResult,
-    ThoughtDisposition, Usage,
+    Task, ThoughtDisposition, Usage,
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
@@ -86,13 +86,18 @@ impl Fixture {
 
     /// Begins an episode in a kitchen.
     pub fn begin_episode(&mut self) -> &mut Self {
+        self.begin_episode_in("household")
+    }
+
+    /// Begins such an episode in an environment of this name.
+    pub fn begin_episode_in(&mut self, environment: &str) -> &mut Self {
         self.step = 0;
         self.progress = 0.0;
         let call = self.next_call();
         let episode = self.state.ended_episodes.len() as u32 + 1;
         let event = Event::EpisodeStarted {
             episode,
-            task: Box::new(task()),
+            task: Box::new(Task { env: environment.to_owned(), ..task() }),
             trial: episode,
             role: EpisodeRole::Test,
             call,

@@ -1,5 +1,6 @@
 //! Drawing characters, in Unicode and ASCII.
 
+use crate::domain::PictureGlyphs;
 use ratatui::symbols::border;
 
 /// A set of drawing characters. Each is one cell wide.
@@ -66,19 +67,19 @@ impl Glyphs {
 
 /// Characters for terminals with Unicode.
 pub const UNICODE: Glyphs = Glyphs {
-    box_drawing: ["─", "│", "─", "└", "│", "│", "┌", "├", "─", "┘", "─", "┴", "┐", "┤", "┬", "┼"],
+    box_drawing: PictureGlyphs::UNICODE.box_drawing,
     progress_cells: ["▮", "▯"],
     sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     now: "┃",
-    proposal: "▸",
+    proposal: PictureGlyphs::UNICODE.pointer,
     marked: "✓",
     selection_edge: "▌",
     new_lesson: "•",
     solution: "→",
-    ellipsis: "…",
+    ellipsis: PictureGlyphs::UNICODE.ellipsis,
     scroll_arrows: ["↑", "↓"],
-    separator: "·",
-    subgoal: "✓",
+    separator: PictureGlyphs::UNICODE.separator,
+    subgoal: PictureGlyphs::UNICODE.tick,
     pin: "◆",
     off: "○",
     person: "✎",
@@ -92,19 +93,19 @@ pub const UNICODE: Glyphs = Glyphs {
 
 /// Characters for ASCII-only terminals.
 pub const ASCII: Glyphs = Glyphs {
-    box_drawing: ["-", "|", "-", "+", "|", "|", "+", "+", "-", "+", "-", "+", "+", "+", "+", "+"],
+    box_drawing: PictureGlyphs::ASCII.box_drawing,
     progress_cells: ["#", "."],
     sparkline: ["_", "_", ".", "-", "-", "=", "*", "#"],
     now: "|",
-    proposal: ">",
+    proposal: PictureGlyphs::ASCII.pointer,
     marked: "*",
     selection_edge: "|",
     new_lesson: "*",
     solution: ">",
-    ellipsis: "~",
+    ellipsis: PictureGlyphs::ASCII.ellipsis,
     scroll_arrows: ["^", "v"],
-    separator: "-",
-    subgoal: "+",
+    separator: PictureGlyphs::ASCII.separator,
+    subgoal: PictureGlyphs::ASCII.tick,
     pin: "^",
     off: "o",
     person: "@",

@@ -15,4 +15,5 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     has_public_examples: true,
     texts: PLAIN_TEXTS,
     task_facts: TaskFacts { split_in_id: true, ..TaskFacts::NONE },
+    draw_picture: alfworld::draw_picture,
 };

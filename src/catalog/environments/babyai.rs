@@ -28,6 +28,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         has_state_files: true,
         ..TaskFacts::NONE
     },
+    draw_picture: babyai::draw_picture,
 };
 
 /// Whether the verb of AgentBoard's prompt is understood.

@@ -2,6 +2,7 @@
 
 use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
 use crate::env::ExportedGame;
+use crate::env::alfworld;
 use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
 use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::HOUSEHOLD_RULES;
@@ -28,6 +29,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         export_task: Some(export_task),
         ..TaskFacts::NONE
     },
+    draw_picture: alfworld::draw_picture,
 };
 
 fn export_task(id: &str) -> Result<ExportedGame, String> {

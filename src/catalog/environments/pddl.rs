@@ -28,4 +28,5 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
         problem_task: Some(pddl::task_id_from_files),
         ..TaskFacts::NONE
     },
+    draw_picture: pddl::draw_picture,
 };

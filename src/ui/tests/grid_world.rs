@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) fn grid_fixture(name: &str, seed: u64) -> Fixture {
     let mut world = World::new(Arc::new(Level::from_name(name).unwrap().generate(seed).unwrap()));
     let mut fixture = Fixture::new();
-    fixture.begin_episode();
+    fixture.begin_episode_in("babyai");
     let mut first = world.reset().unwrap().shown;
     first["receptacles"] = Value::Null;
     fixture.actor_step("check", "You can take the following actions: turn left", 0.0, first);
@@ -77,7 +77,7 @@ fn a_tampered_grid_is_drawn_safely_or_left_out() {
         json!({"size": [9_999_999, 1], "agent": null}),
     ] {
         let mut fixture = Fixture::new();
-        fixture.begin_episode();
+        fixture.begin_episode_in("babyai");
         fixture.actor_step("look", "You see it.", 0.0, shown);
         for (w, h) in SIZES {
             let mut stage = TestScreen::new(Fixture::new(), w, h);

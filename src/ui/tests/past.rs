@@ -103,7 +103,7 @@ fn planning_fixture() -> Fixture {
     let task = "gripper/easy/1".parse().unwrap();
     let mut world = crate::env::pddl::generate(&task).unwrap().open(crate::env::pddl::GoalSeparator::Comma);
     let mut fixture = Fixture::new();
-    fixture.begin_episode();
+    fixture.begin_episode_in("pddl");
     let mut first = world.reset().unwrap().shown;
     first["receptacles"] = serde_json::Value::Null;
     fixture.actor_step("look around", "Two rooms.", 0.0, first);

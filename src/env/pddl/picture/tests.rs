@@ -3,11 +3,15 @@
 use super::*;
 use crate::env::Environment;
 use crate::env::pddl::{GoalSeparator, generate};
-use crate::ui::glyphs::{ASCII, UNICODE};
 use serde_json::json;
 
+/// Returns the picture of a problem in an area of some width.
+fn draw(shown: &Value, truth: Option<&Value>, columns: usize, is_ascii: bool) -> Picture {
+    draw_picture(&PictureRequest { shown, truth, goal: "", columns, rows: 20, is_ascii })
+}
+
 /// Returns the drawing of a generated problem after some actions.
-fn picture(task: &str, actions: &[&str], columns: u16) -> Vec<String> {
+fn picture(task: &str, actions: &[&str], columns: usize) -> Vec<String> {
     let mut env = generate(&task.parse().unwrap()).unwrap().open(GoalSeparator::Comma);
     let mut shown = env.reset().unwrap().shown;
     for action in actions {
@@ -15,18 +19,18 @@ fn picture(task: &str, actions: &[&str], columns: u16) -> Vec<String> {
         assert!(result.valid, "{action}");
         crate::domain::merge_patch(&mut shown, &result.shown);
     }
-    row_texts(&world_rows(&UNICODE, &shown, None, columns))
+    row_texts(&draw(&shown, None, columns, false).rows)
 }
 
-fn row_texts(rows: &[StyledLine]) -> Vec<String> {
-    let text = |row: &StyledLine| row.iter().map(|(_, text)| text.as_str()).collect::<String>();
+fn row_texts(rows: &[PictureRow]) -> Vec<String> {
+    let text = |row: &PictureRow| row.iter().map(|(_, text)| text.as_str()).collect::<String>();
     rows.iter().map(|row| text(row).trim_end().to_owned()).collect()
 }
 
 #[test]
 fn blocks_are_drawn_as_towers() {
     assert_eq!(
-        picture("blockworld/easy/2", &["unstack b2 from b3"], 40),
+        picture("blockworld/easy/2", &["unstack b2 from b3"], 38),
         ["arm  [b2]", "", "[b3]", "[b1]", "────", "· b1 is on b2.  · b2 is on b3."]
     );
 }
@@ -34,7 +38,7 @@ fn blocks_are_drawn_as_towers() {
 #[test]
 fn gripper_rooms_are_drawn_as_boxes() {
     assert_eq!(
-        picture("gripper/easy/1", &["pick ball1 rooma left"], 44),
+        picture("gripper/easy/1", &["pick ball1 rooma left"], 42),
         [
             "┌─ rooma ────────┐ ┌─ roomb ────────┐",
             "│ ball2          │ │ no balls       │",
@@ -49,11 +53,11 @@ fn gripper_rooms_are_drawn_as_boxes() {
 
 #[test]
 fn barman_and_tyreworld_are_drawn_as_boxes() {
-    let bar = picture("barman/easy/1", &["right grasp shot1"], 60);
+    let bar = picture("barman/easy/1", &["right grasp shot1"], 58);
     assert!(bar.iter().any(|row| row == "right  shot1"), "{bar:#?}");
     assert!(bar.iter().any(|row| row.contains("─ shot1 (right) ")), "{bar:#?}");
     assert!(bar.iter().any(|row| row == "dispenser1 gives ingredient1"), "{bar:#?}");
-    let garage = picture("tyreworld/hard/1", &["open boot", "fetch wrench boot"], 60);
+    let garage = picture("tyreworld/hard/1", &["open boot", "fetch wrench boot"], 58);
     assert_eq!(garage[0], "at hand  wrench");
     assert!(garage.iter().any(|row| row.contains("─ boot, open ─")), "{garage:#?}");
     assert!(garage.iter().any(|row| row.contains("✓ jack is in boot.")), "{garage:#?}");
@@ -66,13 +70,9 @@ const PLAN_TRUTHS: [&str; 4] =
 #[test]
 fn the_plan_length_says_when_the_planner_gave_up() {
     let words = |truth: &str| {
-        let rows = world_rows(
-            &ASCII,
-            &json!({"facts": {}, "subgoals": {}}),
-            serde_json::from_str(truth).ok().as_ref(),
-            90,
-        );
-        rows.concat().into_iter().map(|(_, text)| text).collect::<String>()
+        let truth = serde_json::from_str(truth).ok();
+        let picture = draw(&json!({"facts": {}, "subgoals": {}}), truth.as_ref(), 90, true);
+        picture.rows.concat().into_iter().map(|(_, text)| text).collect::<String>()
     };
     for (truth, expected) in PLAN_TRUTHS.iter().zip([
         "is known",
@@ -84,7 +84,7 @@ fn the_plan_length_says_when_the_planner_gave_up() {
     }
 }
 
-/// No row is wider than the pane, whatever the environment shows.
+/// No row is wider than the area, whatever the environment shows.
 #[test]
 fn malformed_problems_fit_the_pane() {
     let malformed = [
@@ -96,18 +96,23 @@ fn malformed_problems_fit_the_pane() {
         json!({"domain": 7, "facts": {"p": true, "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq a b c d e f": true}, "subgoals": {"(p)": {"held": true}}}),
     ];
     for shown in &malformed {
-        assert!(is_planning_world(shown));
-        for columns in [0, 1, 5, 9, 12, 20, 37, 64] {
-            for glyphs in [&UNICODE, &ASCII] {
-                for row in PLAN_TRUTHS.iter().flat_map(|truth| {
-                    world_rows(glyphs, shown, serde_json::from_str(truth).ok().as_ref(), columns)
-                }) {
+        for columns in [0, 1, 3, 7, 10, 18, 35, 62] {
+            for (truth, is_ascii) in PLAN_TRUTHS.iter().flat_map(|truth| [(truth, false), (truth, true)]) {
+                let picture = draw(shown, serde_json::from_str(truth).ok().as_ref(), columns, is_ascii);
+                assert!(picture.summary.ends_with(" subgoals"));
+                assert!(picture.one_line.iter().all(|text| !text.is_empty()) && !picture.one_line.is_empty());
+                for row in picture.rows {
                     let wide: usize = row.iter().map(|(_, text)| width(text)).sum();
-                    // In a pane too small for a box, the canvas cuts.
-                    assert!(columns < 20 || wide <= usize::from(columns), "{columns}: {row:?}");
+                    // In an area too small for a box, the screen cuts.
+                    assert!(columns < 18 || wide <= columns, "{columns}: {row:?}");
                 }
             }
-            assert!(!in_one_line(shown, "·").is_empty());
         }
     }
+}
+
+#[test]
+fn what_is_not_a_problem_is_listed() {
+    let shown = json!({"facts": ["on a b"], "subgoals": {}});
+    assert_eq!(row_texts(&draw(&shown, None, 40, false).rows), ["facts     on a b", "subgoals  none"]);
 }

@@ -1,8 +1,8 @@
 //! Draws a bar: hands, glasses and shaker on the table, what the dispensers give, and the recipes.
 
-use super::{Facts, FramedBox, StyledLine, framed_boxes, join_or, labelled_rows, natural_key};
-use crate::ui::glyphs::Glyphs;
-use crate::ui::theme::Role;
+use super::framed_boxes::{FramedBox, box_rows};
+use super::{Facts, join_or, labelled_rows, natural_key};
+use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
 
 /// Returns the hands and what each holds.
 fn hand_contents<'a>(facts: &Facts<'a>) -> Vec<(&'a str, Option<&'a str>)> {
@@ -13,6 +13,7 @@ fn hand_contents<'a>(facts: &Facts<'a>) -> Vec<(&'a str, Option<&'a str>)> {
     hands
 }
 
+/// Returns the scene in a few words.
 pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     let held =
         hand_contents(facts).into_iter().filter_map(|(hand, vessel)| Some(format!("{hand} {}", vessel?)));
@@ -20,7 +21,8 @@ pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     if held.is_empty() { "hands empty".to_owned() } else { held.join(", ") }
 }
 
-pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<StyledLine>> {
+/// Returns the drawing, or `None` if the facts have nothing to draw.
+pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &PictureGlyphs) -> Option<Vec<PictureRow>> {
     let mut vessels: Vec<&str> = facts.arguments::<1>("ontable").map(|[vessel]| vessel).collect();
     vessels.extend(facts.arguments::<2>("holding").map(|[_, vessel]| vessel));
     vessels.sort_by_key(|vessel| natural_key(vessel));
@@ -29,21 +31,22 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
         return None;
     }
     let hands = hand_contents(facts);
-    let mut rows: Vec<StyledLine> = Vec::new();
+    let mut rows: Vec<PictureRow> = Vec::new();
     for (hand, vessel) in &hands {
-        let (role, held) = vessel.map_or((Role::Muted, "free"), |vessel| (Role::Proposal, vessel));
+        let (role, held) =
+            vessel.map_or((PictureRole::Muted, "free"), |vessel| (PictureRole::Accent, vessel));
         rows.extend(labelled_rows(&format!("{hand:<6} "), role, held, room));
     }
     let frames: Vec<FramedBox> = vessels.iter().map(|vessel| vessel_box(facts, &hands, vessel)).collect();
-    rows.extend(framed_boxes::box_rows(&frames, room, 24, glyphs));
+    rows.extend(box_rows(&frames, room, 24, glyphs));
     for [tap, drink] in facts.arguments::<2>("dispenses") {
-        rows.extend(labelled_rows(&format!("{tap} gives "), Role::Observation, drink, room));
+        rows.extend(labelled_rows(&format!("{tap} gives "), PictureRole::Observation, drink, room));
     }
     for [mix, first] in facts.arguments::<2>("cocktail-part1") {
         let second = join_or(facts.second_arguments("cocktail-part2", mix), "nothing");
         rows.extend(labelled_rows(
             &format!("{mix} is "),
-            Role::Observation,
+            PictureRole::Observation,
             &format!("{first} + {second}"),
             room,
         ));
@@ -55,12 +58,12 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
 fn vessel_box(facts: &Facts<'_>, hands: &[(&str, Option<&str>)], vessel: &str) -> FramedBox {
     let hand = hands.iter().find(|(_, held)| *held == Some(vessel)).map(|(hand, _)| *hand);
     let title = match hand {
-        Some(hand) => (Role::Proposal, format!("{vessel} ({hand})")),
-        None => (Role::Text, vessel.to_owned()),
+        Some(hand) => (PictureRole::Accent, format!("{vessel} ({hand})")),
+        None => (PictureRole::Text, vessel.to_owned()),
     };
     let inside = join_or(facts.second_arguments("contains", vessel), "empty");
-    let role = if inside == "empty" { Role::Muted } else { Role::Observation };
-    let mut lines: Vec<StyledLine> = vec![vec![(role, inside)]];
+    let role = if inside == "empty" { PictureRole::Muted } else { PictureRole::Observation };
+    let mut lines: Vec<PictureRow> = vec![vec![(role, inside)]];
     let mut traits = Vec::new();
     if facts.has("clean", [vessel]) {
         traits.push("clean".to_owned());
@@ -77,6 +80,6 @@ fn vessel_box(facts: &Facts<'_>, hands: &[(&str, Option<&str>)], vessel: &str) -
     if let Some(level) = facts.second_arguments("shaker-level", vessel).next() {
         traits.push(format!("level {level}"));
     }
-    lines.extend(traits.into_iter().map(|words| vec![(Role::Muted, words)]));
+    lines.extend(traits.into_iter().map(|words| vec![(PictureRole::Muted, words)]));
     FramedBox { title, lines }
 }

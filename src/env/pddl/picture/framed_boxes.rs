@@ -1,15 +1,13 @@
 //! Small framed boxes side by side, as many per row as fit.
 
-use super::StyledLine;
+use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
 use crate::text::{truncate, width, width_within};
-use crate::ui::glyphs::Glyphs;
-use crate::ui::theme::Role;
 
 /// One framed box.
 pub(super) struct FramedBox {
     /// The text on the top edge.
-    pub(super) title: (Role, String),
-    pub(super) lines: Vec<StyledLine>,
+    pub(super) title: (PictureRole, String),
+    pub(super) lines: Vec<PictureRow>,
 }
 
 /// Width of a frame's left and right edges, including the padding.
@@ -22,8 +20,8 @@ pub(super) fn box_rows(
     boxes: &[FramedBox],
     columns: usize,
     max_content: usize,
-    glyphs: &Glyphs,
-) -> Vec<StyledLine> {
+    glyphs: &PictureGlyphs,
+) -> Vec<PictureRow> {
     let content_width = |framed_box: &FramedBox| {
         let lines = framed_box
             .lines
@@ -55,43 +53,43 @@ pub(super) fn box_rows(
                 glyphs.box_drawing[10].repeat(inner + 2),
                 glyphs.box_drawing[9]
             );
-            vec![(Role::Frame, edge)]
+            vec![(PictureRole::Frame, edge)]
         }));
     }
     rows
 }
 
-fn join_boxes(group: &[FramedBox], part: impl Fn(&FramedBox) -> StyledLine) -> StyledLine {
-    let mut row = StyledLine::new();
+fn join_boxes(group: &[FramedBox], part: impl Fn(&FramedBox) -> PictureRow) -> PictureRow {
+    let mut row = PictureRow::new();
     for (index, framed_box) in group.iter().enumerate() {
         if index > 0 {
-            row.push((Role::Text, " ".repeat(GAP_COLUMNS)));
+            row.push((PictureRole::Text, " ".repeat(GAP_COLUMNS)));
         }
         row.extend(part(framed_box));
     }
     row
 }
 
-fn top_edge(framed_box: &FramedBox, inner: usize, glyphs: &Glyphs) -> StyledLine {
+fn top_edge(framed_box: &FramedBox, inner: usize, glyphs: &PictureGlyphs) -> PictureRow {
     let (role, title) = &framed_box.title;
     let title = truncate(title, inner.saturating_sub(1), glyphs.ellipsis);
     let rest = glyphs.box_drawing[10].repeat(inner.saturating_sub(width(&title) + 1));
     let line = glyphs.box_drawing[10];
     vec![
-        (Role::Frame, format!("{}{line} ", glyphs.box_drawing[6])),
+        (PictureRole::Frame, format!("{}{line} ", glyphs.box_drawing[6])),
         (*role, title),
-        (Role::Frame, format!(" {rest}{}", glyphs.box_drawing[12])),
+        (PictureRole::Frame, format!(" {rest}{}", glyphs.box_drawing[12])),
     ]
 }
 
-fn content_line(line: Option<&StyledLine>, inner: usize, glyphs: &Glyphs) -> StyledLine {
-    let mut row: StyledLine = vec![(Role::Frame, format!("{} ", glyphs.box_drawing[5]))];
+fn content_line(line: Option<&PictureRow>, inner: usize, glyphs: &PictureGlyphs) -> PictureRow {
+    let mut row: PictureRow = vec![(PictureRole::Frame, format!("{} ", glyphs.box_drawing[5]))];
     let mut room = inner;
     for (role, text) in line.into_iter().flatten() {
         let text = truncate(text, room, glyphs.ellipsis);
         room -= width(&text);
         row.push((*role, text));
     }
-    row.push((Role::Frame, format!("{} {}", " ".repeat(room), glyphs.box_drawing[5])));
+    row.push((PictureRole::Frame, format!("{} {}", " ".repeat(room), glyphs.box_drawing[5])));
     row
 }

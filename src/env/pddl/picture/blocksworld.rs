@@ -1,9 +1,8 @@
 //! Draws blocks as towers on a table.
 
-use super::{Facts, StyledLine};
+use super::Facts;
+use crate::domain::{PictureGlyphs, PictureRole, PictureRow};
 use crate::text::width_within;
-use crate::ui::glyphs::Glyphs;
-use crate::ui::theme::Role;
 
 /// Returns the towers from left to right, each from the bottom, or `None` if blocks form a cycle.
 fn towers<'a>(facts: &Facts<'a>) -> Option<Vec<Vec<&'a str>>> {
@@ -24,6 +23,7 @@ fn towers<'a>(facts: &Facts<'a>) -> Option<Vec<Vec<&'a str>>> {
     (seen == placed).then_some(towers)
 }
 
+/// Returns the scene in a few words.
 pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     match facts.arguments::<1>("holding").next() {
         Some([block]) => format!("the arm holds {block}"),
@@ -31,14 +31,15 @@ pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
     }
 }
 
-pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<StyledLine>> {
+/// Returns the drawing, or `None` if the facts have nothing to draw.
+pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &PictureGlyphs) -> Option<Vec<PictureRow>> {
     let towers = towers(facts)?;
     let held = facts.arguments::<1>("holding").next();
     let hand = match held {
-        Some([block]) => (Role::Proposal, format!("[{block}]")),
-        None => (Role::Muted, "empty".to_owned()),
+        Some([block]) => (PictureRole::Accent, format!("[{block}]")),
+        None => (PictureRole::Muted, "empty".to_owned()),
     };
-    let mut rows = vec![vec![(Role::Muted, "arm  ".to_owned()), hand], Vec::new()];
+    let mut rows = vec![vec![(PictureRole::Muted, "arm  ".to_owned()), hand], Vec::new()];
     let wide = towers
         .iter()
         .flatten()
@@ -49,20 +50,21 @@ pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Ve
     for group in towers.chunks(each) {
         let height = group.iter().map(Vec::len).max().unwrap_or(0);
         for level in (0..height).rev() {
-            let mut row = StyledLine::new();
+            let mut row = PictureRow::new();
             for tower in group {
                 let block = tower.get(level).map_or_else(String::new, |block| {
                     let name = crate::text::truncate(block, wide, glyphs.ellipsis);
                     format!("[{name:^wide$}]")
                 });
                 // The top block of a tower can be picked up.
-                let role = if level + 1 == tower.len() { Role::Text } else { Role::Observation };
+                let role =
+                    if level + 1 == tower.len() { PictureRole::Text } else { PictureRole::Observation };
                 row.push((role, format!("{block:<0$} ", wide + 2)));
             }
             rows.push(row);
         }
         let table = glyphs.box_drawing[10].repeat((group.len() * (wide + 3)).saturating_sub(1));
-        rows.push(vec![(Role::Frame, table)]);
+        rows.push(vec![(PictureRole::Frame, table)]);
     }
     Some(rows)
 }

@@ -1,0 +1,333 @@
+//! A grid environment: what the agent has seen, what it sees now, and on demand the ground truth.
+//!
+//! A cell is two columns wide: a shape and the first letter of a colour. If that doesn't fit, a cell is only the shape.
+//! Text beside the grid lists the visible objects.
+
+use super::thing::Pose;
+use super::view::VIEW_SIDE;
+use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
+use crate::env::picture::list_values;
+use crate::text::{truncate, wrap_at_most};
+use serde_json::Value;
+
+/// Minimum width of the text beside the grid.
+const SIDE_TEXT_COLUMNS: usize = 26;
+/// Maximum width and height of a grid; a journal with a larger one isn't drawn.
+const MAX_GRID_SIDE: u64 = 256;
+
+/// Returns the picture of a grid, or a list of what is known if it isn't one.
+pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
+    let Some(grid) = Grid::parse(request) else { return list_values(request) };
+    let summary = format!("{} of {} cells seen", grid.seen_cells.0, grid.seen_cells.1);
+    let agent = grid.agent_text();
+    Picture {
+        one_line: vec![format!("{agent} {} {summary}", grid.glyphs.separator), agent],
+        summary,
+        shows_truth: grid.shows_truth,
+        rows: grid.picture_rows(request.columns, request.rows),
+    }
+}
+
+/// A grid, parsed from the environment's JSON.
+struct Grid<'a> {
+    width: usize,
+    height: usize,
+    /// Two bytes per cell.
+    rows: Vec<&'a [u8]>,
+    agent: Pose,
+    holding: Option<&'a str>,
+    /// Cells that the agent has seen so far, and cells in total.
+    seen_cells: (usize, usize),
+    /// Whether the agent currently sees each cell, in row-major order.
+    visible: Vec<bool>,
+    /// Clauses of the mission and whether each is done; known only from the ground truth.
+    mission: Vec<(&'a str, bool)>,
+    shows_truth: bool,
+    is_ascii: bool,
+    glyphs: &'static PictureGlyphs,
+}
+
+impl<'a> Grid<'a> {
+    /// Parses the agent's view, or the ground truth, if given. Returns `None` if it isn't a grid.
+    fn parse(request: &PictureRequest<'a>) -> Option<Self> {
+        let PictureRequest { shown, truth, .. } = *request;
+        let size = |value: &Value| {
+            let side =
+                |at: usize| value.get("size")?.get(at)?.as_u64().filter(|n| (1..=MAX_GRID_SIDE).contains(n));
+            Some((side(0)? as usize, side(1)? as usize))
+        };
+        let (width, height) = size(shown)?;
+        let source = truth.filter(|truth| size(truth) == Some((width, height))).unwrap_or(shown);
+        let pose = |value: &Value| {
+            let number = |at: usize| {
+                let number = value.get("agent")?.get(at)?.as_u64().filter(|n| *n < MAX_GRID_SIDE)?;
+                i16::try_from(number).ok()
+            };
+            let dir = value.get("agent")?.get(2)?.as_u64()? as u8 & 3;
+            Some(Pose { x: number(0)?, y: number(1)?, direction: dir })
+        };
+        let agent = pose(source)?;
+        let clause = |part: &'a Value| Some((part.get("text")?.as_str()?, part.get("done")?.as_bool()?));
+        let mission = source.get("mission").and_then(Value::as_array).into_iter().flatten();
+        let shown_rows = cell_rows(shown, height);
+        let cells = shown_rows.iter().flat_map(|row| row.chunks(2)).filter(|cell| *cell != b"  ").count();
+        Some(Self {
+            width,
+            height,
+            rows: if truth.is_some() { cell_rows(source, height) } else { shown_rows },
+            agent,
+            holding: source.get("carrying").and_then(Value::as_str),
+            seen_cells: (cells, width * height),
+            visible: visible_cells(shown, agent, width, height),
+            mission: mission.filter_map(clause).collect(),
+            shows_truth: truth.is_some(),
+            is_ascii: request.is_ascii,
+            glyphs: request.glyphs(),
+        })
+    }
+
+    fn cell(&self, x: usize, y: usize) -> [u8; 2] {
+        let row = self.rows.get(y).copied().unwrap_or_default();
+        row.get(2 * x..2 * x + 2).map_or(*b"  ", |cell| [cell[0], cell[1]])
+    }
+
+    fn is_visible(&self, x: usize, y: usize) -> bool {
+        self.visible.get(y * self.width + x).copied().unwrap_or(false)
+    }
+
+    /// Returns the rows of the picture; they fit the area.
+    fn picture_rows(&self, columns: usize, rows: usize) -> Vec<PictureRow> {
+        if columns == 0 || rows == 0 {
+            return Vec::new();
+        }
+        let fits_beside = |cell: usize| self.width * cell + 2 + SIDE_TEXT_COLUMNS <= columns;
+        // Put the text beside the grid if it fits, else above and below it.
+        let needs_narrow_cells = !fits_beside(2) && fits_beside(1) && rows < self.height + 3;
+        let cell = if !needs_narrow_cells && self.width * 2 <= columns { 2 } else { 1 };
+        let texts = self.side_text();
+        if fits_beside(cell) {
+            let grid_columns = self.width * cell;
+            let mut cells = self.cell_rows(cell, columns, rows);
+            let texts = self.wrap_texts(&texts, columns - grid_columns - 2, rows);
+            let below = texts.len().saturating_sub(cells.len());
+            cells.extend(std::iter::repeat_n(vec![(PictureRole::Text, " ".repeat(grid_columns))], below));
+            for (row, text) in cells.iter_mut().zip(texts) {
+                row.push((PictureRole::Text, "  ".to_owned()));
+                row.extend(text);
+            }
+            return cells;
+        }
+        let above = usize::from(rows > 3);
+        let mut all = self.wrap_texts(&texts[..above], columns, above);
+        all.extend(self.cell_rows(cell, columns, (rows - above).min(self.height)));
+        all.extend(self.wrap_texts(&texts[above..], columns, rows - all.len()));
+        all
+    }
+
+    /// Wraps texts below each other into at most `max_rows` rows. A text that doesn't fit in the remaining rows is cut
+    /// to one row.
+    fn wrap_texts(
+        &self,
+        texts: &[(PictureRole, String)],
+        columns: usize,
+        max_rows: usize,
+    ) -> Vec<PictureRow> {
+        let mut rows: Vec<PictureRow> = Vec::new();
+        for (role, text) in texts {
+            if rows.len() >= max_rows {
+                break;
+            }
+            let (mut lines, is_cut) = wrap_at_most(text, columns, max_rows - rows.len());
+            if is_cut {
+                lines = vec![truncate(text, columns, self.glyphs.ellipsis)];
+            }
+            rows.extend(lines.into_iter().map(|line| vec![(*role, line)]));
+        }
+        rows
+    }
+
+    /// Returns where the agent is and what it holds.
+    fn agent_text(&self) -> String {
+        let direction = ["right", "down", "left", "up"][usize::from(self.agent.direction & 3)];
+        let holding = self.holding.unwrap_or("nothing");
+        format!(
+            "at {},{} facing {direction} {} holding {holding}",
+            self.agent.x, self.agent.y, self.glyphs.separator
+        )
+    }
+
+    /// Returns the text, one entry per row: the agent's position, the mission, the visible objects, and the legend.
+    fn side_text(&self) -> Vec<(PictureRole, String)> {
+        let mut texts = vec![(PictureRole::Text, self.agent_text())];
+        for (clause, done) in &self.mission {
+            let mark = if *done { self.glyphs.tick } else { self.glyphs.separator };
+            texts.push((
+                if *done { PictureRole::Good } else { PictureRole::Muted },
+                format!("{mark} {clause}"),
+            ));
+        }
+        let mut objects: Vec<(usize, PictureRole, String)> = Vec::new();
+        let cells = (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y)));
+        for (x, y) in cells.filter(|(x, y)| self.is_visible(*x, *y)) {
+            let [kind, colour_letter] = self.cell(x, y);
+            let Some(name) = object_name(kind, colour_letter) else { continue };
+            let (ahead, right) = self.relative_to_agent(x, y);
+            if (ahead, right) == (0, 0) {
+                continue;
+            }
+            let sideways = match right {
+                0 => String::new(),
+                n if n > 0 => format!(", {n} right"),
+                n => format!(", {} left", -n),
+            };
+            let distance = ahead.unsigned_abs() + right.unsigned_abs();
+            objects.push((distance, colour_role(colour_letter), format!("{name}  {ahead} ahead{sideways}")));
+        }
+        objects.sort_by_key(|(distance, ..)| *distance);
+        texts.extend(objects.into_iter().map(|(_, role, text)| (role, text)));
+        let [ball, box_shape, key, open, closed, locked] = self.object_shapes();
+        texts.push((PictureRole::Muted, String::new()));
+        texts.push((PictureRole::Muted, format!("{ball} ball  {box_shape} box  {key} key")));
+        texts.push((PictureRole::Muted, format!("door: {open} open {closed} closed {locked} locked")));
+        if !self.shows_truth {
+            texts.push((
+                PictureRole::Muted,
+                format!("{} not seen  {} visible", self.unseen_glyph(), self.visible_glyph()),
+            ));
+        }
+        texts
+    }
+
+    /// Returns how far ahead and to the right of the agent a cell lies.
+    fn relative_to_agent(&self, x: usize, y: usize) -> (isize, isize) {
+        let (dx, dy) =
+            (x.cast_signed() - isize::from(self.agent.x), y.cast_signed() - isize::from(self.agent.y));
+        match self.agent.direction & 3 {
+            0 => (dx, dy),
+            1 => (dy, -dx),
+            2 => (-dx, -dy),
+            _ => (-dy, dx),
+        }
+    }
+
+    /// Returns the part of the grid around the agent that fits, with neighbours of the same role in one piece.
+    fn cell_rows(&self, cell: usize, columns: usize, rows: usize) -> Vec<PictureRow> {
+        let columns = columns / cell;
+        let first = |at: i16, shown: usize, all: usize| {
+            usize::try_from(at).unwrap_or(0).saturating_sub(shown / 2).min(all.saturating_sub(shown))
+        };
+        let (left, top) = (first(self.agent.x, columns, self.width), first(self.agent.y, rows, self.height));
+        let cell_row = |y: usize| {
+            let mut row = PictureRow::new();
+            for (role, characters) in (left..self.width).take(columns).map(|x| self.cell_text(x, y)) {
+                if row.last().is_none_or(|(last, _)| *last != role) {
+                    row.push((role, String::new()));
+                }
+                row.last_mut().into_iter().for_each(|(_, text)| text.extend(&characters[..cell]));
+            }
+            row
+        };
+        (top..self.height).take(rows).map(cell_row).collect()
+    }
+
+    /// Returns a cell's role and its two characters.
+    fn cell_text(&self, x: usize, y: usize) -> (PictureRole, [char; 2]) {
+        if self.relative_to_agent(x, y) == (0, 0) {
+            let arrows = if self.is_ascii { ['>', 'v', '<', '^'] } else { ['▶', '▼', '◀', '▲'] };
+            return (PictureRole::Agent, [arrows[usize::from(self.agent.direction & 3)], ' ']);
+        }
+        let [kind, colour] = self.cell(x, y);
+        let [ball, box_shape, key, open, closed, locked] = self.object_shapes();
+        let shape = match kind {
+            b'o' => ball,
+            b'b' => box_shape,
+            b'k' => key,
+            b'/' => open,
+            b'|' => closed,
+            b'!' => locked,
+            b'#' => {
+                let role = if self.is_visible(x, y) { PictureRole::Text } else { PictureRole::Muted };
+                return (role, [if self.is_ascii { '#' } else { '▒' }; 2]);
+            }
+            b'.' if self.is_visible(x, y) => return (PictureRole::Text, [self.visible_glyph(), ' ']),
+            b'.' => return (PictureRole::Muted, [' '; 2]),
+            _ => return (PictureRole::Muted, [self.unseen_glyph(); 2]),
+        };
+        // A malformed row may contain any byte; only these are one cell wide.
+        let letter = if colour.is_ascii_graphic() { char::from(colour) } else { ' ' };
+        (colour_role(colour), [shape, letter])
+    }
+
+    /// Returns the shapes of ball, box, key, and open, closed and locked door.
+    fn object_shapes(&self) -> [char; 6] {
+        if self.is_ascii { ['O', 'B', 'K', '/', '+', 'X'] } else { ['●', '■', 'K', '▯', '▮', '◆'] }
+    }
+
+    /// Returns the character of cells that the agent hasn't seen.
+    fn unseen_glyph(&self) -> char {
+        if self.is_ascii { ':' } else { '░' }
+    }
+
+    /// Returns the character of empty cells that the agent sees.
+    fn visible_glyph(&self) -> char {
+        if self.is_ascii { '-' } else { '·' }
+    }
+}
+
+/// Returns the role of objects whose colour has this first letter.
+fn colour_role(colour: u8) -> PictureRole {
+    match colour {
+        b'r' => PictureRole::Red,
+        b'g' => PictureRole::Green,
+        b'b' => PictureRole::Blue,
+        b'p' => PictureRole::Purple,
+        b'y' => PictureRole::Yellow,
+        b'e' => PictureRole::Grey,
+        _ => PictureRole::Text,
+    }
+}
+
+/// Returns the name of an object such as `red ball`, or `None` for walls and empty cells.
+fn object_name(kind: u8, colour: u8) -> Option<String> {
+    let kind = match kind {
+        b'o' => "ball",
+        b'b' => "box",
+        b'k' => "key",
+        b'/' => "open door",
+        b'|' => "closed door",
+        b'!' => "locked door",
+        _ => return None,
+    };
+    let colour = match colour {
+        b'r' => "red",
+        b'g' => "green",
+        b'b' => "blue",
+        b'p' => "purple",
+        b'y' => "yellow",
+        _ => "grey",
+    };
+    Some(format!("{colour} {kind}"))
+}
+
+/// Returns the rows of cells; one that is missing is empty.
+fn cell_rows(value: &Value, height: usize) -> Vec<&[u8]> {
+    let row = |y: usize| value.get("rows")?.get(y.to_string())?.as_str().map(str::as_bytes);
+    (0..height).map(|y| row(y).unwrap_or_default()).collect()
+}
+
+/// Returns whether each cell is in the agent's latest view, in row-major order.
+fn visible_cells(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec<bool> {
+    let mut visible = vec![false; width * height];
+    let view = shown.get("view").and_then(Value::as_array);
+    for (row, bits) in view.into_iter().flatten().take(VIEW_SIDE).enumerate() {
+        let bits = bits.as_u64().unwrap_or(0);
+        for column in (0..VIEW_SIDE).filter(|column| bits >> (VIEW_SIDE - 1 - column) & 1 == 1) {
+            let (x, y) = agent.in_view(row, column);
+            let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { continue };
+            if x < width && y < height {
+                visible[y * width + x] = true;
+            }
+        }
+    }
+    visible
+}

@@ -1,0 +1,169 @@
+//! Draws planning problems: blocks as towers; rooms, bars and wheels as boxes; anything else as facts. The parts of
+//! the goal have a tick if they hold.
+
+mod barman;
+mod blocksworld;
+mod framed_boxes;
+mod gripper;
+mod tyreworld;
+
+#[cfg(test)]
+mod tests;
+
+use crate::domain::{Picture, PictureGlyphs, PictureRequest, PictureRole, PictureRow};
+use crate::env::picture::{self, list_values, wrap_words};
+use crate::text::{truncate, width};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The true facts of a problem, by predicate.
+struct Facts<'a>(BTreeMap<&'a str, Vec<Vec<&'a str>>>);
+
+impl<'a> Facts<'a> {
+    fn parse(facts: &'a Map<String, Value>) -> Self {
+        let mut all: BTreeMap<&str, Vec<Vec<&str>>> = BTreeMap::new();
+        for fact in facts.keys() {
+            let mut words = fact.split(' ');
+            let name = words.next().unwrap_or_default();
+            all.entry(name).or_default().push(words.collect());
+        }
+        for facts in all.values_mut() {
+            facts.sort_by_key(|words| words.iter().map(|word| natural_key(word)).collect::<Vec<_>>());
+        }
+        Self(all)
+    }
+
+    /// Returns the facts of a predicate with `N` arguments.
+    fn arguments<const N: usize>(&self, name: &str) -> impl Iterator<Item = [&'a str; N]> + '_ {
+        let facts = self.0.get(name).into_iter().flatten();
+        facts.filter_map(|words| words.as_slice().try_into().ok())
+    }
+
+    fn has<const N: usize>(&self, name: &str, arguments: [&str; N]) -> bool {
+        self.arguments::<N>(name).any(|words| words == arguments)
+    }
+
+    /// Returns the second arguments of the facts with this first argument.
+    fn second_arguments<'f>(&'f self, name: &str, first: &'f str) -> impl Iterator<Item = &'a str> + 'f {
+        self.arguments::<2>(name).filter(move |[one, _]| *one == first).map(|[_, other]| other)
+    }
+
+    /// Returns the first arguments of the facts with this second argument.
+    fn first_arguments<'f>(&'f self, name: &str, second: &'f str) -> impl Iterator<Item = &'a str> + 'f {
+        self.arguments::<2>(name).filter(move |[_, other]| *other == second).map(|[one, _]| one)
+    }
+}
+
+/// Returns a name's letters and its trailing number, so that `ball2` sorts before `ball10`.
+fn natural_key(word: &str) -> (&str, u64) {
+    let digits = word.len() - word.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (letters, number) = word.split_at(word.len() - digits);
+    (letters, number.parse().unwrap_or(0))
+}
+
+/// Returns the picture of a planning problem, or a list of what is known if it isn't one.
+pub fn draw_picture(request: &PictureRequest<'_>) -> Picture {
+    let object = |name: &str| request.shown.get(name).and_then(Value::as_object);
+    let (Some(facts), Some(subgoals)) = (object("facts"), object("subgoals")) else {
+        return list_values(request);
+    };
+    let facts = Facts::parse(facts);
+    let (columns, glyphs) = (request.columns.max(8), request.glyphs());
+    let (scene, drawn) = match request.shown.get("domain").and_then(Value::as_str).unwrap_or_default() {
+        "gripper-strips" => (gripper::one_line_summary(&facts), gripper::rows(&facts, columns, glyphs)),
+        "blocksworld-4ops" => {
+            (blocksworld::one_line_summary(&facts), blocksworld::rows(&facts, columns, glyphs))
+        }
+        "barman" => (barman::one_line_summary(&facts), barman::rows(&facts, columns, glyphs)),
+        "tyreworld" => (tyreworld::one_line_summary(&facts), tyreworld::rows(&facts, columns, glyphs)),
+        other => (other.to_owned(), None),
+    };
+    // A file may use the name of a known domain for anything; without a drawing, list the facts.
+    let mut rows = drawn.unwrap_or_else(|| fact_rows(&facts, columns));
+    rows.extend(goal_rows(glyphs, subgoals, columns));
+    if let Some(truth) = request.truth {
+        let lines = wrap_words(&plan_text(truth), columns);
+        rows.extend(lines.into_iter().map(|line| vec![(PictureRole::Muted, line)]));
+    }
+    let held = subgoals.values().filter(|part| part["held"] == true).count();
+    let summary = format!("{held} of {} subgoals", subgoals.len());
+    let one_line = vec![format!("{scene} {} {summary}", glyphs.separator)];
+    // The facts are known to the agent; only the length of a plan isn't.
+    Picture { summary, one_line, shows_truth: false, rows }
+}
+
+/// Returns what the ground truth says about a plan from the start.
+fn plan_text(truth: &Value) -> String {
+    match (truth.get("plan").and_then(Value::as_u64), truth.get("no_plan").and_then(Value::as_str)) {
+        (Some(length), _) => format!("a plan from the start takes {length} actions"),
+        (None, Some("impossible")) => "no listed actions reach the goal from the start".to_owned(),
+        (None, Some(_)) => {
+            let states = truth.get("states").and_then(Value::as_u64).unwrap_or_default();
+            format!("the planner gave up after {states} states; there may be a plan from the start")
+        }
+        (None, None) => "no plan from the start is known".to_owned(),
+    }
+}
+
+/// Returns the parts of the goal, each with a mark that tells whether it holds.
+fn goal_rows(glyphs: &PictureGlyphs, subgoals: &Map<String, Value>, room: usize) -> Vec<PictureRow> {
+    let mut rows = Vec::new();
+    let mut parts: Vec<(&str, &Value)> = subgoals.iter().map(|(atom, part)| (atom.as_str(), part)).collect();
+    parts.sort_by_key(|(atom, _)| atom.split([' ', '(', ')']).map(natural_key).collect::<Vec<_>>());
+    // As many per row as fit: a goal of a dozen parts must leave room for the drawing.
+    let (mut row, mut used) = (PictureRow::new(), 0);
+    for (atom, part) in parts {
+        let text = part.get("text").and_then(Value::as_str).unwrap_or(atom);
+        let holds = part["held"] == true;
+        let mark = if holds { glyphs.tick } else { glyphs.separator };
+        let (mark_role, role) = if holds {
+            (PictureRole::Good, PictureRole::Muted)
+        } else {
+            (PictureRole::Muted, PictureRole::Text)
+        };
+        let text = truncate(text, room.saturating_sub(2), glyphs.ellipsis);
+        let wide = width(&text) + 2;
+        if used > 0 && used + 2 + wide > room {
+            rows.push(std::mem::take(&mut row));
+            used = 0;
+        }
+        let gap = if used > 0 { "  " } else { "" };
+        used += wide + gap.len();
+        row.extend([(mark_role, format!("{gap}{mark} ")), (role, text)]);
+    }
+    rows.push(row);
+    rows
+}
+
+/// Lists the facts by predicate: `clear  a, b`, `on  a b, c d`.
+fn fact_rows(facts: &Facts<'_>, room: usize) -> Vec<PictureRow> {
+    let name_width = facts.0.keys().map(|name| name.len()).max().unwrap_or(0).min(room / 3);
+    let mut rows = Vec::new();
+    for (name, all) in &facts.0 {
+        let words: Vec<String> =
+            all.iter().map(|words| words.join("\u{a0}")).filter(|words| !words.is_empty()).collect();
+        let text = if words.is_empty() { "holds".to_owned() } else { words.join(", ") };
+        for (at, line) in wrap_words(&text, room.saturating_sub(name_width + 2)).into_iter().enumerate() {
+            let lead = if at == 0 { truncate(name, name_width, "~") } else { String::new() };
+            rows.push(vec![
+                (PictureRole::Muted, format!("{lead:<name_width$}  ")),
+                (PictureRole::Observation, line),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        rows.push(vec![(PictureRole::Muted, "no facts".to_owned())]);
+    }
+    rows
+}
+
+/// Returns a text after a label that may be cut.
+fn labelled_rows(label: &str, role: PictureRole, text: &str, room: usize) -> Vec<PictureRow> {
+    picture::labelled_rows(&truncate(label, room / 2, "~"), role, text, room)
+}
+
+/// Joins names with commas; returns `none` if there are none.
+fn join_or<'a>(names: impl Iterator<Item = &'a str>, none: &str) -> String {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() { none.to_owned() } else { names.join(", ") }
+}
