@@ -155,3 +155,6 @@ pub(super) fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     const MAX_LINES: usize = 12;
     wrap_at_most(text, columns.max(4), MAX_LINES).0
 }
+
+#[cfg(test)]
+mod tests;

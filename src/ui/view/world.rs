@@ -126,3 +126,6 @@ const fn theme_role(role: PictureRole) -> Role {
         PictureRole::Grey => Role::ThingGrey,
     }
 }
+
+#[cfg(test)]
+mod tests;
