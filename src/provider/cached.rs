@@ -6,8 +6,8 @@
 use super::{Delta, Phase, Provider, ProviderError, Request};
 use crate::domain::{Truncation, Usage, hex};
 use crate::files;
-use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt as _, StreamExt as _};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub struct CachedProvider {
     mode: CacheMode,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct CacheEntry {
     v: u32,
     text: String,
@@ -85,7 +85,17 @@ impl CachedProvider {
     }
 }
 
-/// Reads a cached reply. Returns `None` if the file is missing or unreadable.
+/// Reads a cached reply on a thread for blocking work: the streams of all calls share one thread, which must not wait for a
+/// disk or parse megabytes. Returns `None` if the file is missing or unreadable.
+async fn load_entry(path: PathBuf) -> Option<CacheEntry> {
+    tokio::task::spawn_blocking(move || read_entry(&path)).await.ok().flatten()
+}
+
+/// Writes a reply on a thread for blocking work, like [`load_entry`].
+async fn store_entry(path: PathBuf, entry: CacheEntry) -> std::io::Result<()> {
+    tokio::task::spawn_blocking(move || write_entry(&path, &entry)).await.map_err(std::io::Error::other)?
+}
+
 fn read_entry(path: &Path) -> Option<CacheEntry> {
     let bytes = files::read(path, MAX_ENTRY_BYTES).ok()?;
     serde_json::from_slice::<CacheEntry>(&bytes).ok().filter(|entry| entry.v == FORMAT_VERSION)
@@ -126,21 +136,42 @@ impl Provider for CachedProvider {
         if self.mode == CacheMode::Off {
             return self.inner.stream(request);
         }
-        let path = self.entry_path(&request);
+        let (provider, path) = (self.clone(), self.entry_path(&request));
         // With `Only` there is no other source, even for a reply that was unusable.
-        let cached =
-            if request.refresh_cache && self.mode != CacheMode::Only { None } else { read_entry(&path) };
-        if let Some(entry) = cached {
-            let usage = Usage { cached: true, cost_nano: 0, ..entry.usage };
-            let pieces = [
-                Some(Delta::Phase(Phase::Answering)),
-                (!entry.reasoning.is_empty()).then_some(Delta::Reasoning(entry.reasoning)),
-                Some(Delta::Text(entry.text)),
-                entry.truncated.map(Delta::Truncated),
-                Some(Delta::Usage(usage)),
-            ];
-            return stream::iter(pieces.into_iter().flatten().map(Ok)).boxed();
-        }
+        let reads_cache = !request.refresh_cache || self.mode == CacheMode::Only;
+        let reply = async move {
+            let cached = if reads_cache { load_entry(path.clone()).await } else { None };
+            match cached {
+                Some(entry) => entry.into_stream(),
+                None => provider.stream_uncached(request, path),
+            }
+        };
+        reply.flatten_stream().boxed()
+    }
+}
+
+impl CacheEntry {
+    /// Streams the reply, at no cost.
+    fn into_stream(self) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        let usage = Usage { cached: true, cost_nano: 0, ..self.usage };
+        let pieces = [
+            Some(Delta::Phase(Phase::Answering)),
+            (!self.reasoning.is_empty()).then_some(Delta::Reasoning(self.reasoning)),
+            Some(Delta::Text(self.text)),
+            self.truncated.map(Delta::Truncated),
+            Some(Delta::Usage(usage)),
+        ];
+        stream::iter(pieces.into_iter().flatten().map(Ok)).boxed()
+    }
+}
+
+impl CachedProvider {
+    /// Streams a reply that isn't cached, and caches it at `path` if the mode says so.
+    fn stream_uncached(
+        &self,
+        request: Request,
+        path: PathBuf,
+    ) -> BoxStream<'static, Result<Delta, ProviderError>> {
         if self.mode == CacheMode::Only {
             let message = format!(
                 "no cached reply of {} to this request (prompt, seed and sampling) in {}",
@@ -157,19 +188,13 @@ impl Provider for CachedProvider {
         if self.mode == CacheMode::Read {
             return reply;
         }
-        let entry = CacheEntry {
-            v: FORMAT_VERSION,
-            text: String::new(),
-            reasoning: String::new(),
-            truncated: None,
-            usage: Usage::default(),
-        };
+        let entry = CacheEntry { v: FORMAT_VERSION, ..CacheEntry::default() };
         stream::unfold((reply, entry, path, false), |(mut reply, mut entry, path, mut failed)| async move {
             let Some(piece) = reply.next().await else {
                 if failed {
                     return None;
                 }
-                let error = write_entry(&path, &entry).err()?;
+                let error = store_entry(path.clone(), std::mem::take(&mut entry)).await.err()?;
                 let notice = format!("could not cache the reply in {}: {error}", path.display());
                 return Some((Ok(Delta::Notice(notice)), (reply, entry, path, true)));
             };
@@ -190,5 +215,65 @@ impl Provider for CachedProvider {
             Some((piece, (reply, entry, path, failed)))
         })
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use tokio::runtime::Builder;
+
+    /// Answers every request with the same text.
+    struct Says(&'static str);
+
+    impl Provider for Says {
+        fn name(&self) -> String {
+            "toy".to_owned()
+        }
+
+        fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+            stream::iter([Ok(Delta::Text(self.0.to_owned()))]).boxed()
+        }
+    }
+
+    /// Regression: a slow disk stopped the thread that all streams share.
+    #[test]
+    fn reading_and_writing_replies_does_not_block_other_streams() {
+        let dir = tempfile::tempdir().unwrap();
+        let provider =
+            |text, mode| CachedProvider::new(Arc::new(Says(text)), String::new(), dir.path(), mode);
+        let runtime = Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        // The disk hangs: the only thread for blocking work is occupied.
+        let hang = || {
+            let (release, hung) = channel::<()>();
+            runtime.spawn_blocking(move || hung.recv());
+            release
+        };
+        runtime.block_on(async {
+            for (text, mode) in [("old", CacheMode::ReadWrite), ("new", CacheMode::Only)] {
+                let disk = hang();
+                let mut reply = provider(text, mode).stream(Request::default());
+                assert!(reply.next().now_or_never().is_none(), "{mode:?}: the read waits elsewhere");
+                drop(disk);
+                let mut pieces = Vec::new();
+                let disk = loop {
+                    match reply.next().await {
+                        Some(Ok(Delta::Text(text))) => {
+                            pieces.push(text);
+                            break hang();
+                        }
+                        Some(_) => {}
+                        None => panic!("{mode:?}: no text"),
+                    }
+                };
+                if mode == CacheMode::ReadWrite {
+                    assert!(reply.next().now_or_never().is_none(), "the write waits elsewhere");
+                }
+                drop(disk);
+                while reply.next().await.is_some() {}
+                assert_eq!(pieces, ["old"], "{mode:?}");
+            }
+        });
     }
 }
