@@ -220,13 +220,27 @@ impl Timeline {
     }
 
     fn read_events(&self, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, String> {
-        let dropped_through = self.recent.dropped_through();
-        let mut events = match &self.fetcher {
-            Some(fetch) if after.0 < dropped_through => {
-                fetch.fetch_all(after, Seq(dropped_through.min(to.0)))?
-            }
-            _ => Vec::new(),
-        };
+        self.read_events_reporting(after, to, u64::MAX, &no_progress)
+    }
+
+    /// Reads events like [`Self::read_events`], fetches at most `chunk` of them at once, and reports how many have been
+    /// fetched.
+    fn read_events_reporting(
+        &self,
+        after: Seq,
+        to: Seq,
+        chunk: u64,
+        report: &ReportProgress<'_>,
+    ) -> Result<Vec<Arc<Envelope>>, String> {
+        let fetched_to = self.recent.dropped_through().min(to.0);
+        let mut events = Vec::new();
+        let mut last = after.0;
+        while let Some(fetch) = self.fetcher.as_ref().filter(|_| last < fetched_to) {
+            report(last - after.0, fetched_to - after.0)?;
+            let next = last.saturating_add(chunk).min(fetched_to);
+            events.extend(fetch.fetch_all(Seq(last), Seq(next))?);
+            last = next;
+        }
         events.extend(self.recent.between(after, to).cloned());
         Ok(events)
     }
@@ -268,7 +282,7 @@ impl Timeline {
                 is_complete
             }
             PastPart::Events { after, to } => {
-                let events = self.read_events(after, to)?;
+                let events = self.read_events_reporting(after, to, CHUNK_EVENTS, report)?;
                 let is_complete = after.0 + events.len() as u64 >= to.min(self.head.head).0;
                 self.history.keep_events(after, events);
                 is_complete

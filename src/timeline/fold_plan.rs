@@ -53,6 +53,11 @@ impl FoldPlan {
     }
 
     fn fold(self, report: &ReportProgress<'_>) -> (Arc<State>, Result<(), String>) {
+        if self.load_checkpoint.is_some()
+            && let Err(error) = report(0, 1)
+        {
+            return (self.start_state, Err(error));
+        }
         let checkpoint = self.stored_checkpoint();
         let mut states_to_cache = Vec::new();
         let mut state = match checkpoint {

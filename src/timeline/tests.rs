@@ -160,3 +160,33 @@ fn a_load_reports_its_progress_and_stops() {
     assert_eq!(*reports.lock().unwrap(), [(0, 1), (0, 1928), (1024, 1928)]);
     assert_eq!(MemoryTimeline::new(timeline).state_at(Seq(5000)).unwrap().head, Seq(5000));
 }
+
+/// Regression: all events of a range were read before anybody could stop it.
+#[test]
+fn a_load_of_events_reports_its_progress_and_stops() {
+    let fetched = Arc::new(Mutex::new(0));
+    let full = timeline_of(6000, Some(fetched.clone()));
+    let fetch = full.fetcher().unwrap().clone();
+    let timeline = Timeline::from_head(full.head().clone(), fetch, CheckpointIndex::empty());
+    let part = PastPart::Events { after: Seq(10), to: Seq(5010) };
+    let stop = |done: u64, _: u64| if done > 2000 { Err("cancelled".to_owned()) } else { Ok(()) };
+    assert_eq!(timeline.load(part, &stop), Err("cancelled".to_owned()));
+    assert_eq!(*fetched.lock().unwrap(), 2048);
+    timeline.load(part, &no_progress).unwrap();
+    let loaded = MemoryTimeline::new(timeline).events_between(Seq(10), Seq(5010)).unwrap();
+    assert!(loaded.iter().map(|event| event.seq.0).eq(11..=5010));
+}
+
+/// Regression: a checkpoint, which can be large, was read for a state that nobody waited for any more.
+#[test]
+fn no_checkpoint_is_loaded_after_a_stop() {
+    let full = timeline_of(6000, Some(Arc::default()));
+    let (head, fetch) = (full.head().clone(), full.fetcher().unwrap().clone());
+    let load = |_| panic!("loads a checkpoint");
+    let index = CheckpointIndex { seqs: vec![Seq(4000)], load: Arc::new(load) };
+    let plan = Timeline::from_head(head, fetch, index).fold_plan_to(Seq(5000));
+    assert_eq!(
+        plan.execute_reporting(&|_, _| Err("cancelled".to_owned())).err(),
+        Some("cancelled".to_owned())
+    );
+}
