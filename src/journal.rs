@@ -26,7 +26,7 @@ pub use follow::Follower;
 pub use index::{ListedSession, list_sessions, sort_newest_first};
 pub use label::{Label, LabelChange, parse_labels};
 pub use name::{session_name, slug};
-pub use open::{OpenBranch, OpenMode, open_branch, stored_checkpoints};
+pub use open::{OpenBranch, OpenMode, open_branch, open_branch_reporting, stored_checkpoints};
 pub use parent_file::{AncestorFile, parents_of_fork};
 pub use reader::{
     ReadBranch, fold_events, last_written_from_files, read_branch, read_branch_bytes, read_with_parents,
@@ -116,6 +116,9 @@ pub enum JournalError {
         /// Why it is rejected, without a capital letter or full stop.
         reason: String,
     },
+    /// The caller stopped opening a branch. Nothing on disk was changed.
+    #[error("{0}")]
+    Stopped(String),
     /// There is no session in the folder.
     #[error(
         "{path}: no session here (a session is a folder with `meta.toml` and `branches/`); `retrospect sessions` lists them"

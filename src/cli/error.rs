@@ -145,6 +145,7 @@ impl From<JournalError> for CliError {
             }
             JournalError::BadName { .. } => "choose a name that no other branch has, without `#`, `@` or `/`",
             JournalError::TooLong { .. } => "give the branch a short name and put the rest in a note",
+            JournalError::Stopped(_) => "open it again",
             JournalError::Locked { .. } => "wait for the other program to finish, or end it",
             JournalError::NoSession { .. } | JournalError::NoBranch { .. } => {
                 "`retrospect sessions` lists the sessions"

@@ -10,7 +10,9 @@ use super::summary::acknowledged;
 use super::{BranchHeader, Checkpoints, EventFile, JournalError, MissingEvents, TornTail};
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
-use crate::timeline::{CheckpointIndex, Timeline, chain_fetchers};
+use crate::timeline::{
+    CheckpointIndex, ReportProgress, Timeline, chain_fetchers, no_progress, stage_progress,
+};
 use ancestry::{ForkBase, open_base, read_header};
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -18,6 +20,9 @@ use std::sync::Arc;
 
 /// The number of folded events from which they are passed to the timeline.
 const FLUSH_EVENTS: usize = 64;
+
+/// The number of events that are read between two reports.
+const EVENTS_PER_REPORT: u64 = 256;
 
 /// The purpose of opening a branch file, which decides how its checkpoints are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +62,22 @@ pub struct OpenBranch {
 /// # Errors
 /// Returns an error with file, line and reason, which may concern an ancestor. Invalid checkpoints are never an error.
 pub fn open_branch(path: &Path, mode: OpenMode) -> Result<OpenBranch, JournalError> {
+    open_branch_reporting(path, mode, &no_progress)
+}
+
+/// Opens a branch file like [`open_branch`], and reports how much has been read.
+///
+/// # Errors
+/// Also returns [`JournalError::Stopped`] with the error of `report`, which stops the opening. Then no checkpoint has been
+/// written or removed.
+pub fn open_branch_reporting(
+    path: &Path,
+    mode: OpenMode,
+    report: &ReportProgress<'_>,
+) -> Result<OpenBranch, JournalError> {
     let checkpoints =
         if mode == OpenMode::Verify { Checkpoints::default() } else { Checkpoints::for_branch(path) };
-    open_with_checkpoints(path, mode, checkpoints)
+    open_with_checkpoints(path, mode, checkpoints, report)
 }
 
 /// Opens a branch file with these checkpoints.
@@ -67,17 +85,22 @@ pub(super) fn open_with_checkpoints(
     path: &Path,
     mode: OpenMode,
     checkpoints: Checkpoints,
+    report: &ReportProgress<'_>,
 ) -> Result<OpenBranch, JournalError> {
+    report(0, 1).map_err(JournalError::Stopped)?;
     // Read this first: the journal may grow meanwhile, so it then contains at least these events.
     let acknowledged_seq = acknowledged(path);
-    let mut opener = BranchOpener::new(path, mode, checkpoints)?;
+    let mut opener = BranchOpener::new(path, mode, checkpoints, &stage_progress(report, 0, 2))?;
+    // A trunk has no ancestors, so reading its own events is all of the work.
+    let stages = if opener.base.is_some() { 2 } else { 1 };
+    let report = stage_progress(report, stages - 1, stages);
     let checkpoint = opener.checkpoints.load_newest(&opener.file);
     let stale_checkpoint =
         if checkpoint.is_some() { None } else { Checkpoints::for_branch(path).newest_seq() };
     let len = opener.file.metadata().map_err(JournalError::io(path, "size could not be read"))?.len();
     // This checkpoint is the last trace of the truncated events, so it is not removed.
     opener.is_truncated = stale_checkpoint.is_some_and(|(_, bytes)| bytes > len);
-    let mut opened = opener.open(checkpoint, None)?;
+    let mut opened = opener.open(checkpoint, None, &report)?;
     let (head, acknowledged_seq) =
         (opened.timeline.head().head, acknowledged_seq.max(stale_checkpoint.map_or(Seq(0), |(seq, _)| seq)));
     if acknowledged_seq > head {
@@ -96,7 +119,8 @@ pub(super) fn open_with_checkpoints(
 
 /// Returns the checkpoints of a branch file and the newest state among them.
 fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<LoadedCheckpoint>)> {
-    let mut opener = BranchOpener::new(path, OpenMode::Read, Checkpoints::for_branch(path)).ok()?;
+    let checkpoints = Checkpoints::for_branch(path);
+    let mut opener = BranchOpener::new(path, OpenMode::Read, checkpoints, &no_progress).ok()?;
     let newest = opener.checkpoints.load_newest(&opener.file);
     Some((opener.checkpoints, newest))
 }
@@ -130,9 +154,14 @@ struct BranchOpener<'p> {
 
 impl<'p> BranchOpener<'p> {
     /// Opens the file and the branch's ancestors.
-    fn new(path: &'p Path, mode: OpenMode, checkpoints: Checkpoints) -> Result<Self, JournalError> {
+    fn new(
+        path: &'p Path,
+        mode: OpenMode,
+        checkpoints: Checkpoints,
+        report: &ReportProgress<'_>,
+    ) -> Result<Self, JournalError> {
         let header = read_header(path)?;
-        let base = open_base(path, &header, mode)?;
+        let base = open_base(path, &header, mode, report)?;
         Self::with_base(path, mode, checkpoints, base)
     }
 
@@ -156,11 +185,14 @@ impl<'p> BranchOpener<'p> {
         &mut self,
         checkpoint: Option<LoadedCheckpoint>,
         up_to: Option<Seq>,
+        report: &ReportProgress<'_>,
     ) -> Result<OpenBranch, JournalError> {
         let has_checkpoint = checkpoint.is_some();
-        match self.fold_file(checkpoint, up_to) {
+        match self.fold_file(checkpoint, up_to, report) {
+            // This says nothing about the checkpoint.
+            Err(stopped @ JournalError::Stopped(_)) => Err(stopped),
             // If the journal contradicts its checkpoint, the journal is authoritative and is read from the start.
-            Err(_) if has_checkpoint => self.fold_file(None, up_to),
+            Err(_) if has_checkpoint => self.fold_file(None, up_to, report),
             opened => opened,
         }
     }
@@ -169,10 +201,12 @@ impl<'p> BranchOpener<'p> {
         &mut self,
         checkpoint: Option<LoadedCheckpoint>,
         up_to: Option<Seq>,
+        report: &ReportProgress<'_>,
     ) -> Result<OpenBranch, JournalError> {
         use std::io::Seek as _;
         let mut reader = clone_handle(self.path, &self.file)?;
         reader.rewind().map_err(JournalError::io(self.path, "could not be read"))?;
+        let len = reader.metadata().map_or(0, |metadata| metadata.len());
         let (header, mut lines) = EventLines::from_file(self.path, reader)?;
         let base_seq = header.at_seq;
         let event_file = Arc::new(EventFile::new(self.path, base_seq));
@@ -191,8 +225,9 @@ impl<'p> BranchOpener<'p> {
             lines.seek_to(offset, before.0, base_seq.0)?;
             (State::clone(&state), Timeline::from_head(state.clone(), fetch, self.checkpoint_index(&state)))
         } else {
+            // They are removed from the disk when the others are written.
             if up_to.is_none() {
-                self.checkpoints.clear(writes_checkpoints);
+                self.checkpoints.clear(false);
             }
             match &self.base {
                 Some(base) => {
@@ -203,15 +238,23 @@ impl<'p> BranchOpener<'p> {
             }
         };
         let mut folder = BatchFolder { state, timeline, pending: Vec::new(), folded_count: 0 };
-        let mut valid_len = lines.offset;
+        let (mut valid_len, first_offset, mut read_count) = (lines.offset, lines.offset, 0_u64);
+        // Written at the end, so that a stopped opening changes nothing on disk.
+        let mut due_checkpoints = Vec::new();
         while up_to.is_none_or(|up_to| lines.next_seq <= up_to.0)
             && let Some((envelope, at)) = lines.next_event()?
         {
+            if read_count.is_multiple_of(EVENTS_PER_REPORT) {
+                let (done, all) = (at.saturating_sub(first_offset), len.saturating_sub(first_offset));
+                report(done, all).map_err(JournalError::Stopped)?;
+            }
+            read_count += 1;
             event_file.record_position(envelope.seq, at);
             if envelope.seq > checkpoint_seq && folder.push_event(envelope) {
                 valid_len = lines.offset;
                 if writes_checkpoints && self.checkpoints.is_due(&folder.state, valid_len) {
-                    self.checkpoints.write_older(&folder.state, valid_len);
+                    self.checkpoints.mark_written(&folder.state, valid_len);
+                    due_checkpoints.push((folder.state.clone(), valid_len));
                 }
             } else {
                 valid_len = if folder.pending.is_empty() { lines.offset } else { valid_len };
@@ -224,13 +267,19 @@ impl<'p> BranchOpener<'p> {
         if up_to.is_none() {
             event_file.truncate_positions_after(head.head.max(base_seq));
         }
-        if writes_checkpoints && self.checkpoints.is_tail_long_enough(&head, valid_len) {
-            self.checkpoints.write_newest(
-                &head,
-                valid_len,
-                &event_file,
-                self.mode == OpenMode::Read && torn_tail.is_none(),
-            );
+        report(1, 1).map_err(JournalError::Stopped)?;
+        // Another program may have begun to write the file meanwhile.
+        if writes_checkpoints && (self.mode == OpenMode::Resume || is_unlocked(&self.file)) {
+            if checkpoint_seq == Seq(0) {
+                self.checkpoints.clear(true);
+            }
+            for (state, offset) in &due_checkpoints {
+                self.checkpoints.write_older(state, *offset);
+            }
+            if self.checkpoints.is_tail_long_enough(&head, valid_len) {
+                let is_closed = self.mode == OpenMode::Read && torn_tail.is_none();
+                self.checkpoints.write_newest(&head, valid_len, &event_file, is_closed);
+            }
         }
         timeline.set_checkpoint_index(self.checkpoint_index(&head));
         let checkpoints = self.checkpoints.clone();

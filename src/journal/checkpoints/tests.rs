@@ -7,8 +7,10 @@ use crate::engine::{Envelope, Event, State};
 use crate::journal::open::{OpenBranch, OpenMode, open_with_checkpoints};
 use crate::journal::stored_checkpoints;
 use crate::journal::{Follower, JournalError, read_branch};
-use crate::timeline::CheckpointIndex;
+use crate::timeline::{CheckpointIndex, no_progress};
 use proptest::prelude::*;
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -91,8 +93,28 @@ impl TestSession {
             &self.trunk(),
             mode,
             Checkpoints { spacing, ..Checkpoints::for_branch(&self.trunk()) },
+            &no_progress,
         )
         .unwrap()
+    }
+
+    /// Opens the trunk until the report with this number, counted from 0, says to stop. Returns `None` if there are fewer
+    /// reports.
+    fn open_stopped(&self, at_report: usize) -> Option<JournalError> {
+        let count = Cell::new(0);
+        let report =
+            |_, _| if count.replace(count.get() + 1) < at_report { Ok(()) } else { Err("stop".to_owned()) };
+        let checkpoints = Checkpoints { spacing: SPACING, ..Checkpoints::for_branch(&self.trunk()) };
+        open_with_checkpoints(&self.trunk(), OpenMode::Resume, checkpoints, &report).err()
+    }
+
+    /// Returns the names and contents of the files in the index.
+    fn index_files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let entries = fs::read_dir(self.index_folder()).into_iter().flatten();
+        entries
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), fs::read(path).unwrap()))
+            .collect()
     }
 
     /// Asserts that the opened timeline's states equal those of a fold of all events, after many events.
@@ -351,6 +373,39 @@ fn a_short_session_gets_no_index() {
         assert_eq!(mode(file.unwrap().path()), 0o600);
     }
     assert_eq!(mode(session.index_folder()), 0o700);
+}
+
+/// Regression: a comparison that was cancelled read the other session to its end.
+#[test]
+fn a_stopped_opening_leaves_the_checkpoints_as_they_are() {
+    let session = TestSession::long();
+    let stop_everywhere = || {
+        let before = session.index_files();
+        let count = (0..).take_while(|at_report| {
+            let error = session.open_stopped(*at_report);
+            let is_stopped = matches!(&error, Some(JournalError::Stopped(why)) if why == "stop");
+            assert!(error.is_none() || is_stopped, "report {at_report}: {error:?}");
+            if is_stopped {
+                assert!(session.index_files() == before, "report {at_report}");
+            }
+            is_stopped
+        });
+        count.count()
+    };
+    session.append_events(0, 600);
+    assert_eq!(stop_everywhere(), 5, "at the beginning, three times among the events, and at the end");
+    assert!(session.index_files().len() > 2, "the opening that went on to the end has written checkpoints");
+    // From a checkpoint, only the events after it are read.
+    session.append_events(600, session.lines.len());
+    assert_eq!(stop_everywhere(), 3);
+    assert_eq!(session.open(OpenMode::Read).checkpoint_seq, Seq(session.lines.len() as u64));
+    // Checkpoints that don't match the journal are replaced by the opening that reads everything.
+    let text = fs::read_to_string(session.trunk()).unwrap();
+    fs::write(session.trunk(), text.replacen("2026-11-20T10:40:00Z", "2026-11-21T10:40:00Z", 1)).unwrap();
+    let before = session.index_files();
+    assert_eq!(stop_everywhere(), 5);
+    assert!(session.index_files() != before);
+    session.assert_states(&session.open(OpenMode::Read), session.lines.len());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::journal::branch_header::{MAX_PARENTS, is_branch_name};
 use crate::journal::parent_file::AncestorFile;
 use crate::journal::stream::{EventLines, open_regular};
 use crate::journal::{BranchHeader, Checkpoints, JournalError};
-use crate::timeline::{CheckpointIndex, EventFetcher};
+use crate::timeline::{CheckpointIndex, EventFetcher, ReportProgress, stage_progress};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,10 +36,13 @@ pub(super) fn open_base(
     path: &Path,
     header: &BranchHeader,
     mode: OpenMode,
+    report: &ReportProgress<'_>,
 ) -> Result<Option<ForkBase>, JournalError> {
     let mut base = None;
-    for (file, child_header) in parent_chain(path, header)?.into_iter().rev() {
-        base = Some(open_parent(&file, &child_header, mode, base)?);
+    let chain = parent_chain(path, header)?;
+    let all = chain.len() as u64;
+    for (number, (file, child_header)) in (0..).zip(chain.into_iter().rev()) {
+        base = Some(open_parent(&file, &child_header, mode, base, &stage_progress(report, number, all))?);
     }
     Ok(base)
 }
@@ -125,7 +128,9 @@ fn open_parent(
     child: &BranchHeader,
     mode: OpenMode,
     base: Option<ForkBase>,
+    report: &ReportProgress<'_>,
 ) -> Result<ForkBase, JournalError> {
+    report(0, 1).map_err(JournalError::Stopped)?;
     let fork_seq = child.at_seq;
     let checkpoints =
         if mode == OpenMode::Verify { Checkpoints::default() } else { Checkpoints::for_branch(file) };
@@ -133,7 +138,7 @@ fn open_parent(
     let mut opener = BranchOpener::with_base(file, mode, checkpoints, base)?;
     let base_seq = opener.header.at_seq;
     let newest = opener.checkpoints.load_newest(&opener.file);
-    let opened = opener.open(newest, Some(fork_seq))?;
+    let opened = opener.open(newest, Some(fork_seq), report)?;
     let state = opened.timeline.head().clone();
     if state.head < fork_seq {
         return Err(JournalError::Malformed {

@@ -5,6 +5,7 @@ use super::{SPACING, TestSession};
 use crate::domain::Seq;
 use crate::journal::open::{OpenBranch, OpenMode, open_with_checkpoints};
 use crate::journal::{Checkpoints, open_branch};
+use crate::timeline::no_progress;
 use std::fs;
 use std::path::PathBuf;
 
@@ -27,6 +28,7 @@ impl TestSession {
             &path,
             OpenMode::Resume,
             Checkpoints { spacing: SPACING, ..Checkpoints::for_branch(&path) },
+            &no_progress,
         )
         .unwrap()
     }
