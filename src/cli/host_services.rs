@@ -111,9 +111,10 @@ fn open_comparable(
     let path = target.session.clone().unwrap_or_else(|| session_dir.display().to_string());
     let wanted =
         super::diff::ComparisonTarget { path, branch: target.branch.clone(), episode: target.episode };
-    let opened = super::diff::open_branch(config, &wanted);
-    let (opened, branch) = opened.map_err(|error| format!("{error}; {}", error.hint))?;
+    let opened = super::diff::open_branch(config, &wanted, &|done, all| progress.report(done, all));
+    // If it was cancelled, the error says nothing else.
     progress.report(1, 1)?;
+    let (opened, branch) = opened.map_err(|error| format!("{error}; {}", error.hint))?;
     let store = Store::default();
     store.set_timeline(opened.timeline, branch);
     Ok(Arc::new(store))
@@ -277,9 +278,12 @@ fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Result<
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
     record.branch = Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id });
     // A session from a report has no folder.
-    let session_files =
-        if dir.as_os_str().is_empty() { Ok(SessionFiles::new()) } else { super::locate::session_files(dir) };
-    let session_files = session_files.map_err(|e| e.message)?;
+    let session_files = if dir.as_os_str().is_empty() {
+        SessionFiles::new()
+    } else {
+        let report = |_, _| progress.report(timeline.len(), all);
+        super::locate::session_files(dir, &report).map_err(|e| e.message)?
+    };
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));
     let (mut bytes_written, mut cancelled) = (0, Ok(()));
@@ -308,6 +312,7 @@ fn write_error(path: &Path, error: &std::io::Error) -> String {
 mod tests {
     use super::*;
     use crate::journal::{OpenMode, open_branch};
+    use crate::timeline::no_progress;
 
     /// A predictable name in the temporary folder could be a link to one of the user's files.
     #[cfg(unix)]
@@ -397,18 +402,44 @@ mod tests {
         peer.join().unwrap();
     }
 
+    /// Copies the files of a shipped session into a folder.
+    fn copy_shipped_session(dir: &Path) -> PathBuf {
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
+        let shipped = fs::read_dir(shipped).unwrap().map(|entry| entry.unwrap().path());
+        let shipped = shipped.filter(|path| path.join("meta.toml").exists()).min().unwrap();
+        fs::create_dir(dir.join("branches")).unwrap();
+        for path in super::super::locate::session_files(&shipped, &no_progress).unwrap().keys() {
+            fs::copy(shipped.join(path), dir.join(path)).unwrap();
+        }
+        shipped
+    }
+
+    /// Regression: another branch was read to its end although nobody waited for the comparison any more.
+    #[test]
+    fn opening_another_branch_stops_when_it_is_cancelled() {
+        let temp = tempfile::tempdir().unwrap();
+        copy_shipped_session(temp.path());
+        let trunk = Session::open(temp.path()).unwrap().trunk();
+        let config = Config::load(None, |_| None).unwrap();
+        let target = EpisodeRef { branch: Some("trunk".to_owned()), ..EpisodeRef::default() };
+        let progress = WorkProgress::default();
+        open_comparable(&config, temp.path(), &target, &progress).unwrap();
+        assert_eq!(progress.percent(), Some(100));
+        let text = fs::read_to_string(&trunk).unwrap();
+        fs::write(&trunk, text + "not an event\n{}\n").unwrap();
+        let open = |progress| open_comparable(&config, temp.path(), &target, progress).map(drop).unwrap_err();
+        assert!(open(&progress).contains("trunk.jsonl"), "{}", open(&progress));
+        progress.cancel();
+        assert_eq!(open(&progress), "cancelled", "it doesn't read to the line that is no event");
+    }
+
     /// An exported page contains the session, byte for byte; a cancelled export leaves nothing behind.
     #[test]
     fn an_export_can_be_opened_again_or_cancelled() {
         let temp = tempfile::tempdir().unwrap();
-        let (dir, shipped) = (temp.path(), Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples"));
-        let shipped = fs::read_dir(shipped).unwrap().map(|entry| entry.unwrap().path());
-        let shipped = shipped.filter(|path| path.join("meta.toml").exists()).min().unwrap();
-        let files = super::super::locate::session_files(&shipped).unwrap();
-        fs::create_dir(dir.join("branches")).unwrap();
-        for path in files.keys() {
-            fs::copy(shipped.join(path), dir.join(path)).unwrap();
-        }
+        let dir = temp.path();
+        let shipped = copy_shipped_session(dir);
+        let files = super::super::locate::session_files(&shipped, &no_progress).unwrap();
         let trunk = Session::open(dir).unwrap().branch_file(&BranchId::trunk());
         let store = Store::default();
         store.set_timeline(open_branch(&trunk, OpenMode::Read).unwrap().timeline, BranchId::trunk());

@@ -10,14 +10,14 @@ use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::files;
 use crate::journal::{
-    BranchHeader, LABELS_STEM, Label, Meta, MissingEvents, OpenBranch, OpenMode, Session, fold_events,
-    last_written_from_files, list_sessions, open_branch, parse_labels, read_with_parents,
+    BranchHeader, JournalError, LABELS_STEM, Label, Meta, MissingEvents, OpenBranch, OpenMode, Session,
+    fold_events, last_written_from_files, list_sessions, open_branch, parse_labels, read_with_parents,
 };
 use crate::report::{
     EmbeddedSession, InvalidStepRef, SessionFiles, ShownBranch, StepRef, WritePart, extract_session,
     pluralize,
 };
-use crate::timeline::Timeline;
+use crate::timeline::{ReportProgress, Timeline, no_progress};
 use etcetera::BaseStrategy as _;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, ErrorKind};
@@ -146,7 +146,7 @@ impl OpenedSession {
     /// Returns the session's files, from its folder or from the report it was read from.
     pub(super) fn files(&self) -> Result<SessionFiles<'_, io::Error>, CliError> {
         match &self.dir {
-            Some(dir) => session_files(dir),
+            Some(dir) => session_files(dir, &no_progress),
             None => Ok(self.report.session_files()),
         }
     }
@@ -293,10 +293,15 @@ pub(super) fn open_session_for(
     Ok(OpenedSession { position: at, ..OpenedSession::from_branch(dir, session.meta, branch) })
 }
 
-/// Returns the session's own files. Symbolic links are skipped: they could lead to any file.
-pub(super) fn session_files<'a>(dir: &Path) -> Result<SessionFiles<'a, io::Error>, CliError> {
+/// Returns the session's own files. Symbolic links are skipped: they could lead to any file. An error of `report`, which is
+/// called before each file, stops the search.
+pub(super) fn session_files<'a>(
+    dir: &Path,
+    report: &ReportProgress<'_>,
+) -> Result<SessionFiles<'a, io::Error>, CliError> {
     let mut found = SessionFiles::new();
     let mut add_file = |name: String, path: &Path| -> Result<(), CliError> {
+        report(0, 1).map_err(JournalError::Stopped)?;
         files::open_no_follow(path).map_err(|e| CliError::file(path, "could not be read", &e))?;
         let path = path.to_owned();
         found.insert(name, Box::new(move |visit| read_lines(&path, visit)));

@@ -5,7 +5,7 @@ use crate::cli::error::{CliError, CliErrorKind};
 use crate::cli::locate::{self, OpenedSession};
 use crate::domain::BranchId;
 use crate::engine::State;
-use crate::journal::{self, OpenMode, Session};
+use crate::journal::{self, JournalError, OpenMode, Session};
 use crate::timeline::compare::Side;
 use crate::timeline::{ReportProgress, Timeline, no_progress};
 use std::path::Path;
@@ -59,7 +59,7 @@ impl ComparisonTarget {
 impl ComparedBranch {
     /// Opens the branch that `target` names, read-only.
     pub(in crate::cli) fn open(config: &Config, target: &ComparisonTarget) -> Result<Self, CliError> {
-        let (opened, branch) = open_branch(config, target)?;
+        let (opened, branch) = open_branch(config, target, &no_progress)?;
         let session = opened.meta.session.clone();
         let name = if branch == BranchId::trunk() { session.clone() } else { format!("{session}@{branch}") };
         let lacks = opened.missing_summary();
@@ -106,11 +106,14 @@ impl ComparedBranch {
     }
 }
 
-/// Opens a branch read-only: the named one, else the one written last.
+/// Opens a branch read-only: the named one, else the one written last. An error of `report` stops it. A report is read as
+/// a whole.
 pub(in crate::cli) fn open_branch(
     config: &Config,
     target: &ComparisonTarget,
+    report: &ReportProgress<'_>,
 ) -> Result<(OpenedSession, BranchId), CliError> {
+    report(0, 1).map_err(JournalError::Stopped)?;
     let path = (!target.path.is_empty()).then_some(target.path.as_str());
     let is_report =
         path.map(Path::new).is_some_and(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"));
@@ -126,7 +129,8 @@ pub(in crate::cli) fn open_branch(
         Some(word) => locate::find_branch(&session, word)?,
         None => session.last_written(),
     };
-    let opened = journal::open_branch(&session.existing_branch_file(&branch)?, OpenMode::Read)?;
+    let file = session.existing_branch_file(&branch)?;
+    let opened = journal::open_branch_reporting(&file, OpenMode::Read, report)?;
     Ok((OpenedSession::from_branch(dir, session.meta, opened), branch))
 }
 
