@@ -337,7 +337,7 @@ mod streaming {
             list_comparable: Arc::new(unused_work),
             open_comparable: Arc::new(unused_work),
             list_branches: Arc::new(unused_work),
-            edit_branch: Arc::new(unused),
+            edit_branches: Arc::new(unused),
         }
     }
 

@@ -41,7 +41,7 @@ pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
             open_comparable(&config, &session_dir, target, progress)
         }),
         list_branches: Arc::new(move |(), progress: &WorkProgress| list_branches(&read_dir, progress)),
-        edit_branch: Arc::new(move |(branch, change)| edit_branch(&edited_dir, branch, change)),
+        edit_branches: Arc::new(move |edits: &[_]| edit_branches(&edited_dir, edits)),
     }
 }
 
@@ -190,15 +190,21 @@ fn branch_info(branch: Branch) -> BranchInfo {
     }
 }
 
-/// Changes the name, note or archived mark of a branch; an empty name or note removes the old one.
-pub(super) fn edit_branch(dir: &Path, branch: &BranchId, change: &BranchEdit) -> Result<(), String> {
+/// Changes names, notes or archived marks of branches; an empty name or note removes the old one. Makes all edits it can and
+/// returns the first error.
+fn edit_branches(dir: &Path, edits: &[(BranchId, BranchEdit)]) -> Result<(), String> {
+    let session = Session::open(dir).map_err(|e| e.to_string())?;
     let non_empty = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
-    let change = match change {
-        BranchEdit::Name(name) => LabelChange::Name(non_empty(name)),
-        BranchEdit::Note(note) => LabelChange::Note(non_empty(note)),
-        BranchEdit::Archived(archived) => LabelChange::Archived(*archived),
-    };
-    Session::open(dir).and_then(|s| s.set_label(branch, change)).map_err(|e| e.to_string())
+    let mut result = Ok(());
+    for (branch, edit) in edits {
+        let change = match edit {
+            BranchEdit::Name(name) => LabelChange::Name(non_empty(name)),
+            BranchEdit::Note(note) => LabelChange::Note(non_empty(note)),
+            BranchEdit::Archived(archived) => LabelChange::Archived(*archived),
+        };
+        result = result.and(session.set_label(branch, change).map_err(|e| e.to_string()));
+    }
+    result
 }
 
 fn edit_text(text: &str) -> Result<Option<String>, String> {

@@ -33,6 +33,7 @@ pub struct HostServices {
     pub open_comparable: WorkFn<EpisodeRef, Arc<Store>>,
     /// Reads the session's branches.
     pub list_branches: WorkFn<(), Arc<[BranchInfo]>>,
-    /// Edits a branch's name, note or archived flag.
-    pub edit_branch: HostFn<(BranchId, BranchEdit), ()>,
+    /// Edits names, notes or archived flags of branches, in order. If one edit fails, the others are made nevertheless, and the
+    /// first error is returned.
+    pub edit_branches: HostFn<[(BranchId, BranchEdit)], ()>,
 }

@@ -130,8 +130,8 @@ pub enum Request {
     SwitchBranch(BranchId),
     /// Reload the branches; the answer goes to the screen and to the topmost overlay.
     LoadBranches,
-    /// Edit a branch's name, note or archived flag.
-    EditBranch(BranchId, BranchEdit),
+    /// Edit the names, notes or archived flags of branches.
+    EditBranches(Vec<(BranchId, BranchEdit)>),
     /// Set the marks at which `<` and `>` stop.
     SetMarkFilter(MarkFilter),
     /// Run an action of the main screen by name, as the palette does.

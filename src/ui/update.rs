@@ -104,7 +104,7 @@ pub fn perform(model: &mut Model, context: &Context<'_>, request: Request) -> Op
         | Request::AddLessonOnFork { .. }
         | Request::AcceptAsLesson { .. }
         | Request::SwitchBranch(_)
-        | Request::EditBranch(..)
+        | Request::EditBranches(_)
             if context.is_read_only() =>
         {
             notify_read_only(model, context);

@@ -92,8 +92,8 @@ impl Workers {
                     Answer::PriorDifferences { comparison, row, before }
                 })
             }
-            Request::LoadBranches => self.load_branches(sources, None),
-            Request::EditBranch(branch, edit) => self.load_branches(sources, Some((branch, edit))),
+            Request::LoadBranches => self.load_branches(sources, Vec::new()),
+            Request::EditBranches(edits) => self.load_branches(sources, edits),
             Request::Copy(text) => {
                 let host = host.ok_or(NO_FILES)?;
                 self.start(WorkKind::SaveCopy, now, move |_| {
@@ -120,21 +120,30 @@ impl Workers {
         started.map(|()| None)
     }
 
-    /// Applies an edit to a branch, if one is given, and reads the branches. Edits happen in their order, and the answer
-    /// to the last one contains all of them.
+    /// Makes edits to branches, if there are any, and reads the branches once. Edits happen in their order, and the answer to
+    /// the last request contains all of them.
     fn load_branches(
         &mut self,
         sources: &Sources<'_>,
-        edit: Option<(BranchId, BranchEdit)>,
+        edits: Vec<(BranchId, BranchEdit)>,
     ) -> Result<(), String> {
         let Some(host) = sources.host.cloned() else { return Ok(()) };
-        let follows_edit = edit.is_some() || self.is_running(WorkKind::EditBranch);
+        let follows_edit = !edits.is_empty() || self.is_running(WorkKind::EditBranch);
         let kind = if follows_edit { WorkKind::EditBranch } else { WorkKind::Branches };
         // What is being read may lack the edit.
         self.cancel(WorkKind::Branches);
         self.start(kind, Instant::now(), move |worker| {
-            let edited = edit.as_ref().map_or(Ok(()), |edit| (host.edit_branch)(edit));
-            Answer::Branches(edited.and_then(|()| (host.list_branches)(&(), &worker.progress)))
+            let edited = if edits.is_empty() { Ok(()) } else { (host.edit_branches)(&edits) };
+            if edited.is_ok() {
+                return Answer::Branches((host.list_branches)(&(), &worker.progress));
+            }
+            // Of several edits, some may have been made.
+            if edits.len() > 1
+                && let Ok(branches) = (host.list_branches)(&(), &worker.progress)
+            {
+                worker.send(Answer::Branches(Ok(branches)));
+            }
+            Answer::Branches(edited.map(|()| Arc::default()))
         })
     }
 

@@ -122,15 +122,18 @@ impl BranchTree {
         {
             self.tree.move_selection(-1);
         }
-        let edit = |id| Request::EditBranch(id, BranchEdit::Archived(archive));
-        Response { requests: ids.into_iter().map(edit).collect(), close: false }
+        if ids.is_empty() {
+            return Response::default();
+        }
+        let edit = |id| (id, BranchEdit::Archived(archive));
+        Response::request(Request::EditBranches(ids.into_iter().map(edit).collect()))
     }
 
     fn submit_label(&mut self) -> Response {
         let Some(input) = self.label_input.take() else { return Response::default() };
-        let request = Request::EditBranch(input.branch.clone(), (input.edit)(input.field.text()));
+        let edit = (input.branch.clone(), (input.edit)(input.field.text()));
         self.pending_label = Some(input);
-        Response::request(request)
+        Response::request(Request::EditBranches(vec![edit]))
     }
 
     fn title(&self) -> String {

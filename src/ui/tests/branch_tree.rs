@@ -124,15 +124,15 @@ fn branches_are_switched_named_annotated_and_archived() {
     insta::assert_snapshot!("branches_name_80x24", screen_text(&stage.draw()));
     assert_eq!(
         stage.press("Enter"),
-        [Request::EditBranch(id("b2"), BranchEdit::Name("thinks twice".to_owned()))]
+        [Request::EditBranches(vec![(id("b2"), BranchEdit::Name("thinks twice".to_owned()))])]
     );
     stage.press("Up");
     stage.press("n");
     stage.send(UiMessage::Paste("; see step 4".to_owned()));
     let note = "the lesson about closed containers is enough; see step 4".to_owned();
-    assert_eq!(stage.press("Enter"), [Request::EditBranch(id("b1"), BranchEdit::Note(note))]);
+    assert_eq!(stage.press("Enter"), [Request::EditBranches(vec![(id("b1"), BranchEdit::Note(note))])]);
     stage.press("End");
-    assert_eq!(stage.press("a"), [Request::EditBranch(id("b4"), BranchEdit::Archived(true))]);
+    assert_eq!(stage.press("a"), [Request::EditBranches(vec![(id("b4"), BranchEdit::Archived(true))])]);
     // It disappears from the list, and the row above is selected.
     assert_eq!(stage.press("Up"), []);
     stage.press("Home");
@@ -142,7 +142,10 @@ fn branches_are_switched_named_annotated_and_archived() {
 
 #[test]
 fn marked_branches_are_archived_together() {
-    let archive = |id: &str| Request::EditBranch(BranchId(id.to_owned()), BranchEdit::Archived(true));
+    let archive = |ids: &[&str]| {
+        let edit = |id: &&str| (BranchId((*id).to_owned()), BranchEdit::Archived(true));
+        Request::EditBranches(ids.iter().map(edit).collect())
+    };
     let mut stage = screen_on_other_branch(80, 24);
     stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
     stage.press("B");
@@ -160,11 +163,11 @@ fn marked_branches_are_archived_together() {
     let glyphs = std::mem::replace(&mut stage.glyphs, crate::ui::glyphs::ASCII);
     assert!(screen_text(&stage.draw()).contains(" *+ with"), "{}", screen_text(&stage.draw()));
     stage.glyphs = glyphs;
-    assert_eq!(stage.press("a"), [archive("b1"), archive("b4")]);
+    assert_eq!(stage.press("a"), [archive(&["b1", "b4"])]);
     assert!(!screen_text(&stage.draw()).contains("marked"));
     // Without marks, the selected branch is archived, and the selection moves up.
     stage.press("End");
-    assert_eq!((stage.press("a"), stage.press("a")), (vec![archive("b4")], vec![]));
+    assert_eq!((stage.press("a"), stage.press("a")), (vec![archive(&["b4"])], vec![]));
     // Esc removes the marks first.
     stage.press("Space");
     for expected in ["branches", ""] {
@@ -232,7 +235,8 @@ fn a_name_that_is_refused_stays_in_its_field_with_the_reason() {
         assert!(shown.contains("├ with a lesson") || shown.contains("├ with"), "the tree stays: {shown}");
         stage.send(UiMessage::Paste("x".to_owned()));
         let id = BranchId("b2".to_owned());
-        assert_eq!(stage.press("Enter"), [Request::EditBranch(id, BranchEdit::Name("me@homex".to_owned()))]);
+        let edit = (id, BranchEdit::Name("me@homex".to_owned()));
+        assert_eq!(stage.press("Enter"), [Request::EditBranches(vec![edit])]);
         stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
         assert!(!screen_text(&stage.draw()).contains("name  me"), "the name was accepted");
     }

@@ -197,7 +197,7 @@ fn is_command(request: &Request) -> bool {
         Request::Send(_)
             | Request::Fork(_)
             | Request::SwitchBranch(_)
-            | Request::EditBranch(..)
+            | Request::EditBranches(_)
             | Request::RetryWrite
             | Request::Rerun(_)
             | Request::Quit

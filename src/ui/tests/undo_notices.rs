@@ -73,7 +73,8 @@ fn branches_msg(name: &str, note: &str, archived: bool) -> UiMessage {
 #[test]
 fn a_branch_rename_is_undone_first() {
     let b1 = || BranchId("b1".to_owned());
-    let name = |text: &str| Request::EditBranch(b1(), BranchEdit::Name(text.to_owned()));
+    let edit = |edit| Request::EditBranches(vec![(b1(), edit)]);
+    let name = |text: &str| edit(BranchEdit::Name(text.to_owned()));
     let mut stage = TestScreen::new(with_lesson(), 120, 36);
     stage.send(UiMessage::StoreChanged);
     stage.send(branches_msg("one", "", false));
@@ -84,10 +85,10 @@ fn a_branch_rename_is_undone_first() {
     stage.send(UiMessage::Paste("two".to_owned()));
     assert_eq!(stage.press("Enter"), [name("two")]);
     stage.send(branches_msg("two", "", false));
-    assert_eq!(stage.press("a"), [Request::EditBranch(b1(), BranchEdit::Archived(true))]);
+    assert_eq!(stage.press("a"), [edit(BranchEdit::Archived(true))]);
     stage.send(branches_msg("two", "", true));
     stage.press("Esc");
-    assert_eq!(stage.press("u"), [Request::EditBranch(b1(), BranchEdit::Archived(false))]);
+    assert_eq!(stage.press("u"), [edit(BranchEdit::Archived(false))]);
     assert_eq!(notice_text(&stage), "undone: branch two archived");
     stage.send(branches_msg("two", "", false));
     assert_eq!(stage.press("u"), [name("one")]);

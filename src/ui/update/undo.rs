@@ -30,17 +30,17 @@ pub(super) fn report_undo(model: &mut Model, context: &Context<'_>) {
 /// other requests unchanged.
 pub(super) fn apply_branch_undo(model: &mut Model, context: &Context<'_>, request: Request) -> Request {
     match request {
-        Request::EditBranch(branch, now) => {
-            let before = model.branches.iter().find(|b| b.id == branch).map(|info| current_value(info, &now));
-            if let Some(before) = before.filter(|before| *before != now) {
-                model.branch_edits.undone.clear();
-                model.branch_edits.done.push(BranchEditRecord {
-                    branch: branch.clone(),
-                    before,
-                    after: now.clone(),
-                });
+        Request::EditBranches(edits) => {
+            for (branch, after) in &edits {
+                let info = model.branches.iter().find(|b| b.id == *branch);
+                let before = info.map(|info| current_value(info, after));
+                if let Some(before) = before.filter(|before| before != after) {
+                    model.branch_edits.undone.clear();
+                    let (branch, after) = (branch.clone(), after.clone());
+                    model.branch_edits.done.push(BranchEditRecord { branch, before, after });
+                }
             }
-            Request::EditBranch(branch, now)
+            Request::EditBranches(edits)
         }
         Request::Send(Command::Undo) => {
             let Some(last) = model.branch_edits.done.pop() else {
@@ -54,7 +54,7 @@ pub(super) fn apply_branch_undo(model: &mut Model, context: &Context<'_>, reques
                 Severity::Info,
                 context.now,
             );
-            let request = Request::EditBranch(last.branch.clone(), last.before.clone());
+            let request = Request::EditBranches(vec![(last.branch.clone(), last.before.clone())]);
             model.branch_edits.undone.push((last, 0));
             request
         }
@@ -71,7 +71,7 @@ pub(super) fn apply_branch_undo(model: &mut Model, context: &Context<'_>, reques
                 Severity::Info,
                 context.now,
             );
-            let request = Request::EditBranch(next.branch.clone(), next.after.clone());
+            let request = Request::EditBranches(vec![(next.branch.clone(), next.after.clone())]);
             model.branch_edits.done.push(next);
             request
         }

@@ -98,7 +98,7 @@ impl Rig {
             list_comparable: endless(&began),
             open_comparable: endless(&began),
             list_branches: endless(&began),
-            edit_branch: Arc::new(|_| Ok(())),
+            edit_branches: Arc::new(|_: &[_]| Ok(())),
         };
         let mut rig = Self {
             stage: TestScreen::new(own, 120, 36),
@@ -411,13 +411,17 @@ fn branch_edits_run_one_after_the_other() {
     let mut rig = Rig::new(&sample_session());
     let (log, gate) = (Arc::new(Mutex::new(Vec::new())), rig.gate.clone());
     let (done, listed) = (log.clone(), log.clone());
-    rig.host.edit_branch = Arc::new(move |(_, edit): &(BranchId, BranchEdit)| {
+    rig.host.edit_branches = Arc::new(move |edits: &[(BranchId, BranchEdit)]| {
         gate.began.send(()).unwrap();
         gate.permits.lock().unwrap().recv().unwrap();
-        done.lock().unwrap().push(format!("{edit:?}"));
+        done.lock().unwrap().extend(edits.iter().map(|(_, edit)| format!("{edit:?}")));
         Ok(())
     });
-    let edit = |name: &str| Request::EditBranch(BranchId::trunk(), BranchEdit::Name(name.to_owned()));
+    let edits = |names: &[&str]| {
+        let edit = |name: &&str| (BranchId::trunk(), BranchEdit::Name((*name).to_owned()));
+        Request::EditBranches(names.iter().map(edit).collect())
+    };
+    let edit = |name: &str| edits(&[name]);
     // A list that is being read.
     rig.start(Request::LoadBranches);
     rig.wait_until_begun();
@@ -428,7 +432,8 @@ fn branch_edits_run_one_after_the_other() {
     rig.start(edit("a"));
     assert!(!rig.workers.is_running(WorkKind::Branches), "it may lack the edit");
     rig.wait_until_begun();
-    rig.start(edit("b"));
+    // Several edits of one request run on one thread, and the branches are read once.
+    rig.start(edits(&["b", "c"]));
     rig.start(Request::LoadBranches);
     rig.permits.send(()).unwrap();
     rig.permits.send(()).unwrap();
@@ -436,18 +441,36 @@ fn branch_edits_run_one_after_the_other() {
         let answer = rig.runtime.block_on(rig.workers.next_answer());
         assert!(matches!(answer, Some(Answer::Branches(Ok(_)))), "{answer:?}");
     }
-    let expected = ["Name(\"a\")", "listed", "Name(\"b\")", "listed", "listed"];
+    let expected = ["Name(\"a\")", "listed", "Name(\"b\")", "Name(\"c\")", "listed", "listed"];
     assert_eq!(*log.lock().unwrap(), expected);
     assert!(rig.workers.statuses().is_empty());
 
     // The screen closes while an edit waits for another one.
-    rig.start(edit("c"));
     rig.start(edit("d"));
+    rig.start(edit("e"));
     rig.permits.send(()).unwrap();
     rig.permits.send(()).unwrap();
     rig.workers = Workers::default();
     let log = log.lock().unwrap();
-    assert!(log.contains(&"Name(\"c\")".to_owned()) && log.contains(&"Name(\"d\")".to_owned()), "{log:?}");
+    assert!(log.contains(&"Name(\"d\")".to_owned()) && log.contains(&"Name(\"e\")".to_owned()), "{log:?}");
+}
+
+/// The list shows what was edited before one of several edits failed, and then the error.
+#[test]
+fn a_failed_edit_among_several_is_reported_after_the_list() {
+    let mut rig = Rig::new(&sample_session());
+    rig.host.edit_branches = Arc::new(|_: &[_]| Err("the disk is full".to_owned()));
+    rig.host.list_branches = Arc::new(|(), _: &WorkProgress| Ok([branch("trunk")].into()));
+    let edit = || (BranchId::trunk(), BranchEdit::Archived(true));
+    for (edits, lists) in [(vec![edit()], 0), (vec![edit(), edit()], 1)] {
+        rig.start(Request::EditBranches(edits));
+        for _ in 0..lists {
+            let list = rig.runtime.block_on(rig.workers.next_answer());
+            assert!(matches!(list, Some(Answer::Branches(Ok(_)))), "{list:?}");
+        }
+        let error = rig.runtime.block_on(rig.workers.next_answer());
+        assert_eq!(error, Some(Answer::Branches(Err("the disk is full".to_owned()))));
+    }
 }
 
 #[test]
