@@ -1,6 +1,7 @@
 //! The event loop: keys, store changes, signals, and a timer that runs only while something is animated.
 
 mod background_tasks;
+mod frame_past;
 mod workers;
 
 use super::loop_event::LoopEvent;
@@ -9,19 +10,19 @@ use super::terminal::Screen;
 use super::view::SPINNER_FRAME_MILLIS;
 use crate::driver::{Handle, Health};
 use crate::signals;
-use crate::timeline::PastPart;
 use crate::ui::compositor::Compositor;
 use crate::ui::facts::ended_episode;
 use crate::ui::frame_data::{Context, FrameData};
 use crate::ui::model::{FirstRunHint, Model, Severity};
-use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
+use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
-use crate::ui::types::{WORK_SHOWN_AFTER, WorkKind};
+use crate::ui::types::WORK_SHOWN_AFTER;
 use crate::ui::view::cache::ViewCache;
 use background_tasks::Sources;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{Event, EventStream, KeyEvent, KeyEventKind};
+use frame_past::FramePast;
 use futures_util::StreamExt;
 use std::collections::VecDeque;
 use std::io;
@@ -66,8 +67,7 @@ struct App {
     typed_ahead: VecDeque<KeyEvent>,
     /// When a person asked to quit while a report was being written.
     quit_asked: Option<Instant>,
-    /// What frames have asked to load since the last input. It is not loaded again until then.
-    asked_for: Vec<PastPart>,
+    frame_past: FramePast,
 }
 
 /// Shows a session until the person leaves it. Prints nothing, and restores the terminal before it returns.
@@ -100,7 +100,7 @@ pub async fn run(handle: Handle, options: Options) -> io::Result<Exit> {
         workers: Workers::default(),
         typed_ahead: VecDeque::new(),
         quit_asked: None,
-        asked_for: Vec::new(),
+        frame_past: FramePast::default(),
     })
     .run()
     .await
@@ -157,9 +157,7 @@ impl App {
                 LoopEvent::Terminal(Event::Key(key)) if self.defer_key(key) => continue,
                 LoopEvent::Terminal(event) => match to_message(event) {
                     Some(msg) => {
-                        if matches!(msg, UiMessage::Key(_)) {
-                            self.asked_for.clear();
-                        }
+                        self.frame_past.on_message(&msg);
                         let waited = self.compositor.awaits_past();
                         let requests = self.handle_message(msg);
                         if waited && !self.compositor.awaits_past() {
@@ -291,11 +289,8 @@ impl App {
             model.size = (area.width, area.height);
             parts = compositor.draw(model, &context, cache, frame.buffer_mut());
         })?;
-        parts.retain(|part| !self.asked_for.contains(part));
-        if !parts.is_empty() && !self.workers.is_running(WorkKind::FramePast) {
-            self.asked_for.extend(&parts);
-            let (since, epoch) = (Instant::now().into_std(), self.frame.epoch);
-            self.start_work(Request::LoadPast(PastLoad { since, epoch, parts, then: None }));
+        if let Some(request) = self.frame_past.load_missing(&mut self.workers, self.frame.epoch, parts) {
+            self.start_work(request);
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! that wait for the test instead of a disk.
 
 use super::super::background_tasks::Sources;
+use super::super::frame_past::FramePast;
 use super::Workers;
 use crate::domain::{BranchId, EndReason, FailureKind, Seq};
 use crate::driver::{Handle, Message, Store};
@@ -13,6 +14,7 @@ use crate::ui::host_services::{HostServices, WorkFn};
 use crate::ui::msg::{Answer, PastLoad, Request, UiMessage};
 use crate::ui::tests::{TestScreen, screen_text};
 use crate::ui::types::{WORK_SHOWN_AFTER, WorkKind, WorkProgress};
+use crossterm::event::{MouseEvent, MouseEventKind};
 use futures_util::FutureExt as _;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -470,6 +472,57 @@ fn a_failed_edit_among_several_is_reported_after_the_list() {
         }
         let error = rig.runtime.block_on(rig.workers.next_answer());
         assert_eq!(error, Some(Answer::Branches(Err("the disk is full".to_owned()))));
+    }
+}
+
+/// Regression: after a switch of branches, a load that waited for a disk kept the frame of the new branch from being loaded,
+/// and parts with the same numbers counted as loaded.
+#[test]
+fn a_frame_of_another_branch_is_loaded_although_the_disk_hangs() {
+    let mut rig = Rig::new(&three_episodes());
+    rig.close_gate();
+    let (mut frame_past, part) = (FramePast::default(), PastPart::StateAt(Seq(20)));
+    let mut load = |rig: &mut Rig, epoch| {
+        let request = frame_past.load_missing(&mut rig.workers, epoch, vec![part]);
+        request.inspect(|request| rig.start(request.clone())).is_some()
+    };
+    assert!(load(&mut rig, 0));
+    rig.wait_until_begun();
+    let progress = rig.workers.running[0].progress.clone();
+    assert!(!load(&mut rig, 0) && !progress.is_cancelled());
+    assert!(load(&mut rig, 1) && progress.is_cancelled());
+    rig.permits.send(()).unwrap();
+    rig.permits.send(()).unwrap();
+    let answer = rig.runtime.block_on(rig.workers.next_answer());
+    let Some(Answer::PastLoaded { load, result }) = answer else { panic!("{answer:?}") };
+    assert_eq!((load.epoch, load.parts, result), (1, vec![part], Ok(())));
+    assert!(rig.workers.statuses().is_empty());
+}
+
+/// Regression: only keys allowed a part that could not be loaded to be loaded again.
+#[test]
+fn what_a_person_does_allows_a_part_to_be_loaded_again() {
+    let mouse = |kind| {
+        let modifiers = crossterm::event::KeyModifiers::NONE;
+        UiMessage::Mouse(MouseEvent { kind, column: 1, row: 1, modifiers })
+    };
+    let key = UiMessage::Key(crossterm::event::KeyCode::Char('z').into());
+    let cases = [
+        (key, true),
+        (UiMessage::Paste("text".to_owned()), true),
+        (mouse(MouseEventKind::ScrollUp), true),
+        (mouse(MouseEventKind::Moved), false),
+        (UiMessage::Tick, false),
+        (UiMessage::StoreChanged, false),
+    ];
+    let (mut workers, parts) = (Workers::default(), vec![PastPart::StateAt(Seq(20))]);
+    for (msg, is_loaded_again) in cases {
+        let mut frame_past = FramePast::default();
+        assert!(frame_past.load_missing(&mut workers, 0, parts.clone()).is_some());
+        assert!(frame_past.load_missing(&mut workers, 0, parts.clone()).is_none());
+        frame_past.on_message(&msg);
+        let loads = frame_past.load_missing(&mut workers, 0, parts.clone()).is_some();
+        assert_eq!(loads, is_loaded_again, "{msg:?}");
     }
 }
 
