@@ -33,6 +33,7 @@ mod startup;
 mod store;
 mod streamed_text;
 mod sync_thread;
+mod thread_priority;
 pub mod worlds;
 
 use crate::domain::{Job, JobProgress};
@@ -48,6 +49,7 @@ pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording};
 pub use startup::{Driver, Resumed, open_read_only};
 pub use store::{Handle, Health, Live, LiveCall, LiveJob, Message, Signal, Store};
 pub use streamed_text::StreamedText;
+pub use thread_priority::lower_thread_priority;
 
 use std::sync::Arc;
 

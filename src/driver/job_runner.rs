@@ -1,6 +1,6 @@
 //! Jobs of the method, each on a thread of its own.
 
-use super::{ComputeJob, LiveJob, Message, Store};
+use super::{ComputeJob, LiveJob, Message, Store, lower_thread_priority};
 use crate::domain::{CallId, Job, JobProgress};
 use crate::engine::{Failure, Reply};
 use std::collections::HashMap;
@@ -35,6 +35,7 @@ impl JobRunner {
         let work = (job.clone(), compute.clone(), inbox.clone());
         let thread = std::thread::Builder::new().name("job".to_owned());
         let spawned = thread.spawn(move || {
+            lower_thread_priority();
             let (job, compute, inbox) = work;
             let computed = panic::catch_unwind(AssertUnwindSafe(|| compute(&job, &progress)));
             let millis = started.elapsed().as_millis() as u64;

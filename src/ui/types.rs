@@ -90,7 +90,10 @@ impl WorkKind {
 
     /// Returns whether the work can take seconds of processor time.
     pub fn is_long(self) -> bool {
-        matches!(self, Self::Export | Self::Search)
+        matches!(
+            self,
+            Self::Export | Self::Search | Self::Comparable | Self::Comparison | Self::PriorDifferences
+        )
     }
 
     /// Returns whether the work writes files. Newer work of the kind waits for it instead of replacing it, and so does

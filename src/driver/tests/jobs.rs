@@ -74,6 +74,18 @@ fn the_result_is_journaled_and_the_run_goes_on() {
     );
 }
 
+/// A job computes for seconds, so it lets the screen and the streams go first.
+#[cfg(target_os = "linux")]
+#[test]
+fn jobs_run_at_a_lower_priority() {
+    let priority = || rustix::process::getpriority_process(None).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let compute = move |_: &Job, _: &JobProgress| Ok(json!(priority()));
+    let (handle, thread, _) = start(dir.path(), 1, config(compute));
+    run_to_end(&handle, thread);
+    assert_eq!(handle.store.head().memory, json!([(priority() + 10).min(19)]));
+}
+
 #[test]
 fn a_cancelled_job_stops() {
     let dir = tempfile::tempdir().unwrap();

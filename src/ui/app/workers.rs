@@ -1,5 +1,6 @@
 //! The work that runs on threads of its own beside the event loop: at most one piece of each kind, unless it writes files.
 
+use crate::driver::lower_thread_priority;
 use crate::ui::msg::Answer;
 use crate::ui::types::{WorkKind, WorkProgress, WorkStatus};
 use futures_util::FutureExt as _;
@@ -48,13 +49,6 @@ struct LastMessage {
     id: u64,
     answer: Option<Answer>,
     sender: mpsc::Sender<Message>,
-}
-
-/// Lets the screen and the model's stream go before the current thread. Only Linux has priorities of single threads.
-fn lower_priority() {
-    #[cfg(target_os = "linux")]
-    // Without the lower priority the work is only less considerate.
-    let _ = rustix::process::nice(10);
 }
 
 impl Default for Workers {
@@ -113,7 +107,7 @@ impl Workers {
         let run = move || {
             let mut last = LastMessage { id, answer: None, sender };
             if kind.is_long() {
-                lower_priority();
+                lower_thread_priority();
             }
             if let Some(previous) = previous {
                 // A panic of the thread has been reported by then.

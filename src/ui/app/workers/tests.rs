@@ -526,6 +526,31 @@ fn what_a_person_does_allows_a_part_to_be_loaded_again() {
     }
 }
 
+/// What computes for seconds lets the screen and the streams go first.
+#[cfg(target_os = "linux")]
+#[test]
+fn long_work_runs_at_a_lower_priority() {
+    let priority = || rustix::process::getpriority_process(None).unwrap();
+    let (mut workers, (sender, priorities), own) = (Workers::default(), channel(), priority());
+    for (kind, is_lower) in [
+        (WorkKind::Export, true),
+        (WorkKind::Search, true),
+        (WorkKind::Comparable, true),
+        (WorkKind::Comparison, true),
+        (WorkKind::Past, false),
+        (WorkKind::SaveCopy, false),
+    ] {
+        let sender = sender.clone();
+        let work = move |_: &super::Worker| {
+            sender.send(priority()).unwrap();
+            Answer::Hint(None)
+        };
+        workers.start(kind, Instant::now(), work).unwrap();
+        let expected = if is_lower { (own + 10).min(19) } else { own };
+        assert_eq!(priorities.recv_timeout(PATIENCE).unwrap(), expected, "{kind:?}");
+    }
+}
+
 #[test]
 fn a_cancelled_export_says_so() {
     let mut rig = Rig::new(&sample_session());
