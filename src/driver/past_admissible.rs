@@ -1,9 +1,11 @@
 //! Lists what the environment would accept at a past point, using a separate environment on a separate thread, so
 //! that the run continues and its environment is not changed. The deadline for one answer is that of the run's
-//! environment, and there is one query at a time.
+//! environment, and one query is answered at a time. Threads of abandoned queries may still be ending: one that nobody waits
+//! for stops at its next report, and one whose environment never answers doesn't stop.
 
 use super::OpenWorld;
 use super::snapshot_cache::{RebuildPlan, SnapshotCache};
+use crate::domain::Seq;
 use crate::engine::{Reply, State};
 use crate::env::EnvError;
 use crate::timeline::{ReportProgress, stage_progress};
@@ -23,6 +25,8 @@ type LoadState = Box<dyn FnOnce(&ReportProgress<'_>) -> Result<Arc<State>, Strin
 
 /// A question for the actions that were admissible at a past point.
 pub struct PastQuery {
+    /// The event after which the actions were admissible.
+    pub seq: Seq,
     pub load_state: LoadState,
     /// Receives the progress of loading and replaying; its error stops the query.
     pub report: Box<dyn Fn(u64, u64) -> Result<(), String> + Send>,
@@ -94,14 +98,14 @@ async fn query_world(open_world: OpenWorld, deadline: Duration, query: PastQuery
     // Unbounded: there is one message per replayed step, and they are read as they arrive.
     let (sender, mut receiver) = unbounded_channel();
     let list_actions = move || {
-        let PastQuery { load_state, report } = query;
+        let PastQuery { seq, load_state, report } = query;
         let report_progress = |done: u64, all: u64| {
             // Whether anybody waits is decided by `report`.
             let _ = sender.send(QueryMessage::InProgress);
             report(done, all)
         };
         let result = panic::catch_unwind(AssertUnwindSafe(|| {
-            list_past_actions(&open_world, load_state, &report_progress)
+            list_past_actions(&open_world, seq, load_state, &report_progress)
         }));
         let _ = sender.send(QueryMessage::Finished(
             result.unwrap_or_else(|_| Err("the environment panicked".to_owned())),
@@ -121,8 +125,17 @@ async fn query_world(open_world: OpenWorld, deadline: Duration, query: PastQuery
     }
 }
 
-fn list_past_actions(open: &OpenWorld, load_state: LoadState, report: &ReportProgress<'_>) -> PastAdmissible {
+fn list_past_actions(
+    open: &OpenWorld,
+    seq: Seq,
+    load_state: LoadState,
+    report: &ReportProgress<'_>,
+) -> PastAdmissible {
     let state = load_state(&stage_progress(report, 0, 2))?;
+    // If events can't be read again, it is an earlier state.
+    if state.head != seq {
+        return Err(format!("the events up to {seq} could not be read; run `retrospect verify`"));
+    }
     let plan = state.open_episode().and_then(|episode| RebuildPlan::from_episode(episode, 0));
     let plan = plan.ok_or("no episode is open at that point")?;
     let mut cache = SnapshotCache::default();

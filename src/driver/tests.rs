@@ -95,7 +95,8 @@ impl Method for EachTaskOnce {
 
 /// Returns a question for the actions admissible in a state, which reports nothing.
 fn past_query(state: Arc<State>) -> PastQuery {
-    PastQuery { load_state: Box::new(move |_| Ok(state)), report: Box::new(no_progress) }
+    let seq = state.head;
+    PastQuery { seq, load_state: Box::new(move |_| Ok(state)), report: Box::new(no_progress) }
 }
 
 fn test_config(goal: u32, is_diverging: bool) -> RunConfig {

@@ -1,8 +1,8 @@
 //! Changing the run of a session.
 
 use super::{Counter, past_query, run_to_end, spec, start, test_config, wait_until};
-use crate::domain::{RunSpec, Setting, SettingOrigin};
-use crate::driver::{Driver, DriverError, RunConfig, RunFactory};
+use crate::domain::{RunSpec, Seq, Setting, SettingOrigin};
+use crate::driver::{Driver, DriverError, PastQuery, RunConfig, RunFactory};
 use crate::engine::{Command, CommandError, Event};
 use crate::journal::read_branch;
 use crate::provider::{ProviderError, ScriptedProvider};
@@ -263,6 +263,21 @@ fn sampling_changed_at_a_fork_applies_to_the_next_request_and_after_a_resume() {
         requests[2].sampling.identity(),
         "the cache keeps them apart"
     );
+}
+
+/// Regression: if events could not be read again, the actions of an earlier point were listed.
+#[test]
+fn a_past_query_whose_state_could_not_be_loaded_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, _session) = start(dir.path(), 9, test_config(9, false));
+    let at = step_to_third(&handle);
+    let earlier = handle.store.state_at(Seq(at.0 - 1));
+    let query = PastQuery { seq: at, ..past_query(earlier) };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let error = runtime.block_on(handle.past_admissible(query)).unwrap_err();
+    assert_eq!(error, format!("the events up to {at} could not be read; run `retrospect verify`"));
+    handle.quit();
+    thread.join().unwrap();
 }
 
 /// Past queries use a separate environment: the run's environment is unchanged, and one that diverges is rejected.

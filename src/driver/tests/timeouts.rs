@@ -163,7 +163,8 @@ fn a_past_query_stops_when_its_progress_is_refused() {
     let state = handle.store.head();
     // Loading is the first half of the work, and each of the three steps is a third of the second.
     let report = |done: u64, all: u64| if done * 3 > all * 2 { Err("cancelled".to_owned()) } else { Ok(()) };
-    let query = PastQuery { load_state: Box::new(|_| Ok(state)), report: Box::new(report) };
+    let seq = state.head;
+    let query = PastQuery { seq, load_state: Box::new(|_| Ok(state)), report: Box::new(report) };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     assert_eq!(runtime.block_on(handle.past_admissible(query)), Err("cancelled".to_owned()));
     assert_eq!(*calls.lock().unwrap(), [EnvCall::Reset, EnvCall::Step(1), EnvCall::Step(2)]);

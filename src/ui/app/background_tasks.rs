@@ -43,6 +43,7 @@ impl Workers {
             Request::ListAdmissibleAt(at) => {
                 self.start_task(WorkKind::Admissible, now, |progress| async move {
                     let query = PastQuery {
+                        seq: at.seq,
                         load_state: Box::new(move |report| store.state_at_reporting(at.seq, report)),
                         report: Box::new(move |done, all| progress.report(done, all)),
                     };
