@@ -1,5 +1,6 @@
-//! What has been loaded of a branch's past. All copies of a timeline share it, and nothing else keeps past states: a screen,
-//! a search and a comparison that ask for the same state fold it once.
+//! What has been loaded of a branch's past. All copies of a timeline share it: a screen, a search and a comparison that ask
+//! for the same state fold it once. Besides it, a timeline has its checkpoints, which it makes as the branch grows, and whoever
+//! uses a state keeps it as long as they show it.
 
 use super::EventFetcher;
 use crate::domain::Seq;

@@ -1,4 +1,5 @@
-//! The work that runs on threads of its own beside the event loop: at most one piece of each kind, unless it writes files.
+//! The work that runs on threads of its own beside the event loop: of each kind, at most one piece whose answer is awaited,
+//! unless it writes files. Cancelled pieces may still be ending, until they report the next time.
 
 use crate::driver::lower_thread_priority;
 use crate::ui::msg::Answer;
@@ -9,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::mpsc;
 
-/// The running work and its answers. Dropping it cancels all work, and waits for what writes files.
+/// The running work and its answers, without what was cancelled. Dropping it cancels all work, and waits for what writes files.
 pub(super) struct Workers {
     // Dropped before `running`: then nobody that is waited for waits to send.
     messages: mpsc::Receiver<Message>,
