@@ -3,10 +3,14 @@
 //! - from the start to the first frame: at most 30 ms;
 //! - idle for ten seconds: no bytes and no voluntary context switches;
 //! - from a key to the changed screen, while a model streams, 1,000 events per second arrive, and a session of 1 GB is
-//!   exported and searched: at most 16 ms at the 99th percentile of 2,000 keys, and 50 ms at worst. `KEYS=200` and
-//!   `EVENTS=100000` make this part shorter.
+//!   exported and searched: at most 16 ms at the 99th percentile of 2,000 keys, and 50 ms at worst. The budget is met only if
+//!   an export and a search ended meanwhile. `KEYS=200` and `EVENTS=250000` make this part shorter; it can then be missed, but
+//!   not met.
 //!
-//! For the keys, this program starts itself in the pseudo-terminal and shows the real screen of a store that it fills.
+//! For the keys, this program starts itself in the pseudo-terminal and shows the real screen, with the program's own export and
+//! search, of a store that it fills. A thread stands in for the driver and the model: every 6 ms it decides, journals and folds
+//! a step with the real engine and writer and appends a word to a streamed reply. So there is no driver with its inbox, no
+//! runtime for calls, no server and no sync of the journal; how late this thread wakes up stands for the stream's own pace.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -14,11 +18,14 @@
     reason = "this program prints its results"
 )]
 
+#[path = "measure/keys.rs"]
+mod keys;
 #[path = "measure/long.rs"]
 mod long;
 #[path = "measure/process.rs"]
 mod process;
 
+use keys::{Judgement, KeyRun, Work, parse_pace};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use process::{exit_code, load, median, verdict, voluntary_switches};
 use std::io::{Read, Write};
@@ -27,7 +34,7 @@ use std::time::{Duration, Instant};
 
 /// The folder in which the program measures itself.
 const CHILD: &str = "RETROSPECT_BENCH_CHILD";
-/// Files there: how late the stream was, and how long an export took.
+/// Files there: how late the stream was, and what ended, one line each with its seconds.
 const PACE: &str = "pace";
 const WORK: &str = "work";
 const ROWS: u16 = 36;
@@ -107,7 +114,7 @@ fn check_budgets() {
 }
 
 fn measure_keys() {
-    let count: usize = std::env::var("KEYS").ok().and_then(|v| v.parse().ok()).unwrap_or(2_000);
+    let count = number_from_variable("KEYS", 2_000) as usize;
     let dir = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(std::env::current_exe().expect("this program"));
     command.env(CHILD, dir.path());
@@ -141,25 +148,45 @@ fn measure_keys() {
         median(loads.clone()),
         loads.iter().copied().fold(0.0, f64::max)
     );
-    let is_met = quantile(0.99) <= 16.0 && quantile(1.0) <= 50.0;
+    let (p99, worst, events) = (quantile(0.99), quantile(1.0), session_events());
+    let run = KeyRun { keys: count, events, p99, worst, work: Work::parse(&work), pace: parse_pace(&pace) };
+    let last_export = work.lines().rfind(|line| line.starts_with(keys::EXPORT_ENDED)).unwrap_or("no export");
     println!(
-        "from a key to the changed screen: {:.1} ms median, {:.1} ms at 99 %, {:.1} ms slowest of {count}, {} over 50 ms (budget 16 ms at 99 %, 50 ms at worst: {}); {}; {}",
+        "from a key to the changed screen: {:.1} ms median, {:.1} ms at 99 %, {:.1} ms slowest of {count}, {} over 50 ms (budget 16 ms at 99 %, 50 ms at worst: {}); {} exports and {} searches ended, the last: {last_export}; {}",
         quantile(0.5),
-        quantile(0.99),
-        quantile(1.0),
+        p99,
+        worst,
         times.iter().filter(|t| **t > 50.0).count(),
-        verdict(is_met),
-        if work.is_empty() { "no export has ended" } else { &work },
+        describe(run.judge_keys()),
+        run.work.exports,
+        run.work.searches,
         load()
     );
-    let late: Vec<f64> = pace.split(' ').filter_map(|ms| ms.parse().ok()).collect();
-    if let [before, during] = late[..] {
-        println!(
-            "the pieces of the stream, one every 6 ms: {before:.1} ms late at 99 % before the export, {during:.1} ms during \
-             export and search (at most one piece later: {})",
-            verdict(during <= before + 6.0)
-        );
+    let (before, during) = run.pace.unwrap_or((f64::NAN, f64::NAN));
+    println!(
+        "the pieces of the stream, one every 6 ms: {before:.1} ms late at 99 % before the export, {during:.1} ms during \
+         export and search (at most one piece later: {})",
+        describe(run.judge_pace())
+    );
+}
+
+/// Returns the words for a judgement. A budget that a full run doesn't show to be met is missed.
+fn describe(judgement: Judgement) -> String {
+    match judgement {
+        Judgement::Met => verdict(true).to_owned(),
+        Judgement::Missed => verdict(false).to_owned(),
+        Judgement::Unknown { reason, is_too_short: true } => format!("too short to judge: {reason}"),
+        Judgement::Unknown { reason, is_too_short: false } => format!("{}: {reason}", verdict(false)),
     }
+}
+
+/// Returns the number of events with which the session is opened.
+fn session_events() -> u64 {
+    number_from_variable("EVENTS", 1_000_000)
+}
+
+fn number_from_variable(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
 /// A program in a pseudo-terminal.
@@ -267,41 +294,45 @@ impl Terminal {
 /// The screen of a session of `EVENTS` events of 1 KB. It gets 1,000 more per second, and the text of a reply grows with
 /// each step, as the driver would have it. Once a person exports the session, a thread searches it again and again.
 mod streaming {
+    use super::keys::{EXPORT_ENDED, SEARCH_ENDED};
     use super::long::Rig;
     use super::{CHILD, PACE, WORK};
-    use retrospect::domain::{CallId, ModelRole, Seq};
-    use retrospect::driver::{Handle, LiveCall, Store, StreamedText};
+    use retrospect::cli::export_session;
+    use retrospect::domain::{CallId, ModelRole};
+    use retrospect::driver::{Handle, LiveCall, Store, StreamedText, lower_thread_priority};
     use retrospect::provider::Phase;
-    use retrospect::report::{SessionFiles, SessionRecorder, write_html};
     use retrospect::ui::find::search_other_episodes;
     use retrospect::ui::types::WorkProgress;
     use retrospect::ui::{HostServices, Options, run as screen};
-    use std::fs::File;
-    use std::io::{BufRead as _, BufReader, Error};
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
 
-    const JOURNAL: &str = "trunk.jsonl";
+    const JOURNAL: &str = "branches/trunk.jsonl";
     /// Between two steps of six events each.
     const TICK: Duration = Duration::from_millis(6);
     static EXPORTING: AtomicBool = AtomicBool::new(false);
 
     pub(super) fn run() {
-        let events: u64 = std::env::var("EVENTS").ok().and_then(|v| v.parse().ok()).unwrap_or(1_000_000);
         let dir = PathBuf::from(std::env::var_os(CHILD).expect("a folder"));
-        let mut rig = Rig::new(&dir.join(JOURNAL), 10_000).fill(events);
+        std::fs::create_dir(dir.join("branches")).expect("a folder");
+        std::fs::write(dir.join("meta.toml"), "").expect("a file");
+        let mut rig = Rig::new(&dir.join(JOURNAL), 10_000).fill(super::session_events());
         let store = rig.store.clone();
         let (handle, _inbox) = Handle::new(store.clone());
-        let pace = dir.join(PACE);
+        let (pace, work) = (dir.join(PACE), dir.join(WORK));
         std::thread::spawn(move || stream(&mut rig, &pace));
         std::thread::spawn(move || {
             // As the screen's own search.
-            let _ = rustix::process::nice(10);
+            lower_thread_priority();
             loop {
                 if EXPORTING.load(Ordering::Relaxed) {
+                    let start = Instant::now();
                     search_other_episodes(&store, 0, "no such words", &WorkProgress::default(), |_| ());
+                    note_end(&work, SEARCH_ENDED, start);
                 } else {
                     std::thread::sleep(TICK);
                 }
@@ -326,11 +357,10 @@ mod streaming {
             export_report: Arc::new(move |store: &Store, progress: &WorkProgress| {
                 EXPORTING.store(true, Ordering::Relaxed);
                 let start = Instant::now();
-                let bytes = export(store, progress, &dir)?;
-                let seconds = start.elapsed().as_secs_f64();
-                let line = format!("the last export, of {} MB, took {seconds:.0} s", bytes >> 20);
-                std::fs::write(dir.join(WORK), line).map_err(|e| e.to_string())?;
-                Ok("report.html".to_owned())
+                let report = export_session(&dir, store, progress)?;
+                let bytes = std::fs::metadata(&report).map_or(0, |metadata| metadata.len());
+                note_end(&dir.join(WORK), &format!("{EXPORT_ENDED} of {} MB", bytes >> 20), start);
+                Ok(report)
             }),
             list_sessions: Arc::new(unused_work),
             list_models: Arc::new(unused_work),
@@ -341,37 +371,11 @@ mod streaming {
         }
     }
 
-    /// Exports the session into a file with its journal, as the program does, and syncs it. Returns the bytes written.
-    fn export(store: &Store, progress: &WorkProgress, dir: &Path) -> Result<u64, String> {
-        let timeline = store.timeline();
-        let mut recorder = SessionRecorder::default();
-        for event in timeline.iter_after(Seq(0)) {
-            let event = event?;
-            recorder.add_event(&event);
-            progress.report(event.seq.0, 2 * timeline.len())?;
-        }
-        let (record, journal) = (recorder.finish(), dir.join(JOURNAL));
-        let mut files = SessionFiles::new();
-        files.insert(
-            "branches/trunk.jsonl".to_owned(),
-            Box::new(move |write| {
-                let (mut file, mut line) = (BufReader::new(File::open(&journal)?), String::new());
-                while file.read_line(&mut line)? > 0 {
-                    write(&line)?;
-                    line.clear();
-                }
-                Ok(())
-            }),
-        );
-        let (path, mut bytes) = (dir.join("report.html"), 0);
-        let written = retrospect::files::replace_with(&path, |file| {
-            write_html(&record, record.default_step(), &files, &mut |part| {
-                bytes += part.len() as u64;
-                progress.report(timeline.len(), 2 * timeline.len()).map_err(Error::other)?;
-                file.write_all(part.as_bytes())
-            })
-        });
-        written.map_err(|e| e.to_string()).map(|()| bytes)
+    /// Notes that work has ended.
+    fn note_end(file: &Path, what: &str, start: Instant) {
+        let line = format!("{what}, {:.0} s\n", start.elapsed().as_secs_f64());
+        let opened = OpenOptions::new().create(true).append(true).open(file);
+        opened.and_then(|mut file| file.write_all(line.as_bytes())).expect("a written line");
     }
 
     /// Plays a step every six milliseconds, with a piece of a reply, and reports how late the steps are before the first
@@ -409,7 +413,8 @@ mod streaming {
                 let [before, now] = [&calm, &busy].map(|late| {
                     let mut sorted = late.clone();
                     sorted.sort_by(f64::total_cmp);
-                    sorted.get(sorted.len().saturating_sub(1) * 99 / 100).copied().unwrap_or(0.0)
+                    // Without a value the pace is unknown.
+                    sorted.get(sorted.len().saturating_sub(1) * 99 / 100).copied().unwrap_or(f64::NAN)
                 });
                 std::fs::write(report, format!("{before:.1} {now:.1}")).expect("a report");
             }

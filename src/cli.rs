@@ -56,6 +56,9 @@ mod tasks;
 mod verify;
 mod worlds;
 
+#[cfg(feature = "tui")]
+pub use host_services::export_session;
+
 #[cfg(test)]
 mod tests;
 

@@ -5,6 +5,8 @@
 
 #[path = "pty/endings.rs"]
 mod endings;
+#[path = "pty/key_budget.rs"]
+mod key_budget;
 #[path = "rig/stops.rs"]
 mod stops;
 

@@ -270,7 +270,12 @@ fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
     Ok(path.display().to_string())
 }
 
-fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Result<String, String> {
+/// Writes the session of a store, whose folder is `dir`, to an HTML report in that folder. Returns the report's path. Public
+/// for the benchmark of the screen.
+///
+/// # Errors
+/// Returns a message if a file can't be read or written, or if the work was cancelled.
+pub fn export_session(dir: &Path, store: &Store, progress: &WorkProgress) -> Result<String, String> {
     let (timeline, id, _) = store.branch_timeline();
     // The page contains the branch's steps and the journals of all branches; two passes are a good enough estimate.
     let all = 2 * timeline.len() + 1;
