@@ -17,7 +17,7 @@ use crate::ui::model::{FirstRunHint, Model, Severity};
 use crate::ui::msg::{Answer, Request, UiMessage};
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
-use crate::ui::types::WORK_SHOWN_AFTER;
+use crate::ui::types::{WORK_SHOWN_AFTER, WorkKind};
 use crate::ui::view::cache::ViewCache;
 use background_tasks::Sources;
 use crossterm::clipboard::CopyToClipboard;
