@@ -7,6 +7,7 @@ use crate::driver::{Driver, Fork, Halt, Handle, Health, RescueOutcome, Signal};
 use crate::engine::Command;
 use crate::journal::{OpenMode, Session, Summary, open_branch, read_branch};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// A change by another program, given the session's folder and its journal.
@@ -36,7 +37,11 @@ const INTERFERENCES: [(&str, Interference); 8] = [
         fs::File::options().append(true).open(journal).unwrap().write_all(b"not ours\n").unwrap();
     }),
     ("was moved or renamed", |session, _| fs::rename(session, session.with_extension("old")).unwrap()),
-    ("was removed", |session, _| fs::remove_dir_all(session).unwrap()),
+    // The driver may write a checkpoint into the folder meanwhile; then its removal begins again.
+    (
+        "was removed",
+        |session, _| while fs::remove_dir_all(session).is_err_and(|e| e.kind() != ErrorKind::NotFound) {},
+    ),
 ];
 
 fn halt_of(handle: &Handle) -> Option<Halt> {

@@ -1,0 +1,179 @@
+//! The environment `counter`: add 1, 3 or 5 until the sum is the number of the task.
+
+use retrospect::catalog::{EnvironmentEntry, TaskFacts};
+use retrospect::domain::{
+    EnvInfo, LessonText, ListingCost, Note, NoteKind, Observation, Picture, PictureRequest, PictureRole,
+    Scope, Step, StepResult, Task,
+};
+use retrospect::engine::{Episode, State};
+use retrospect::env::{EnvError, Environment, Snapshot, TaskAccess, TaskError, TaskSource};
+use retrospect::prompt::interface::PLAIN_TEXTS;
+use retrospect::symbolic::{EnvironmentRules, LessonTemplate};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// What can be added.
+pub(crate) const STEPS: [u64; 3] = [1, 3, 5];
+const NAME: &str = "counter";
+/// The numbers of the listed tasks.
+const LISTED: [u64; 4] = [9, 14, 23, 40];
+const MAX_GOAL: u64 = 1_000;
+
+pub(crate) const ENTRY: EnvironmentEntry = EnvironmentEntry {
+    name: NAME,
+    tasks: &CounterTasks,
+    rules: &RULES,
+    settings: &[],
+    templates: &[
+        ("counter.toml", include_str!("counter.toml")),
+        ("counter-example.txt", include_str!("counter-example.txt")),
+    ],
+    has_public_examples: false,
+    texts: PLAIN_TEXTS,
+    draw_picture,
+    task_facts: TaskFacts { start_text: Some("any number up to 1000"), ..TaskFacts::NONE },
+};
+
+/// The tasks: each is named by the number to reach.
+struct CounterTasks;
+
+impl TaskSource for CounterTasks {
+    fn open(&self, task: &Task, _: TaskAccess) -> Result<Box<dyn Environment>, EnvError> {
+        let goal = parse_goal(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
+        Ok(Box::new(Counter { goal, sum: 0 }))
+    }
+
+    fn find(&self, text: &str, _: TaskAccess) -> Result<Task, TaskError> {
+        parse_goal(text).map(task)
+    }
+
+    fn list(&self, _: TaskAccess) -> Result<Vec<Task>, TaskError> {
+        Ok(LISTED.map(task).to_vec())
+    }
+}
+
+fn parse_goal(id: &str) -> Result<u64, TaskError> {
+    let goal = id.parse().ok().filter(|goal| (1..=MAX_GOAL).contains(goal));
+    goal.ok_or_else(|| TaskError::unknown_task(NAME, id, format!("a task is a number from 1 to {MAX_GOAL}")))
+}
+
+fn task(goal: u64) -> Task {
+    Task {
+        env: NAME.to_owned(),
+        id: goal.to_string(),
+        goal: format!("reach {goal}"),
+        task_type: Some(NAME.to_owned()),
+        difficulty: None,
+        seed: 0,
+    }
+}
+
+/// A running task.
+#[derive(Clone, Copy)]
+struct Counter {
+    goal: u64,
+    sum: u64,
+}
+
+impl Counter {
+    fn result(&self, observation: String, valid: bool) -> StepResult {
+        StepResult {
+            observation,
+            progress: self.sum.min(self.goal) as f64 / self.goal as f64,
+            // Nothing can be subtracted: past the goal the task is lost.
+            done: self.sum >= self.goal,
+            won: self.sum == self.goal,
+            valid,
+            shown: json!({ "sum": self.sum, "goal": self.goal }),
+            ..StepResult::default()
+        }
+    }
+}
+
+impl Environment for Counter {
+    fn info(&self) -> EnvInfo {
+        EnvInfo { snapshots: true, deterministic: true, listing_cost: ListingCost::Free }
+    }
+
+    fn reset(&mut self) -> Result<StepResult, EnvError> {
+        self.sum = 0;
+        Ok(self.result(format!("The sum is 0.\nYour task is to: reach {}.", self.goal), true))
+    }
+
+    fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
+        let added = action.trim().strip_prefix("add ").and_then(|number| number.parse().ok());
+        match added.filter(|number| STEPS.contains(number)) {
+            Some(number) => {
+                self.sum += number;
+                Ok(self.result(format!("The sum is {}.", self.sum), true))
+            }
+            None => Ok(self.result("Nothing happens.".to_owned(), false)),
+        }
+    }
+
+    fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
+        Ok(STEPS.map(|number| format!("add {number}")).to_vec())
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        Some(Snapshot(Box::new(*self)))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
+        let saved = snapshot.0.downcast_ref::<Self>();
+        *self = *saved
+            .ok_or_else(|| EnvError::Refused { what: "a snapshot of another environment".to_owned() })?;
+        Ok(())
+    }
+}
+
+/// What rules note and teach without a model.
+static RULES: EnvironmentRules = EnvironmentRules {
+    detectors: &["nearer", "not_a_number", "past_the_goal"],
+    detect,
+    abstract_lessons: |_| Vec::new(),
+    error_lessons,
+    progress_text: |episode| {
+        let (sum, goal) = (episode.shown["sum"].as_u64()?, episode.shown["goal"].as_u64()?);
+        let missing = goal.checked_sub(sum).filter(|missing| *missing > 0)?;
+        Some(format!("The sum is {sum}; {missing} is missing."))
+    },
+    plan: None,
+};
+
+fn detect(_: &State, _: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
+    let (detector, kind) = match (answer.valid, answer.done && !answer.won) {
+        (false, _) => ("not_a_number", NoteKind::Mistake),
+        (true, true) => ("past_the_goal", NoteKind::Mistake),
+        (true, false) => ("nearer", NoteKind::Progress),
+    };
+    let evidence = format!("{} -> {}", step.action().unwrap_or_default(), answer.raw);
+    vec![Note { detector: detector.to_owned(), kind, evidence, parts: BTreeMap::new() }]
+}
+
+fn error_lessons(note: &Note) -> Vec<LessonTemplate> {
+    let (mistake, solution) = match note.detector.as_str() {
+        "not_a_number" => ("Added something that can't be added.", "Add only 1, 3 or 5."),
+        "past_the_goal" => {
+            ("Went past the number.", "Before you add 5 or 3, check that at least as much is missing.")
+        }
+        _ => return Vec::new(),
+    };
+    vec![(format!("error.{}", note.detector), Scope::Environment, LessonText::error(mistake, solution))]
+}
+
+/// Draws how far the sum is on the way to the goal.
+fn draw_picture(request: &PictureRequest<'_>) -> Picture {
+    let number = |name: &str| request.shown[name].as_u64().unwrap_or(0);
+    let (sum, goal) = (number("sum"), number("goal"));
+    let width = request.columns.saturating_sub(2);
+    let done = (sum.min(goal) as usize * width).checked_div(goal as usize).unwrap_or(0);
+    let bar = vec![(PictureRole::Good, "#".repeat(done)), (PictureRole::Muted, "-".repeat(width - done))];
+    let text = format!("{sum} of {goal}");
+    Picture {
+        summary: text.clone(),
+        one_line: vec![text.clone()],
+        rows: vec![vec![(PictureRole::Text, text)], bar],
+        ..Picture::default()
+    }
+}

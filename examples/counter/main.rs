@@ -1,0 +1,19 @@
+//! `retrospect` with one more environment and one more method (`docs/EXTENDING.md`):
+//!
+//! ```sh
+//! cargo run --example counter -- run --env counter --task 14 --method shortest --mentor none
+//! cargo run --example counter -- run --env counter --task 14 --actor human
+//! cargo run --example counter -- play --env counter --task 14
+//! ```
+
+mod environment;
+mod method;
+
+use retrospect::catalog::{Extension, extend};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Nothing has been looked up yet, so this can't fail.
+    let _ = extend(Extension { methods: &[&method::ENTRY], environments: &[&environment::ENTRY] });
+    retrospect::cli::main(std::env::args_os())
+}

@@ -1,0 +1,138 @@
+//! The method `shortest`: a job computes the fewest additions that reach the goal; the method keeps them as a plan, which
+//! a person can edit, and proposes one of its lines in each step. It asks no model.
+
+use crate::environment::STEPS;
+use retrospect::catalog::{Carryover, JobEntry, Lane, LaneFormat, MethodEntry, ModelNeed, no_trial_labels};
+use retrospect::domain::{
+    EndReason, EpisodeRole, Job, JobProgress, LessonText, ReflectionKind, Scope, SettingOrigin,
+};
+use retrospect::engine::{Computed, Episode, Intent, LessonCommand, Method, State};
+use retrospect::method::settings::{SettingSpec, switch};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub(crate) const ENTRY: MethodEntry = MethodEntry {
+    name: "shortest",
+    build: |_| Ok(Arc::new(Shortest)),
+    settings: &[LARGEST_FIRST],
+    templates: &[("shortest.toml", include_str!("shortest.toml"))],
+    jobs: &[JobEntry { name: JOB, label: "looking for the shortest way", compute: find_shortest }],
+    code_defaults: &[],
+    step_limits: (300, 300),
+    trials: 1,
+    lanes: &[
+        Lane { title: "Way", kinds: &[ReflectionKind::Plan], format: LaneFormat::Plain },
+        Lane::other(&[
+            ReflectionKind::Abstract,
+            ReflectionKind::Error,
+            ReflectionKind::Progress,
+            ReflectionKind::Experience,
+            ReflectionKind::Lesson,
+            ReflectionKind::Positive,
+            ReflectionKind::Negative,
+            ReflectionKind::Advice,
+        ]),
+    ],
+    empty_lane_text: |_, lane| {
+        (lane.kinds == [ReflectionKind::Plan]).then(|| "computed before the first step".to_owned())
+    },
+    trial_labels: no_trial_labels,
+    unused_mentor: |_| None,
+    model_need: ModelNeed::NoMentor,
+    mentor_plans: true,
+    carryover: |_| Carryover::Nothing,
+};
+
+const JOB: &str = "counter_shortest";
+const LARGEST_FIRST: SettingSpec =
+    switch("largest_first", "the largest numbers are added first", true, SettingOrigin::BuiltIn);
+
+struct Shortest;
+
+impl Method for Shortest {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn next(&self, state: &State) -> Vec<Intent> {
+        let Some(open) = state.open_episode() else {
+            let task = state.run.as_ref().and_then(|run| run.tasks.get(state.ended_episodes.len()));
+            return vec![task.map_or(Intent::EndRun, |task| Intent::StartEpisode {
+                task: Box::new(task.clone()),
+                trial: 1,
+                role: EpisodeRole::Test,
+            })];
+        };
+        if open.first_observation.is_none() {
+            return Vec::new();
+        }
+        match plan(state, open) {
+            Some(plan) => match plan.lines().nth(open.answered_steps() as usize) {
+                Some(action) => vec![Intent::Propose(action.trim().to_owned())],
+                None => vec![Intent::EndEpisode(EndReason::PlanEnd)],
+            },
+            // A person continues without the job.
+            None if state.memory == json!(open.number) => vec![Intent::EndEpisode(EndReason::PlanEnd)],
+            None => {
+                let inputs = json!({
+                    "goal": open.shown["goal"],
+                    "largest_first": state.setting_flag(LARGEST_FIRST.name, true),
+                });
+                vec![Intent::Compute(Box::new(Job { name: JOB.to_owned(), inputs }))]
+            }
+        }
+    }
+
+    fn reflect_now(&self, _: &State, _: ReflectionKind) -> Vec<Intent> {
+        Vec::new()
+    }
+
+    fn on_computed(&self, state: &State, computed: &Computed<'_>) -> Vec<Intent> {
+        let Some(way) = computed.result.and_then(Value::as_str) else {
+            return vec![Intent::SetMemory(json!(state.episode.as_ref().map(|episode| episode.number)))];
+        };
+        vec![Intent::Lesson(LessonCommand::Add {
+            kind: ReflectionKind::Plan,
+            scope: Scope::Episode,
+            text: LessonText::plain(way),
+            rule: Some(JOB.to_owned()),
+            parents: Vec::new(),
+            transition: None,
+            evidence: format!("the goal is {}", computed.job.inputs["goal"]),
+        })]
+    }
+}
+
+/// Returns the plan of an episode, one action a line.
+fn plan<'a>(state: &'a State, open: &Episode) -> Option<&'a str> {
+    let mut plans = state.pool.active_of_kind(ReflectionKind::Plan);
+    let own = plans.rfind(|lesson| lesson.learnt_at.0 == open.number)?;
+    Some(own.text().text.as_str())
+}
+
+/// Finds the fewest additions that reach the goal, one a line.
+fn find_shortest(inputs: &Value, progress: &JobProgress) -> Result<Value, String> {
+    let goal = inputs["goal"].as_u64().ok_or("the environment shows no goal")?;
+    // The last addition on the shortest way to each sum, and the number of additions.
+    let mut ways: Vec<(u64, u64)> = vec![(0, 0)];
+    for sum in 1..=goal {
+        progress.report(sum, goal)?;
+        let last = STEPS.into_iter().filter(|step| *step <= sum);
+        let way = last.map(|step| (ways[(sum - step) as usize].1 + 1, step)).min();
+        let (count, step) = way.ok_or("no way leads to the goal")?;
+        ways.push((step, count));
+    }
+    let mut additions = Vec::new();
+    let mut rest = goal;
+    while rest > 0 {
+        let step = ways[rest as usize].0;
+        additions.push(step);
+        rest -= step;
+    }
+    additions.sort_unstable();
+    if inputs["largest_first"] == true {
+        additions.reverse();
+    }
+    let lines: Vec<String> = additions.iter().map(|step| format!("add {step}")).collect();
+    Ok(json!(lines.join("\n")))
+}

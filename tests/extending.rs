@@ -1,0 +1,103 @@
+//! A program with one more environment and one more method (`examples/counter`): everything works with them, without a
+//! word about them outside their folder.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test may panic")]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+struct Home(tempfile::TempDir);
+
+/// Returns the example. `cargo test` builds it beside the tests; `cargo test --test extending` alone doesn't.
+fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.parent().and_then(Path::parent).unwrap();
+    let program = folder.join("examples").join(format!("counter{}", std::env::consts::EXE_SUFFIX));
+    assert!(program.is_file(), "build it first: cargo build --example counter");
+    program
+}
+
+impl Home {
+    fn run(&self, args: &[&str], input: &str) -> String {
+        let at = |name: &str| self.0.path().join(name);
+        let mut child = Command::new(program())
+            .args(args)
+            .current_dir(self.0.path())
+            .env_clear()
+            .env("HOME", at("home"))
+            .env("RETROSPECT_CONFIG_DIR", at("config"))
+            .env("RETROSPECT_SESSIONS", at("sessions"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{args:?}: {}{}", text(&output.stdout), text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn session(&self) -> String {
+        let folder = std::fs::read_dir(self.0.path().join("sessions")).unwrap().flatten().next();
+        folder.unwrap().path().display().to_string()
+    }
+}
+
+fn assert_contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is missing:\n{text}");
+    }
+}
+
+#[test]
+fn tasks_are_listed_and_played() {
+    let home = Home(tempfile::tempdir().unwrap());
+    assert_contains(&home.run(&["tasks", "--env", "counter"], ""), &["14  reach 14", "40  reach 40"]);
+    let played = home.run(&["play", "--env", "counter", "--task", "9"], "add 5\nadd 7\nadd 3\nadd 1\n");
+    assert_contains(&played, &["The sum is 5.", "Nothing happens.", "The sum is 9."]);
+}
+
+#[test]
+fn a_run_computes_its_job_forks_verifies_and_exports() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let run = ["run", "--env", "counter", "--task", "14", "--method", "shortest", "--plain"];
+    let input = "step\nstep\nstep\nfork 2 add 3\nstep\nstep\nbranches\nquit\n";
+    let said = home.run(&run, input);
+    assert_contains(
+        &said,
+        &["looking for the shortest way", "add 5", "The sum is 13.", "Branch b1, from step 2"],
+    );
+    let session = home.session();
+    assert_contains(&home.run(&["verify", &session], ""), &["on 2 branches", "OK:"]);
+    let trunk = home.run(&["export", &format!("{session}@trunk"), "--format", "text"], "");
+    let fork = home.run(&["export", &format!("{session}@b1"), "--format", "text"], "");
+    assert_contains(&fork, &["The sum is 8."]);
+    assert!(!trunk.contains("The sum is 8."), "{trunk}");
+    home.run(&["resume", &format!("{session}@trunk"), "--headless"], "");
+    assert_contains(&home.run(&["report", &session], ""), &["shortest", "counter"]);
+    let page = home.0.path().join("page.html").display().to_string();
+    home.run(&["export", &session, "--format", "html", "-o", &page], "");
+    assert_contains(&std::fs::read_to_string(&page).unwrap(), &["reach 14", "add 5"]);
+}
+
+/// The rules of the environment note a mistake and teach what to do instead, with a built-in method.
+#[test]
+fn symbolic_reflections_use_the_environments_rules() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let run =
+        ["run", "--env", "counter", "--task", "9", "--method", "omnireflect", "--actor", "human", "--plain"];
+    home.run(&run, "act add 7\nact add 5\nact add 3\nquit\n");
+    let text = home.run(&["export", &home.session(), "--format", "text"], "");
+    assert_contains(&text, &["Added something that can't be added. -> Add only 1, 3 or 5.", "4 is missing."]);
+}
+
+#[test]
+fn settings_of_the_method_are_checked_and_used() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let run = ["run", "--env", "counter", "--task", "14", "--method", "shortest", "--headless"];
+    let said = home.run(&[&run[..], &["--set", "largest_first=false"]].concat(), "");
+    let (first, rest) = said.split_once("The sum is 1.").unwrap_or_else(|| panic!("{said}"));
+    assert!(first.contains("add 1") && rest.contains("The sum is 14."), "{said}");
+}
