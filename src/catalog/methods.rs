@@ -29,7 +29,7 @@ const BUILT_IN: &[&MethodEntry] = &[
 ];
 
 /// The method whose prompts methods without their own use.
-pub(super) const DEFAULT_METHOD: &MethodEntry = &react::ENTRY;
+pub const DEFAULT_METHOD: &MethodEntry = &react::ENTRY;
 
 /// The method that reflects on calibration episodes, whichever method the test episodes use.
 pub const CALIBRATION_METHOD: &MethodEntry = &omnireflect::ENTRY;

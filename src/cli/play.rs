@@ -7,6 +7,7 @@ use super::config::Config;
 use super::error::{self, CliError};
 use super::output::Output;
 use super::worlds::world_options;
+use crate::catalog::DEFAULT_METHOD;
 use crate::catalog::{ENVIRONMENT_NAMES, find_environment};
 use crate::domain::{EpisodeRole, RunSpec, Settings, StepResult, Task};
 use crate::driver::worlds::{self, Selection};
@@ -142,9 +143,10 @@ impl InterfaceView {
     fn new(task: &Task, interface: &str) -> Self {
         let mut view = Self { state: State::default(), is_raw: interface == "raw", seq: 0 };
         if !view.is_raw {
-            let (limits, ..) = crate::catalog::defaults("react", crate::method::PaperOrCode::Paper);
+            let (limits, ..) =
+                crate::catalog::defaults(DEFAULT_METHOD.name, crate::method::PaperOrCode::Paper);
             let spec = RunSpec {
-                method: "react".to_owned(),
+                method: DEFAULT_METHOD.name.to_owned(),
                 actor: "human".to_owned(),
                 mentor: "none".to_owned(),
                 interface: interface.to_owned(),

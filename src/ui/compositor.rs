@@ -21,8 +21,9 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use std::time::Instant;
 
-/// How often something is loaded for one request: the state at a position, then what the overlay there needs.
-const MAX_LOADS: u32 = 4;
+/// How often something is loaded for one request: the state at a position, what the overlay there needs, and the events
+/// of a long batch, which are looked for piece by piece.
+const MAX_LOADS: u32 = 16;
 
 /// The overlays, from the lowest to the topmost.
 #[derive(Default)]
