@@ -18,12 +18,18 @@ use crate::ui::start::{
     EnvironmentRow, SessionRow, StartChoice, StartModel, StartUpdate, TaskRow, run_start_screen,
 };
 use setting_rows::{CALIBRATE, CONSTITUTION, NO_PRESET, POOL, PRESET, STEPS};
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Maximum number of sessions listed.
 const MAX_SESSIONS: usize = 30;
+
+/// What was chosen on the start screen, with all it needs.
+enum Chosen {
+    Run(Box<(Config, Plan)>),
+    /// A session's folder.
+    Session(PathBuf),
+}
 
 /// Shows the start screen, then the session that was chosen on it.
 pub(super) fn choose_and_run(
@@ -41,19 +47,21 @@ pub(super) fn choose_and_run(
     let (root, worlds) = (locate::sessions_folder(&config), plan.world_options.clone());
     // Data folders and sessions can be large: the screen opens at once and its lists fill as they are read.
     std::thread::spawn(move || load_lists(&root, &worlds, &sender));
-    // An invalid choice is reported on the start screen; the check of a valid one produces its plan.
-    let planned = RefCell::new(None);
-    let check = |choice: &StartChoice| {
-        let StartChoice::Run { env, task, changed } = choice else { return Ok(()) };
-        let mut config = config.clone();
+    // An invalid choice is reported on the start screen; a valid one brings its plan.
+    let base_config = config.clone();
+    let prepare = move |choice: &StartChoice| {
+        let (env, task, changed) = match choice {
+            StartChoice::Run { env, task, changed } => (env, task, changed),
+            StartChoice::Resume(dir) => return Ok(Chosen::Session(dir.clone())),
+        };
+        let mut config = base_config.clone();
         let plan = plan_from_choices(&mut config, env.clone(), task.clone(), changed);
         let plan = plan.map_err(|error| format!("{}; {}", error.message, error.hint))?;
-        *planned.borrow_mut() = Some((config, plan));
-        Ok(())
+        Ok(Chosen::Run(Box::new((config, plan))))
     };
     let guard = headless::guard_screen_signals()?;
     let chosen = headless::new_runtime()?
-        .block_on(run_start_screen(model, &options, updates, notice, check))
+        .block_on(run_start_screen(model, &options, updates, notice, prepare))
         .map_err(|e| {
             CliError::new(
                 CliErrorKind::File,
@@ -71,7 +79,7 @@ pub(super) fn choose_and_run(
             }
             Ok(())
         }
-        Some(StartChoice::Resume(dir)) => {
+        Some(Chosen::Session(dir)) => {
             let branch = crate::journal::Session::open(&dir)?.last_written();
             let guard = headless::guard_session_signals()?;
             let resumed = resume::resume_session(
@@ -89,14 +97,8 @@ pub(super) fn choose_and_run(
             };
             screen::show_session(&config, shown, screen_args, out)
         }
-        Some(StartChoice::Run { env, task, changed }) => {
-            let (config, plan) = match (planned.into_inner(), config) {
-                (Some(ready), _) => ready,
-                (None, mut config) => {
-                    let plan = plan_from_choices(&mut config, env, task, &changed)?;
-                    (config, plan)
-                }
-            };
+        Some(Chosen::Run(planned)) => {
+            let (config, plan) = *planned;
             screen::start_run(&config, plan, screen_args, breaks, out)
         }
     }

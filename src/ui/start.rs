@@ -19,35 +19,58 @@ use super::signals::Signals;
 use super::terminal::Screen;
 use crate::ui::options::Options;
 use crate::ui::terminal::is_terminal_gone;
+use crate::ui::types::WORK_SHOWN_AFTER;
 use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures_util::StreamExt;
 use std::io;
+use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
 
-/// Shows the start screen until the person has chosen. Returns `None` if they quit.
+/// Shows the start screen until the person has chosen. Returns what `prepare` made of the choice, or `None` if they quit.
 ///
-/// The terminal is restored before the function returns. `check` returns why a choice is invalid; the reason is shown
-/// and the screen stays open. `notice` is shown at once. `updates` fills in what is loaded in the background.
+/// The terminal is restored before the function returns. `prepare` returns what a choice needs, or why it is
+/// invalid: then the reason is shown and the screen stays open. It reads files, so it runs on a thread of its own, and any
+/// key cancels it. `notice` is
+/// shown at once. `updates` fills in what is loaded in the background.
 ///
 /// # Errors
 /// Fails if the terminal can't be set up, read or drawn to.
-pub async fn run_start_screen(
+pub async fn run_start_screen<T: Send + 'static>(
     model: StartModel,
     options: &Options,
     mut updates: UnboundedReceiver<StartUpdate>,
     notice: Option<String>,
-    check: impl Fn(&StartChoice) -> Result<(), String>,
-) -> io::Result<Option<StartChoice>> {
+    prepare: impl Fn(&StartChoice) -> Result<T, String> + Send + Sync + 'static,
+) -> io::Result<Option<T>> {
     let mut screen = Screen::enter()?;
     let mut chooser = Chooser::new(model);
     chooser.note = notice;
     let mut events = EventStream::new();
     let mut signals = Signals::new()?;
+    let (prepare, mut preparing) = (Arc::new(prepare), None::<Preparation<T>>);
     loop {
         screen.ensure_active()?;
         screen.terminal.draw(|frame| draw(&chooser, options, frame.buffer_mut()))?;
+        let shown_at = preparing.as_ref().filter(|c| !c.is_shown).map(|c| c.shown_at);
         let event = tokio::select! {
             event = events.next() => event,
+            prepared = next_result(&mut preparing) => {
+                match prepared {
+                    Ok(prepared) => return Ok(Some(prepared)),
+                    Err(reason) => chooser.note = Some(reason),
+                }
+                preparing = None;
+                continue;
+            }
+            () = sleep_until(shown_at.unwrap_or_else(Instant::now)), if shown_at.is_some() => {
+                chooser.note = Some("reading what this run needs ... (any key cancels)".to_owned());
+                if let Some(preparation) = &mut preparing {
+                    preparation.is_shown = true;
+                }
+                continue;
+            }
             Some(update) = updates.recv() => {
                 chooser.apply_update(update);
                 continue;
@@ -72,17 +95,20 @@ pub async fn run_start_screen(
             None => return Ok(None),
             Some(Err(error)) if is_terminal_gone(&error) => return Ok(None),
             Some(Err(error)) => return Err(error),
-            Some(Ok(Event::Key(key))) if key.kind == KeyEventKind::Press => chooser.key(key, &options.keymap),
+            Some(Ok(Event::Key(key))) if key.kind == KeyEventKind::Press => {
+                if preparing.take().is_some_and(|c| c.is_shown) {
+                    chooser.note = None;
+                    continue;
+                }
+                chooser.key(key, &options.keymap)
+            }
             Some(Ok(Event::Paste(text))) => chooser.paste(&text),
             Some(Ok(_)) => ChooserOutcome::Continue,
         };
         match outcome {
             ChooserOutcome::Continue => {}
             ChooserOutcome::Quit => return Ok(None),
-            ChooserOutcome::Chosen(choice) => match check(&choice) {
-                Ok(()) => return Ok(Some(choice)),
-                Err(reason) => chooser.note = Some(reason),
-            },
+            ChooserOutcome::Chosen(choice) => preparing = Some(Preparation::start(&prepare, choice)?),
             ChooserOutcome::Redraw => screen.terminal.clear()?,
             ChooserOutcome::Suspend => {
                 drop(events);
@@ -90,6 +116,39 @@ pub async fn run_start_screen(
                 events = EventStream::new();
             }
         }
+    }
+}
+
+/// The preparation of a choice on its own thread. Dropping it drops its result.
+struct Preparation<T> {
+    /// When a person is told that it takes long, and whether they have been.
+    shown_at: Instant,
+    is_shown: bool,
+    result: oneshot::Receiver<Result<T, String>>,
+}
+
+impl<T: Send + 'static> Preparation<T> {
+    fn start<F>(prepare: &Arc<F>, choice: StartChoice) -> io::Result<Self>
+    where
+        F: Fn(&StartChoice) -> Result<T, String> + Send + Sync + 'static,
+    {
+        let (prepare, (sender, result)) = (prepare.clone(), oneshot::channel());
+        std::thread::Builder::new().name("prepare".to_owned()).spawn(move || {
+            // Nobody waits for a cancelled preparation.
+            let _ = sender.send(prepare(&choice));
+        })?;
+        Ok(Self { shown_at: Instant::now() + WORK_SHOWN_AFTER, is_shown: false, result })
+    }
+}
+
+/// Waits for the result of a preparation; for ever without one.
+async fn next_result<T>(preparing: &mut Option<Preparation<T>>) -> Result<T, String> {
+    match preparing {
+        Some(preparation) => {
+            let crashed = |_| Err("preparing the run crashed; this is a fault of this program".to_owned());
+            (&mut preparation.result).await.unwrap_or_else(crashed)
+        }
+        None => std::future::pending().await,
     }
 }
 
