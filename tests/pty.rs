@@ -351,7 +351,6 @@ fn assert_stops_as_recorded((_, task, condition, steps): &stops::Row) {
     let mut command = CommandBuilder::new(PROGRAM);
     command.args(["run", "--task", task, "--method", "omnireflect", "--break", condition]);
     let mut window = Terminal::start(command, 120, 36, None);
-    // Until the first proposal waits, Space pauses.
     window.wait_for(if steps.first() == Some(&1) { "STOPPED" } else { "your turn" });
     for step in steps {
         // At the first proposal it has already stopped if the condition holds there.

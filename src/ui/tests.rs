@@ -67,7 +67,11 @@ impl TestScreen {
         self.send(UiMessage::Key(key_event(name)))
     }
 
-    pub(super) fn send(&mut self, msg: UiMessage) -> Vec<Request> {
+    /// Returns what `run` returns for the parts of the screen and what they may see of the session now.
+    fn with_context<R>(
+        &mut self,
+        run: impl FnOnce(&mut Compositor, &mut Model, &mut ViewCache, &Context<'_>) -> R,
+    ) -> R {
         let frame = self.frame_data();
         let context = Context {
             frame: &frame,
@@ -76,33 +80,23 @@ impl TestScreen {
             glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
-        self.compositor.handle(&mut self.model, &context, &self.cache, msg)
+        run(&mut self.compositor, &mut self.model, &mut self.cache, &context)
+    }
+
+    pub(super) fn send(&mut self, msg: UiMessage) -> Vec<Request> {
+        self.with_context(|compositor, model, cache, context| compositor.handle(model, context, cache, msg))
     }
 
     /// Returns whether a key waits for the part of the past that is being loaded.
-    pub(super) fn defers_key(&self, name: &str) -> bool {
-        let frame = self.frame_data();
-        let context = Context {
-            frame: &frame,
-            now: self.now,
-            theme: &self.theme,
-            glyphs: &self.glyphs,
-            keymap: &self.keymap,
-        };
-        self.compositor.defers_key(&self.model, &context, key_event(name))
+    pub(super) fn defers_key(&mut self, name: &str) -> bool {
+        self.with_context(|compositor, model, _, context| {
+            compositor.defers_key(model, context, key_event(name))
+        })
     }
 
     /// Returns the mode of the topmost overlay.
-    pub(super) fn overlay_mode(&self) -> Mode {
-        let frame = self.frame_data();
-        let context = Context {
-            frame: &frame,
-            now: self.now,
-            theme: &self.theme,
-            glyphs: &self.glyphs,
-            keymap: &self.keymap,
-        };
-        self.compositor.overlays().last().unwrap().mode(&context)
+    pub(super) fn overlay_mode(&mut self) -> Mode {
+        self.with_context(|compositor, _, _, context| compositor.overlays().last().unwrap().mode(context))
     }
 
     pub(super) fn draw(&mut self) -> Buffer {
@@ -113,15 +107,9 @@ impl TestScreen {
     pub(super) fn draw_with_missing(&mut self) -> (Buffer, Vec<PastPart>) {
         let (width, height) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        let frame = self.frame_data();
-        let context = Context {
-            frame: &frame,
-            now: self.now,
-            theme: &self.theme,
-            glyphs: &self.glyphs,
-            keymap: &self.keymap,
-        };
-        let missing = self.compositor.draw(&self.model, &context, &mut self.cache, &mut buffer);
+        let missing = self.with_context(|compositor, model, cache, context| {
+            compositor.draw(model, context, cache, &mut buffer)
+        });
         (buffer, missing)
     }
 }

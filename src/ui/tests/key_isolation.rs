@@ -229,13 +229,16 @@ fn keys_in_an_overlay_send_only_its_own_commands() {
             let initial = tops(&stage);
             assert!(!initial.is_empty(), "{name} is not open");
             for (key, event) in &all {
-                let bound = |s: &TestScreen| s.keymap.action_for(s.overlay_mode(), *event).is_some();
+                let bound = |s: &mut TestScreen| {
+                    let mode = s.overlay_mode();
+                    s.keymap.action_for(mode, *event).is_some()
+                };
                 // In a running session, test only the keys that could start or stop it.
                 if running && !["Space", "Enter", "n", "s", "r", "a"].contains(&key.as_str()) {
                     continue;
                 }
                 // Unbound keys only type text, so the overlay stays open for the next one.
-                if tops(&stage) != initial || bound(&stage) {
+                if tops(&stage) != initial || bound(&mut stage) {
                     opened(&mut stage);
                 }
                 let requests = stage.send(UiMessage::Key(*event));
@@ -252,7 +255,7 @@ fn keys_in_an_overlay_send_only_its_own_commands() {
                     let is_harmless = |w: &Request| !is_command(w) || *w == Request::Send(Command::Pause);
                     assert!(requests.iter().all(is_harmless), "{name}: {key} and a space send {requests:?}");
                 }
-                if stage.compositor.overlays().is_empty() || bound(&stage) {
+                if stage.compositor.overlays().is_empty() || bound(&mut stage) {
                     opened(&mut stage);
                 }
             }

@@ -52,6 +52,17 @@ fn any_other_key_drops_the_queued_steps() {
     assert_eq!(stage.send(UiMessage::StoreChanged), []);
 }
 
+/// Regression: between the calls of a single step the first row said "your turn" and the footer "run", but Space
+/// paused, and nothing went on.
+#[test]
+fn space_during_a_step_goes_on_running() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.fixture.write(Cause::Person, Event::StepGranted);
+    let first_row = screen_text(&stage.draw()).lines().next().unwrap().to_owned();
+    assert!(first_row.ends_with("STEPPING"), "{first_row}");
+    assert_eq!(stage.press("Space"), [Request::Send(Command::Run)]);
+}
+
 /// Regression: a read-only session said "your turn", and its lesson editor claimed to save.
 #[test]
 fn a_read_only_session_says_so() {

@@ -59,7 +59,11 @@ pub fn run_action(
             );
             Vec::new()
         }
-        Action::PauseRun => send(if state.can_proceed() { Command::Pause } else { Command::Run }),
+        // A single step under way stops by itself: while it works, the footer and this key say "run".
+        Action::PauseRun => send(match state.run_status {
+            RunStatus::Running => Command::Pause,
+            RunStatus::Pausing | RunStatus::Paused => Command::Run,
+        }),
         Action::ToggleConfirm => {
             let to = if state.autonomy == Autonomy::Confirm { Autonomy::Auto } else { Autonomy::Confirm };
             send(Command::SetAutonomy(to))

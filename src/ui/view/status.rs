@@ -166,6 +166,7 @@ pub fn mode_label(context: &Context<'_>) -> (String, Role) {
         (RunStatus::Running, Autonomy::Human) => ("YOU PLAY".to_owned(), Role::ModeHuman),
         (RunStatus::Running, _) => ("RUNNING".to_owned(), Role::ModeRunning),
         (RunStatus::Pausing, _) => ("PAUSING".to_owned(), Role::ModePaused),
+        (RunStatus::Paused, _) if state.grant.is_some() => ("STEPPING".to_owned(), Role::ModeThinking),
         (RunStatus::Paused, _) => (format!("PAUSED {dot} your turn"), Role::ModePaused),
     }
 }
