@@ -3,6 +3,7 @@
 
 mod environment_entry;
 mod environments;
+mod extend;
 mod extension;
 mod lane;
 mod method_entry;
@@ -14,7 +15,8 @@ mod unused_mentor;
 
 pub use environment_entry::{EnvironmentEntry, ExportTask, TaskFacts};
 pub use environments::{DEFAULT_ENVIRONMENT, ENVIRONMENT_NAMES, ENVIRONMENTS};
-pub use extension::{Extension, extend};
+pub use extend::{ExtensionError, extend};
+pub use extension::Extension;
 pub use lane::{Lane, LaneFormat};
 pub use method_entry::{Carryover, JobEntry, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
 pub use methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHOD_NAMES, METHODS};

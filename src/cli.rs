@@ -62,6 +62,7 @@ pub use host_services::export_session;
 #[cfg(test)]
 mod tests;
 
+use crate::catalog::Extension;
 use args::{Cli, Verb};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
@@ -71,6 +72,19 @@ use output::Output;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
+
+/// Runs a program that has more methods or environments than the built-in ones (`docs/EXTENDING.md`).
+pub fn main_with(extension: Extension, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match crate::catalog::extend(extension) {
+        Ok(()) => main(arguments),
+        Err(error) => {
+            let hint = "this is a mistake in the program's own entries (docs/EXTENDING.md)";
+            let error = CliError::new(CliErrorKind::Method, error.to_string(), hint);
+            print_error(&error, false);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
 
 /// Runs the program with these arguments (the first is the program's name).
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

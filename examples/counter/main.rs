@@ -9,11 +9,10 @@
 mod environment;
 mod method;
 
-use retrospect::catalog::{Extension, extend};
+use retrospect::catalog::Extension;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Nothing has been looked up yet, so this can't fail.
-    let _ = extend(Extension { methods: &[&method::ENTRY], environments: &[&environment::ENTRY] });
-    retrospect::cli::main(std::env::args_os())
+    let extension = Extension { methods: &[&method::ENTRY], environments: &[&environment::ENTRY] };
+    retrospect::cli::main_with(extension, std::env::args_os())
 }

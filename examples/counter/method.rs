@@ -3,10 +3,9 @@
 
 use crate::environment::STEPS;
 use retrospect::catalog::{Carryover, JobEntry, Lane, LaneFormat, MethodEntry, ModelNeed, no_trial_labels};
-use retrospect::domain::{
-    EndReason, EpisodeRole, Job, JobProgress, LessonText, ReflectionKind, Scope, SettingOrigin,
-};
+use retrospect::domain::{EndReason, Job, JobProgress, LessonText, ReflectionKind, Scope, SettingOrigin};
 use retrospect::engine::{Computed, Episode, Intent, LessonCommand, Method, State};
+use retrospect::method::next_by_task;
 use retrospect::method::settings::{SettingSpec, switch};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -56,12 +55,7 @@ impl Method for Shortest {
 
     fn next(&self, state: &State) -> Vec<Intent> {
         let Some(open) = state.open_episode() else {
-            let task = state.run.as_ref().and_then(|run| run.tasks.get(state.ended_episodes.len()));
-            return vec![task.map_or(Intent::EndRun, |task| Intent::StartEpisode {
-                task: Box::new(task.clone()),
-                trial: 1,
-                role: EpisodeRole::Test,
-            })];
+            return next_by_task(state);
         };
         if open.first_observation.is_none() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Entries that a program built on this crate adds to the built-in ones (`docs/EXTENDING.md`).
+//! The entries that a program built on this crate adds to the built-in ones.
 
 use super::environment_entry::EnvironmentEntry;
 use super::method_entry::MethodEntry;
@@ -13,12 +13,9 @@ pub struct Extension {
 
 static EXTENSION: OnceLock<Extension> = OnceLock::new();
 
-/// Adds the entries of a program, which calls this first of all.
-///
-/// # Errors
-/// Returns a message if entries have been added or looked up before.
-pub fn extend(extension: Extension) -> Result<(), &'static str> {
-    EXTENSION.set(extension).map_err(|_| "the catalog is extended once, before anything else")
+/// Sets the added entries. Returns false if entries have been set or looked up before.
+pub(super) fn set(extension: Extension) -> bool {
+    EXTENSION.set(extension).is_ok()
 }
 
 /// Returns the added entries. Nothing can be added afterwards.

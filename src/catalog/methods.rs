@@ -7,13 +7,12 @@ mod react;
 mod reflexion;
 mod sweet_sour;
 
-use super::extension::extension;
+use super::extension::{Extension, extension};
 use super::method_entry::MethodEntry;
 use std::sync::LazyLock;
 
 /// All methods, in the order in which screens list them: the built-in ones, then those of an extension.
-pub static METHODS: LazyLock<Vec<&'static MethodEntry>> =
-    LazyLock::new(|| BUILT_IN.iter().chain(extension().methods).copied().collect());
+pub static METHODS: LazyLock<Vec<&'static MethodEntry>> = LazyLock::new(|| with(extension()));
 
 /// The names of all methods, in the same order.
 pub static METHOD_NAMES: LazyLock<Vec<&'static str>> =
@@ -33,3 +32,8 @@ pub const DEFAULT_METHOD: &MethodEntry = &react::ENTRY;
 
 /// The method that reflects on calibration episodes, whichever method the test episodes use.
 pub const CALIBRATION_METHOD: &MethodEntry = &omnireflect::ENTRY;
+
+/// Returns the built-in methods and those of an extension.
+pub(super) fn with(extension: &Extension) -> Vec<&'static MethodEntry> {
+    BUILT_IN.iter().chain(extension.methods).copied().collect()
+}

@@ -1,21 +1,26 @@
 //! The settings of all methods in one table, and the defaults of each method.
 
-use super::{ENVIRONMENTS, METHODS, MethodEntry, find_method};
+use super::{ENVIRONMENTS, EnvironmentEntry, METHODS, MethodEntry, find_method};
 use crate::domain::{Limits, SettingOrigin, Settings};
 use crate::method::settings::COMMON;
 use crate::method::{PaperOrCode, SettingSpec};
 use std::sync::LazyLock;
 
 /// All settings: first those of every run, then each method's own. One that several methods have is listed once.
-pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
-    let mut all: Vec<SettingSpec> = settings_of_every_run().copied().collect();
-    for setting in METHODS.iter().flat_map(|entry| entry.settings) {
-        if !all.iter().any(|known| known.name == setting.name) {
+pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| table(&METHODS, &ENVIRONMENTS));
+
+/// Returns the settings of these methods and environments in the order of [`SETTINGS`]. Methods share a setting by
+/// naming the same one; different ones of the same name are all listed.
+pub(super) fn table(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]) -> Vec<SettingSpec> {
+    let of_environments = environments.iter().flat_map(|entry| entry.settings);
+    let mut all: Vec<SettingSpec> = COMMON.iter().chain(of_environments).copied().collect();
+    for setting in methods.iter().flat_map(|entry| entry.settings) {
+        if !all.contains(setting) {
             all.push(*setting);
         }
     }
     all
-});
+}
 
 /// Returns the settings that don't depend on the method.
 fn settings_of_every_run() -> impl Iterator<Item = &'static SettingSpec> {

@@ -1,26 +1,33 @@
 //! The built-in prompt templates: those of all methods and environments.
 
+use super::environment_entry::EnvironmentEntry;
 use super::environments::ENVIRONMENTS;
+use super::method_entry::MethodEntry;
 use super::methods::{CALIBRATION_METHOD, DEFAULT_METHOD, METHODS};
 use crate::prompt::{GENERAL_TEXTS, TemplateError, TemplateFiles, Templates};
 use std::sync::LazyLock;
 
-static FILES: LazyLock<TemplateFiles> = LazyLock::new(|| {
-    let methods = METHODS.iter().flat_map(|entry| entry.templates);
-    let environments = ENVIRONMENTS.iter().flat_map(|entry| entry.templates);
-    let public_examples_env = ENVIRONMENTS.iter().find(|entry| entry.has_public_examples);
+static FILES: LazyLock<TemplateFiles> = LazyLock::new(|| files(&METHODS, &ENVIRONMENTS));
+
+/// Returns the template files of these methods and environments, and those for all environments.
+pub(super) fn files(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]) -> TemplateFiles {
+    let public_examples_env = environments.iter().find(|entry| entry.has_public_examples);
+    let of_methods = methods.iter().flat_map(|entry| entry.templates);
+    let of_environments = environments.iter().flat_map(|entry| entry.templates);
     TemplateFiles {
-        files: methods.chain(environments).chain([&GENERAL_TEXTS]).copied().collect(),
+        files: of_methods.chain(of_environments).chain([&GENERAL_TEXTS]).copied().collect(),
         default_method: DEFAULT_METHOD.name,
         calibration_method: CALIBRATION_METHOD.name,
         public_examples_env: public_examples_env.map_or("", |entry| entry.name),
     }
-});
+}
 
 /// Returns the built-in templates.
 pub fn builtin_templates() -> Templates {
-    // A test parses every built-in file, so the fallback is never used.
-    parse_templates(Vec::new()).unwrap_or_default()
+    match parse_templates(Vec::new()) {
+        Ok(templates) => templates,
+        Err(error) => unreachable!("{error} (`extend` and a test parse all of them)"),
+    }
 }
 
 /// Returns the built-in templates with some files replaced; `overrides` holds (file name, text) pairs.

@@ -17,7 +17,7 @@ mod truncated;
 use super::fixture::test_spec;
 use super::*;
 use crate::domain::SettingOrigin;
-use crate::method::{self, PaperOrCode};
+use crate::method::{self, PaperOrCode, SettingSpec};
 
 #[test]
 fn unknown_methods_are_rejected_with_a_clear_error() {
@@ -56,12 +56,35 @@ fn defaults_have_an_origin_and_every_setting_is_listed_once() {
     assert_eq!(METHOD_NAMES.iter().map(|name| default_trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
 }
 
+/// Regression: a mistake in an extension's template emptied the prompts of every method without a word.
 #[test]
-fn every_kind_of_lesson_has_a_lane_in_every_method() {
-    for entry in METHODS.iter() {
-        for kind in crate::domain::ReflectionKind::ALL {
-            assert!(entry.lanes.iter().any(|lane| lane.kinds.contains(&kind)), "{}: {kind:?}", entry.name);
-        }
-        assert_eq!(entry.lanes.last().map(|lane| lane.format), Some(LaneFormat::Other), "{}", entry.name);
+fn entries_that_clash_or_cannot_be_used_are_refused() {
+    assert_eq!(extend::check(&Extension::default()), Ok(()), "the built-in entries");
+    let refused = |method: MethodEntry| {
+        let methods: &'static [&'static MethodEntry] = vec![&*Box::leak(Box::new(method))].leak();
+        extend::check(&Extension { methods, environments: &[] }).unwrap_err().to_string()
+    };
+    let entry = || MethodEntry { name: "own", templates: &[], ..*DEFAULT_METHOD };
+    let lanes = &DEFAULT_METHOD.lanes[..1];
+    const CLASH: SettingSpec = method::settings::number("examples", "", 9, (0, 9), SettingOrigin::BuiltIn);
+    let job = JobEntry { name: "job", label: "", compute: |_, _| Ok(Value::Null) };
+    let jobs: &'static [JobEntry] = vec![JobEntry { ..job }, job].leak();
+    let cases = [
+        (MethodEntry { name: "react", ..entry() }, "there are two methods named \"react\""),
+        (MethodEntry { settings: &[CLASH], ..entry() }, "there are two settings named \"examples\""),
+        (MethodEntry { jobs, ..entry() }, "there are two jobs named \"job\""),
+        (MethodEntry { lanes, ..entry() }, "method own: no lane shows lessons of the kind"),
+        (MethodEntry { templates: &[("own.toml", "method = ")], ..entry() }, "own.toml:1: "),
+        (
+            MethodEntry { templates: DEFAULT_METHOD.templates, ..entry() },
+            "there are two template files named",
+        ),
+    ];
+    for (entry, expected) in cases {
+        let message = refused(entry);
+        assert!(message.starts_with(expected), "{message:?} instead of {expected:?}");
     }
+    let environments: &'static [_] = &[DEFAULT_ENVIRONMENT];
+    let error = extend::check(&Extension { methods: &[], environments }).unwrap_err();
+    assert!(error.to_string().starts_with("there are two environments named"), "{error}");
 }

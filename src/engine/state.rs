@@ -5,8 +5,8 @@ use super::{
     PrefetchStats, ReplyTally, TokenRatio, UndoEntry,
 };
 use crate::domain::{
-    Autonomy, CallId, EpisodeSummary, ModelRole, PartialReply, PoolSummary, PromptRecord, Question,
-    Reflection, ReflectionKind, RunSpec, Seq, Stage, Step, StepResult, Task, TokenCounts,
+    Autonomy, CallId, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary, PromptRecord, Question,
+    Reflection, ReflectionKind, RunSpec, Scope, Seq, Stage, Step, StepResult, Task, TokenCounts,
 };
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
@@ -352,6 +352,28 @@ impl State {
         self.clock.running_since?;
         let remaining = Duration::from_secs(seconds).saturating_sub(self.clock.elapsed_at(at));
         Some((self.open_episode()?.number, remaining))
+    }
+
+    /// Returns whether a lesson's scope covers the task of the current episode. A lesson with a task key applies to that
+    /// task only; any other lesson that wasn't learnt in an ended episode of this run (such as a loaded one) applies
+    /// everywhere.
+    pub fn is_in_scope(&self, lesson: &Lesson) -> bool {
+        let Some(episode) = &self.episode else { return true };
+        let current = &episode.task;
+        if let Some(task_key) = lesson.task_key.as_deref() {
+            return *task_key == *current.key();
+        }
+        let (learnt_in, _) = lesson.learnt_at;
+        let task = match self.ended_episode(learnt_in) {
+            Some(past) => &past.task,
+            None => return true,
+        };
+        match lesson.scope {
+            Scope::Environment => task.env == current.env,
+            Scope::TaskType => task.env == current.env && task.task_type == current.task_type,
+            Scope::Task => task.env == current.env && task.id == current.id,
+            Scope::Episode => learnt_in == episode.number,
+        }
     }
 
     /// Returns whether the session waits for a person.

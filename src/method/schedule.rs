@@ -16,7 +16,7 @@ struct TaskEntry<'a> {
 }
 
 /// Starts the next trial of the first unfinished task, or ends the run: task by task.
-pub(super) fn next_by_task(state: &State) -> Vec<Intent> {
+pub fn next_by_task(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];
     }
@@ -25,7 +25,7 @@ pub(super) fn next_by_task(state: &State) -> Vec<Intent> {
 
 /// Starts the next task of the current trial, or ends the run: trial by trial over the tasks not yet won, as Reflexion
 /// and FCRF do.
-pub(super) fn next_by_trial(state: &State) -> Vec<Intent> {
+pub fn next_by_trial(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];
     }

@@ -16,7 +16,7 @@ pub enum PaperOrCode {
 }
 
 /// Describes one setting.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingSpec {
     pub name: &'static str,
     /// What the setting does, in one sentence.

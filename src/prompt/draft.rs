@@ -127,7 +127,7 @@ impl DraftBuilder<'_> {
             // A lesson about a task applies only to that task, and a memory of a task type only to that type.
             let is_scope_bound =
                 l.scope == Scope::Task || (part.label == SegmentLabel::Memory && l.scope == Scope::TaskType);
-            (!(by_scope || is_scope_bound) || self.is_in_scope(l))
+            (!(by_scope || is_scope_bound) || state.is_in_scope(l))
                 && filter.scope.is_none_or(|scope| l.scope == scope)
                 && (!filter.this_episode_only || l.learnt_at.0 == self.episode.number)
         };
@@ -202,27 +202,6 @@ impl DraftBuilder<'_> {
                 Some((earlier + current).to_string())
             }
             Fact::Reward => episode.last_step().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
-        }
-    }
-
-    /// Returns whether a lesson applies to this task, for methods that choose lessons by scope. A lesson with a task
-    /// key applies to that task only; any other lesson that wasn't learnt in an ended episode of this run (such as a
-    /// loaded one) applies everywhere.
-    fn is_in_scope(&self, lesson: &Lesson) -> bool {
-        let current = &self.episode.task;
-        if let Some(task_key) = lesson.task_key.as_deref() {
-            return *task_key == *current.key();
-        }
-        let (learnt_in, _) = lesson.learnt_at;
-        let task = match self.state.ended_episode(learnt_in) {
-            Some(past) => &past.task,
-            None => return true,
-        };
-        match lesson.scope {
-            Scope::Environment => task.env == current.env,
-            Scope::TaskType => task.env == current.env && task.task_type == current.task_type,
-            Scope::Task => task.env == current.env && task.id == current.id,
-            Scope::Episode => learnt_in == self.episode.number,
         }
     }
 
