@@ -60,9 +60,9 @@ pub fn lanes_for_method(name: &str) -> &'static [Lane] {
     find_method(name).unwrap_or(CALIBRATION_METHOD).lanes
 }
 
-/// Returns whether the mentor of a method plans all actions, so that the actor is never asked.
-pub fn mentor_plans(name: &str) -> bool {
-    find_method(name).is_some_and(|entry| entry.mentor_plans)
+/// Returns whether a method plans all actions before the first step, so that the actor is never asked.
+pub fn plans_ahead(name: &str) -> bool {
+    find_method(name).is_some_and(|entry| entry.plans_ahead)
 }
 
 /// Returns whether a method has no mentor.

@@ -2,6 +2,7 @@
 //! or a socket.
 
 mod breakpoint;
+pub mod common_settings;
 mod failure;
 mod id;
 mod job;
@@ -16,6 +17,7 @@ mod reflection;
 mod run;
 mod sampling;
 mod scope;
+mod setting;
 mod step;
 mod step_result;
 mod task;
@@ -45,6 +47,7 @@ pub use sampling::{
     SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, sampling_param,
 };
 pub use scope::Scope;
+pub use setting::{DefaultValue, MAX_NUMBER, SettingSpec, SettingValue, TypedSetting, setting_words};
 pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
 pub use step_result::{EnvInfo, ListingCost, StepResult, merge_patch};
 pub use task::{EpisodeRole, Task};

@@ -22,7 +22,7 @@ pub use planning::{Planning, current_plan_action, numbered_plan_lines};
 pub use react::ReAct;
 pub use reflexion::Reflexion;
 pub use schedule::{next_by_task, next_by_trial};
-pub use settings::{DefaultValue, PaperOrCode, SettingSpec, apply_limits};
+pub use settings::{PaperOrCode, apply_limits};
 pub use sweet_sour::SweetSour;
 
 /// A run that a method can't play.

@@ -20,7 +20,6 @@ mod render;
 mod templates;
 
 pub use builder::PromptBuilder;
-pub(crate) use draft::DEFAULT_CONTEXT_TOKENS;
 pub use edit::edit_segment;
 pub use mentor::read_mentor;
 pub use read::{can_be_reasoning, is_cut_short, read_reply};

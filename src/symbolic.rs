@@ -17,13 +17,12 @@ mod parsing;
 mod planning;
 mod rules;
 mod symbolic_rules;
-pub mod thresholds;
 
 pub use cause::{cause_text, main_cause};
 pub use environment_rules::{EnvironmentRules, LessonTemplate, NO_RULES};
 pub use goal::{Goal, Subgoal, Treatment};
-pub use grid::GRID_RULES;
-pub use household::HOUSEHOLD_RULES;
+pub use grid::{CIRCLE_TURNS, GRID_RULES};
+pub use household::{CIRCLE_VISITS, CIRCLE_WINDOW, HOUSEHOLD_RULES};
 pub use names::COMMON_DETECTORS;
 pub use planning::PLANNING_RULES;
 pub use rules::NoteRange;

@@ -3,17 +3,18 @@
 
 use crate::environment::STEPS;
 use retrospect::catalog::{Carryover, JobEntry, Lane, LaneFormat, MethodEntry, ModelNeed, no_trial_labels};
-use retrospect::domain::{EndReason, Job, JobProgress, LessonText, ReflectionKind, Scope, SettingOrigin};
+use retrospect::domain::{
+    EndReason, Job, JobProgress, LessonText, ReflectionKind, Scope, SettingOrigin, TypedSetting,
+};
 use retrospect::engine::{Computed, Episode, Intent, LessonCommand, Method, State};
 use retrospect::method::next_by_task;
-use retrospect::method::settings::{SettingSpec, switch};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub(crate) const ENTRY: MethodEntry = MethodEntry {
     name: "shortest",
     build: |_| Ok(Arc::new(Shortest)),
-    settings: &[LARGEST_FIRST],
+    settings: &[LARGEST_FIRST.spec],
     templates: &[("shortest.toml", include_str!("shortest.toml"))],
     jobs: &[JobEntry { name: JOB, label: "looking for the shortest way", compute: find_shortest }],
     code_defaults: &[],
@@ -38,13 +39,17 @@ pub(crate) const ENTRY: MethodEntry = MethodEntry {
     trial_labels: no_trial_labels,
     unused_mentor: |_| None,
     model_need: ModelNeed::NoMentor,
-    mentor_plans: true,
+    plans_ahead: true,
     carryover: |_| Carryover::Nothing,
 };
 
 const JOB: &str = "counter_shortest";
-const LARGEST_FIRST: SettingSpec =
-    switch("largest_first", "the largest numbers are added first", true, SettingOrigin::BuiltIn);
+const LARGEST_FIRST: TypedSetting<bool> = TypedSetting::switch(
+    "largest_first",
+    "the largest numbers are added first",
+    true,
+    SettingOrigin::BuiltIn,
+);
 
 struct Shortest;
 
@@ -70,7 +75,7 @@ impl Method for Shortest {
             None => {
                 let inputs = json!({
                     "goal": open.shown["goal"],
-                    "largest_first": state.setting_flag(LARGEST_FIRST.name, true),
+                    "largest_first": state.setting(LARGEST_FIRST),
                 });
                 vec![Intent::Compute(Box::new(Job { name: JOB.to_owned(), inputs }))]
             }

@@ -1,8 +1,7 @@
 //! What the program needs to know about an environment.
 
-use crate::domain::{Picture, PictureRequest};
+use crate::domain::{Picture, PictureRequest, SettingSpec};
 use crate::env::{ExportedGame, TaskSource};
-use crate::method::SettingSpec;
 use crate::prompt::interface::EnvironmentTexts;
 use crate::symbolic::EnvironmentRules;
 use std::path::Path;

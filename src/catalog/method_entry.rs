@@ -2,9 +2,9 @@
 
 use super::lane::Lane;
 use super::unused_mentor::UnusedMentor;
-use crate::domain::{JobProgress, RunSpec, Settings};
+use crate::domain::{DefaultValue, JobProgress, RunSpec, SettingSpec, Settings, TypedSetting};
 use crate::engine::{Method, State};
-use crate::method::{DefaultValue, MethodError, SettingSpec};
+use crate::method::MethodError;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ pub struct MethodEntry {
     pub unused_mentor: fn(&RunSpec) -> Option<UnusedMentor>,
     /// Whether reflections need a model as mentor.
     pub model_need: ModelNeed,
-    /// Whether the mentor plans all actions before the first step, so that the actor is never asked.
-    pub mentor_plans: bool,
+    /// Whether all actions are planned before the first step, so that the actor is never asked.
+    pub plans_ahead: bool,
     /// What the tasks of a run leave for later ones.
     pub carryover: fn(&RunSpec) -> Carryover,
 }
@@ -75,8 +75,8 @@ pub enum Carryover {
 }
 
 /// Returns the text for a lane that stays empty because a setting is off.
-pub fn disabled_by(run: &RunSpec, setting: &str) -> Option<String> {
-    (!run.settings.flag(setting, true)).then(|| format!("disabled: {setting} is off"))
+pub fn disabled_by(run: &RunSpec, setting: TypedSetting<bool>) -> Option<String> {
+    (!run.settings.get(setting)).then(|| format!("disabled: {} is off", setting.spec.name))
 }
 
 /// The [`MethodEntry::trial_labels`] of a method that treats all trials alike.

@@ -1,30 +1,26 @@
 //! The settings of all methods in one table, and the defaults of each method.
 
 use super::{ENVIRONMENTS, EnvironmentEntry, METHODS, MethodEntry, find_method};
-use crate::domain::{Limits, SettingOrigin, Settings};
-use crate::method::settings::COMMON;
-use crate::method::{PaperOrCode, SettingSpec};
+use crate::domain::common_settings::{COMMON_SETTINGS, LOOP_DETECTOR};
+use crate::domain::{Limits, SettingOrigin, SettingSpec, Settings};
+use crate::method::PaperOrCode;
 use std::sync::LazyLock;
 
 /// All settings: first those of every run, then each method's own. One that several methods have is listed once.
 pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| table(&METHODS, &ENVIRONMENTS));
 
-/// Returns the settings of these methods and environments in the order of [`SETTINGS`]. Methods share a setting by
+/// Returns the settings of these methods and environments in the order of [`SETTINGS`]. Several of them share a setting by
 /// naming the same one; different ones of the same name are all listed.
 pub(super) fn table(methods: &[&MethodEntry], environments: &[&EnvironmentEntry]) -> Vec<SettingSpec> {
     let of_environments = environments.iter().flat_map(|entry| entry.settings);
-    let mut all: Vec<SettingSpec> = COMMON.iter().chain(of_environments).copied().collect();
-    for setting in methods.iter().flat_map(|entry| entry.settings) {
+    let of_methods = methods.iter().flat_map(|entry| entry.settings);
+    let mut all: Vec<SettingSpec> = Vec::new();
+    for setting in COMMON_SETTINGS.iter().chain(of_environments).chain(of_methods) {
         if !all.contains(setting) {
             all.push(*setting);
         }
     }
     all
-}
-
-/// Returns the settings that don't depend on the method.
-fn settings_of_every_run() -> impl Iterator<Item = &'static SettingSpec> {
-    COMMON.iter().chain(ENVIRONMENTS.iter().flat_map(|entry| entry.settings))
 }
 
 /// Returns the names of the methods that a setting is limited to; `None` if all methods have it.
@@ -43,7 +39,9 @@ pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
     let is_code = source == PaperOrCode::Code;
     let (paper_steps, code_steps) = entry.map_or((50, 50), |entry| entry.step_limits);
     let mut settings = Settings::default();
-    for spec in settings_of_every_run().chain(entry.map_or(&[][..], |entry| entry.settings)) {
+    // A run may play tasks of several environments, so it has the settings of all of them.
+    let own: Vec<&MethodEntry> = entry.into_iter().collect();
+    for spec in table(&own, &ENVIRONMENTS) {
         match spec.code_default.filter(|_| is_code) {
             Some(code) => settings.set(spec.name, code.to_json(), SettingOrigin::Code),
             None => settings.set(spec.name, spec.default.to_json(), spec.origin),
@@ -52,7 +50,7 @@ pub fn defaults(method: &str, source: PaperOrCode) -> (Limits, Settings, bool) {
     for (name, value) in entry.map_or(&[][..], |entry| entry.code_defaults) {
         settings.set(name, value.to_json(), SettingOrigin::Code);
     }
-    let loop_detector = settings.flag("loop_detector", false);
+    let loop_detector = settings.get(LOOP_DETECTOR);
     let steps = if is_code { code_steps } else { paper_steps };
     (Limits { steps, moves: None, wall_seconds: None }, settings, loop_detector)
 }

@@ -17,7 +17,8 @@ mod truncated;
 use super::fixture::test_spec;
 use super::*;
 use crate::domain::SettingOrigin;
-use crate::method::{self, PaperOrCode, SettingSpec};
+use crate::domain::{SettingSpec, TypedSetting};
+use crate::method::{self, PaperOrCode};
 
 #[test]
 fn unknown_methods_are_rejected_with_a_clear_error() {
@@ -66,7 +67,7 @@ fn entries_that_clash_or_cannot_be_used_are_refused() {
     };
     let entry = || MethodEntry { name: "own", templates: &[], ..*DEFAULT_METHOD };
     let lanes = &DEFAULT_METHOD.lanes[..1];
-    const CLASH: SettingSpec = method::settings::number("examples", "", 9, (0, 9), SettingOrigin::BuiltIn);
+    const CLASH: SettingSpec = TypedSetting::number("examples", "", 9, (0, 9), SettingOrigin::BuiltIn).spec;
     let job = JobEntry { name: "job", label: "", compute: |_, _| Ok(Value::Null) };
     let jobs: &'static [JobEntry] = vec![JobEntry { ..job }, job].leak();
     let cases = [

@@ -1,6 +1,7 @@
 //! Which settings keep a run from calling its mentor.
 
 use crate::domain::RunSpec;
+use crate::method::reflexion::settings::REFLECT_AFTER_LAST;
 
 /// Why a method never calls the mentor, and which flag or setting changes that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,5 +23,5 @@ pub(super) fn calibrates(run: &RunSpec) -> bool {
 
 /// Returns the reason if no reflection is written because there is only one trial.
 pub(super) fn one_trial(run: &RunSpec) -> Option<UnusedMentor> {
-    (run.trials <= 1 && !run.settings.flag("reflect_after_last", false)).then_some(ONE_TRIAL)
+    (run.trials <= 1 && !run.settings.get(REFLECT_AFTER_LAST)).then_some(ONE_TRIAL)
 }

@@ -8,6 +8,7 @@ use crate::domain::{CALIBRATION_SETTING, EXPLORATION_SETTING, ReflectionKind, Ru
 use crate::driver::worlds;
 use crate::engine::State;
 use crate::env::TaskOptions;
+use crate::method::omnireflect::settings::{EXPLORE, GENERATION, Generation, PER_TYPE};
 use crate::prompt::{Templates, forms};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -48,19 +49,20 @@ pub(super) fn add_calibration_tasks(
         ));
     }
     let settings = &mut spec.settings;
-    for (name, value) in [("per_type", calibration.per_type), ("explore", calibration.explore)] {
+    for (setting, value) in [(PER_TYPE, calibration.per_type), (EXPLORE, calibration.explore)] {
         if let Some(value) = value {
-            settings.set(name, value, SettingOrigin::Flag);
+            settings.set(setting.spec.name, value, SettingOrigin::Flag);
         }
     }
-    let is_symbolic = settings.text("generation", "symbolic") == "symbolic";
-    let explore_is_set = settings.0.get("explore").is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
+    let is_symbolic = settings.get(GENERATION) == Generation::Symbolic;
+    let explore_is_set =
+        settings.0.get(EXPLORE.spec.name).is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
     if is_symbolic && !explore_is_set {
         // The rules derive Abstract lessons only from episodes with a goal.
-        settings.set("explore", 0, SettingOrigin::BuiltIn);
+        settings.set(EXPLORE.spec.name, 0, SettingOrigin::BuiltIn);
     }
-    let count = |name| usize::try_from(settings.number(name, 1)).unwrap_or(usize::MAX);
-    let (per_type, explore) = (count("per_type"), count("explore"));
+    let count = |setting| usize::try_from(settings.get(setting)).unwrap_or(usize::MAX);
+    let (per_type, explore) = (count(PER_TYPE), count(EXPLORE));
     let selection = task_selection(world);
     let are_tasks_chosen = calibration.is_calibration_only
         && !(selection.tasks.is_empty() && selection.list.is_none() && selection.split.is_none());

@@ -20,6 +20,7 @@ use crate::driver::{self, DriverError, OpenWorld, RunConfig};
 use crate::engine::{LessonCommand, SEED_TASK_COUNT_SETTING};
 use crate::env::TaskOptions;
 use crate::journal::{Meta, VERSION, session_name};
+use crate::method::omnireflect::settings::GENERATION;
 use crate::method::{self, PaperOrCode};
 use serde_json::Value;
 use std::sync::Arc;
@@ -296,7 +297,7 @@ fn choose_mentor(config: &Config, method: &str, settings: &Settings) -> Result<S
         return Err(CliError::usage(
             format!(
                 "generation={} needs a model as mentor, but the mentor is {configured}",
-                settings.text("generation", "")
+                settings.get(GENERATION).word()
             ),
             "choose one with --mentor openai:MODEL or --mentor recorded:PATH, or set generation=symbolic",
         ));

@@ -255,11 +255,6 @@ impl Settings {
         self.0.get(name).and_then(|s| s.value.as_u64()).unwrap_or(default)
     }
 
-    /// Returns a setting as a boolean, or `default` if it is absent or of another type.
-    pub fn flag(&self, name: &str, default: bool) -> bool {
-        self.0.get(name).and_then(|s| s.value.as_bool()).unwrap_or(default)
-    }
-
     /// Returns a setting as text, or `default` if it is absent or of another type.
     pub fn text<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
         self.0.get(name).and_then(|s| s.value.as_str()).unwrap_or(default)

@@ -3,6 +3,7 @@
 
 use super::state::{Grant, RunStatus, State};
 use super::{Cause, Engine, Episode, Event, Intent, PauseReason, PromptDraft, PromptRequest, limits};
+use crate::domain::common_settings::{MENTOR_AT_ONCE, THOUGHTS_COUNT, THOUGHTS_SENT, WARMER};
 use crate::domain::{
     Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeStats, EpisodeSummary, ExecutedAction, Job,
     ModelRole, Question, Reflection, ShownAs, Stage, Step, ThoughtDisposition,
@@ -111,7 +112,7 @@ impl Engine {
     fn take_action(&self, step: u32, mut executed: ExecutedAction) -> Vec<Event> {
         let state = &self.state;
         let is_thought = executed.action.trim_start().starts_with("think:");
-        if is_thought && !state.setting_flag("thoughts_sent", true) {
+        if is_thought && !state.setting(THOUGHTS_SENT) {
             return vec![Event::ActionTaken { step, call: None, executed, admissible_only: false }];
         }
         let outgoing = (self.policy.rewrite_action)(state, &executed.action);
@@ -212,7 +213,7 @@ impl Engine {
     /// Returns the level by which the temperature of a request is raised: 0 or, if the setting `warmer` is on, the
     /// number of unusable replies that the actor has given in the step, at most 5.
     fn temperature_level(&self, request: &PromptRequest) -> u32 {
-        if request.role == ModelRole::Mentor || !self.state.setting_flag("warmer", false) {
+        if request.role == ModelRole::Mentor || !self.state.setting(WARMER) {
             return 0;
         }
         let step = self.state.open_episode().and_then(|e| e.step(request.step));
@@ -259,7 +260,7 @@ impl Engine {
     fn ask_mentor(&self, questions: &[Question]) -> Vec<Event> {
         let state = &self.state;
         let staged = state.grant == Some(Grant::Stage);
-        let count = if staged || !state.setting_flag("mentor_at_once", true) { 1 } else { questions.len() };
+        let count = if staged || !state.setting(MENTOR_AT_ONCE) { 1 } else { questions.len() };
         self.question_events(&questions[..count.min(questions.len())], staged)
     }
 
@@ -382,7 +383,7 @@ fn actor_action(action: String) -> ExecutedAction {
 impl State {
     /// Returns the number of steps of an episode that count against the step limit.
     pub fn counted_steps(&self, episode: &Episode) -> u32 {
-        if self.setting_flag("thoughts_count", true) { episode.answered_steps() } else { episode.moves }
+        if self.setting(THOUGHTS_COUNT) { episode.answered_steps() } else { episode.moves }
     }
 }
 

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::domain::{
     Autonomy, CallId, EpisodeSummary, Lesson, ModelRole, PartialReply, PoolSummary, PromptRecord, Question,
-    Reflection, ReflectionKind, RunSpec, Scope, Seq, Stage, Step, StepResult, Task, TokenCounts,
+    Reflection, ReflectionKind, RunSpec, Scope, Seq, SettingValue, Stage, Step, StepResult, Task,
+    TokenCounts, TypedSetting,
 };
 use jiff::Timestamp;
 use rpds::{HashTrieMapSync, VectorSync};
@@ -194,14 +195,9 @@ impl UsageTotals {
 }
 
 impl State {
-    /// Returns a setting of the run as a number, or `default` if it is absent.
-    pub fn setting_number(&self, name: &str, default: u64) -> u64 {
-        self.run.as_ref().map_or(default, |r| r.settings.number(name, default))
-    }
-
-    /// Returns a setting of the run as a boolean, or `default` if it is absent.
-    pub fn setting_flag(&self, name: &str, default: bool) -> bool {
-        self.run.as_ref().map_or(default, |r| r.settings.flag(name, default))
+    /// Returns the value of a setting of the run.
+    pub fn setting<T: SettingValue>(&self, setting: TypedSetting<T>) -> T {
+        self.run.as_ref().map_or(setting.if_missing, |run| run.settings.get(setting))
     }
 
     /// Returns the episode that has started and not ended, even if its environment is still being reset.

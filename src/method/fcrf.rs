@@ -12,6 +12,7 @@ use super::{mentor, reflexion, schedule};
 use crate::domain::{LessonText, Purpose, Question, ReflectionKind, Scope};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 use crate::symbolic::SymbolicRules;
+use settings::{LESSON_POOL, PoolGrowth};
 
 /// Asks what is worth keeping from the attempt.
 const EXPERIENCE: Question = Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect };
@@ -78,9 +79,9 @@ fn question_rounds(state: &State) -> Vec<Vec<Question>> {
     let mut rounds = Vec::new();
     if reflexion::failed_attempt(state).is_some() {
         let depth = Difficulty::from_task(&ended.task).depth_for_trial(state, ended.trial);
-        let mut first = if state.setting_flag("experience", true) { vec![EXPERIENCE] } else { Vec::new() };
+        let mut first = if state.setting(settings::EXPERIENCE) { vec![EXPERIENCE] } else { Vec::new() };
         if depth == Depth::InDepth
-            && state.setting_flag("lesson", true)
+            && state.setting(settings::LESSON)
             && !environment_lessons(state).is_empty()
         {
             first.push(TIP);
@@ -88,12 +89,12 @@ fn question_rounds(state: &State) -> Vec<Vec<Question>> {
         rounds.push(first);
         rounds.push(vec![if depth == Depth::Simple { SIMPLE_PLAN } else { BUILT_PLAN }]);
     }
-    let pool_mode = state.run.as_ref().map_or("append", |r| r.settings.text("lesson_pool", "append"));
+    let pool_mode = state.setting(LESSON_POOL);
     let corrected = ended.won && state.last_attempt(&ended.task).is_some();
-    if corrected && pool_mode != "person" {
+    if corrected && pool_mode != PoolGrowth::Person {
         rounds.push(vec![CONTRAST]);
     }
-    if pool_mode == "summary" && is_trial_over(state) && environment_lessons(state).len() > 1 {
+    if pool_mode == PoolGrowth::Summary && is_trial_over(state) && environment_lessons(state).len() > 1 {
         rounds.push(vec![SUMMARY]);
     }
     rounds

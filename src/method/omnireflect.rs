@@ -12,6 +12,10 @@ use crate::domain::RunSpec;
 use crate::domain::{EpisodeRole, ReflectionKind};
 use crate::engine::{Intent, MentorReply, Method, State};
 use crate::symbolic::{NoteRange, SymbolicRules};
+use settings::{
+    GENERATION, Generation, KIND_ABSTRACT, KIND_ERROR, KIND_PROGRESS, OFFSET, R_FREQ, REFLECT,
+    REFLECT_AT_END, ReflectionTrigger,
+};
 
 /// The method `omnireflect`.
 pub struct OmniReflect {
@@ -25,10 +29,11 @@ impl OmniReflect {
     /// # Errors
     /// Returns [`MethodError::Generation`] if the run names an unknown generation.
     pub fn for_run(run: &RunSpec, rules: SymbolicRules) -> Result<Self, MethodError> {
-        match run.settings.text("generation", "symbolic") {
-            "symbolic" | "neural" | "neuro-symbolic" => Ok(Self { rules }),
-            other => Err(MethodError::Generation(other.to_owned())),
+        let recorded = run.settings.text(GENERATION.spec.name, GENERATION.if_missing.word());
+        if !Generation::WORDS.contains(&recorded) {
+            return Err(MethodError::Generation(recorded.to_owned()));
         }
+        Ok(Self { rules })
     }
 }
 
@@ -68,16 +73,16 @@ impl Method for OmniReflect {
 
 /// Returns whether a mentor writes the reflections instead of the rules.
 fn is_mentor_written(state: &State) -> bool {
-    state.run.as_ref().is_some_and(|r| r.settings.text("generation", "symbolic") != "symbolic")
+    state.setting(GENERATION) != Generation::Symbolic
 }
 
 /// Returns the kinds of reflections to write, in order. Calibration writes only kinds that outlive its episode.
 /// Exploration has no goal and hence no mistakes on the way to one, so it writes only Abstract reflections.
 fn kinds_to_write(state: &State) -> Vec<ReflectionKind> {
     let all = [
-        (ReflectionKind::Error, "kind_error"),
-        (ReflectionKind::Abstract, "kind_abstract"),
-        (ReflectionKind::Progress, "kind_progress"),
+        (ReflectionKind::Error, KIND_ERROR),
+        (ReflectionKind::Abstract, KIND_ABSTRACT),
+        (ReflectionKind::Progress, KIND_PROGRESS),
     ];
     let role = state.episode.as_ref().map(|e| e.role).unwrap_or_default();
     let is_allowed = |kind: ReflectionKind| match role {
@@ -86,18 +91,17 @@ fn kinds_to_write(state: &State) -> Vec<ReflectionKind> {
         EpisodeRole::Explore => kind == ReflectionKind::Abstract,
     };
     all.into_iter()
-        .filter(|(kind, switch)| is_allowed(*kind) && state.setting_flag(switch, true))
+        .filter(|(kind, switch)| is_allowed(*kind) && state.setting(*switch))
         .map(|(k, _)| k)
         .collect()
 }
 
-/// Returns what triggers a reflection: `conditions`, `periodic` or `never`.
-fn reflection_trigger(state: &State) -> &str {
-    match state.run.as_ref().map_or("conditions", |r| r.settings.text("reflect", "conditions")) {
-        "never" => "never",
+/// Returns what triggers a reflection.
+fn reflection_trigger(state: &State) -> ReflectionTrigger {
+    match state.setting(REFLECT) {
         // Only the rules have conditions; a mentor is called periodically, as in Algorithm 1.
-        "conditions" if !is_mentor_written(state) => "conditions",
-        _ => "periodic",
+        ReflectionTrigger::Conditions if is_mentor_written(state) => ReflectionTrigger::Periodic,
+        trigger => trigger,
     }
 }
 
@@ -106,28 +110,27 @@ fn reflection_trigger(state: &State) -> &str {
 /// Algorithm 1.
 fn is_reflection_due(state: &State) -> bool {
     let Some(step) = state.last_step().filter(|s| s.detectors_ran) else { return false };
-    if state.is_episode_ending() && !state.setting_flag("reflect_at_end", true) {
+    if state.is_episode_ending() && !state.setting(REFLECT_AT_END) {
         return false;
     }
     match reflection_trigger(state) {
-        "periodic" => {
-            let (every, offset) =
-                (state.setting_number("r_freq", 10).max(1), state.setting_number("offset", 0));
+        ReflectionTrigger::Periodic => {
+            let (every, offset) = (state.setting(R_FREQ).max(1), state.setting(OFFSET));
             let step_index = u64::from(step.number.saturating_sub(1));
             step_index >= offset && (step_index - offset).is_multiple_of(every)
         }
-        "never" => false,
-        _ => true,
+        ReflectionTrigger::Never => false,
+        ReflectionTrigger::Conditions => true,
     }
 }
 
 /// Returns the notes that the rules consider: those of the last step under `conditions`, those of the whole period
 /// under `periodic`.
 fn note_range(state: &State) -> NoteRange {
-    if reflection_trigger(state) == "conditions" {
+    if reflection_trigger(state) == ReflectionTrigger::Conditions {
         return NoteRange::LastStep;
     }
     let step = state.last_step().map_or(0, |s| u64::from(s.number));
-    let last_excluded = step.saturating_sub(state.setting_number("r_freq", 10).max(1));
+    let last_excluded = step.saturating_sub(state.setting(R_FREQ).max(1));
     NoteRange::AfterStep(u32::try_from(last_excluded).unwrap_or(u32::MAX))
 }

@@ -7,6 +7,7 @@ use super::{mentor, schedule};
 use crate::domain::{EpisodeSummary, Lesson, LessonStatus, Question, ReflectionKind};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, add_all_lessons};
 use crate::symbolic::SymbolicRules;
+use settings::{REFLECT_AFTER_LAST, STRATEGY, Strategy};
 
 /// The method `reflexion`.
 pub struct Reflexion {
@@ -41,7 +42,7 @@ impl Method for Reflexion {
     fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         let mut intents = add_all_lessons(state, reply);
         // Strategy `both` shows the last attempt and only the newest plan, so the new plan replaces earlier ones.
-        if strategy(state) == "both" && !reply.items.is_empty() {
+        if state.setting(STRATEGY) == Strategy::Both && !reply.items.is_empty() {
             let task = state.episode.as_ref().map(|e| e.task.key());
             let is_about_task = |lesson: &Lesson| {
                 let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|e| e.task.key());
@@ -59,13 +60,9 @@ impl Method for Reflexion {
     }
 }
 
-fn strategy(state: &State) -> &str {
-    state.run.as_ref().map_or("reflexion", |r| r.settings.text("strategy", "reflexion"))
-}
-
 /// Returns whether the strategy uses plans.
 fn writes_plans(state: &State) -> bool {
-    matches!(strategy(state), "reflexion" | "both")
+    matches!(state.setting(STRATEGY), Strategy::Reflexion | Strategy::Both)
 }
 
 /// Returns the episode that has just failed if a plan is due for it. After the last trial none is due unless the
@@ -73,5 +70,5 @@ fn writes_plans(state: &State) -> bool {
 pub(super) fn failed_attempt(state: &State) -> Option<&EpisodeSummary> {
     let ended = state.episode.as_deref()?.outcome.as_deref()?;
     let is_last_trial = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);
-    (!ended.won && (!is_last_trial || state.setting_flag("reflect_after_last", false))).then_some(ended)
+    (!ended.won && (!is_last_trial || state.setting(REFLECT_AFTER_LAST))).then_some(ended)
 }

@@ -8,6 +8,10 @@ use super::{mentor, schedule};
 use crate::domain::{LessonStatus, Question, ReflectionKind, Scope, Transition};
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::symbolic::SymbolicRules;
+use settings::{
+    MANAGED, MEMORY_SCOPE, MemoryScope, NEGATIVE_REFLECTIONS, POSITIVE_REFLECTIONS, REWARD_CARRIES, SUBGOAL,
+    Subgoal, TRANSFER, Transfer,
+};
 
 const POSITIVE: Question =
     Question { kind: ReflectionKind::Positive, purpose: crate::domain::Purpose::Reflect };
@@ -29,7 +33,7 @@ impl Method for SweetSour {
         match state.open_episode() {
             Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(open) => {
-                let due = state.setting_flag("positive", true)
+                let due = state.setting(POSITIVE_REFLECTIONS)
                     && has_reached_subgoal(state, open)
                     && !state.is_answered(POSITIVE);
                 let mut intents =
@@ -56,7 +60,7 @@ impl Method for SweetSour {
             item.transition.clone_from(&transition);
         }
         // Lessons learned within an attempt start as short-term memory.
-        let is_short_term = reply.question == POSITIVE && state.setting_flag("managed", true);
+        let is_short_term = reply.question == POSITIVE && state.setting(MANAGED);
         let target_scope = if is_short_term { Scope::Episode } else { long_term_scope(state) };
         let mut intents = vec![Intent::Reflect(Box::new(reflection.clone()))];
         for item in &reflection.items {
@@ -77,8 +81,7 @@ impl SweetSour {
         let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else {
             return Vec::new();
         };
-        let transfers_always =
-            state.run.as_ref().is_some_and(|r| r.settings.text("transfer", "success") == "always");
+        let transfers_always = state.setting(TRANSFER) == Transfer::Always;
         let mut intents: Vec<Intent> = carried_reward(state).map(Intent::SetMemory).into_iter().collect();
         if ended.won || transfers_always {
             let short_term =
@@ -88,7 +91,7 @@ impl SweetSour {
                 Intent::Lesson(LessonCommand::Rescope { id: l.id.clone(), scope: long_term_scope(state) })
             }));
         }
-        if !ended.won && state.setting_flag("negative", true) && !state.is_answered(NEGATIVE) {
+        if !ended.won && state.setting(NEGATIVE_REFLECTIONS) && !state.is_answered(NEGATIVE) {
             intents.extend(mentor::ask_mentor(self, self.rules, state, NEGATIVE));
         }
         intents
@@ -99,7 +102,7 @@ impl SweetSour {
 fn carried_reward(state: &State) -> Option<serde_json::Value> {
     let episode = state.episode.as_deref()?;
     let counted_episode = state.memory.get("episode").and_then(serde_json::Value::as_u64);
-    if counted_episode == Some(u64::from(episode.number)) || !state.setting_flag("reward_carries", true) {
+    if counted_episode == Some(u64::from(episode.number)) || !state.setting(REWARD_CARRIES) {
         return None;
     }
     let earlier_reward = state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
@@ -109,7 +112,7 @@ fn carried_reward(state: &State) -> Option<serde_json::Value> {
 /// Returns whether the last step reached a subgoal: the progress rate, or the reward, is higher than before it.
 fn has_reached_subgoal(state: &State, episode: &Episode) -> bool {
     let Some(step) = episode.last_step().filter(|s| s.detectors_ran) else { return false };
-    let by_reward = state.run.as_ref().is_some_and(|r| r.settings.text("subgoal", "progress") == "reward");
+    let by_reward = state.setting(SUBGOAL) == Subgoal::Reward;
     let measure =
         |answer: &crate::domain::Observation| if by_reward { answer.reward } else { answer.progress };
     let previous = match step.number.checked_sub(1) {
@@ -137,9 +140,9 @@ fn last_transition(episode: &Episode) -> Option<Transition> {
 
 /// Returns the scope of long-term memory.
 fn long_term_scope(state: &State) -> Scope {
-    match state.run.as_ref().map_or("task", |r| r.settings.text("memory_scope", "task")) {
-        "environment" => Scope::Environment,
-        "type" => Scope::TaskType,
-        _ => Scope::Task,
+    match state.setting(MEMORY_SCOPE) {
+        MemoryScope::Environment => Scope::Environment,
+        MemoryScope::TaskType => Scope::TaskType,
+        MemoryScope::Task => Scope::Task,
     }
 }

@@ -4,16 +4,12 @@ use super::cache::PromptCache;
 use super::render::{body_hash, dropped_steps, render_with};
 use super::templates::{Content, Fact, LessonFilter, SegmentTemplate, StoredText, Wording};
 use super::{Templates, forms};
+use crate::domain::common_settings::{CONTEXT_TOKENS, EXAMPLES, LESSONS_BY_SCOPE};
 use crate::domain::{
     DroppedSegment, Lesson, MessageRole, ModelRole, PromptRecord, ReflectionKind, Scope, SegmentLabel,
     SegmentOrigin, SegmentRecord, TextForms,
 };
 use crate::engine::{Episode, PromptDraft, PromptRequest, State};
-
-/// Default prompt budget in tokens (setting `context_tokens`).
-pub(crate) const DEFAULT_CONTEXT_TOKENS: u64 = 8192;
-/// Default number of examples in a prompt (setting `examples`).
-pub(crate) const DEFAULT_EXAMPLES: u64 = 2;
 
 /// Drafts the requested prompt and stores it, rendered, as the cache's last draft.
 pub(super) fn draft(
@@ -48,7 +44,7 @@ pub(super) fn draft(
     for part in layout.map_or(&[][..], |l| &l.segments) {
         builder.add_segment(part, request, templates);
     }
-    builder.fit_steps(state.setting_number("context_tokens", DEFAULT_CONTEXT_TOKENS));
+    builder.fit_steps(state.setting(CONTEXT_TOKENS));
     builder.finish()
 }
 
@@ -83,7 +79,7 @@ impl DraftBuilder<'_> {
             Content::Lessons(filter) => self.add_lessons(part, filter),
             Content::LastAttempt(heading) => self.add_last_attempt(part, heading.as_ref()),
             Content::Examples(heading) => {
-                let count = self.state.setting_number("examples", DEFAULT_EXAMPLES).min(2) as usize;
+                let count = self.state.setting(EXAMPLES).min(2) as usize;
                 let env_texts = templates.env_texts(&self.episode.task.env);
                 let chosen = env_texts.examples_for(&self.episode.task, count, detect_wording(self.episode));
                 if let (Some(heading), false) = (heading, chosen.is_empty()) {
@@ -118,10 +114,11 @@ impl DraftBuilder<'_> {
 
     fn add_lessons(&mut self, part: &SegmentTemplate, filter: &LessonFilter) {
         let state = self.state;
-        let by_scope = state.setting_flag("lessons_by_scope", false);
+        let by_scope = state.setting(LESSONS_BY_SCOPE);
         let kinds = if filter.kinds.is_empty() { kinds_for_label(part.label) } else { &filter.kinds };
         let max_count = filter.count_setting.as_deref().map_or(usize::MAX, |setting| {
-            usize::try_from(state.setting_number(setting, u64::MAX)).unwrap_or(usize::MAX)
+            let count = state.run.as_ref().map(|run| run.settings.number(setting, u64::MAX));
+            count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX)
         });
         let is_included = |l: &&Lesson| {
             // A lesson about a task applies only to that task, and a memory of a task type only to that type.
@@ -165,7 +162,7 @@ impl DraftBuilder<'_> {
             self.add_text(part, heading);
         }
         let (number, to) = (attempt.number, attempt.steps.len() as u32);
-        let budget = self.state.setting_number("context_tokens", DEFAULT_CONTEXT_TOKENS);
+        let budget = self.state.setting(CONTEXT_TOKENS);
         let mut remaining = self.state.to_estimated_tokens(self.record.role, budget) / 2;
         let mut from = to + 1;
         while from > 1 {

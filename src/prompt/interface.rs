@@ -3,6 +3,8 @@
 //! the rule.
 
 use super::forms::think_text;
+use crate::domain::TypedSetting;
+use crate::domain::common_settings::{ACTION_RULE, ActionRule};
 use crate::domain::{EpisodeRole, Step, StepResult};
 use crate::engine::{OutgoingAction, State};
 
@@ -37,7 +39,7 @@ pub struct EnvironmentTexts {
 #[derive(Clone, Copy)]
 pub struct ActionAlias {
     /// The setting that switches it on.
-    pub setting: &'static str,
+    pub setting: TypedSetting<bool>,
     /// The name of the rule in the journal.
     pub rule: &'static str,
     /// Returns the action that the environment understands, or `None` if the text needs no change.
@@ -64,7 +66,7 @@ const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal i
 /// 2.4): every `>` is deleted, and every standalone word `in` or `on` becomes `in/on` (`fcrf.mend`). That code also
 /// rewrites thoughts, which only garbles them, so they are left unchanged here.
 pub fn outgoing_action(texts: &EnvironmentTexts, state: &State, action: &str) -> OutgoingAction {
-    let has_rule = state.run.as_ref().is_some_and(|r| r.settings.text("action_rule", "none") == "fcrf");
+    let has_rule = state.setting(ACTION_RULE) == ActionRule::InOrOn;
     let applies = has_rule && think_text(action).is_none();
     let rewritten = applies.then(|| apply_fcrf_rule(action)).filter(|rewritten| rewritten != action);
     let Some(rewritten) = rewritten else { return apply_interface(texts, state, action) };
@@ -98,7 +100,7 @@ fn apply_interface(texts: &EnvironmentTexts, state: &State, action: &str) -> Out
         return with_rule(THINK_WORD.to_owned(), rule);
     }
     if texts.has_wrapper {
-        let alias = texts.alias.filter(|alias| state.setting_flag(alias.setting, false));
+        let alias = texts.alias.filter(|alias| state.setting(alias.setting));
         let sent = alias.and_then(|alias| Some(with_rule((alias.apply)(action)?, alias.rule)));
         return sent.unwrap_or(unchanged);
     }

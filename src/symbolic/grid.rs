@@ -7,10 +7,20 @@ mod sentences;
 use super::environment_rules::EnvironmentRules;
 use super::evidence::evidence_text;
 use super::names::GRID_DETECTORS;
-use super::thresholds::{CIRCLE_TURNS, REPEAT_AFTER};
+use crate::domain::common_settings::REPEAT_AFTER;
+use crate::domain::{MAX_NUMBER, SettingOrigin::BuiltIn, TypedSetting};
 use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
 use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
+
+/// A threshold; not published, our own.
+pub const CIRCLE_TURNS: TypedSetting<u64> = TypedSetting::number(
+    "circle_turns",
+    "consecutive turns in the same direction that count as going in circles (babyai)",
+    5,
+    (2, MAX_NUMBER),
+    BuiltIn,
+);
 
 /// The rules of grid worlds.
 pub static GRID_RULES: EnvironmentRules = EnvironmentRules {
@@ -109,7 +119,7 @@ impl GridDetector<'_> {
         if !self.action.starts_with("turn ") {
             return;
         }
-        let max_turns = state.setting_number("circle_turns", CIRCLE_TURNS).max(2);
+        let max_turns = state.setting(CIRCLE_TURNS).max(2);
         let is_same_turn = |steps_back: u64| {
             let number = u64::from(self.step.number).checked_sub(steps_back);
             let number = number.and_then(|n| u32::try_from(n).ok());
@@ -158,7 +168,7 @@ impl GridDetector<'_> {
         let failed_before = self.episode.note_tallies.get("nothing_happened").map(|t| &t.last.parts);
         let failed_last = failed_before.and_then(|p| p.get("action")).is_some_and(|a| a == action);
         let count = self.episode.action_counts.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0);
-        if failed_last && u64::from(count) >= state.setting_number("repeat_after", REPEAT_AFTER) {
+        if failed_last && u64::from(count) >= state.setting(REPEAT_AFTER) {
             let times = count.to_string();
             self.add_note("repeat", NoteKind::Mistake, &[("action", action), ("times", &times)]);
         }

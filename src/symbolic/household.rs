@@ -9,7 +9,26 @@ mod situation;
 use super::environment_rules::EnvironmentRules;
 use super::goal::Goal;
 use super::names::HOUSEHOLD_DETECTORS;
+use crate::domain::{MAX_NUMBER, SettingOrigin::BuiltIn, TypedSetting};
 use crate::engine::Episode;
+
+/// A threshold; not published, our own.
+pub const CIRCLE_VISITS: TypedSetting<u64> = TypedSetting::number(
+    "circle_visits",
+    "how many times the same action must have run before it can count as going in circles (household, alfworld)",
+    3,
+    (1, MAX_NUMBER),
+    BuiltIn,
+);
+
+/// A threshold; not published, our own.
+pub const CIRCLE_WINDOW: TypedSetting<u64> = TypedSetting::number(
+    "circle_window",
+    "steps without progress before going in circles is reported",
+    6,
+    (1, MAX_NUMBER),
+    BuiltIn,
+);
 
 /// The rules of the household environments.
 pub static HOUSEHOLD_RULES: EnvironmentRules = EnvironmentRules {

@@ -13,7 +13,7 @@ mod world;
 
 pub use live::SPINNER_FRAME_MILLIS;
 
-use crate::catalog::mentor_plans;
+use crate::catalog::plans_ahead;
 use crate::domain::Autonomy;
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
@@ -132,7 +132,7 @@ fn title_with_episode(name: &str, context: &Context<'_>) -> String {
 /// mentor, who writes the plan.
 fn actor_and_method(context: &Context<'_>) -> String {
     let Some(run) = &context.frame.head.run else { return String::new() };
-    let plans = mentor_plans(&run.method) && context.frame.head.autonomy != Autonomy::Human;
+    let plans = plans_ahead(&run.method) && context.frame.head.autonomy != Autonomy::Human;
     let who = if plans { &run.mentor } else { &run.actor };
     let who = match who.as_str() {
         "rules" => "rules (a stand-in)",

@@ -4,12 +4,13 @@ use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
 use crate::env::alfworld::{self, AlfWorldTasks};
 use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::HOUSEHOLD_RULES;
+use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: alfworld::NAME,
     tasks: &AlfWorldTasks,
     rules: &HOUSEHOLD_RULES,
-    settings: &[],
+    settings: &[CIRCLE_VISITS.spec, CIRCLE_WINDOW.spec],
     // It shares those of `household`.
     templates: &[],
     has_public_examples: true,

@@ -2,16 +2,16 @@
 
 use crate::catalog::environment_entry::{EnvironmentEntry, TaskFacts};
 use crate::domain::SettingOrigin::BuiltIn;
+use crate::domain::TypedSetting;
 use crate::env::babyai::{self, BabyAiTasks};
-use crate::method::settings::{SettingSpec, switch};
 use crate::prompt::interface::{ActionAlias, EnvironmentTexts};
-use crate::symbolic::GRID_RULES;
+use crate::symbolic::{CIRCLE_TURNS, GRID_RULES};
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: babyai::NAME,
     tasks: &BabyAiTasks,
     rules: &GRID_RULES,
-    settings: &[PICKUP_ALIAS],
+    settings: &[CIRCLE_TURNS.spec, PICKUP_ALIAS.spec],
     templates: &[
         ("babyai.toml", include_str!("../../env/babyai/prompts/babyai.toml")),
         ("door.txt", include_str!("../../env/babyai/prompts/door.txt")),
@@ -21,7 +21,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     texts: EnvironmentTexts {
         has_wrapper: true,
         thought_rule: None,
-        alias: Some(ActionAlias { setting: PICKUP_ALIAS.name, rule: "babyai.pickup", apply: pickup_alias }),
+        alias: Some(ActionAlias { setting: PICKUP_ALIAS, rule: "babyai.pickup", apply: pickup_alias }),
     },
     task_facts: TaskFacts {
         start_text: Some("built in; every level, any seed"),
@@ -32,7 +32,7 @@ pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
 };
 
 /// Whether the verb of AgentBoard's prompt is understood.
-const PICKUP_ALIAS: SettingSpec = switch(
+const PICKUP_ALIAS: TypedSetting<bool> = TypedSetting::switch(
     "pickup_alias",
     "babyai: `pick up X`, as in AgentBoard's prompt, is sent as `pickup X`, as its environment expects",
     false,

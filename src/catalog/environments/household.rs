@@ -6,12 +6,13 @@ use crate::env::alfworld;
 use crate::env::household::{self, HouseholdTasks, TaskId, export_folder};
 use crate::prompt::interface::PLAIN_TEXTS;
 use crate::symbolic::HOUSEHOLD_RULES;
+use crate::symbolic::{CIRCLE_VISITS, CIRCLE_WINDOW};
 
 pub(super) const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: household::NAME,
     tasks: &HouseholdTasks,
     rules: &HOUSEHOLD_RULES,
-    settings: &[],
+    settings: &[CIRCLE_VISITS.spec, CIRCLE_WINDOW.spec],
     templates: &[
         ("household.toml", include_str!("../../env/household/prompts/household.toml")),
         ("put.txt", include_str!("../../env/household/prompts/put.txt")),

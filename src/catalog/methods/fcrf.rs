@@ -5,14 +5,17 @@ use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::one_trial;
+use crate::domain::DefaultValue;
 use crate::domain::ReflectionKind;
+use crate::domain::common_settings::{ACTION_RULE, ActionRule};
 use crate::engine::State;
-use crate::method::{DefaultValue, Depth, Difficulty, Fcrf, fcrf};
+use crate::method::fcrf::settings::{EXPERIENCE, LESSON_POOL, PoolGrowth};
+use crate::method::{Depth, Difficulty, Fcrf, fcrf};
 use std::sync::Arc;
 
 /// FCRF's runner is Reflexion's, and also rewrites actions.
 const CODE_DEFAULTS: &[(&str, DefaultValue)] =
-    &[CODE[0], CODE[1], CODE[2], CODE[3], ("action_rule", DefaultValue::Choice("fcrf", &["none", "fcrf"]))];
+    &[CODE[0], CODE[1], CODE[2], CODE[3], (ACTION_RULE.spec.name, ActionRule::InOrOn.as_default())];
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "fcrf",
@@ -46,16 +49,16 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ],
     empty_lane_text: |run, lane| match lane.kinds {
         [ReflectionKind::Experience] => {
-            disabled_by(run, "experience").or_else(|| Some(AFTER_FAILED_TRIAL.to_owned()))
+            disabled_by(run, EXPERIENCE).or_else(|| Some(AFTER_FAILED_TRIAL.to_owned()))
         }
         [ReflectionKind::Plan] => Some(AFTER_FAILED_TRIAL.to_owned()),
         [ReflectionKind::Lesson] => Some("written when a task that failed before is solved".to_owned()),
         _ => None,
     },
     trial_labels,
-    unused_mentor: |run| one_trial(run).filter(|_| run.settings.text("lesson_pool", "") != "summary"),
+    unused_mentor: |run| one_trial(run).filter(|_| run.settings.get(LESSON_POOL) != PoolGrowth::Summary),
     model_need: ModelNeed::Always,
-    mentor_plans: false,
+    plans_ahead: false,
     carryover: |_| Carryover::AllTasks("lessons (one pool of all tasks)".to_owned()),
 };
 

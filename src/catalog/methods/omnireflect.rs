@@ -5,6 +5,9 @@ use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_b
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
 use crate::domain::{ReflectionKind, RunSpec};
+use crate::method::omnireflect::settings::{
+    GENERATION, Generation, KIND_ABSTRACT, KIND_ERROR, KIND_PROGRESS, REFLECT, ReflectionTrigger, S_FREQ,
+};
 use crate::method::{OmniReflect, omnireflect};
 use std::sync::Arc;
 
@@ -52,31 +55,30 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trials: 1,
     lanes: LANES,
     empty_lane_text: |run, lane| match lane.kinds {
-        [ReflectionKind::Abstract] => disabled_by(run, "kind_abstract"),
-        [ReflectionKind::Error] => disabled_by(run, "kind_error"),
-        [ReflectionKind::Progress] => disabled_by(run, "kind_progress"),
+        [ReflectionKind::Abstract] => disabled_by(run, KIND_ABSTRACT),
+        [ReflectionKind::Error] => disabled_by(run, KIND_ERROR),
+        [ReflectionKind::Progress] => disabled_by(run, KIND_PROGRESS),
         _ => None,
     },
     trial_labels: no_trial_labels,
     unused_mentor,
-    model_need: ModelNeed::If(|settings| settings.text("generation", "symbolic") != "symbolic"),
-    mentor_plans: false,
+    model_need: ModelNeed::If(|settings| settings.get(GENERATION) != Generation::Symbolic),
+    plans_ahead: false,
     carryover: |_| Carryover::AllTasks("lessons".to_owned()),
 };
 
 /// See [`MethodEntry::unused_mentor`].
 pub(super) fn unused_mentor(run: &RunSpec) -> Option<UnusedMentor> {
     let settings = &run.settings;
-    if settings.text("generation", "") == "symbolic" {
+    if settings.get(GENERATION) == Generation::Symbolic {
         return Some(UnusedMentor {
             reason: "generation is symbolic, so rules write the reflections",
             remedy: "--set generation=neural (or neuro-symbolic)",
         });
     }
-    let has_kind =
-        ["kind_abstract", "kind_error", "kind_progress"].into_iter().any(|kind| settings.flag(kind, true));
-    let never_reflects = settings.text("reflect", "") == "never" || !has_kind;
-    let period = settings.number("s_freq", 10);
+    let has_kind = [KIND_ABSTRACT, KIND_ERROR, KIND_PROGRESS].into_iter().any(|kind| settings.get(kind));
+    let never_reflects = settings.get(REFLECT) == ReflectionTrigger::Never || !has_kind;
+    let period = settings.get(S_FREQ);
     let is_summarized = run.method == ENTRY.name && period > 0 && run.test_tasks().len() as u64 >= period;
     (never_reflects && !is_summarized).then_some(UnusedMentor {
         reason: "no reflections are written",

@@ -24,6 +24,6 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trial_labels: no_trial_labels,
     unused_mentor: |_| None,
     model_need: ModelNeed::Always,
-    mentor_plans: true,
+    plans_ahead: true,
     carryover: |_| Carryover::Nothing,
 };

@@ -4,14 +4,14 @@ use super::omnireflect;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, no_trial_labels};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, calibrates};
+use crate::domain::common_settings::EMPTY_ACTION;
 use crate::method::ReAct;
-use crate::method::reflexion::settings::EMPTY_ACTION;
 use std::sync::Arc;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "react",
     build: |_| Ok(Arc::new(ReAct { rules: RULES })),
-    settings: &[EMPTY_ACTION],
+    settings: &[EMPTY_ACTION.spec],
     templates: &[("react.toml", include_str!("../../method/react/prompts/react.toml"))],
     jobs: &[],
     code_defaults: &[],
@@ -22,7 +22,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trial_labels: no_trial_labels,
     unused_mentor: |run| if calibrates(run) { omnireflect::unused_mentor(run) } else { Some(NEVER_REFLECTS) },
     model_need: ModelNeed::NoMentor,
-    mentor_plans: false,
+    plans_ahead: false,
     carryover: |_| Carryover::Nothing,
 };
 

@@ -4,9 +4,12 @@ use crate::catalog::lane::Lane;
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::{UnusedMentor, one_trial};
+use crate::domain::DefaultValue;
 use crate::domain::ReflectionKind;
+use crate::domain::common_settings::{ASK_AGAIN, LEAST_REPLY, LOOP_DETECTOR, WARMER};
 use crate::engine::State;
-use crate::method::{DefaultValue, Reflexion, reflexion};
+use crate::method::reflexion::settings::{STRATEGY, Strategy};
+use crate::method::{Reflexion, reflexion};
 use std::sync::Arc;
 
 /// All kinds but plans, for methods whose only other lane shows plans.
@@ -23,10 +26,10 @@ pub(super) const OTHER_THAN_PLANS: Lane = Lane::other(&[
 
 /// Reflexion's public code: its values for settings of all methods.
 pub(super) const CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
-    ("loop_detector", DefaultValue::Switch(true)),
-    ("ask_again", DefaultValue::Number(5)),
-    ("least_reply", DefaultValue::Number(5)),
-    ("warmer", DefaultValue::Switch(true)),
+    (LOOP_DETECTOR.spec.name, DefaultValue::Switch(true)),
+    (ASK_AGAIN.spec.name, DefaultValue::Number(5)),
+    (LEAST_REPLY.spec.name, DefaultValue::Number(5)),
+    (WARMER.spec.name, DefaultValue::Switch(true)),
 ];
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
@@ -44,30 +47,30 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     trials: 15,
     lanes: &[Lane::plain("Plans", &[ReflectionKind::Plan]), OTHER_THAN_PLANS],
     empty_lane_text: |run, lane| {
-        let text = match run.settings.text("strategy", "reflexion") {
-            "none" => "no plans: with strategy none a trial doesn't see earlier trials",
-            "last-attempt" => "no plans: with strategy last-attempt a trial sees the previous attempt",
-            _ => "a plan is written after a failed trial",
+        let text = match run.settings.get(STRATEGY) {
+            Strategy::Nothing => "no plans: with strategy none a trial doesn't see earlier trials",
+            Strategy::LastAttempt => "no plans: with strategy last-attempt a trial sees the previous attempt",
+            Strategy::Reflexion | Strategy::Both => "a plan is written after a failed trial",
         };
         (lane.kinds == [ReflectionKind::Plan]).then(|| text.to_owned())
     },
     trial_labels,
-    unused_mentor: |run| match run.settings.text("strategy", "") {
-        "none" | "last-attempt" => Some(UnusedMentor {
+    unused_mentor: |run| match run.settings.get(STRATEGY) {
+        Strategy::Nothing | Strategy::LastAttempt => Some(UnusedMentor {
             reason: "this strategy writes no plans",
             remedy: "--set strategy=reflexion (or both)",
         }),
-        _ => one_trial(run),
+        Strategy::Reflexion | Strategy::Both => one_trial(run),
     },
     model_need: ModelNeed::Always,
-    mentor_plans: false,
+    plans_ahead: false,
     // A plan is used by the next trial of the same task.
     carryover: |_| Carryover::SameTask("plans"),
 };
 
 fn trial_labels(state: &State, trial: &str, dot: &str) -> Vec<String> {
     let (Some(run), Some(episode)) = (&state.run, state.episode.as_deref()) else { return Vec::new() };
-    let has_last_attempt = matches!(run.settings.text("strategy", "reflexion"), "last-attempt" | "both");
+    let has_last_attempt = matches!(run.settings.get(STRATEGY), Strategy::LastAttempt | Strategy::Both);
     if episode.trial > 1 && has_last_attempt {
         vec![format!("{trial} {dot} the last attempt is in the prompt")]
     } else {

@@ -4,7 +4,10 @@ use crate::catalog::lane::{Lane, LaneFormat};
 use crate::catalog::method_entry::{Carryover, MethodEntry, ModelNeed, disabled_by, no_trial_labels};
 use crate::catalog::rules::RULES;
 use crate::catalog::unused_mentor::UnusedMentor;
-use crate::domain::ReflectionKind;
+use crate::domain::{ReflectionKind, TypedSetting};
+use crate::method::sweet_sour::settings::{
+    MEMORY_SCOPE, MemoryScope, NEGATIVE_REFLECTIONS, POSITIVE_REFLECTIONS,
+};
 use crate::method::{SweetSour, sweet_sour};
 use std::sync::Arc;
 
@@ -51,24 +54,24 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             (_, LaneFormat::MemoryTuples) => {
                 return Some("no short-term or long-term memories yet".to_owned());
             }
-            ([ReflectionKind::Positive], _) => ("positive", "written when a subgoal is reached"),
-            ([ReflectionKind::Negative], _) => ("negative", "written after a failed attempt"),
+            ([ReflectionKind::Positive], _) => (POSITIVE_REFLECTIONS, "written when a subgoal is reached"),
+            ([ReflectionKind::Negative], _) => (NEGATIVE_REFLECTIONS, "written after a failed attempt"),
             _ => return None,
         };
         disabled_by(run, text.0).or_else(|| Some(text.1.to_owned()))
     },
     trial_labels: no_trial_labels,
     unused_mentor: |run| {
-        let is_off = |name| !run.settings.flag(name, true);
-        (is_off("positive") && is_off("negative")).then_some(UnusedMentor {
+        let is_off = |setting: TypedSetting<bool>| !run.settings.get(setting);
+        (is_off(POSITIVE_REFLECTIONS) && is_off(NEGATIVE_REFLECTIONS)).then_some(UnusedMentor {
             reason: "positive and negative reflections are both off",
             remedy: "--set positive=true or --set negative=true",
         })
     },
     model_need: ModelNeed::Always,
-    mentor_plans: false,
-    carryover: |run| match run.settings.text("memory_scope", "task") {
-        "task" => Carryover::SameTask("memories"),
-        scope => Carryover::AllTasks(format!("memories (memory_scope {scope})")),
+    plans_ahead: false,
+    carryover: |run| match run.settings.get(MEMORY_SCOPE) {
+        MemoryScope::Task => Carryover::SameTask("memories"),
+        scope => Carryover::AllTasks(format!("memories (memory_scope {})", scope.word())),
     },
 };

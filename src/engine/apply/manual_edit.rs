@@ -79,7 +79,7 @@ impl State {
                 let setting = Some(Setting { value: value.clone(), origin: SettingOrigin::Person });
                 UndoAction::ManualEdit(ManualEdit::Setting {
                     name: name.clone(),
-                    previous: self.setting(name),
+                    previous: self.recorded_setting(name),
                     setting,
                 })
             }
@@ -267,7 +267,7 @@ impl State {
     }
 
     /// Returns a setting's current value, including settings that are stored as limits of the run.
-    pub(in crate::engine) fn setting(&self, name: &str) -> Option<Setting> {
+    pub(in crate::engine) fn recorded_setting(&self, name: &str) -> Option<Setting> {
         let run = self.run.as_deref()?;
         if name == "max_steps" {
             return Some(Setting { value: run.limits.steps.into(), origin: SettingOrigin::BuiltIn });

@@ -1,5 +1,6 @@
 //! Helpers for the folds of events; most of them are used by several folds.
 
+use crate::domain::common_settings::KEEP_ATTEMPTS;
 use crate::domain::{
     CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, ModelRole,
     NoteKind, Observation, PoolSummaryItem, PromptRecord, Seq, Stage, Step, StepResult, Task, TokenCounts,
@@ -255,8 +256,7 @@ impl State {
     /// Moves the last episode out of the state before the next one starts. If tasks get several trials and the setting
     /// `keep_attempts` is on, stores it as the last attempt at its task or, if it was won, removes the stored attempt.
     pub(super) fn keep_attempt(&mut self) {
-        let is_enabled =
-            self.run.as_ref().is_some_and(|r| r.trials > 1 && r.settings.flag("keep_attempts", false));
+        let is_enabled = self.run.as_ref().is_some_and(|r| r.trials > 1 && r.settings.get(KEEP_ATTEMPTS));
         let Some(last) = self.episode.take().filter(|_| is_enabled) else { return };
         let key = last.task.key();
         match &last.outcome {

@@ -38,6 +38,8 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/run.rs"),
     include_bytes!("../../domain/sampling.rs"),
     include_bytes!("../../domain/scope.rs"),
+    include_bytes!("../../domain/setting.rs"),
+    include_bytes!("../../domain/common_settings.rs"),
     include_bytes!("../../domain/step.rs"),
     include_bytes!("../../domain/breakpoint.rs"),
     include_bytes!("../../domain/task.rs"),

@@ -1,6 +1,7 @@
 //! How difficult a task is, and how many trials get the simple reflection (FCRF, equation 7, and the public code).
 
 use super::Depth;
+use super::settings::{EPTOTAL, K_TABLE, SimpleTrials};
 use crate::domain::Task;
 use crate::engine::State;
 
@@ -52,9 +53,8 @@ impl Difficulty {
 
     /// Returns [`Self::trials_by_depth`] for the settings of a run.
     pub fn trials_by_depth_in_run(self, state: &State) -> (f64, f64) {
-        let as_in_public_code =
-            state.run.as_ref().is_some_and(|r| r.settings.text("k_table", "paper") == "code");
-        let total = u32::try_from(state.setting_number("eptotal", 5)).unwrap_or(u32::MAX);
+        let as_in_public_code = state.setting(K_TABLE) == SimpleTrials::Code;
+        let total = u32::try_from(state.setting(EPTOTAL)).unwrap_or(u32::MAX);
         self.trials_by_depth(as_in_public_code, total)
     }
 

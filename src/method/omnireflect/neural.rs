@@ -5,6 +5,8 @@
 //! here the old list stays, and only the lessons that the mentor was shown are replaced.
 
 use super::super::constitution;
+use super::settings::S_FREQ;
+use crate::domain::common_settings::{PROGRESS_LESSONS, ProgressLessons};
 use crate::domain::{
     Author, EpisodeRole, EpisodeSummary, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question,
     ReflectionKind,
@@ -38,7 +40,7 @@ pub(super) fn manual_question(state: &State, kind: ReflectionKind) -> Vec<Intent
 /// Returns the summary questions if they are due, one per list that can be shortened: after every `s_freq`-th finished
 /// task.
 pub(super) fn due_summaries(state: &State) -> Vec<Intent> {
-    let (every, finished) = (state.setting_number("s_freq", 10), count_finished_tasks(state));
+    let (every, finished) = (state.setting(S_FREQ), count_finished_tasks(state));
     if every == 0 || finished == 0 || !finished.is_multiple_of(every) {
         return Vec::new();
     }
@@ -80,7 +82,7 @@ fn store_reflection(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     let replaces = kind == ReflectionKind::Progress
         && !reply.items.is_empty()
         && reply.truncated.is_none()
-        && state.run.as_ref().is_some_and(|r| r.settings.text("progress", "replace") == "replace");
+        && state.setting(PROGRESS_LESSONS) == ProgressLessons::Replace;
     let mut replaced: Vec<LessonId> = Vec::new();
     if replaces {
         let old = state.pool.visible_of_kind(kind).filter(|l| {

@@ -1,57 +1,110 @@
 //! OmniReflect's settings.
 
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
-use crate::method::settings::{MAX_NUMBER, SettingSpec, choice, number, switch};
+use crate::domain::common_settings::PROGRESS_LESSONS;
+use crate::domain::{MAX_NUMBER, SettingSpec, TypedSetting, setting_words};
 
-/// See [`SettingSpec`].
+/// All of them, in the order of the table.
 pub const LIST: &[SettingSpec] = &[
-    choice(
-        "generation",
-        "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if not set and the mentor is a model: neural",
-        "symbolic",
-        &["symbolic", "neural", "neuro-symbolic"],
-        // All three are the paper's; which of them is the default is our choice.
-        BuiltIn,
-    ),
-    choice(
-        "reflect",
-        "when rules reflect: when a condition holds, every r_freq steps, or never; a mentor reflects every r_freq steps, or never",
-        "conditions",
-        &["conditions", "periodic", "never"],
-        Paper,
-    ),
-    number("r_freq", "steps between periodic reflections", 10, (1, MAX_NUMBER), Paper),
-    number("offset", "first step with a periodic reflection, counted from 0", 0, (0, MAX_NUMBER), Paper),
-    choice(
-        "progress",
-        "whether a new Progress lesson replaces the previous one or is added to it",
-        "replace",
-        &["replace", "append"],
-        BuiltIn,
-    ),
-    number(
-        "s_freq",
-        "finished tasks between the mentor's summaries of the constitution; 0: no summaries",
-        10,
-        (0, MAX_NUMBER),
-        Paper,
-    ),
-    switch("reflect_at_end", "a reflection due at the last step of an episode is still written", true, Paper),
-    switch("kind_abstract", "Abstract reflections are written", true, Paper),
-    switch("kind_error", "Error reflections are written", true, Paper),
-    switch("kind_progress", "Progress reflections are written", true, Paper),
-    number(
-        "per_type",
-        "calibration: tasks of each type to learn from (1, 3 and 5 in the paper)",
-        1,
-        (0, 1000),
-        Paper,
-    ),
-    number(
-        "explore",
-        "calibration: how many of these tasks of each type are also explored without a goal; if rules reflect, 0 unless set, because they learn nothing from exploring",
-        1,
-        (0, 1000),
-        BuiltIn,
-    ),
+    GENERATION.spec,
+    REFLECT.spec,
+    R_FREQ.spec,
+    OFFSET.spec,
+    PROGRESS_LESSONS.spec,
+    S_FREQ.spec,
+    REFLECT_AT_END.spec,
+    KIND_ABSTRACT.spec,
+    KIND_ERROR.spec,
+    KIND_PROGRESS.spec,
+    PER_TYPE.spec,
+    EXPLORE.spec,
 ];
+
+setting_words! {
+    /// Who writes reflections.
+    pub enum Generation {
+        /// Rules.
+        Symbolic = "symbolic",
+        /// A mentor.
+        Neural = "neural",
+        /// A mentor that also sees what rules write.
+        NeuroSymbolic = "neuro-symbolic",
+    }
+}
+
+/// All three values are the paper's; which of them is the default is our choice.
+pub const GENERATION: TypedSetting<Generation> = Generation::setting(
+    "generation",
+    "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if not set and the mentor is a model: neural",
+    Generation::Symbolic,
+    BuiltIn,
+);
+
+setting_words! {
+    /// When reflections are due.
+    pub enum ReflectionTrigger {
+        /// When a condition of the rules holds.
+        Conditions = "conditions",
+        /// After every `r_freq`-th step.
+        Periodic = "periodic",
+        Never = "never",
+    }
+}
+
+pub const REFLECT: TypedSetting<ReflectionTrigger> = ReflectionTrigger::setting(
+    "reflect",
+    "when rules reflect: when a condition holds, every r_freq steps, or never; a mentor reflects every r_freq steps, or never",
+    ReflectionTrigger::Conditions,
+    Paper,
+);
+
+pub const R_FREQ: TypedSetting<u64> =
+    TypedSetting::number("r_freq", "steps between periodic reflections", 10, (1, MAX_NUMBER), Paper);
+
+pub const OFFSET: TypedSetting<u64> = TypedSetting::number(
+    "offset",
+    "first step with a periodic reflection, counted from 0",
+    0,
+    (0, MAX_NUMBER),
+    Paper,
+);
+
+pub const S_FREQ: TypedSetting<u64> = TypedSetting::number(
+    "s_freq",
+    "finished tasks between the mentor's summaries of the constitution; 0: no summaries",
+    10,
+    (0, MAX_NUMBER),
+    Paper,
+);
+
+pub const REFLECT_AT_END: TypedSetting<bool> = TypedSetting::switch(
+    "reflect_at_end",
+    "a reflection due at the last step of an episode is still written",
+    true,
+    Paper,
+);
+
+pub const KIND_ABSTRACT: TypedSetting<bool> =
+    TypedSetting::switch("kind_abstract", "Abstract reflections are written", true, Paper);
+
+pub const KIND_ERROR: TypedSetting<bool> =
+    TypedSetting::switch("kind_error", "Error reflections are written", true, Paper);
+
+pub const KIND_PROGRESS: TypedSetting<bool> =
+    TypedSetting::switch("kind_progress", "Progress reflections are written", true, Paper);
+
+pub const PER_TYPE: TypedSetting<u64> = TypedSetting::number(
+    "per_type",
+    "calibration: tasks of each type to learn from (1, 3 and 5 in the paper)",
+    1,
+    (0, 1000),
+    Paper,
+);
+
+pub const EXPLORE: TypedSetting<u64> = TypedSetting::number(
+    "explore",
+    "calibration: how many of these tasks of each type are also explored without a goal; if rules reflect, 0 unless set, because they learn nothing from exploring",
+    1,
+    (0, 1000),
+    BuiltIn,
+);

@@ -3,6 +3,8 @@
 
 use super::failure;
 use super::situation::Situation;
+use super::{CIRCLE_VISITS, CIRCLE_WINDOW};
+use crate::domain::common_settings::REPEAT_AFTER;
 use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
 use crate::symbolic::evidence::evidence_text;
@@ -10,7 +12,6 @@ use crate::symbolic::goal::{Goal, Subgoal};
 use crate::symbolic::parsing::{
     Door, NOTHING_HAPPENS, ParsedAction, ParsedObservation, parse_action, parse_observation, type_of_name,
 };
-use crate::symbolic::thresholds::{CIRCLE_VISITS, CIRCLE_WINDOW, REPEAT_AFTER};
 
 /// Returns the notes of an answered step in a household.
 pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
@@ -237,7 +238,7 @@ impl StepDetector<'_> {
             self.step.number,
         );
         let times = count.to_string();
-        let is_repeated = u64::from(count) >= self.state.setting_number("repeat_after", REPEAT_AFTER);
+        let is_repeated = u64::from(count) >= self.state.setting(REPEAT_AFTER);
         let last = self.episode.note_tallies.get("nothing_happened").map(|t| &t.last.parts);
         let failed_before = last.and_then(|p| p.get("action")).is_some_and(|a| a == self.action);
         let previous = number.checked_sub(1).and_then(|n| self.episode.step(n));
@@ -256,8 +257,8 @@ impl StepDetector<'_> {
                 .max(last_step_of("progress"))
                 .max(self.episode.progress_step)
                 .min(number);
-        let window = self.state.setting_number("circle_window", CIRCLE_WINDOW);
-        let visits = self.state.setting_number("circle_visits", CIRCLE_VISITS);
+        let window = self.state.setting(CIRCLE_WINDOW);
+        let visits = self.state.setting(CIRCLE_VISITS);
         let last_circling = last_step_of("circling");
         let can_note_circling = last_circling == 0 || u64::from(number - last_circling.min(number)) >= window;
         if !made_progress

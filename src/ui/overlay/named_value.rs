@@ -2,8 +2,8 @@
 //! `set`, `NAME VALUE`. The model dialog and the fork dialog use it.
 
 use crate::catalog::SETTINGS;
+use crate::domain::SettingSpec;
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, SettingOrigin, sampling_param};
-use crate::method::SettingSpec;
 use crate::ui::canvas::Canvas;
 use crate::ui::frame_data::Context;
 use crate::ui::keymap::Action;

@@ -1,6 +1,6 @@
 //! Previews the prompt that would be sent now. It is built from the state only, and is never recorded or sent.
 
-use crate::catalog::mentor_plans;
+use crate::catalog::plans_ahead;
 use crate::domain::PromptRecord;
 use crate::engine::{PromptRequest, State};
 use crate::prompt::{PromptBuilder, Templates};
@@ -34,7 +34,7 @@ pub(crate) fn preview_prompt(
     }
     let templates = templates
         .ok_or("This session used other prompt templates, so its next prompt can't be previewed.")?;
-    if mentor_plans(context.method()) {
+    if plans_ahead(context.method()) {
         return Err(PLANNING_EXPLANATION.to_owned());
     }
     let episode = state.open_episode().filter(|e| e.first_observation.is_some());

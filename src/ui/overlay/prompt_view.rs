@@ -5,7 +5,7 @@ mod prompt_target;
 mod segment_editor;
 
 use super::prompt_preview::{PromptPreview, preview_prompt};
-use crate::catalog::mentor_plans;
+use crate::catalog::plans_ahead;
 use crate::domain::Seq;
 use crate::engine::{Effect, State};
 use crate::prompt::{Templates, render};
@@ -88,7 +88,7 @@ impl PromptView {
     fn preview(&self, context: &Context<'_>) -> Option<PreviewResult> {
         let none = targets(context.displayed_state()).is_empty();
         // A step of a plan has no prompt: the prompt that asked for the plan is shown, with an explanation.
-        if mentor_plans(context.method()) && !none {
+        if plans_ahead(context.method()) && !none {
             return None;
         }
         let first = none && !context.frame.is_in_past() && self.templates.is_some();

@@ -1,7 +1,7 @@
 //! The rows below the last step: the proposal's keys, calls in flight, and failed calls.
 
 use super::rows::{PaneContent, Row, RowLayout, RowWriter};
-use crate::catalog::{find_job, mentor_plans};
+use crate::catalog::{find_job, plans_ahead};
 use crate::domain::{Autonomy, FailureKind, Job, ModelRole, Question, Stage, Step};
 use crate::driver::{LiveCall, LiveJob, StreamedText};
 use crate::engine::{Effect, Failure, State};
@@ -98,7 +98,7 @@ fn write_waiting(w: &mut RowWriter<'_>, context: &Context<'_>, state: &State) {
     if unasked && state.is_waiting() {
         let human = state.autonomy == Autonomy::Human;
         let own = (Action::Override, if human { "type your action" } else { "type an action" });
-        let planned = state.run.as_ref().is_some_and(|run| mentor_plans(&run.method));
+        let planned = state.run.as_ref().is_some_and(|run| plans_ahead(&run.method));
         let pairs = [(Action::Step, if planned { "continue" } else { "call the model" }), own];
         w.push_line(2, key_pieces(context, &pairs[usize::from(human)..]));
         return;

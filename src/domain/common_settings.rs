@@ -1,0 +1,173 @@
+//! The settings of every run, and those that several methods share and the engine reads.
+
+use super::SettingOrigin::{BuiltIn, Code, Paper};
+use super::{DefaultValue, MAX_NUMBER, SettingSpec, TypedSetting, setting_words};
+
+/// The settings of every run, in the order of the table.
+pub const COMMON_SETTINGS: &[SettingSpec] = &[
+    CONTEXT_TOKENS.spec,
+    EXAMPLES.spec,
+    LESSONS_BY_SCOPE.spec,
+    THOUGHTS_COUNT.spec,
+    ACCEPT_TRUNCATED.spec,
+    THOUGHTS_SENT.spec,
+    MAX_MOVES.spec,
+    WALL_SECONDS.spec,
+    LOOP_DETECTOR.spec,
+    REPEAT_AFTER.spec,
+    MENTOR_AT_ONCE.spec,
+    ASK_AGAIN.spec,
+    LEAST_REPLY.spec,
+    WARMER.spec,
+    ACTION_RULE.spec,
+];
+
+pub const CONTEXT_TOKENS: TypedSetting<u64> = TypedSetting::number(
+    "context_tokens",
+    "maximum number of estimated tokens in a prompt; the oldest steps are left out first",
+    8192,
+    (1, 16_000_000),
+    BuiltIn,
+);
+
+pub const EXAMPLES: TypedSetting<u64> =
+    TypedSetting::number("examples", "solved example tasks in a prompt, 0 to 2", 2, (0, 2), Paper);
+
+pub const LESSONS_BY_SCOPE: TypedSetting<bool> = TypedSetting::switch(
+    "lessons_by_scope",
+    "a prompt shows only lessons whose scope includes the task",
+    false,
+    BuiltIn,
+);
+
+pub const THOUGHTS_COUNT: TypedSetting<bool> = TypedSetting::switch(
+    "thoughts_count",
+    "thought-only steps count against the step limit; off: they don't, but the episode ends after four times the limit",
+    true,
+    Code,
+);
+
+pub const ACCEPT_TRUNCATED: TypedSetting<bool> = TypedSetting::switch(
+    "accept_truncated",
+    "a reply cut off by the token limit or a filter is used as it is and marked; otherwise only its complete part counts",
+    false,
+    BuiltIn,
+)
+.with_code_default(DefaultValue::Switch(true));
+
+pub const THOUGHTS_SENT: TypedSetting<bool> =
+    TypedSetting::switch("thoughts_sent", "thoughts are sent to the environment as actions", true, Code);
+
+pub const MAX_MOVES: TypedSetting<u64> = TypedSetting::number(
+    "max_moves",
+    "maximum number of environment actions per episode; 0: no limit",
+    0,
+    (0, MAX_NUMBER),
+    BuiltIn,
+);
+
+pub const WALL_SECONDS: TypedSetting<u64> = TypedSetting::number(
+    "wall_seconds",
+    "maximum length of an episode in seconds, not counting pauses (the time used is kept across a resume; a changed limit applies at once); 0: no limit",
+    0,
+    (0, MAX_NUMBER),
+    BuiltIn,
+);
+
+pub const LOOP_DETECTOR: TypedSetting<bool> = TypedSetting::switch(
+    "loop_detector",
+    "an episode ends when two consecutive actions are identical (Reflexion's public code)",
+    false,
+    BuiltIn,
+);
+
+/// A threshold of the detectors. None of these are published; they are our own.
+pub const REPEAT_AFTER: TypedSetting<u64> = TypedSetting::number(
+    "repeat_after",
+    "how many times the same action must have run before it can count as a repeat",
+    2,
+    (1, MAX_NUMBER),
+    BuiltIn,
+);
+
+pub const MENTOR_AT_ONCE: TypedSetting<bool> = TypedSetting::switch(
+    "mentor_at_once",
+    "the mentor calls of one reflection are made in parallel",
+    true,
+    BuiltIn,
+);
+
+/// Sessions without it were recorded before replies were requested again.
+pub const ASK_AGAIN: TypedSetting<u64> = TypedSetting::number(
+    "ask_again",
+    "how many times a reply without an action is requested again before the call counts as failed",
+    2,
+    (0, 100),
+    BuiltIn,
+)
+.if_missing(0);
+
+pub const LEAST_REPLY: TypedSetting<u64> = TypedSetting::number(
+    "least_reply",
+    "replies with fewer characters count as replies without an action",
+    0,
+    (0, 1000),
+    BuiltIn,
+);
+
+pub const WARMER: TypedSetting<bool> = TypedSetting::switch(
+    "warmer",
+    "each retry of a reply without an action raises the temperature by 0.2, up to 1",
+    false,
+    BuiltIn,
+);
+
+setting_words! {
+    /// How actions are rewritten before they are sent.
+    pub enum ActionRule {
+        None = "none",
+        /// As in FCRF's public code.
+        InOrOn = "fcrf",
+    }
+}
+
+pub const ACTION_RULE: TypedSetting<ActionRule> = ActionRule::setting(
+    "action_rule",
+    "how actions are rewritten before they are sent: not at all, or as in FCRF's public code (`>` is deleted, a word `in` or `on` becomes `in/on`)",
+    ActionRule::None,
+    BuiltIn,
+);
+
+/// Whether a reply without an action is an empty action. A setting of the methods whose public code does this.
+pub const EMPTY_ACTION: TypedSetting<bool> = TypedSetting::switch(
+    "empty_action",
+    "without a screen, a reply that still has no action counts as an empty action, not as a failed call",
+    false,
+    BuiltIn,
+)
+.with_code_default(DefaultValue::Switch(true));
+
+/// Whether the last failed attempt is kept. A setting of the methods that can show it.
+pub const KEEP_ATTEMPTS: TypedSetting<bool> = TypedSetting::switch(
+    "keep_attempts",
+    "the last failed attempt at each task is kept (needed to show it: `strategy`, `replan`, FCRF's pool)",
+    true,
+    BuiltIn,
+)
+.if_missing(false);
+
+setting_words! {
+    /// What a new Progress lesson does to the previous one.
+    pub enum ProgressLessons {
+        Replace = "replace",
+        Append = "append",
+    }
+}
+
+/// A setting of OmniReflect that the rules behind symbolic reflections read too.
+pub const PROGRESS_LESSONS: TypedSetting<ProgressLessons> = ProgressLessons::setting(
+    "progress",
+    "whether a new Progress lesson replaces the previous one or is added to it",
+    ProgressLessons::Replace,
+    BuiltIn,
+);

@@ -1,0 +1,219 @@
+//! What a setting of a run is: its name, type, default and meaning. Each is declared once, where it is used; the catalog
+//! puts them into one table (`catalog::SETTINGS`).
+
+use super::{SettingOrigin, Settings};
+use serde_json::{Value, json};
+
+/// A setting spec declares a setting of a run: its name, type, default and meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettingSpec {
+    pub name: &'static str,
+    /// What the setting does, in one sentence.
+    pub meaning: &'static str,
+    /// The default; where paper and public code differ, the paper's.
+    pub default: DefaultValue,
+    /// The public code's value, if it differs.
+    pub code_default: Option<DefaultValue>,
+    /// Inclusive bounds of a number.
+    pub range: (u64, u64),
+    /// Source of the default.
+    pub origin: SettingOrigin,
+}
+
+/// A default value is what a setting is if nobody sets it. It also gives the type of the setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefaultValue {
+    /// A whole number.
+    Number(u64),
+    /// A switch.
+    Switch(bool),
+    /// A word, with all allowed words.
+    Choice(&'static str, &'static [&'static str]),
+}
+
+/// A typed setting is a setting together with the type of its values, which [`Settings::get`] returns.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedSetting<T> {
+    pub spec: SettingSpec,
+    /// The value in a run that doesn't have the setting: one of an older version, or of a method without it.
+    pub if_missing: T,
+}
+
+/// A type of values of settings.
+pub trait SettingValue: Copy {
+    /// Reads a recorded value; `None` if it has another type or is an unknown word.
+    fn read(value: &Value) -> Option<Self>;
+}
+
+impl SettingValue for bool {
+    fn read(value: &Value) -> Option<Self> {
+        value.as_bool()
+    }
+}
+
+impl SettingValue for u64 {
+    fn read(value: &Value) -> Option<Self> {
+        value.as_u64()
+    }
+}
+
+/// Declares an enum of the words that a setting allows, with a function that creates such a setting.
+#[macro_export]
+macro_rules! setting_words {
+    ($(#[$attribute:meta])* $visibility:vis enum $name:ident {
+        $($(#[$variant_attribute:meta])* $variant:ident = $word:literal,)+
+    }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visibility enum $name {
+            $($(#[$variant_attribute])* $variant,)+
+        }
+
+        impl $name {
+            /// All words, in the order of the declaration.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// Returns the word of this value.
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+
+            /// Returns this value as a default.
+            pub const fn as_default(self) -> $crate::domain::DefaultValue {
+                $crate::domain::DefaultValue::Choice(self.word(), Self::WORDS)
+            }
+
+            /// Creates a setting with these words.
+            pub const fn setting(
+                name: &'static str,
+                meaning: &'static str,
+                default: Self,
+                origin: $crate::domain::SettingOrigin,
+            ) -> $crate::domain::TypedSetting<Self> {
+                $crate::domain::TypedSetting::new(name, meaning, default.as_default(), default, origin)
+            }
+        }
+
+        impl $crate::domain::SettingValue for $name {
+            fn read(value: &serde_json::Value) -> Option<Self> {
+                match value.as_str()? {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub use setting_words;
+
+/// The greatest value of numbers stored in 32 bits.
+pub const MAX_NUMBER: u64 = u32::MAX as u64;
+
+impl TypedSetting<u64> {
+    /// Creates a setting that is a whole number within a range.
+    pub const fn number(
+        name: &'static str,
+        meaning: &'static str,
+        default: u64,
+        range: (u64, u64),
+        origin: SettingOrigin,
+    ) -> Self {
+        let mut setting = Self::new(name, meaning, DefaultValue::Number(default), default, origin);
+        setting.spec.range = range;
+        setting
+    }
+}
+
+impl TypedSetting<bool> {
+    /// Creates a switch.
+    pub const fn switch(
+        name: &'static str,
+        meaning: &'static str,
+        default: bool,
+        origin: SettingOrigin,
+    ) -> Self {
+        Self::new(name, meaning, DefaultValue::Switch(default), default, origin)
+    }
+}
+
+impl<T: Copy> TypedSetting<T> {
+    /// Creates a setting whose default is given as both types.
+    pub const fn new(
+        name: &'static str,
+        meaning: &'static str,
+        default: DefaultValue,
+        if_missing: T,
+        origin: SettingOrigin,
+    ) -> Self {
+        let spec = SettingSpec { name, meaning, default, code_default: None, range: (0, 0), origin };
+        Self { spec, if_missing }
+    }
+
+    /// Sets the value of the public code, which differs from the default.
+    pub const fn with_code_default(mut self, value: DefaultValue) -> Self {
+        self.spec.code_default = Some(value);
+        self
+    }
+
+    /// Sets the value in a run that doesn't have the setting, which differs from the default.
+    pub const fn if_missing(mut self, value: T) -> Self {
+        self.if_missing = value;
+        self
+    }
+}
+
+impl Settings {
+    /// Returns the value of a setting.
+    pub fn get<T: SettingValue>(&self, setting: TypedSetting<T>) -> T {
+        self.find(setting).unwrap_or(setting.if_missing)
+    }
+
+    /// Returns the value of a setting, or `None` if the run doesn't have it.
+    pub fn find<T: SettingValue>(&self, setting: TypedSetting<T>) -> Option<T> {
+        self.0.get(setting.spec.name).and_then(|recorded| T::read(&recorded.value))
+    }
+}
+
+impl SettingSpec {
+    /// Describes the allowed values.
+    pub fn allowed_values(&self) -> String {
+        match (self.default, self.range) {
+            (DefaultValue::Number(_), (from, MAX_NUMBER)) => format!("a whole number, at least {from}"),
+            (DefaultValue::Number(_), (from, to)) => format!("a whole number from {from} to {to}"),
+            (DefaultValue::Switch(_), _) => "true or false".to_owned(),
+            (DefaultValue::Choice(_, words), _) => words.join(", "),
+        }
+    }
+
+    /// Checks whether a value is allowed; numbers must be within their range.
+    ///
+    /// # Errors
+    /// Returns a description of the allowed values.
+    pub fn validate(&self, value: &Value) -> Result<(), String> {
+        let is_allowed = match self.default {
+            DefaultValue::Number(_) => {
+                value.as_u64().is_some_and(|n| (self.range.0..=self.range.1).contains(&n))
+            }
+            DefaultValue::Switch(_) => value.is_boolean(),
+            DefaultValue::Choice(_, words) => words.iter().any(|word| value == word),
+        };
+        let bound = match (value.as_u64(), self.range.1) {
+            (Some(n), MAX_NUMBER) if n > MAX_NUMBER => format!(", at most {MAX_NUMBER}"),
+            _ => String::new(),
+        };
+        if is_allowed { Ok(()) } else { Err(format!("expected {}{bound}", self.allowed_values())) }
+    }
+}
+
+impl DefaultValue {
+    /// Converts the value to JSON.
+    pub fn to_json(self) -> Value {
+        match self {
+            Self::Number(n) => json!(n),
+            Self::Switch(on) => json!(on),
+            Self::Choice(word, _) => json!(word),
+        }
+    }
+}
